@@ -1,0 +1,30 @@
+"""The perceptron, complete, and every run carries its proof.
+
+Named after the theorem (Block 1962, Novikoff 1962): a perceptron that sees points of length at most R, separable with
+margin gamma, makes at most (R/gamma)^2 mistakes.
+
+Importing the package is cheap: a name is loaded when it is first used, with what it needs.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+}
+
+__all__ = [
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

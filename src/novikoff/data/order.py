@@ -1,0 +1,60 @@
+"""In which order a learner visits the rows.
+
+A uniformly random order is what the memory likes least: every row is a cache miss and often a page miss. Here a
+random order is drawn in two levels. Rows are dealt in runs of `RUN` neighbours; the runs are permuted at random; `POOL`
+rows' worth of runs at a time are then mixed by a random permutation. Neighbours end up spread over a pool, a pool has
+runs from everywhere, each epoch draws anew, and up to `POOL` rows the order is uniformly random. What the memory gains:
+while one pool is learned, the next is loaded, run by run. The order depends on the number of rows and the generator
+alone, never on how the rows are stored.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+RUN = 64
+POOL = 1024
+
+# A pool that would not stay in the cache until its turn is not worth loading ahead.
+CACHED_POOL_BYTES = 4_000_000
+
+
+class Order(NamedTuple):
+    """Rows to visit, and, step by step, the row to load meanwhile (empty: none)."""
+
+    visit: NDArray[np.unsignedinteger]
+    soon: NDArray[np.unsignedinteger]
+
+
+def given_order(n_rows: int, epochs: int = 1) -> Order:
+    """Every row once an epoch, from the first to the last."""
+    visit = np.tile(np.arange(n_rows, dtype=_index_type(n_rows)), epochs)
+    return Order(visit, visit[:0])
+
+
+def random_order(n_rows: int, generator: np.random.Generator, bytes_per_row: int = 0, epochs: int = 1) -> Order:
+    """Every row once an epoch, in random order; several epochs at a time only up to `POOL` rows.
+
+    >>> order = random_order(6, np.random.default_rng(0))
+    >>> sorted(order.visit.tolist())
+    [0, 1, 2, 3, 4, 5]
+    """
+    kind = _index_type(n_rows)
+    if n_rows <= POOL:
+        shuffled = generator.permuted(np.tile(np.arange(n_rows, dtype=kind), (epochs, 1)), axis=1)
+        return Order(shuffled.ravel(), shuffled[:0].ravel())
+    runs = generator.permutation(-(-n_rows // RUN)).astype(kind)
+    dealt = (runs[:, None] * kind.type(RUN) + np.arange(RUN, dtype=kind)).ravel()
+    if n_rows % RUN:
+        dealt = dealt[dealt < n_rows]
+
+    whole = n_rows - n_rows % POOL
+    mixed = dealt[:whole].reshape(-1, POOL)[:, generator.permutation(POOL)].ravel()
+    visit = np.concatenate([mixed, generator.permutation(dealt[whole:])])
+    load_ahead = bytes_per_row > 0 and POOL * bytes_per_row <= CACHED_POOL_BYTES
+    return Order(visit, dealt[POOL:] if load_ahead else dealt[:0])
+
+
+def _index_type(n_rows: int) -> np.dtype[np.unsignedinteger]:
+    return np.dtype(np.uint32 if n_rows < 2**32 - RUN else np.uint64)

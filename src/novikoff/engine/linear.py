@@ -1,0 +1,536 @@
+"""The perceptron's hot loops on rows of numbers, dense or CSR.
+
+One loop serves both layouts: only the access to a row differs, and Numba picks it by the type of `X`, a C-ordered
+array or a `Csr` triple (see `engine/rows.py`, the only door to these kernels). A kernel takes arrays and returns
+counts; what to do about a count is decided elsewhere.
+
+*The score.* The score of a row is the float64 sum of its products in column order. `dot` adds them in whatever order
+is fastest; where its result is so close to zero that the order could decide the sign, the row is scored again in
+column order. So dense and sparse, float32 and float64 rows of the same values make the same mistakes, bit for bit.
+How close is close, the theorem itself says: after k mistakes ||w|| <= sqrt(k) R, so the rounding error of a score is
+at most `doubt` sqrt(k), with `doubt` a small multiple of the unit roundoff times R^2.
+
+*The bias.* It is the last weight, and every example carries a last coordinate, `constant`: 1 with a bias, 0 without.
+
+*The average.* The sum of the weights after each of T examples is T w - drift, where drift adds every mistake as many
+times as examples had gone before it. Nothing happens on the examples that are right.
+
+All jitted callees live in this file, because Numba's cache does not notice a change in another one.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+# Sums may be reordered and fused, but NaN and infinities keep their meaning.
+REORDERED: Any = {"fastmath": {"reassoc", "contract", "nsz"}}
+
+# Below this, products may have underflowed, and the relative error bound says nothing.
+TINY = 1e-290
+
+
+class Rule(NamedTuple):
+    """What counts as a mistake, and how the bias is folded in."""
+
+    constant: float
+    ties_are_mistakes: bool
+    doubt: float
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Access to a row
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def dot(X, row, w):
+    """<x, w>, in the fastest order."""
+
+
+def dot_in_column_order(X, row, w):
+    """<x, w>, added up from the first column to the last: the score that decides."""
+
+
+def add(X, row, amount, w):
+    """w <- w + amount x."""
+
+
+def add_twice(X, row, amount, w, age, drift):
+    """w <- w + amount x and drift <- drift + age amount x."""
+
+
+def squares(X, row):
+    """<x, x>, in the fastest order."""
+
+
+def careful_squares(X, row):
+    """<x, x>, added up in column order with Kahan's compensation: off by a few units in the last place at most."""
+
+
+def prefetch(X, row):
+    """Ask the memory for a row that is needed soon."""
+
+
+def _row_dot(X, row, w):
+    if isinstance(X, types.Array):
+
+        def dense(X, row, w):
+            x = X[row]
+            total = 0.0
+            for j in range(x.size):
+                total += x[j] * w[j]
+            return total
+
+        return dense
+
+    def sparse(X, row, w):
+        total = 0.0
+        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
+            total += X.data[j] * w[X.indices[j]]
+        return total
+
+    return sparse
+
+
+overload(dot, jit_options=REORDERED)(_row_dot)
+overload(dot_in_column_order)(_row_dot)
+
+
+@overload(squares, jit_options=REORDERED)
+def _row_squares(X, row):
+    if isinstance(X, types.Array):
+
+        def dense(X, row):
+            x = X[row]
+            total = 0.0
+            for j in range(x.size):
+                total += np.float64(x[j]) * x[j]
+            return total
+
+        return dense
+
+    def sparse(X, row):
+        total = 0.0
+        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
+            total += np.float64(X.data[j]) * X.data[j]
+        return total
+
+    return sparse
+
+
+@overload(careful_squares)
+def _row_careful_squares(X, row):
+    if isinstance(X, types.Array):
+
+        def dense(X, row):
+            total = lost = 0.0
+            for x in X[row]:
+                step = np.float64(x) * x - lost
+                grown = total + step
+                lost = (grown - total) - step
+                total = grown
+            return total
+
+        return dense
+
+    def sparse(X, row):
+        total = lost = 0.0
+        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
+            step = np.float64(X.data[j]) * X.data[j] - lost
+            grown = total + step
+            lost = (grown - total) - step
+            total = grown
+        return total
+
+    return sparse
+
+
+@overload(add)
+def _row_add(X, row, amount, w):
+    if isinstance(X, types.Array):
+
+        def dense(X, row, amount, w):
+            x = X[row]
+            for j in range(x.size):
+                w[j] += amount * x[j]
+
+        return dense
+
+    def sparse(X, row, amount, w):
+        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
+            w[X.indices[j]] += amount * X.data[j]
+
+    return sparse
+
+
+@overload(add_twice)
+def _row_add_twice(X, row, amount, w, age, drift):
+    if isinstance(X, types.Array):
+
+        def dense(X, row, amount, w, age, drift):
+            add(X, row, amount, w)  # two short loops, which run on vectors
+            add(X, row, age * amount, drift)
+
+        return dense
+
+    def sparse(X, row, amount, w, age, drift):
+        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
+            step = amount * X.data[j]
+            column = X.indices[j]
+            w[column] += step
+            drift[column] += age * step
+
+    return sparse
+
+
+@intrinsic
+def _touch(typing_context, array, index):
+    """Start loading the cache line of `array[index]` without waiting for it."""
+
+    def codegen(context, builder, signature, arguments):
+        view = context.make_array(signature.args[0])(context, builder, arguments[0])
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        address = builder.bitcast(builder.gep(view.data, [arguments[1]]), byte)
+        shape = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0")
+        builder.call(function, [address, word(0), word(3), word(1)])  # to read; keep; data, not code
+        return context.get_dummy_value()
+
+    return types.void(array, index), codegen
+
+
+@overload(prefetch)
+def _row_prefetch(X, row):
+    if isinstance(X, types.Array):
+
+        def dense(X, row):
+            x = X[row]
+            for j in range(0, x.size, 64 // X.itemsize):
+                _touch(x, j)
+
+        return dense
+
+    def sparse(X, row):
+        first, last = X.indptr[row], X.indptr[row + np.uint64(1)]
+        for j in range(first, last, 64 // X.data.itemsize):
+            _touch(X.data, j)
+        for j in range(first, last, 64 // X.indices.itemsize):
+            _touch(X.indices, j)
+
+    return sparse
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# One look at every row
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def longest_row(X, n_rows, constant, slack):
+    """The largest squared length of a folded row, carefully added up, and the first row without a finite one.
+
+    `slack` bounds the relative error of a sum in the fastest order; only rows that could be the longest are added up
+    twice. Without a row that is not finite, the second number is `n_rows`.
+    """
+    longest = 0.0
+    for i in range(n_rows):
+        row = np.uint64(i)
+        square = squares(X, row) + constant
+        if not square < np.inf:
+            return longest, i
+        if square >= longest * (1.0 - slack):
+            longest = max(longest, careful_squares(X, row) + constant)
+    return longest, n_rows
+
+
+def is_whole(X, row):
+    """Whether every coordinate is an integer."""
+
+
+@overload(is_whole)
+def _row_is_whole(X, row):
+    if isinstance(X, types.Array):
+
+        def dense(X, row):
+            for x in X[row]:
+                if x != np.rint(x):
+                    return False
+            return True
+
+        return dense
+
+    def sparse(X, row):
+        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
+            if X.data[j] != np.rint(X.data[j]):
+                return False
+        return True
+
+    return sparse
+
+
+@njit(cache=True, nogil=True)
+def count_whole_rows(X, n_rows):
+    """How many rows there are before the first that is not of integers."""
+    for i in range(n_rows):
+        if not is_whole(X, np.uint64(i)):
+            return i
+    return n_rows
+
+
+@njit(cache=True, nogil=True)
+def fill_scores(X, w, constant, scores):
+    """Score every row, in column order."""
+    bias = w.size - 1
+    for i in range(scores.size):
+        scores[i] = dot_in_column_order(X, np.uint64(i), w) + constant * w[bias]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The perceptron
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
+    """Visit the rows in the given order; on a mistake, add the example, with its sign, to the weights.
+
+    Stops early when `at`, which receives the step of every mistake, is full. `clock` and `mistakes` count what went
+    before; `soon[step]` is a row to load while `order[step]` is learned; an empty `drift` means no average.
+    Returns the number of examples seen and of mistakes made.
+    """
+    bias = w.size - 1
+    made = 0
+    if at.size == 0:
+        return 0, 0
+    for step in range(order.size):
+        row = order[step]
+        if step < soon.size:
+            prefetch(X, soon[step])
+
+        score = dot(X, row, w) + rule.constant * w[bias]
+        if abs(score) <= rule.doubt * math.sqrt(mistakes + made) + TINY:
+            score = dot_in_column_order(X, row, w) + rule.constant * w[bias]
+
+        label = y[row]
+        mistake = label * score <= 0.0 if rule.ties_are_mistakes else (score >= 0.0) != (label > 0)
+        if mistake:
+            if drift.size > 0:
+                age = float(clock + step)
+                add_twice(X, row, label, w, age, drift)
+                drift[bias] += age * label * rule.constant
+            else:
+                add(X, row, label, w)
+            w[bias] += label * rule.constant
+            at[made] = step
+            made += 1
+            if made == at.size:
+                return step + 1, made
+    return order.size, made
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# More than two classes: one weight vector a class, prediction by argmax
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def class_scores(X, row, W, constant, scores):
+    """The score of a row for every class, in the fastest order."""
+
+
+def class_scores_in_column_order(X, row, W, constant, scores):
+    """The score of a row for every class, each added up from the first column to the last."""
+
+
+def add_to_class(X, row, amount, constant, W, label):
+    """W[label] <- W[label] + amount (x, constant)."""
+
+
+def count_classes(X, W):
+    """How many classes W has, in the layout that goes with X."""
+
+
+@overload(count_classes)
+def _count_classes(X, W):
+    axis = 0 if isinstance(X, types.Array) else 1
+    return lambda X, W: W.shape[axis]
+
+
+def _class_scores_with(one_score):
+    """Dense rows meet one class after the other, W is classes x columns; sparse rows meet all classes at once, entry
+    by entry, which is in column order anyway, and W is columns x classes."""
+
+    def scores_by_layout(X, row, W, constant, scores):
+        if isinstance(X, types.Array):
+
+            def dense(X, row, W, constant, scores):
+                for label in range(scores.size):
+                    w = W[label]
+                    scores[label] = one_score(X, row, w) + constant * w[w.size - 1]
+
+            return dense
+
+        def sparse(X, row, W, constant, scores):
+            scores[:] = 0.0
+            for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
+                w = W[X.indices[j]]
+                for label in range(scores.size):
+                    scores[label] += X.data[j] * w[label]
+            w = W[W.shape[0] - 1]
+            for label in range(scores.size):
+                scores[label] += constant * w[label]
+
+        return sparse
+
+    return scores_by_layout
+
+
+overload(class_scores)(_class_scores_with(dot))
+overload(class_scores_in_column_order)(_class_scores_with(dot_in_column_order))
+
+
+@overload(add_to_class)
+def _row_add_to_class(X, row, amount, constant, W, label):
+    if isinstance(X, types.Array):
+
+        def dense(X, row, amount, constant, W, label):
+            w = W[label]
+            add(X, row, amount, w)
+            w[w.size - 1] += amount * constant
+
+        return dense
+
+    def sparse(X, row, amount, constant, W, label):
+        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
+            W[X.indices[j], label] += amount * X.data[j]
+        W[W.shape[0] - 1, label] += amount * constant
+
+    return sparse
+
+
+@njit(cache=True, nogil=True)
+def best_other(scores, right):
+    """The class with the highest score among all but the right one; the first of them if they tie."""
+    best = 1 if right == 0 else 0
+    for label in range(best + 1, scores.size):
+        if label != right and scores[label] > scores[best]:
+            best = label
+    return best
+
+
+@njit(cache=True, nogil=True)
+def has_a_match(scores, best, doubt):
+    """Whether some other class scores so much like `best` that the order of a sum could make them change places."""
+    for label in range(scores.size):
+        if label != best and abs(scores[label] - scores[best]) <= doubt:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def multiclass_epoch(X, y, order, soon, rule, clock, mistakes, W, drift, at, instead):
+    """Visit the rows in the given order; on a mistake, add the example to its class and subtract it from the rival.
+
+    The rival is the best other class; `instead` receives it for every mistake. Everything else as in `binary_epoch`.
+    """
+    scores = np.empty(count_classes(X, W))
+    made = 0
+    if at.size == 0:
+        return 0, 0
+    for step in range(order.size):
+        row = order[step]
+        if step < soon.size:
+            prefetch(X, soon[step])
+
+        right = y[row]
+        class_scores(X, row, W, rule.constant, scores)
+        rival = best_other(scores, right)
+        if has_a_match(scores, rival, rule.doubt * math.sqrt(mistakes + made) + TINY):
+            class_scores_in_column_order(X, row, W, rule.constant, scores)
+            rival = best_other(scores, right)
+
+        lead = scores[rival] - scores[right]
+        mistake = lead >= 0.0 if rule.ties_are_mistakes or rival < right else lead > 0.0
+        if mistake:
+            add_to_class(X, row, 1.0, rule.constant, W, right)
+            add_to_class(X, row, -1.0, rule.constant, W, rival)
+            if drift.size > 0:
+                age = float(clock + step)
+                add_to_class(X, row, age, rule.constant, drift, right)
+                add_to_class(X, row, -age, rule.constant, drift, rival)
+            at[made] = step
+            instead[made] = rival
+            made += 1
+            if made == at.size:
+                return step + 1, made
+    return order.size, made
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The vote: every weight vector that ever lived, replayed from the mistakes
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Replay(NamedTuple):
+    """The mistakes, in order: the k-th added the row `which[k]` of `support` to class `right[k]` and, with more than
+    two classes, subtracted it from `wrong[k]`; with two, `right[k]` is the sign. Between them, weight vector k lived
+    `lives[k]` examples (the zero vector is number 0). A score after k + 1 mistakes is certain beyond `doubts[k]`."""
+
+    support: object
+    which: np.ndarray
+    right: np.ndarray
+    wrong: np.ndarray
+    lives: np.ndarray
+    doubts: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def binary_votes(replay, products, X, constant, w, votes):
+    """Let the zero vector and then every later weight vector vote on a block of rows, as often as it lived.
+
+    A mistake changes the score of every row by one entry of `products` (support rows x block rows). The weights, in
+    `w`, are walked along only to score again the rows that are too close to call.
+    """
+    bias = w.size - 1
+    scores = np.zeros(votes.size)
+    votes[:] = replay.lives[0]  # sign(0) = +1
+    for k in range(replay.which.size):
+        row, sign, life = replay.which[k], replay.right[k], replay.lives[k + 1]
+        add(replay.support, row, sign, w)
+        w[bias] += sign * constant
+        closest = np.inf
+        for i in range(votes.size):
+            scores[i] += sign * products[row, i]
+            votes[i] += life if scores[i] >= 0.0 else -life
+            closest = min(closest, abs(scores[i]))
+        if closest <= replay.doubts[k]:
+            for i in range(votes.size):
+                if abs(scores[i]) <= replay.doubts[k]:
+                    score = dot_in_column_order(X, np.uint64(i), w) + constant * w[bias]
+                    if (score >= 0.0) != (scores[i] >= 0.0):
+                        votes[i] += 2.0 * life if score >= 0.0 else -2.0 * life
+
+
+@njit(cache=True, nogil=True)
+def multiclass_votes(replay, products, X, constant, W, votes):
+    """As `binary_votes`, for more than two classes: `votes` is block rows x classes, a vote goes to the argmax."""
+    n_classes = votes.shape[1]
+    scores = np.zeros(votes.shape)
+    certain = np.empty(n_classes)
+    votes[:] = 0.0
+    votes[:, 0] = replay.lives[0]  # all scores are 0, and the first class wins a tie
+    for k in range(replay.which.size):
+        row, right, wrong = replay.which[k], replay.right[k], replay.wrong[k]
+        add_to_class(replay.support, row, 1.0, constant, W, right)
+        add_to_class(replay.support, row, -1.0, constant, W, wrong)
+        for i in range(votes.shape[0]):
+            scores[i, right] += products[row, i]
+            scores[i, wrong] -= products[row, i]
+            winner = best_other(scores[i], -1)
+            if has_a_match(scores[i], winner, replay.doubts[k]):
+                class_scores_in_column_order(X, np.uint64(i), W, constant, certain)
+                winner = best_other(certain, -1)
+            votes[i, winner] += replay.lives[k + 1]

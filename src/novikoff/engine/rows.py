@@ -1,0 +1,188 @@
+"""The one door through which examples reach a kernel.
+
+Whatever a user holds (C or Fortran order, float32 or float64, integers, CSR with 32- or 64-bit indices, read-only,
+memory-mapped, byte-swapped), a kernel sees one of few types: a C-ordered read-only matrix of floats, or a `Csr`
+triple with unsigned indices. Few types mean few compilations, read-only means that no kernel can touch the user's
+data, and unsigned indices spare a wrap-around check for every entry. Arrays that fit already are not copied.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.linear import count_whole_rows, longest_row
+
+UNIT_ROUNDOFF = 2.0**-53
+
+# Beyond the first, a squared length or a score of a long run could overflow float64; below the second, products of
+# coordinates lose digits or vanish.
+LONGEST_SQUARE = 2.0**1000
+SHORTEST_SQUARE = 2.0**-900
+
+
+class Csr(NamedTuple):
+    """Compressed sparse rows: the entries of row i are data[indptr[i]:indptr[i+1]], in ascending columns."""
+
+    data: NDArray[Any]
+    indices: NDArray[Any]
+    indptr: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Examples, ready for the kernels.
+
+    `matrix` is what a kernel takes, `widest` the most entries that a row has, `bytes_per_row` what reading one costs.
+    """
+
+    matrix: Any
+    n_rows: int
+    n_columns: int
+    widest: int
+    bytes_per_row: int
+
+    @property
+    def is_sparse(self) -> bool:
+        return isinstance(self.matrix, Csr)
+
+    @property
+    def entries(self) -> NDArray[Any]:
+        """All coordinates that are stored."""
+        return self.matrix.data if self.is_sparse else self.matrix
+
+    def is_whole(self) -> bool:
+        """Whether every coordinate is an integer."""
+        return bool(count_whole_rows(self.matrix, self.n_rows) == self.n_rows)
+
+    def part(self, start: int, stop: int) -> "Rows":
+        """Rows `start` to `stop`, sharing their entries."""
+        if not self.is_sparse:
+            return as_rows(self.matrix[start:stop])
+        data, indices, indptr = self.matrix
+        first, last = int(indptr[start]), int(indptr[stop])
+        pointers = indptr[start : stop + 1] - indptr[start]
+        return _csr_rows(data[first:last], indices[first:last], pointers, self.n_columns)
+
+    def take(self, rows: NDArray[Any]) -> "Rows":
+        """A copy of some rows."""
+        if not self.is_sparse:
+            return as_rows(self.matrix[rows])
+        data, indices, indptr = self.matrix
+        first = indptr[rows].astype(np.int64)
+        lengths = indptr[rows + 1].astype(np.int64) - first
+        ends = np.cumsum(lengths)
+        entries = np.repeat(first - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
+        pointers = np.concatenate([[0], ends]).astype(indptr.dtype)
+        return _csr_rows(data[entries], indices[entries], pointers, self.n_columns)
+
+    def as_array(self) -> NDArray[np.float64]:
+        """All rows as a dense float64 matrix."""
+        return np.asarray(self.as_scipy().toarray() if self.is_sparse else self.matrix, dtype=np.float64)
+
+    def as_scipy(self) -> Any:
+        """Sparse rows as a SciPy CSR array that shares their entries."""
+        from scipy.sparse import csr_array
+
+        data, indices, indptr = self.matrix
+        signed = np.dtype(f"i{indices.itemsize}")
+        return csr_array((data, indices.view(signed), indptr.view(signed)), shape=(self.n_rows, self.n_columns))
+
+
+def as_rows(X: Any) -> Rows:
+    """Examples as the kernels want them: no copy if they are that already."""
+    if isinstance(X, Rows):
+        return X
+    if hasattr(X, "tocsr"):
+        return _from_scipy(X)
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise ValueError(
+            f"X has {array.ndim} dimension(s), but examples are the rows of a matrix; "
+            "use X.reshape(1, -1) for one example, X.reshape(-1, 1) for one column"
+        )
+    array = _as_floats(array)
+    array = _read_only(np.require(array, requirements=["C", "A"]))
+    n_rows, n_columns = array.shape
+    return Rows(array, n_rows, n_columns, n_columns, n_columns * array.itemsize)
+
+
+def _from_scipy(X: Any) -> Rows:
+    X = X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    n_rows, n_columns = X.shape
+    indices = X.indices if X.indices.dtype in (np.int32, np.int64) else X.indices.astype(np.int64)
+    indptr = X.indptr if X.indptr.dtype == indices.dtype else X.indptr.astype(indices.dtype)
+    if len(indptr) != n_rows + 1 or indptr[0] != 0 or indptr[-1] > len(X.data) or np.any(np.diff(indptr) < 0):
+        raise ValueError("X is a broken CSR matrix: its indptr does not ascend from 0 to the number of entries")
+    unsigned = np.dtype(f"u{indices.itemsize}")
+    indices = np.ascontiguousarray(indices).view(unsigned)
+    if len(indices) and int(indices.max()) >= n_columns:
+        raise ValueError(f"X is a broken CSR matrix: a column index lies outside its {n_columns} columns")
+    return _csr_rows(_as_floats(X.data), indices, np.ascontiguousarray(indptr).view(unsigned), n_columns)
+
+
+def _csr_rows(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_columns: int) -> Rows:
+    n_rows = len(indptr) - 1
+    widest = int(np.diff(indptr).max()) if n_rows else 0
+    bytes_per_row = (data.nbytes + indices.nbytes) // max(n_rows, 1)
+    matrix = Csr(_read_only(np.require(data, requirements=["C", "A"])), _read_only(indices), _read_only(indptr))
+    return Rows(matrix, n_rows, n_columns, widest, bytes_per_row)
+
+
+def _as_floats(array: NDArray[Any]) -> NDArray[Any]:
+    """float32 and float64 as they are; small integers as float32, which holds them exactly; the rest as float64."""
+    kind = array.dtype
+    if kind in (np.float32, np.float64):
+        return array.astype(kind.newbyteorder("="), copy=False)
+    if kind.kind == "c":
+        raise ValueError("X has complex numbers. Complex data not supported: a perceptron's points are real vectors")
+    if kind.kind in "SU":
+        raise ValueError(f"X has strings ({kind}); convert them to numbers first, for example with X.astype(float)")
+    if kind.kind in "mM":
+        raise ValueError(f"X has dates or durations ({kind}); subtract a reference date and count days first")
+    if kind.itemsize < (4 if kind.kind == "f" else 3):
+        return array.astype(np.float32)
+    return array.astype(np.float64)
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
+def longest_square(rows: Rows, constant: float) -> float:
+    """The squared length of the longest folded row, never below the exact value; checks every number on the way."""
+    slack = 4.0 * (rows.widest + 4) * UNIT_ROUNDOFF
+    longest, first_bad = longest_row(rows.matrix, rows.n_rows, constant, slack)
+    if first_bad < rows.n_rows:
+        raise ValueError(_what_is_wrong(rows, int(first_bad)))
+    if longest > LONGEST_SQUARE:
+        raise ValueError(
+            f"the longest row of X has length {longest**0.5:.3g}, so long that scores would overflow float64; "
+            "divide X by a power of ten"
+        )
+    if longest < SHORTEST_SQUARE and np.any(rows.entries):
+        raise ValueError(
+            "the rows of X are so short that products of their coordinates vanish in float64; "
+            "multiply X by a power of ten"
+        )
+    if longest < 2.0**53 and rows.is_whole():
+        return float(longest)  # sums of whole numbers, not rounded
+    return float(longest * (1.0 + 8.0 * UNIT_ROUNDOFF))
+
+
+def _what_is_wrong(rows: Rows, row: int) -> str:
+    x = rows.part(row, row + 1).as_array()[0]
+    if np.isnan(x).any():
+        what, column, fix = "NaN", int(np.flatnonzero(np.isnan(x))[0]), "impute or drop missing values"
+    elif np.isinf(x).any():
+        what, column, fix = "infinity", int(np.flatnonzero(np.isinf(x))[0]), "replace it by a finite number"
+    else:
+        column = int(np.argmax(np.abs(x)))
+        what, fix = f"{x[column]:.3g}, whose square overflows float64", "divide X by a power of ten"
+    return f"X contains {what} in row {row}, column {column}; {fix} before learning"
