@@ -7,14 +7,28 @@ Importing the package is cheap: a name is loaded when it is first used, with wha
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from novikoff.prove.bounds import mistake_bound
+    from novikoff.prove.margin import Separator, margins, multiclass_margins, radius
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Separator": "prove.margin",
+    "margins": "prove.margin",
+    "multiclass_margins": "prove.margin",
+    "radius": "prove.margin",
+    "mistake_bound": "prove.bounds",
 }
 
 __all__ = [
+    "Separator",
+    "margins",
+    "mistake_bound",
+    "multiclass_margins",
+    "radius",
 ]
 
 

@@ -1,0 +1,27 @@
+"""How many mistakes at most."""
+
+import math
+from fractions import Fraction
+
+
+def mistake_bound(radius: float | Fraction, margin: float | Fraction, *, n_classes: int = 2) -> int:
+    """The most mistakes that a perceptron can make: the whole part of (R/gamma)^2, computed exactly.
+
+    Block (1962), Novikoff (1962). It does not depend on the number of examples, their dimension, or their order. For
+    more than two classes it is 2 (R/gamma)^2, with the margin of `multiclass_margins`: Kesler's construction turns a
+    mistake into one on a vector of length sqrt(2) ||x||.
+
+    A radius that is too large or a margin that is too small keeps it true; `radius` and `margins` err to that side.
+
+    >>> mistake_bound(5.0, 1.5)
+    11
+    """
+    for name, value in (("radius", radius), ("margin", margin)):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{name}={value!r} is not a finite number")
+    if margin <= 0:
+        raise ValueError(f"margin={margin!r} is not positive: data that no plane separates have no mistake bound")
+    if radius < 0:
+        raise ValueError(f"radius={radius!r} is negative; it is the length of the longest example")
+    ratio = (Fraction(radius) / Fraction(margin)) ** 2
+    return math.floor(ratio if n_classes <= 2 else 2 * ratio)
