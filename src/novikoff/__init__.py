@@ -10,12 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from novikoff.estimators.perceptron import Perceptron
+    from novikoff.learn.record import Run, Stopped
     from novikoff.prove.bounds import mistake_bound
     from novikoff.prove.margin import Separator, margins, multiclass_margins, radius
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Perceptron": "estimators.perceptron",
+    "Run": "learn.record",
+    "Stopped": "learn.record",
     "Separator": "prove.margin",
     "margins": "prove.margin",
     "multiclass_margins": "prove.margin",
@@ -24,7 +29,10 @@ _HOMES = {
 }
 
 __all__ = [
+    "Perceptron",
+    "Run",
     "Separator",
+    "Stopped",
     "margins",
     "mistake_bound",
     "multiclass_margins",

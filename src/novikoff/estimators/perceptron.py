@@ -1,0 +1,344 @@
+"""The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear`."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from novikoff.engine.rounding import at_most
+from novikoff.engine.rows import Rows, as_rows, longest_square
+from novikoff.learn.linear import (
+    Memory,
+    Readout,
+    Tie,
+    check_choices,
+    decide,
+    grow,
+    learn_online,
+    perceptron,
+    predicted,
+    read_out,
+    record,
+)
+from novikoff.learn.record import Run, Stopped
+
+
+class Perceptron(ClassifierMixin, BaseEstimator):
+    """The perceptron: on a mistake, add the example. Binary, and multiclass by argmax.
+
+    Block's and Novikoff's theorem (1962): if the examples have length at most R and some unit vector separates them
+    with margin gamma, it makes at most (R/gamma)^2 mistakes, whatever their number, dimension and order; with more than
+    two classes at most 2 (R/gamma)^2, gamma being the multiclass margin under weights with ||W|| = 1. Every run leaves
+    a record, `run_`, that says what happened and what it proves.
+
+    Parameters
+    ----------
+    readout : {"average", "last", "vote"}
+        What to predict with (Freund & Schapire 1999): the mean of the weights after each example, the weights after
+        the last one, or the vote of all weight vectors, each as often as it lived. On noisy data the average is far
+        better than the last weights, and about as good as the vote at a fraction of its cost. It may be changed on a
+        fitted model, except to "vote", which needs the mistakes kept from the start.
+    fit_intercept : bool
+        Whether to learn a bias: one more coordinate of value 1. R and margins speak of these folded examples.
+    max_epochs : int or None
+        The most passes over the data; None for no limit, which ends only if the data are separable.
+    shuffle : bool
+        Whether `fit` visits the rows in a new random order in each epoch. `partial_fit` never does.
+    random_state : int, RandomState or None
+        Where the random orders come from.
+    learning_rate : float
+        Multiplies the weights when they are read out, and so cannot change a mistake.
+    tie : {"mistake", "predict"}
+        Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
+    min_margin : float or None
+        Stop as soon as the run proves that no separator has this margin.
+    warm_start : bool
+        Whether `fit` goes on from the weights of the last call.
+    record_mistakes : bool
+        Whether to keep the row of every mistake in `mistake_rows_`.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays
+        The weights of the read-out times the learning rate: one row for two classes, one a class for more.
+    classes_ : array
+        The labels, sorted; of two, the second is the positive one.
+    n_iter_ : int
+        Epochs begun by `fit`, or passes of `partial_fit`.
+    n_mistakes_ : int
+        All mistakes so far.
+    run_ : Run
+        The record: mistakes, why it stopped, R, ||w||, the largest margin not ruled out, errors on the training rows.
+    mistake_rows_ : array
+        The row of every mistake in order (with `partial_fit`, counted from the first row ever seen).
+
+    Notes
+    -----
+    There is no `sample_weight`. Weighing an example would scale the step, or repeat it, and these differ: a repeated
+    row is looked at again, and adds nothing if it has become right. Repeat rows to repeat them, scale to scale them.
+
+    Examples
+    --------
+    >>> from novikoff import Perceptron
+    >>> X = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]
+    >>> y = ["blue", "red", "red", "blue", "blue", "red"]
+    >>> model = Perceptron(readout="last", fit_intercept=False, shuffle=False).fit(X, y)
+    >>> model.coef_.tolist(), model.n_mistakes_
+    ([[3.0, 1.0]], 3)
+    >>> print(model.run_)
+    Stopped after 2 epochs because an epoch made no mistake.
+    Made 3 mistakes on 12 examples; by epoch: 3, 0.
+    The longest example has length R <= 2.23607, the sum of the mistakes has length 3.16228,
+    so no separator has a margin above 1.0541.
+    The last weights: 0 errors on 6 training rows.
+    """
+
+    classes_: NDArray[Any]
+    n_iter_: int
+    mistake_rows_: NDArray[np.int64]
+    _classes_are_fixed: bool
+    _memory: Memory
+    _run: Run | None
+
+    def __init__(
+        self,
+        *,
+        readout: Readout = "average",
+        fit_intercept: bool = True,
+        max_epochs: int | None = 10,
+        shuffle: bool = True,
+        random_state: Any = None,
+        learning_rate: float = 1.0,
+        tie: Tie = "mistake",
+        min_margin: float | None = None,
+        warm_start: bool = False,
+        record_mistakes: bool = False,
+    ) -> None:
+        self.readout = readout
+        self.fit_intercept = fit_intercept
+        self.max_epochs = max_epochs
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.learning_rate = learning_rate
+        self.tie = tie
+        self.min_margin = min_margin
+        self.warm_start = warm_start
+        self.record_mistakes = record_mistakes
+
+    # -- learning -----------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Learn from all rows, epoch by epoch, until one makes no mistake or a limit is reached.
+
+        After Ctrl-C the model holds what was learned so far, and the interrupt is raised again.
+        """
+        with _all_or_nothing(self):
+            goes_on = self.warm_start and self.__sklearn_is_fitted__()
+            rows, labels = self._validated(X, y, reset=not goes_on)
+            classes = self.classes_ if goes_on else _at_least_two(np.unique(labels))
+            learned = perceptron(
+                rows,
+                _inner_labels(labels, classes),
+                n_classes=len(classes),
+                readout=self.readout,
+                fit_intercept=self.fit_intercept,
+                max_epochs=self.max_epochs,
+                shuffle=self.shuffle,
+                seed=_seed(self.random_state),
+                tie=self.tie,
+                min_margin=self.min_margin,
+                start=self._memory if goes_on else None,
+                keep_mistakes=self.record_mistakes,
+            )
+            self.classes_ = classes
+            self._classes_are_fixed = True
+            self._memory, self._run = learned.memory, learned.run
+            self.n_iter_ = learned.run.epochs
+            if learned.mistakes is not None and self.record_mistakes:
+                self.mistake_rows_ = learned.mistakes.rows
+        if learned.run.stopped is Stopped.INTERRUPTED:
+            raise KeyboardInterrupt
+        self._warn_unless_converged(learned.run)
+        return self
+
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn the rows once, in the order given: online learning.
+
+        Labels may be named up front by `classes`, and are then fixed; otherwise they grow when a new one appears. While
+        only one is known there is nothing to be mistaken for. A call that fails leaves the model as it was.
+        """
+        with _all_or_nothing(self):
+            check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
+            begins = not self.__sklearn_is_fitted__()
+            rows, labels = self._validated(X, y, reset=begins)
+            known, fixed = self._known_classes(labels, classes, begins)
+            inner = _inner_labels(labels, known)
+            if begins:
+                vote = self.readout == "vote"
+                memory = Memory.empty(rows.n_columns, len(known), fit_intercept=self.fit_intercept, vote=vote)
+            elif len(known) > len(self.classes_):
+                memory = grow(self._memory, np.searchsorted(known, self.classes_).tolist(), len(known))
+            else:
+                memory = self._memory
+            before = memory.examples
+            mistakes = learn_online(memory, rows, inner, tie=self.tie, keep_mistakes=self.record_mistakes)
+            if mistakes is not None and self.record_mistakes:
+                earlier = getattr(self, "mistake_rows_", np.empty(0, dtype=np.int64))
+                self.mistake_rows_ = np.concatenate([earlier, mistakes.rows + before])
+            self.classes_, self._classes_are_fixed = known, fixed
+            self._memory, self._run = memory, None
+            self.n_iter_ = 1 if begins else self.n_iter_ + 1
+        return self
+
+    # -- predicting ---------------------------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The score of every row times the learning rate; for a vote, the share of the votes.
+
+        Of two classes, the second has the scores of 0 and above. With more, there is one column a class. Scores are
+        added up in column order, so dense and sparse rows of the same values have the same scores, bit for bit.
+        """
+        check_is_fitted(self)
+        check_choices(readout=self.readout, learning_rate=self.learning_rate)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+        rows = as_rows(X)
+        longest_square(rows, self._memory.constant)  # says which number is not finite, if one is not
+        score = decide(self._memory, rows, self.readout)
+        return score if self.readout == "vote" else self.learning_rate * score
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of every row."""
+        score = self.decision_function(X)
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, len(score))
+        return self.classes_[predicted(score)]
+
+    # -- what was learned ---------------------------------------------------------------------------------------------
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The weights of the read-out, without the bias."""
+        return self._weights()[:, :-1]
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """The bias of the read-out."""
+        return self._weights()[:, -1]
+
+    @property
+    def n_mistakes_(self) -> int:
+        """All mistakes so far."""
+        return self._fitted().mistakes
+
+    @property
+    def run_(self) -> Run:
+        """The record of the run."""
+        memory = self._fitted()
+        return record(memory, self.readout) if self._run is None else self._run
+
+    def _weights(self) -> NDArray[np.float64]:
+        memory = self._fitted()
+        if self.readout == "vote":
+            raise AttributeError('a vote has no weights of its own; read out the "average" or the "last" ones')
+        return self.learning_rate * read_out(memory, self.readout)
+
+    def _fitted(self) -> Memory:
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(f"this {type(self).__name__} has learned nothing yet; call fit or partial_fit first")
+        return self._memory
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_memory")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # -- the shell's own work -----------------------------------------------------------------------------------------
+
+    def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
+        check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
+        X, y = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+        check_classification_targets(y)
+        return as_rows(X), y
+
+    def _known_classes(self, labels: NDArray[Any], named: ArrayLike | None, begins: bool) -> tuple[NDArray[Any], bool]:
+        """The classes after a `partial_fit`, and whether they are fixed from now on."""
+        if begins:
+            return (np.unique(labels), False) if named is None else (np.unique(np.asarray(named)), True)
+        if named is not None and not np.array_equal(np.unique(np.asarray(named)), self.classes_):
+            raise ValueError(
+                f"classes={np.unique(np.asarray(named)).tolist()} differ from the classes known already, "
+                f"{self.classes_.tolist()}; name them on the first partial_fit only"
+            )
+        if self._classes_are_fixed:
+            return self.classes_, True
+        return np.union1d(self.classes_, labels), named is not None
+
+    def _warn_unless_converged(self, run: Run) -> None:
+        """Whoever asked for convergence and did not get it is told why, and what to do next."""
+        if run.stopped is Stopped.MARGIN_RULED_OUT:
+            what = (
+                f"no separator has the margin min_margin={self.min_margin}: after {run.mistakes:,} mistakes "
+                f"the proof leaves none above {at_most(run.margin_at_most)}. Ask for less, or settle for "
+                'readout="average", which needs no separator'
+            )
+        elif run.stopped is Stopped.MAX_EPOCHS and (self.readout == "last" or self.min_margin is not None):
+            what = (
+                f"the last of {run.epochs} epochs still made {run.mistakes_per_epoch[-1]:,} mistakes; the data "
+                f"have no margin above {at_most(run.margin_at_most)}, or none at all. Raise max_epochs (None: no "
+                'limit), or use readout="average", which needs no separator'
+            )
+        else:
+            return
+        warnings.warn(f"{type(self).__name__} did not converge: {what}.", ConvergenceWarning, stacklevel=3)
+
+
+@contextmanager
+def _all_or_nothing(model: BaseEstimator) -> Iterator[None]:
+    """Give the model its attributes back if anything fails."""
+    before = vars(model).copy()
+    try:
+        yield
+    except Exception:
+        vars(model).clear()
+        vars(model).update(before)
+        raise
+
+
+def _seed(random_state: Any) -> int | np.random.Generator:
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _at_least_two(classes: NDArray[Any]) -> NDArray[Any]:
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has only one class, {classes.tolist()}; fit needs at least two classes to tell apart. "
+            "partial_fit can begin with one"
+        )
+    return classes
+
+
+def _inner_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    """Labels as the learner wants them: -1 and +1 for two classes, 0, 1, ... for more (and for one)."""
+    places = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    strange = classes[places] != labels
+    if np.any(strange):
+        row = int(np.flatnonzero(strange)[0])
+        raise ValueError(
+            f"label {labels.tolist()[row]!r} in row {row} was not in classes={classes.tolist()}; "
+            "fit and classes= fix the labels: name them all on the first partial_fit, or begin with partial_fit "
+            "without classes=, and they grow"
+        )
+    return (2 * places - 1).astype(np.int8) if len(classes) == 2 else places

@@ -1,0 +1,441 @@
+"""The perceptron of the notes: on a mistake, add the example.
+
+`perceptron` is the batch algorithm, `learn_online` one pass in the order given. Both keep a `Memory`: the weights,
+which are the sum of the mistakes, and the little that read-outs and proofs need beside them. None of this knows of
+scikit-learn.
+
+Binary labels are -1 and +1. With more than two classes labels are 0, 1, ..., and Kesler's construction applies: add the
+example to the weights of its class, subtract it from those of the best other class. Each such step is a binary mistake
+on a vector of length sqrt(2) ||x||, hence the bound 2 (R/gamma)^2, with gamma the smallest lead of the right class
+over another under weights with ||W|| = 1 (Frobenius).
+"""
+
+import math
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.data.order import POOL, Order, given_order, random_order
+from novikoff.engine.linear import Rule, binary_epoch, fill_scores, multiclass_epoch
+from novikoff.engine.rounding import root_up, up
+from novikoff.engine.rows import UNIT_ROUNDOFF, Rows, as_rows, longest_square
+from novikoff.learn.record import Run, Stopped
+from novikoff.learn.vote import Ballot, Mistakes, votes
+
+Readout = Literal["last", "average", "vote"]
+Tie = Literal["mistake", "predict"]
+
+READOUTS = ("last", "average", "vote")
+TIES = ("mistake", "predict")
+
+# Between two calls of a kernel the clock is read and Ctrl-C is heard.
+STEPS_PER_CALL = 1 << 16
+
+
+@dataclass
+class Memory:
+    """What a linear perceptron remembers.
+
+    `weights` has one row for two classes (or fewer, so far) and one row a class for more; its last column is the bias.
+    `drift` has the same shape, and (examples x weights - drift) is the sum of the weights after each example.
+    `longest` is R^2. `ballots` keeps the mistakes for a vote, part by part, or is None if no vote was asked for.
+    """
+
+    weights: NDArray[np.float64]
+    drift: NDArray[np.float64]
+    n_classes: int
+    constant: float
+    examples: int = 0
+    mistakes: int = 0
+    longest: float = 0.0
+    ballots: list[Ballot] | None = None
+
+    @classmethod
+    def empty(cls, n_columns: int, n_classes: int = 2, *, fit_intercept: bool = True, vote: bool = False) -> "Memory":
+        shape = (n_classes if n_classes > 2 else 1, n_columns + 1)
+        constant = 1.0 if fit_intercept else 0.0
+        return cls(np.zeros(shape), np.zeros(shape), n_classes, constant, ballots=[] if vote else None)
+
+    def copy(self) -> "Memory":
+        ballots = None if self.ballots is None else list(self.ballots)
+        return replace(self, weights=self.weights.copy(), drift=self.drift.copy(), ballots=ballots)
+
+    @property
+    def step_square(self) -> float:
+        """The largest squared length that one mistake adds: R^2, or Kesler's 2 R^2."""
+        return self.longest if self.n_classes <= 2 else 2.0 * self.longest
+
+    @property
+    def weights_length(self) -> float:
+        """||w||, or ||W|| of all classes; scaled, so that no square vanishes, and in one order of summation."""
+        largest = float(np.abs(self.weights).max(initial=0.0))
+        return largest * float(np.linalg.norm(self.weights.ravel() / largest)) if largest else 0.0
+
+    @property
+    def margin_at_most(self) -> float:
+        """gamma <= ||w||/k, rounded outwards.
+
+        Every addition rounds w by at most u ||w|| <= u sqrt(k) R, so k of them by at most u k sqrt(k) R.
+        """
+        k = self.mistakes
+        if k == 0:
+            return math.inf
+        length = self.weights_length * (1.0 + (self.weights.size + 8) * UNIT_ROUNDOFF)
+        return up(length / k + 2.0 * UNIT_ROUNDOFF * math.sqrt(k * self.step_square))
+
+    def average(self) -> NDArray[np.float64]:
+        """The mean of the weights after each example."""
+        return self.weights - self.drift / self.examples if self.examples else self.weights.copy()
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What `perceptron` returns: the memory, the record of the run, and, if asked for, its mistakes in order."""
+
+    memory: Memory
+    run: Run
+    mistakes: Mistakes | None = None
+
+
+def perceptron(
+    X: Any,
+    y: ArrayLike,
+    *,
+    n_classes: int = 2,
+    readout: Readout = "average",
+    fit_intercept: bool = True,
+    max_epochs: int | None = 10,
+    shuffle: bool = True,
+    seed: int | np.random.Generator | None = None,
+    tie: Tie = "mistake",
+    min_margin: float | None = None,
+    time_limit: float | None = None,
+    start: Memory | None = None,
+    keep_mistakes: bool = False,
+) -> Learned:
+    """The batch perceptron: epochs until one makes no mistake.
+
+    It also stops after `max_epochs` (None: no limit), after `time_limit` seconds, or as soon as ||w||/k < `min_margin`,
+    which proves that no separator has that margin. Ctrl-C ends the run, not the program: what was learned so far is
+    returned, with `Stopped.INTERRUPTED` in the record.
+
+    Theorem (Block 1962, Novikoff 1962): with examples of length at most R that some unit vector separates with margin
+    gamma, it makes at most (R/gamma)^2 mistakes, in whatever order they come.
+
+    >>> X = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]
+    >>> learned = perceptron(X, [-1, 1, 1, -1, -1, 1], fit_intercept=False, shuffle=False, readout="last")
+    >>> learned.memory.weights.tolist()
+    [[3.0, 1.0, 0.0]]
+    >>> learned.run.mistakes, learned.run.stopped.name
+    (3, 'NO_MISTAKES')
+    """
+    check_choices(readout=readout, tie=tie, max_epochs=max_epochs, min_margin=min_margin, time_limit=time_limit)
+    rows = as_rows(X)
+    labels = check_labels(y, rows.n_rows, n_classes)
+    vote = readout == "vote"
+    if start is None:
+        memory = Memory.empty(rows.n_columns, n_classes, fit_intercept=fit_intercept, vote=vote)
+    else:
+        memory = start.copy()
+        _check_goes_on(memory, rows, vote)
+    memory.longest = max(memory.longest, longest_square(rows, memory.constant))
+    watch = Watch.over(min_margin, time_limit)
+    log = Log(rows.n_rows, keep=keep_mistakes or memory.ballots is not None)
+    generator = np.random.default_rng(seed)
+
+    began = memory.examples
+    stopped = None
+    try:
+        while stopped is None:
+            epochs = _epochs_at_once(rows.n_rows, log.epochs, max_epochs)
+            if shuffle:
+                order = random_order(rows.n_rows, generator, rows.bytes_per_row, epochs)
+            else:
+                order = given_order(rows.n_rows, epochs)
+            stopped = _visit(memory, rows, labels, order, tie, watch, log)
+            if log.flawless is not None:
+                stopped = Stopped.NO_MISTAKES
+                memory.examples = began + (log.flawless + 1) * rows.n_rows  # what came after changed nothing
+            elif stopped is None and log.epochs == max_epochs:
+                stopped = Stopped.MAX_EPOCHS
+    except KeyboardInterrupt:
+        stopped = Stopped.INTERRUPTED
+
+    mistakes = _logged(memory, rows, log)
+    wrong = count_errors(memory, rows, labels, readout)
+    run = record(memory, readout, stopped, log.per_epoch(), n_rows=rows.n_rows, errors=wrong)
+    return Learned(memory, run, mistakes)
+
+
+def _epochs_at_once(n_rows: int, done: int, max_epochs: int | None) -> int:
+    """How many epochs to order in one go: on few rows twice as many as before, because a call costs more than a row.
+
+    An epoch too many does no harm: after one without a mistake, nothing changes any more.
+    """
+    most = min(done + 1, max(1, STEPS_PER_CALL // n_rows)) if n_rows <= POOL else 1
+    return most if max_epochs is None else min(most, max_epochs - done)
+
+
+def learn_online(
+    memory: Memory, X: Any, y: ArrayLike, *, tie: Tie = "mistake", keep_mistakes: bool = False
+) -> Mistakes | None:
+    """Learn the rows in the order given, once, into `memory`. Nothing is changed if anything is wrong with them."""
+    check_choices(tie=tie)
+    rows = as_rows(X)
+    _check_goes_on(memory, rows)
+    labels = check_labels(y, rows.n_rows, memory.n_classes)
+    memory.longest = max(memory.longest, longest_square(rows, memory.constant))
+    log = Log(rows.n_rows, keep=keep_mistakes or memory.ballots is not None)
+    if memory.n_classes < 2:
+        memory.examples += rows.n_rows  # one label so far: there is no other to be mistaken for
+    else:
+        _visit(memory, rows, labels, given_order(rows.n_rows), tie, Watch.over(None, None), log)
+    return _logged(memory, rows, log)
+
+
+def grow(memory: Memory, places: list[int], n_classes: int) -> Memory:
+    """The same memory with room for more classes; the old ones move to `places` in the new order.
+
+    Two classes share one weight vector w; apart, they have -w and +w. A class not seen before has the weights 0, which
+    are also its past, so averages need no correction.
+    """
+    grown = Memory.empty(memory.weights.shape[1] - 1, n_classes, fit_intercept=memory.constant == 1.0)
+    for old, new in ((memory.weights, grown.weights), (memory.drift, grown.drift)):
+        if n_classes > 2 and memory.n_classes == 2:
+            new[places] = np.vstack([-old, old])
+        elif memory.n_classes > 2:
+            new[places] = old
+    if memory.ballots is not None:
+        grown.ballots = [replace(part, mistakes=part.mistakes.renamed(places)) for part in memory.ballots]
+    grown.examples, grown.mistakes, grown.longest = memory.examples, memory.mistakes, memory.longest
+    return grown
+
+
+def read_out(memory: Memory, readout: Readout) -> NDArray[np.float64]:
+    """The weights to predict with: the last ones, or the average (a vote has no weights of its own)."""
+    return memory.weights if readout == "last" else memory.average()
+
+
+def scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
+    """The score of every row, each added up in column order: n scores for one weight vector, n x classes for more."""
+    result = np.empty((weights.shape[0], rows.n_rows))
+    for line, w in zip(result, np.ascontiguousarray(weights), strict=True):
+        fill_scores(rows.matrix, w, constant, line)
+    return result[0] if len(weights) == 1 else result.T
+
+
+def decide(memory: Memory, rows: Rows, readout: Readout) -> NDArray[np.float64]:
+    """The scores by which the read-out decides: of its weights, or the share of the votes."""
+    if readout != "vote":
+        return scores(rows, read_out(memory, readout), memory.constant)
+    if memory.ballots is None:
+        raise ValueError('a vote needs the mistakes, and they were not kept: learn with readout="vote" from the start')
+    if not memory.ballots:
+        return scores(rows, memory.weights, memory.constant)  # no mistake yet: the zero vector has all votes
+    if len(memory.ballots) > 1:
+        memory.ballots[:] = [Ballot.joined(memory.ballots)]
+    return votes(
+        memory.ballots[0],
+        rows,
+        examples=memory.examples,
+        n_classes=memory.n_classes,
+        constant=memory.constant,
+    )
+
+
+def predicted(score: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Class numbers from scores: with two classes 1 if the score is at least 0, else the first class of the best."""
+    return (score >= 0).astype(np.int64) if score.ndim == 1 else np.argmax(score, axis=1)
+
+
+def count_errors(memory: Memory, rows: Rows, labels: NDArray[Any], readout: Readout) -> int:
+    """How many rows the read-out gets wrong."""
+    score = decide(memory, rows, readout)
+    truth = labels > 0 if memory.n_classes == 2 else labels
+    return int(np.count_nonzero(predicted(score) != truth))
+
+
+def record(
+    memory: Memory,
+    readout: Readout,
+    stopped: Stopped | None = None,
+    per_epoch: tuple[int, ...] = (),
+    *,
+    n_rows: int | None = None,
+    errors: int | None = None,
+) -> Run:
+    """The record of what a memory went through."""
+    return Run(
+        mistakes=memory.mistakes,
+        mistakes_per_epoch=per_epoch,
+        examples=memory.examples,
+        stopped=stopped,
+        radius=root_up(memory.longest),
+        weights_length=memory.weights_length,
+        margin_at_most=memory.margin_at_most,
+        readout=readout,
+        n_rows=n_rows,
+        errors=errors,
+    )
+
+
+@dataclass
+class Log:
+    """The mistakes of a run, call by call: how many in each epoch, and, to `keep`, which.
+
+    `flawless` is the first epoch that went through without a mistake.
+    """
+
+    n_rows: int
+    keep: bool
+    steps: int = 0
+    flawless: int | None = None
+    counts: list[int] = field(default_factory=list)
+    parts: list[Mistakes] = field(default_factory=list)
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs were begun."""
+        return -(-self.steps // self.n_rows)
+
+    def count(self, at: NDArray[Any], seen: int) -> None:
+        """Count the mistakes at these of the next `seen` steps."""
+        epoch = (self.steps + at.astype(np.int64)) // self.n_rows
+        unfinished = self.steps // self.n_rows
+        self.steps += seen
+        self.counts.extend([0] * (self.epochs - len(self.counts)))
+        for number, made in zip(*np.unique(epoch, return_counts=True), strict=True):
+            self.counts[number] += int(made)
+        finished = range(unfinished, self.steps // self.n_rows)
+        if self.flawless is None:
+            self.flawless = next((number for number in finished if self.counts[number] == 0), None)
+
+    def note(self, rows: NDArray[Any], times: NDArray[Any], labels: NDArray[Any], rivals: NDArray[Any]) -> None:
+        if not len(rivals):  # two classes, labelled -1 and +1: each is the other's rival
+            labels, rivals = (labels + 1) // 2, (1 - labels) // 2
+        self.parts.append(Mistakes(*(column.astype(np.int64) for column in (rows, times, labels, rivals))))
+
+    def per_epoch(self) -> tuple[int, ...]:
+        """Mistakes by epoch, up to the first without one."""
+        return tuple(self.counts if self.flawless is None else self.counts[: self.flawless + 1])
+
+
+@dataclass(frozen=True)
+class Watch:
+    """When to stop before the data are through."""
+
+    min_margin: float | None
+    deadline: float
+
+    @classmethod
+    def over(cls, min_margin: float | None, time_limit: float | None) -> "Watch":
+        return cls(min_margin, math.inf if time_limit is None else time.monotonic() + time_limit)
+
+    def reason_to_stop(self, memory: Memory) -> Stopped | None:
+        if self.min_margin is not None and memory.margin_at_most < self.min_margin:
+            return Stopped.MARGIN_RULED_OUT
+        if time.monotonic() > self.deadline:
+            return Stopped.TIME_LIMIT
+        return None
+
+    def patience(self, memory: Memory) -> int:
+        """How many mistakes may come before the margin can be ruled out: each shortens w by at most R."""
+        if self.min_margin is None:
+            return STEPS_PER_CALL
+        surplus = memory.weights_length - memory.mistakes * self.min_margin
+        soonest = surplus / (math.sqrt(memory.step_square) + self.min_margin)
+        return int(min(max(soonest, 1.0), STEPS_PER_CALL))
+
+
+def _visit(
+    memory: Memory, rows: Rows, labels: NDArray[Any], order: Order, tie: Tie, watch: Watch, log: Log
+) -> Stopped | None:
+    """Visit the rows in the given order, call by call."""
+    doubt = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF * memory.step_square
+    rule = Rule(memory.constant, tie == "mistake", doubt)
+    binary = memory.n_classes == 2
+    weights, drift = _in_kernel_layout(memory, rows.is_sparse)
+    at = np.empty(min(STEPS_PER_CALL, len(order.visit)), dtype=np.uint32)
+    rivals = np.empty(0 if binary else len(at), dtype=np.int64)
+    step = 0
+    while step < len(order.visit):
+        steps = slice(step, step + STEPS_PER_CALL)
+        full = at[: watch.patience(memory)]
+        task = (rows.matrix, labels, order.visit[steps], order.soon[steps], rule, memory.examples, memory.mistakes)
+        if binary:
+            seen, made = binary_epoch(*task, weights, drift, full)
+        else:
+            seen, made = multiclass_epoch(*task, weights, drift, full, rivals)
+        log.count(at[:made], seen)
+        if log.keep and made:
+            where = order.visit[steps][at[:made]]
+            log.note(where, memory.examples + at[:made].astype(np.int64), labels[where], rivals[:made])
+        memory.examples += seen
+        memory.mistakes += made
+        step += seen
+        reason = watch.reason_to_stop(memory)
+        if reason is not None:
+            return reason
+    return None
+
+
+def _in_kernel_layout(memory: Memory, sparse: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The memory's own arrays as a kernel wants them; sparse rows meet the weights of all classes side by side."""
+    if memory.n_classes == 2:
+        return memory.weights[0], memory.drift[0]
+    if not sparse:
+        memory.weights, memory.drift = np.ascontiguousarray(memory.weights), np.ascontiguousarray(memory.drift)
+        return memory.weights, memory.drift
+    memory.weights, memory.drift = np.asfortranarray(memory.weights), np.asfortranarray(memory.drift)
+    return memory.weights.T, memory.drift.T
+
+
+def _logged(memory: Memory, rows: Rows, log: Log) -> Mistakes | None:
+    """The mistakes of a log, if they were kept; they join the memory's ballots, if there is to be a vote."""
+    if not log.keep:
+        return None
+    mistakes = Mistakes.joined(log.parts)
+    if memory.ballots is not None and len(mistakes.rows):
+        memory.ballots.append(Ballot.of(rows, mistakes))
+    return mistakes
+
+
+def _check_goes_on(memory: Memory, rows: Rows, vote: bool = False) -> None:
+    n_columns = memory.weights.shape[1] - 1
+    if rows.n_columns != n_columns:
+        raise ValueError(f"X has {rows.n_columns} columns, but the weights were learned on {n_columns}")
+    if vote and memory.ballots is None:
+        raise ValueError('a vote needs all mistakes, and earlier ones were not kept: start anew with readout="vote"')
+
+
+def check_labels(y: ArrayLike, n_rows: int, n_classes: int) -> NDArray[Any]:
+    """Labels as a kernel wants them: -1 and +1 for two classes, 0, 1, ... for more."""
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"y has shape {labels.shape}, but X has {n_rows} rows: one label a row is needed")
+    if n_rows == 0:
+        raise ValueError("X has no rows: there is nothing to learn from")
+    good = np.isin(labels, (-1, 1)) if n_classes == 2 else (labels >= 0) & (labels < n_classes)
+    if not good.all():
+        row = int(np.flatnonzero(~good)[0])
+        wanted = "-1 and +1" if n_classes == 2 else f"0 to {n_classes - 1}"
+        raise ValueError(f"label {labels.tolist()[row]!r} in row {row} is none of {wanted}")
+    return np.ascontiguousarray(labels, dtype=np.int8 if n_classes == 2 else np.int64)
+
+
+def check_choices(**choices: Any) -> None:
+    """Say which parameter is wrong, and what it may be."""
+    if choices.get("readout", "last") not in READOUTS:
+        raise ValueError(f"readout={choices['readout']!r} is unknown; choose one of {', '.join(READOUTS)}")
+    if choices.get("tie", "mistake") not in TIES:
+        raise ValueError(f"tie={choices['tie']!r} is unknown; choose one of {', '.join(TIES)}")
+    epochs = choices.get("max_epochs")
+    if epochs is not None and (isinstance(epochs, bool) or int(epochs) != epochs or epochs < 1):
+        raise ValueError(f"max_epochs={epochs!r} must be a whole number of at least 1, or None for no limit")
+    for name in ("min_margin", "time_limit", "learning_rate"):
+        value = choices.get(name)
+        if value is not None and not 0 < value < math.inf:
+            raise ValueError(f"{name}={value!r} must be a positive number")

@@ -1,0 +1,80 @@
+"""The record that every run leaves: what happened, why it stopped, and what that proves."""
+
+import enum
+from dataclasses import dataclass
+
+from novikoff.engine.rounding import at_most
+
+
+class Stopped(enum.Enum):
+    """Why a run ended."""
+
+    NO_MISTAKES = "an epoch made no mistake"
+    MAX_EPOCHS = "the number of epochs was used up"
+    MARGIN_RULED_OUT = "no separator has the margin asked for"
+    TIME_LIMIT = "the time was used up"
+    INTERRUPTED = "it was interrupted"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a learner did.
+
+    `margin_at_most` is the free fact of the proof: the sum w of k mistakes has <w, u> >= k gamma for every unit u that
+    separates with margin gamma, so gamma <= ||w||/k. It needs no convergence, and it is rounded outwards (infinite
+    before the first mistake). `radius` is R, the longest example seen, rounded up. With a bias both speak of the
+    folded examples; with more than two classes of Kesler's margin, ||W|| = 1, whose bound is 2 (R/gamma)^2.
+
+    `stopped` is None for a learner that goes on (`partial_fit`). `mistakes_per_epoch` is empty there. `errors` counts
+    the rows that the read-out gets wrong after a `fit`; the last weights may be free of mistakes while their average
+    still errs.
+    """
+
+    mistakes: int
+    mistakes_per_epoch: tuple[int, ...]
+    examples: int
+    stopped: Stopped | None
+    radius: float
+    weights_length: float
+    margin_at_most: float
+    readout: str
+    n_rows: int | None = None
+    errors: int | None = None
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs were begun."""
+        return len(self.mistakes_per_epoch)
+
+    def __str__(self) -> str:
+        return "\n".join(filter(None, [self._what_happened(), self._what_it_proves(), self._what_it_gets_wrong()]))
+
+    def _what_happened(self) -> str:
+        made = f"{_count(self.mistakes, 'mistake')} on {_count(self.examples, 'example')}"
+        if self.stopped is None:
+            return f"Made {made} so far, and goes on learning."
+        per_epoch = ", ".join(f"{made:,}" for made in self.mistakes_per_epoch[:12])
+        more = ", ..." if self.epochs > 12 else ""
+        return (
+            f"Stopped after {_count(self.epochs, 'epoch')} because {self.stopped.value}.\n"
+            f"Made {made}; by epoch: {per_epoch}{more}."
+        )
+
+    def _what_it_proves(self) -> str:
+        if self.mistakes == 0:
+            return f"The longest example has length R <= {at_most(self.radius)}."
+        return (
+            f"The longest example has length R <= {at_most(self.radius)}, the sum of the mistakes has length "
+            f"{self.weights_length:.6g},\nso no separator has a margin above {at_most(self.margin_at_most)}."
+        )
+
+    def _what_it_gets_wrong(self) -> str:
+        if self.errors is None:
+            return ""
+        names = {"last": "last weights", "average": "averaged weights", "vote": "vote of all weights"}
+        rows = _count(self.n_rows or 0, "training row")
+        return f"The {names[self.readout]}: {_count(self.errors, 'error')} on {rows}."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,141 @@
+"""The voted perceptron (Freund & Schapire 1999): every weight vector that ever lived has a vote for each example that
+it lived through.
+
+It is said to be memory intensive, because it keeps all weight vectors. It need not be: they are the partial sums of
+the mistakes, so the rows that were mistaken, each kept once, and their order are enough. A row's score under the k-th
+weight vector is its score under the one before plus one product of two rows.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.linear import TINY, Replay, binary_votes, multiclass_votes
+from novikoff.engine.rows import UNIT_ROUNDOFF, Rows, as_rows, longest_square
+
+# How many products of two rows to hold at a time.
+PRODUCTS = 1 << 22
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """The mistakes in order: the row, how many examples went before it, its class, and the class taken instead."""
+
+    rows: NDArray[np.int64]
+    times: NDArray[np.int64]
+    right: NDArray[np.int64]
+    wrong: NDArray[np.int64]
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Mistakes]") -> "Mistakes":
+        none = np.empty(0, dtype=np.int64)
+        columns = ("rows", "times", "right", "wrong")
+        return cls(*(np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in columns))
+
+    def renamed(self, places: Sequence[int]) -> "Mistakes":
+        """The same mistakes after class c has become class `places[c]`."""
+        names = np.asarray(places, dtype=np.int64)
+        return replace(self, right=names[self.right], wrong=names[self.wrong])
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """What a vote needs: the mistaken rows, each once, and the order in which they were added (`mistakes.rows` counts
+    in `support`)."""
+
+    support: Rows
+    mistakes: Mistakes
+
+    @classmethod
+    def of(cls, rows: Rows, mistakes: Mistakes) -> "Ballot":
+        distinct, which = np.unique(mistakes.rows, return_inverse=True)
+        return cls(rows.take(distinct), replace(mistakes, rows=which.astype(np.int64)))
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Ballot]") -> "Ballot":
+        """One ballot of several, in the order in which they were learned."""
+        offsets = np.cumsum([0, *(part.support.n_rows for part in parts)])
+        moved = [
+            replace(part.mistakes, rows=part.mistakes.rows + offset)
+            for part, offset in zip(parts, offsets[:-1], strict=True)
+        ]
+        return cls(_stacked([part.support for part in parts]), Mistakes.joined(moved))
+
+
+def votes(ballot: Ballot, X: Any, *, examples: int, n_classes: int, constant: float) -> NDArray[np.float64]:
+    """The share of the votes, out of `examples`: from -1 to 1 for two classes, rows x classes for more.
+
+    Every weight vector, the zero vector before the first mistake too, votes for the class that it predicts, once for
+    each example after which it was the weights.
+    """
+    rows = as_rows(X)
+    replay = _replay(ballot, rows, examples, n_classes, constant)
+    binary = n_classes == 2
+    counts = np.zeros(rows.n_rows if binary else (rows.n_rows, n_classes))
+    block = max(1, PRODUCTS // max(1, ballot.support.n_rows))
+    for start in range(0, rows.n_rows, block):
+        part = _of_the_kind(ballot.support, rows, start, min(start + block, rows.n_rows))
+        products = _products(ballot.support, part) + constant
+        count = counts[start : start + part.n_rows]
+        if binary:
+            binary_votes(replay, products, part.matrix, constant, np.zeros(rows.n_columns + 1), count)
+        else:
+            shape = (rows.n_columns + 1, n_classes) if part.is_sparse else (n_classes, rows.n_columns + 1)
+            multiclass_votes(replay, products, part.matrix, constant, np.zeros(shape), count)
+    return counts / examples
+
+
+def _replay(ballot: Ballot, rows: Rows, examples: int, n_classes: int, constant: float) -> Replay:
+    mistakes = ballot.mistakes
+    right = 2 * mistakes.right - 1 if n_classes == 2 else mistakes.right
+    lives = np.diff(mistakes.times, prepend=0, append=examples).astype(np.float64)
+    which = mistakes.rows.astype(np.uint64)
+    return Replay(ballot.support.matrix, which, right, mistakes.wrong, lives, _doubts(ballot, rows, constant))
+
+
+def _doubts(ballot: Ballot, rows: Rows, constant: float) -> NDArray[np.float64]:
+    """How close to zero (or to each other) running scores must be for their rounding to matter, mistake by mistake.
+
+    After k mistakes a running score has k products, each off by at most n u R R', and k additions to partial sums of
+    at most sqrt(k) R R'. Whole numbers that stay below 2^53 are not rounded at all: then there is no doubt.
+    """
+    k = np.arange(1.0, len(ballot.mistakes.rows) + 1.0)
+    lengths = math.sqrt(longest_square(ballot.support, constant)) * math.sqrt(longest_square(rows, constant))
+    if len(k) * lengths < 2.0**53 and ballot.support.is_whole() and rows.is_whole():
+        return np.full(len(k), -1.0)
+    terms = min(ballot.support.widest, rows.widest) + 2
+    return 8.0 * UNIT_ROUNDOFF * k * (terms + np.sqrt(k)) * lengths + TINY
+
+
+def _products(support: Rows, part: Rows) -> NDArray[np.float64]:
+    """The product of every support row with every row of the part."""
+    if not support.is_sparse:
+        return support.as_array() @ part.as_array().T
+    left, right = support.as_scipy(), part.as_scipy()
+    return np.asarray((left.astype(np.float64) @ right.astype(np.float64).T).toarray())
+
+
+def _of_the_kind(support: Rows, rows: Rows, start: int, stop: int) -> Rows:
+    """Some rows, sparse if the support is, dense if it is dense."""
+    part = rows.part(start, stop)
+    if part.is_sparse == support.is_sparse:
+        return part
+    if part.is_sparse:
+        return as_rows(part.as_array())
+    from scipy.sparse import csr_array
+
+    return as_rows(csr_array(part.matrix))
+
+
+def _stacked(parts: list[Rows]) -> Rows:
+    if len(parts) == 1:
+        return parts[0]
+    if not all(part.is_sparse for part in parts):
+        return as_rows(np.vstack([part.as_array() for part in parts]))
+    from scipy.sparse import vstack
+
+    return as_rows(vstack([part.as_scipy() for part in parts], format="csr"))

@@ -1,0 +1,310 @@
+"""Perceptron among scikit-learn's things."""
+
+import math
+import os
+import pickle
+import signal
+import threading
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from novikoff import Perceptron, Stopped
+from tests.examples import separable
+
+# Not readout="last": one check wants 83 % on blobs that overlap, where the last weights are a matter of luck.
+ESTIMATORS = [Perceptron(), Perceptron(readout="vote", tie="predict"), Perceptron(fit_intercept=False)]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learns_own_checks_pass(estimator, check):
+    check(estimator)
+
+
+def noisy(seed=0, n=300, d=4):
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((n, d))
+    return X, np.where(X @ np.arange(1.0, d + 1) + generator.standard_normal(n) > 0, "yes", "no")
+
+
+def test_it_works_in_pipelines_and_searches():
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(StandardScaler(), Perceptron(random_state=0))
+    assert cross_val_score(model, X, y).mean() > 0.9
+    search = GridSearchCV(model, {"perceptron__readout": ["average", "vote"], "perceptron__max_epochs": [2, 20]}).fit(
+        X, y
+    )
+    assert search.best_score_ > 0.9
+
+
+def test_a_clone_has_the_parameters_and_nothing_learned():
+    model = Perceptron(readout="vote", min_margin=0.5, random_state=3)
+    with pytest.warns(ConvergenceWarning, match="min_margin=0.5"):
+        model.fit(*noisy())
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    with pytest.raises(NotFittedError):
+        copy.predict([[1.0]])
+    assert not hasattr(copy, "coef_")
+    assert not hasattr(copy, "run_")
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, lambda X, columns: pl.DataFrame(X, schema=columns)])
+def test_frames_keep_their_feature_names(frame):
+    X, y = noisy()
+    names = ["a", "b", "c", "d"]
+    model = Perceptron(random_state=0).fit(frame(X, columns=names) if frame is pd.DataFrame else frame(X, names), y)
+    assert model.feature_names_in_.tolist() == names
+    assert model.n_features_in_ == 4
+    assert (model.coef_ == Perceptron(random_state=0).fit(X, y).coef_).all()
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(pd.DataFrame(X, columns=["a", "b", "d", "c"]))
+
+
+def test_it_shows_itself_in_html_and_survives_pickling():
+    X, y = noisy()
+    model = Perceptron(readout="vote", random_state=0).fit(X, y)
+    assert "Perceptron" in model._repr_html_()
+    assert (pickle.loads(pickle.dumps(model)).decision_function(X) == model.decision_function(X)).all()
+
+
+def test_the_usual_attributes_have_the_usual_shapes():
+    X, y = noisy()
+    two = Perceptron(random_state=0).fit(X, y)
+    assert two.coef_.shape == (1, 4)
+    assert two.intercept_.shape == (1,)
+    assert two.decision_function(X).shape == (300,)
+    assert two.classes_.tolist() == ["no", "yes"]
+    assert two.n_iter_ == two.run_.epochs == 10
+    assert two.n_mistakes_ == two.run_.mistakes == sum(two.run_.mistakes_per_epoch)
+    assert two.decision_function(X) == pytest.approx(X @ two.coef_[0] + two.intercept_)
+    assert two.run_.errors == (two.predict(X) != y).sum()
+    three = Perceptron(random_state=0).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    assert three.coef_.shape == (3, 4)
+    assert three.decision_function(X).shape == (300, 3)
+    assert three.decision_function(X) == pytest.approx(X @ three.coef_.T + three.intercept_)
+
+
+def test_without_intercept_the_intercept_is_zero():
+    X, y = noisy()
+    assert Perceptron(fit_intercept=False).fit(X, y).intercept_.tolist() == [0.0]
+
+
+def test_the_second_of_two_sorted_labels_is_the_positive_one_and_has_the_ties():
+    model = Perceptron(tie="predict").partial_fit([[0.0]], ["b"], classes=["a", "b"])
+    assert model.n_mistakes_ == 0
+    assert model.predict([[0.0]]).tolist() == ["b"]
+
+
+def test_random_state_repeats_a_run_and_other_seeds_differ():
+    X, y = noisy()
+    coefficients = [Perceptron(random_state=s).fit(X, y).coef_.tolist() for s in (1, 1, np.random.RandomState(1), 2)]
+    assert coefficients[0] == coefficients[1] == coefficients[2] != coefficients[3]
+    generators = [Perceptron(random_state=np.random.default_rng(5)).fit(X, y).coef_.tolist() for _ in range(2)]
+    assert generators[0] == generators[1]
+
+
+def test_warm_start_goes_on_and_a_plain_fit_starts_anew():
+    X, y = noisy()
+    options = {"shuffle": False, "max_epochs": 2}
+    twice = Perceptron(warm_start=True, **options).fit(X, y).fit(X, y)
+    once = Perceptron(shuffle=False, max_epochs=4).fit(X, y)
+    assert (twice.coef_ == once.coef_).all()
+    assert twice.n_mistakes_ == once.n_mistakes_
+    anew = Perceptron(**options).fit(X, y)
+    assert (anew.fit(X, y).coef_ == Perceptron(**options).fit(X, y).coef_).all()
+    vote = Perceptron(warm_start=True, readout="vote", **options).fit(X, y).fit(X, y)
+    whole = Perceptron(readout="vote", shuffle=False, max_epochs=4).fit(X, y)
+    assert (vote.decision_function(X) == whole.decision_function(X)).all()
+
+
+# -- online -----------------------------------------------------------------------------------------------------------
+
+
+def test_classes_grow_when_a_new_label_appears():
+    model = Perceptron(record_mistakes=True)
+    model.partial_fit([[1.0, 0.0]], ["b"])
+    assert model.classes_.tolist() == ["b"]
+    assert model.predict([[5.0, 5.0]]).tolist() == ["b"]
+    assert model.n_mistakes_ == 0
+    model.partial_fit([[0.0, 1.0]], ["d"])
+    assert model.n_mistakes_ == 1
+    model.partial_fit([[-1.0, 0.0], [1.0, 0.0]], ["a", "b"])
+    assert model.classes_.tolist() == ["a", "b", "d"]
+    assert model.coef_.shape == (3, 2)
+    assert model.run_.examples == 4
+    for _ in range(20):
+        model.partial_fit([[-1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], ["a", "b", "d"])
+    assert model.predict([[-1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).tolist() == ["a", "b", "d"]
+
+
+def test_growing_from_two_to_three_classes_keeps_scores_and_votes():
+    X, y = noisy(n=60)
+    model = Perceptron(readout="vote").partial_fit(X, y)
+    shares = model.decision_function(X)
+    model.partial_fit(X[:1], ["maybe"])
+    assert model.classes_.tolist() == ["maybe", "no", "yes"]
+    votes = model.decision_function(X)
+    assert votes[:, 2] - votes[:, 1] == pytest.approx(shares * 60 / 61, abs=1 / 30)
+
+
+def test_the_record_of_an_online_learner_has_no_end():
+    X, y = noisy()
+    model = Perceptron().partial_fit(X[:10], y[:10]).partial_fit(X[10:20], y[10:20])
+    assert model.run_.stopped is None
+    assert model.run_.examples == 20
+    assert model.n_iter_ == 2
+    assert "goes on learning" in str(model.run_)
+
+
+def test_a_partial_fit_that_fails_leaves_the_model_as_it_was():
+    X, y = noisy()
+    model = Perceptron(record_mistakes=True, readout="vote").partial_fit(X, y, classes=["no", "yes"])
+    before = pickle.dumps(model)
+    bad_rows = X[:3].copy()
+    bad_rows[2, 1] = np.nan
+    failures = [
+        (bad_rows, y[:3], "NaN in row 2, column 1"),
+        (X[:3, :2], y[:3], "2 features"),
+        (X[:3], ["no", "yes", "perhaps"], "label 'perhaps' in row 2 was not in classes"),
+        (X[:3], y[:2], "inconsistent numbers of samples"),
+        (X[:0], y[:0], "0 sample"),
+    ]
+    for rows, labels, words in failures:
+        with pytest.raises(ValueError, match=words):
+            model.partial_fit(rows, labels)
+        assert pickle.dumps(model) == before
+    with pytest.raises(ValueError, match="differ from the classes known already"):
+        model.partial_fit(X[:3], y[:3], classes=["no", "yes", "maybe"])
+
+
+def test_a_first_partial_fit_that_fails_leaves_nothing_behind():
+    model = Perceptron()
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit([[1.0, math.nan]], ["a"])
+    assert vars(model) == vars(Perceptron())
+    model.partial_fit([[1.0, 2.0, 3.0]], ["a"])
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was():
+    X, y = noisy()
+    model = Perceptron(random_state=0).fit(X, y)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="infinity in row 0, column 0"):
+        model.fit([[math.inf], [1.0]], ["a", "b"])
+    assert pickle.dumps(model) == before
+
+
+# -- bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "X", "y", "words"),
+    [
+        ({}, [[1.0], [math.nan]], [0, 1], "NaN in row 1, column 0"),
+        ({}, [[1.0], [math.inf]], [0, 1], "infinity in row 1, column 0"),
+        ({}, np.empty((0, 2)), [], "0 sample"),
+        ({}, [[1.0], [2.0]], ["a", "a"], "only one class, .'a'.; fit needs at least two"),
+        ({}, [[1.0], [2.0]], [0.5, 1.7], "continuous"),
+        ({}, [[1j], [2.0]], [0, 1], "Complex data not supported"),
+        ({}, [["one"], ["two"]], [0, 1], "could not convert string|not compatible"),
+        ({}, [[1.0], [2.0]], [0, 1, 1], "inconsistent"),
+        ({"max_epochs": -3}, [[1.0], [2.0]], [0, 1], "max_epochs=-3"),
+        (
+            {"readout": "median"},
+            [[1.0], [2.0]],
+            [0, 1],
+            "readout='median' is unknown; choose one of last, average, vote",
+        ),
+        ({"learning_rate": 0.0}, [[1.0], [2.0]], [0, 1], "learning_rate=0.0"),
+        ({"min_margin": -1.0}, [[1.0], [2.0]], [0, 1], "min_margin=-1.0"),
+    ],
+)
+def test_bad_input_is_named(options, X, y, words):
+    with pytest.raises(ValueError, match=words):
+        Perceptron(**options).fit(X, y)
+
+
+def test_predicting_names_the_wrong_width_and_the_bad_number():
+    X, y = noisy()
+    model = Perceptron().fit(X, y)
+    with pytest.raises(ValueError, match="expecting 4 features"):
+        model.predict(X[:, :3])
+    with pytest.raises(ValueError, match="NaN in row 0, column 2"):
+        model.predict([[1.0, 2.0, math.nan, 4.0]])
+
+
+def test_sample_weight_is_refused():
+    X, y = noisy()
+    with pytest.raises(TypeError, match="sample_weight"):
+        Perceptron().fit(X, y, sample_weight=np.ones(len(y)))
+
+
+def test_a_warm_start_on_unknown_labels_names_the_first():
+    X, y = noisy()
+    model = Perceptron(warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match="label 'other' in row 0"):
+        model.fit(X[:2], ["other", "yes"])
+
+
+# -- convergence ------------------------------------------------------------------------------------------------------
+
+
+def test_whoever_asked_for_convergence_is_told_when_there_is_none():
+    X, y = noisy()
+    with pytest.warns(
+        ConvergenceWarning, match=r"still made .* mistakes; the data have no margin above .* Raise max_epochs"
+    ):
+        Perceptron(readout="last").fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="no separator has the margin min_margin=0.5"):
+        model = Perceptron(min_margin=0.5, random_state=0).fit(X, y)
+    assert model.run_.stopped is Stopped.MARGIN_RULED_OUT
+    assert model.run_.margin_at_most < 0.5
+
+
+def test_nobody_else_is_bothered():
+    X, y = noisy()
+    easy, labels, _ = separable(np.random.default_rng(0), 100, 3, 0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Perceptron().fit(X, y)
+        Perceptron(readout="last", max_epochs=None, min_margin=1e-9).fit(easy, labels)
+
+
+def test_no_mistakes_speaks_of_the_last_weights_and_the_average_may_still_err():
+    for seed in range(50):
+        X, y, _ = separable(np.random.default_rng(seed), 40, 3, 0.01)
+        run = Perceptron(max_epochs=None, random_state=0).fit(X, y).run_
+        if run.stopped is Stopped.NO_MISTAKES and run.errors:
+            assert f"{run.errors} error" in str(run)
+            return
+    pytest.fail("no run whose average errs was found")
+
+
+def test_after_an_interrupt_the_model_holds_what_it_learned():
+    X, y = noisy()
+    Perceptron(max_epochs=1).fit(X, y)
+    model = Perceptron(max_epochs=None)
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.run_.stopped is Stopped.INTERRUPTED
+    assert model.score(X, y) > 0.8
+
+
+def test_sparse_frames_and_matrices_learn_without_becoming_dense():
+    X = sparse.random(200, 50_000, density=0.001, format="csr", random_state=0)
+    y = np.arange(200) % 3
+    model = Perceptron(readout="vote", max_epochs=3, random_state=0).fit(X, y)
+    assert model.predict(X).shape == (200,)
