@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from novikoff.estimators.perceptron import Perceptron
     from novikoff.learn.record import Run, Stopped
     from novikoff.prove.bounds import mistake_bound
+    from novikoff.prove.follow import FollowedProof, follow_proof
     from novikoff.prove.margin import Separator, margins, multiclass_margins, radius
 
 __version__ = "0.1.0"
@@ -26,13 +27,17 @@ _HOMES = {
     "multiclass_margins": "prove.margin",
     "radius": "prove.margin",
     "mistake_bound": "prove.bounds",
+    "FollowedProof": "prove.follow",
+    "follow_proof": "prove.follow",
 }
 
 __all__ = [
+    "FollowedProof",
     "Perceptron",
     "Run",
     "Separator",
     "Stopped",
+    "follow_proof",
     "margins",
     "mistake_bound",
     "multiclass_margins",
