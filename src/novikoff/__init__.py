@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from novikoff.estimators.perceptron import Perceptron
+    from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
     from novikoff.learn.record import Run, Stopped
     from novikoff.prove.bounds import mistake_bound
     from novikoff.prove.follow import FollowedProof, follow_proof
@@ -20,6 +21,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Perceptron": "estimators.perceptron",
+    "OnlinePerceptron": "learn.online",
+    "predict_reveal_learn": "learn.online",
     "Run": "learn.record",
     "Stopped": "learn.record",
     "Separator": "prove.margin",
@@ -33,6 +36,7 @@ _HOMES = {
 
 __all__ = [
     "FollowedProof",
+    "OnlinePerceptron",
     "Perceptron",
     "Run",
     "Separator",
@@ -41,6 +45,7 @@ __all__ = [
     "margins",
     "mistake_bound",
     "multiclass_margins",
+    "predict_reveal_learn",
     "radius",
 ]
 

@@ -1,0 +1,415 @@
+"""The protocol of online learning: predict, reveal, learn, one example at a time, features by name.
+
+An example is a mapping from feature name to number and a weight vector is a dictionary, so no list of features or
+labels is needed to begin with: one that was never seen before is no event.
+
+*Order.* A mapping has no columns, so no order of features may matter. The score is the correctly rounded sum of its
+products (`math.fsum`). The quick loops add in the order given and trust a sign only beyond their own rounding error,
+for which the theorem has the bound: after k mistakes ||w|| <= sqrt(k) R.
+"""
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from math import fsum, hypot
+from operator import itemgetter, mul
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from novikoff.engine.rounding import up
+from novikoff.features.names import Intercept, as_numbers
+from novikoff.learn.record import Run
+
+if TYPE_CHECKING:
+    from novikoff.learn.river import RiverPerceptron
+
+Readout = Literal["last", "average"]
+Tie = Literal["mistake", "predict"]
+
+UNIT_ROUNDOFF = 2.0**-53
+
+# What ends a quick loop: an unknown name or label, a string, a label that cannot be hashed, an x that is no mapping.
+NOT_QUICK = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
+
+
+class OnlinePerceptron:
+    """The perceptron as the notes run it: predict, see the truth, and on a mistake add the example.
+
+    Theorem (Block 1962, Novikoff 1962): on a stream of examples of length at most R that some unit vector separates
+    with margin gamma, `learn_one` finds at most (R/gamma)^2 mistakes, however long the stream and whatever its order.
+
+    Parameters
+    ----------
+    readout : the weights that predict, "last" or "average" (Freund & Schapire 1999: the mean of the weights after each
+        example). It makes no difference to what is learned.
+    fit_intercept : whether every example carries one more feature, of value 1.
+    tie : whether a score of 0 is a "mistake", the theorem's own rule, or is to "predict" +1.
+    classes : the labels, if they are known beforehand; else each is learned when it first appears.
+
+    Examples map feature names (any hashables) to numbers. A string instead of a number is a one-hot feature (`OneHot`),
+    and a feature that is left out is 0. Labels are any hashables. `classes` has them sorted, or in order of appearance
+    if they cannot be sorted; the second of two is +1. One label alone is nothing to be mistaken about. From the third
+    on each has its own weights (Kesler's construction): a mistake adds the example to the weights of its class and
+    subtracts it from those of the best other class.
+
+    The example of the notes, whose weights are (0, 0), (1, -2), (2, -1) and (3, 1):
+
+    >>> model = OnlinePerceptron(readout="last", fit_intercept=False, classes=[-1, +1])
+    >>> for a, b, label in [(-1, 2, -1), (1, 0, 1), (1, 1, 1), (-1, 0, -1), (-1, -2, -1), (1, -1, 1)]:
+    ...     print(model.learn_one({"a": a, "b": b}, label), model.weights())
+    True {'a': 1.0, 'b': -2.0}
+    False {'a': 1.0, 'b': -2.0}
+    True {'a': 2.0, 'b': -1.0}
+    False {'a': 2.0, 'b': -1.0}
+    True {'a': 3.0, 'b': 1.0}
+    False {'a': 3.0, 'b': 1.0}
+    >>> model
+    OnlinePerceptron(readout='last', fit_intercept=False, classes=[-1, 1]): 3 mistakes on 6 examples
+    >>> model.run.margin_at_most <= 10**0.5 / 3 + 1e-12
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        readout: Readout = "average",
+        fit_intercept: bool = True,
+        tie: Tie = "mistake",
+        classes: Iterable[Hashable] | None = None,
+    ) -> None:
+        _check_choices(readout, tie)
+        self.readout, self.fit_intercept, self.tie = readout, fit_intercept, tie
+        self.examples = self.mistakes = 0
+        # One dictionary for two classes (or fewer, so far), one a class for more. The sum of the weights after each
+        # example is examples x weights - drift: drift adds every mistake times the examples that went before it.
+        self._weights: list[dict[Any, float]] = [{Intercept: 0.0}]
+        self._drift: list[dict[Any, float]] = [{Intercept: 0.0}]
+        self._constant = 1.0 if fit_intercept else 0.0
+        self._longest = 0.0  # without the constant
+        self._doubt = 0.0  # beyond this, no order of its sum can change the sign of a score
+        self._places: dict[Any, int] = {}  # every label's place in `classes`, in order of appearance
+        self._classes: tuple[Any, ...] = ()
+        self._signs: dict[Any, float] = {}  # of two labels
+        # While every example has the same names, as in a table, the weights also stand in a row.
+        self._width, self._columns, self._row = -1, itemgetter(0), ()
+        self.classes_are_fixed = classes is not None
+        if classes is not None:
+            self._make_room(_as_classes(classes))
+
+    def predict_one(self, x: Mapping[Any, Any]) -> Any:
+        """The label of an example: +1 at score 0, the first of the best classes, None while no label is known."""
+        score = self._sure_score(x) if self._signs else 0.0
+        if score:
+            return self._classes[score > 0.0]
+        scores = self._scores(as_numbers(x))
+        if len(self._classes) == 2:
+            return self._classes[scores[0] >= 0.0]
+        return self._classes[scores.index(max(scores))] if self._classes else None
+
+    def decision_one(self, x: Mapping[Any, Any]) -> float | dict[Any, float]:
+        """The read-out's score of an example: for the second of two classes, or, of more, for each.
+
+        >>> model = OnlinePerceptron(readout="last", fit_intercept=False)
+        >>> model.learn_many([{"legs": 2}, {"legs": 4}, {"legs": 6, "of": "a fly"}], ["bird", "cat", "fly"])
+        2
+        >>> model.decision_one({"legs": 1, "of": "a fly"})
+        {'bird': -4.0, 'cat': -3.0, 'fly': 7.0}
+        """
+        scores = self._scores(as_numbers(x))
+        return scores[0] if len(self._classes) <= 2 else dict(zip(self._classes, scores, strict=True))
+
+    def learn_one(self, x: Mapping[Any, Any], y: Hashable) -> bool:
+        """Learn an example, and say whether the last weights were mistaken about it.
+
+        If anything is wrong with the example or its label, nothing is changed.
+        """
+        try:
+            sign, weights = self._signs[y], self._weights[0]
+            if len(x) == self._width and type(x) is dict:  # what is no dict may make up a missing value
+                values = self._columns(x)
+                length = hypot(*values)
+                score = sum(map(mul, self._row, values), weights[Intercept])
+            else:
+                length = hypot(*x.values())
+                score = weights[Intercept]
+                for name, value in x.items():
+                    score += value * weights[name]
+            lead = sign * score if length <= self._longest and type(score) is float else 0.0
+        except NOT_QUICK:
+            lead = 0.0
+        if lead > self._doubt:
+            self.examples += 1
+            return False
+        if lead < -self._doubt:
+            self._add(0, x, sign)
+            self._count(True)
+            return True
+        return self._learn_slowly(x, y)
+
+    def learn_many(self, examples: Iterable[Mapping[Any, Any]], labels: Iterable[Hashable]) -> int:
+        """Learn examples in the order given, exactly as `learn_one` would, and return the number of mistakes.
+
+        All are looked at first: if anything is wrong with one of them, none is learned.
+        """
+        seen, truths = list(examples), list(labels)
+        if len(seen) != len(truths):
+            raise ValueError(f"there are {len(seen)} examples and {len(truths)} labels: one label an example is needed")
+        for row, (x, y) in enumerate(zip(seen, truths, strict=True)):
+            try:
+                seen[row] = as_numbers(x)
+                self._check_label(y)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"example {row}: {error} (none of the examples was learned)") from None
+        return sum(map(self.learn_one, seen, truths))
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The labels known so far: sorted, or in order of appearance if they cannot be sorted."""
+        return self._classes
+
+    @property
+    def radius(self) -> float:
+        """R: the length of the longest example so far, its constant included, rounded up."""
+        return up(hypot(self._longest, self._constant) * (1.0 + 4.0 * UNIT_ROUNDOFF)) if self.examples else 0.0
+
+    @property
+    def weights_length(self) -> float:
+        """The length of the last weights: ||w||, or ||W|| of all classes."""
+        return hypot(*(weight for weights in self._weights for weight in weights.values()))
+
+    @property
+    def margin_at_most(self) -> float:
+        """gamma <= ||w||/k after k mistakes, rounded outwards; infinite before the first.
+
+        Every addition rounds w by at most u ||w|| <= u sqrt(k) R, so k of them by at most u k sqrt(k) R; with more than
+        two classes a step has the length sqrt(2) R.
+        """
+        k = self.mistakes
+        if k == 0:
+            return math.inf
+        step = self.radius * math.sqrt(min(len(self._weights), 2))
+        return up(self.weights_length * (1.0 + 8.0 * UNIT_ROUNDOFF) / k + 2.0 * UNIT_ROUNDOFF * math.sqrt(k) * step)
+
+    @property
+    def run(self) -> Run:
+        """The record of what happened so far, as every learner keeps it."""
+        return Run(
+            mistakes=self.mistakes,
+            mistakes_per_epoch=(),
+            examples=self.examples,
+            stopped=None,
+            radius=self.radius,
+            weights_length=self.weights_length,
+            margin_at_most=self.margin_at_most,
+            readout=self.readout,
+        )
+
+    def weights(self, label: Hashable = None) -> dict[Any, float]:
+        """The weights of the features for a label, as the read-out has them; those that are 0 are left out.
+
+        Of two labels, either has the weights of the other with the opposite sign; without a label, the second is meant.
+        """
+        return {name: weight for name, weight in self._read_out(label).items() if weight and name is not Intercept}
+
+    def intercept(self, label: Hashable = None) -> float:
+        """The weight of the constant 1 for a label, as the read-out has it."""
+        return self._read_out(label)[Intercept]
+
+    def to_river(self) -> "RiverPerceptron":
+        """A classifier for River's pipelines and evaluations, with the same parameters, that goes on from here.
+
+        What was learned so far is copied, and the two go their own ways. A `clone()` is new, as everywhere in River.
+        """
+        try:
+            from novikoff.learn.river import RiverPerceptron
+        except ImportError as missing:
+            how = 'pip install "novikoff[bench]", or pip install river'
+            raise ImportError(f"to_river() needs River, which could not be imported ({missing}); {how}") from missing
+        return RiverPerceptron.going_on_from(self)
+
+    def __repr__(self) -> str:
+        defaults = {"readout": "average", "fit_intercept": True, "tie": "mistake"}
+        shown = [f"{name}={getattr(self, name)!r}" for name in defaults if getattr(self, name) != defaults[name]]
+        shown += [f"classes={list(self._classes)!r}"] if self.classes_are_fixed else []
+        counts = ((self.mistakes, "mistake"), (self.examples, "example"))
+        mistakes, examples = (f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in counts)
+        return f"OnlinePerceptron({', '.join(shown)}): {mistakes} on {examples}"
+
+    def _sure_score(self, x: Mapping[Any, Any]) -> float:
+        """The read-out's score, for two classes, if its sign is beyond doubt; else 0."""
+        try:
+            length = hypot(*x.values())
+            weights, drift = self._weights[0], self._drift[0]
+            score, past = weights[Intercept], drift[Intercept]
+            for name, value in x.items():
+                score += value * weights[name]
+                past += value * drift[name]
+            if self.readout == "average":
+                score -= past / self.examples  # drift / examples is at most twice as long as any weights so far
+            sure = length <= self._longest and type(score) is float and abs(score) > 4.0 * self._doubt
+            return score if sure else 0.0
+        except NOT_QUICK:
+            return 0.0
+
+    def _learn_slowly(self, x: Mapping[Any, Any], y: Hashable) -> bool:
+        """Learn an example that is new in some way, or too close to call."""
+        example = as_numbers(x)
+        self._check_label(y)
+        if example is not x:
+            return self.learn_one(example, y)
+        if y not in self._places:
+            self._make_room([*self._places, y])
+        self._longest = max(self._longest, hypot(*example.values()))
+        mistake = self._learn_sign(example, y) if len(self._classes) <= 2 else self._learn_argmax(example, y)
+        self._count(mistake)
+        return mistake
+
+    def _learn_sign(self, example: Mapping[Any, Any], y: Hashable) -> bool:
+        self._meet(0, example)
+        self._width = len(example) if 1 < len(example) == len(self._weights[0]) - 1 else -1
+        self._columns = itemgetter(*example) if self._width > 0 else itemgetter(0)
+        sign, score = self._signs.get(y), _dot(self._weights[0], example)
+        if sign is None:
+            return False
+        mistake = sign * score <= 0.0 if self.tie == "mistake" else (score >= 0.0) != (sign > 0.0)
+        if mistake:
+            self._add(0, example, sign)
+        return mistake
+
+    def _learn_argmax(self, example: Mapping[Any, Any], y: Hashable) -> bool:
+        right, scores = self._places[y], [_dot(weights, example) for weights in self._weights]
+        rival = max((place for place in range(len(scores)) if place != right), key=scores.__getitem__)
+        lost_at_a_tie = self.tie == "mistake" or rival < right
+        mistake = scores[rival] >= scores[right] if lost_at_a_tie else scores[rival] > scores[right]
+        if mistake:
+            for place, sign in ((right, 1.0), (rival, -1.0)):
+                self._meet(place, example)
+                self._add(place, example, sign)
+        return mistake
+
+    def _meet(self, place: int, example: Mapping[Any, Any]) -> None:
+        """Give every feature a weight, so that the quick loops find it."""
+        for name in example:
+            self._weights[place].setdefault(name, 0.0)
+            self._drift[place].setdefault(name, 0.0)
+
+    def _add(self, place: int, example: Mapping[Any, Any], sign: float) -> None:
+        """On a mistake, add the example."""
+        weights, drift = self._weights[place], self._drift[place]
+        age = sign * self.examples
+        for name, value in example.items():
+            weights[name] += sign * value
+            drift[name] += age * value
+        weights[Intercept] += sign * self._constant
+        drift[Intercept] += age * self._constant
+
+    def _count(self, mistake: bool) -> None:
+        self.examples += 1
+        self.mistakes += mistake
+        weights, square = self._weights[0], self._longest * self._longest + self._constant
+        self._doubt = 4.0 * UNIT_ROUNDOFF * (len(weights) + 2) * math.sqrt(self.mistakes) * square
+        if self._width > 0:
+            self._row = self._columns(weights)
+
+    def _scores(self, example: Mapping[Any, Any]) -> list[float]:
+        scores = [_dot(weights, example) for weights in self._weights]
+        if self.readout == "last" or not self.examples:
+            return scores
+        return [score - _dot(drift, example) / self.examples for score, drift in zip(scores, self._drift, strict=True)]
+
+    def _read_out(self, label: Hashable) -> dict[Any, float]:
+        if label is None and len(self._classes) > 2:
+            raise ValueError(f"each of the {len(self._classes)} classes has its own weights; pass the label of one")
+        if label is not None and label not in self._places:
+            raise ValueError(f"label {label!r} is not among the classes known so far, {list(self._classes)!r}")
+        sign, place = (self._signs.get(label, 1.0), 0) if len(self._classes) <= 2 else (1.0, self._places[label])
+        weights, drift, examples = self._weights[place], self._drift[place], self.examples or 1
+        past = dict.fromkeys(weights, 0.0) if self.readout == "last" else drift
+        return {name: sign * (weight - past[name] / examples) for name, weight in weights.items()}
+
+    def _check_label(self, label: Hashable) -> None:
+        try:
+            known = label in self._places
+        except TypeError:
+            raise TypeError(f"label {label!r} cannot be hashed; use a string, a number or a tuple of them") from None
+        if not known and self.classes_are_fixed:
+            how = "name it there, or leave classes out, and labels are learned as they come"
+            raise ValueError(f"label {label!r} is not in classes={list(self._classes)!r}; {how}")
+        if not known and label != label:
+            raise ValueError("the label is NaN, which equals no label, not even itself; leave such examples out")
+
+    def _make_room(self, labels: list[Hashable]) -> None:
+        """Let labels in. Two classes share one weight vector w; apart, they have -w and +w."""
+        before, self._classes = self._classes, _in_order(labels)
+        places = {label: place for place, label in enumerate(self._classes)}
+        self._places = {label: places[label] for label in labels}
+        self._width = -1
+        self._signs = dict(zip(self._classes, (-1.0, 1.0), strict=True)) if len(labels) == 2 else {}
+        for parts in (self._weights, self._drift):
+            if len(before) == 2:
+                parts.insert(0, {name: -weight for name, weight in parts[0].items()})
+            if len(labels) > 2:
+                old = dict(zip(before, parts, strict=False))
+                parts[:] = [old.get(label) or {Intercept: 0.0} for label in self._classes]
+
+
+class Round(NamedTuple):
+    """One round of the protocol: what was predicted, what was true, and the wrong predictions up to here."""
+
+    prediction: Any
+    truth: Any
+    mistakes: int
+
+
+def predict_reveal_learn(model: Any, examples: Iterable[tuple[Any, Any]]) -> Iterator[Round]:
+    """Run the protocol (Littlestone 1988) over pairs of example and label, with any model that has `predict_one` and
+    `learn_one`, River's too.
+
+    An example is predicted, its label revealed, both are learned, and the round is yielded; the next pair is not drawn
+    before the next round is asked for. `mistakes` counts wrong predictions. A perceptron's own count is the theorem's:
+    there a tie is a mistake even if +1 would be right, the last weights are tried even if their average predicts, and
+    the very first label is no mistake, while here it was not predicted.
+
+    >>> model = OnlinePerceptron()
+    >>> for played in predict_reveal_learn(model, [({"x": 1}, "right"), ({"x": -1}, "left"), ({"x": 2}, "right")]):
+    ...     print(played)
+    Round(prediction=None, truth='right', mistakes=1)
+    Round(prediction='right', truth='left', mistakes=2)
+    Round(prediction='right', truth='right', mistakes=2)
+    >>> model.mistakes
+    1
+    """
+    mistakes = 0
+    for x, y in examples:
+        prediction = model.predict_one(x)
+        mistakes += bool(prediction != y)
+        model.learn_one(x, y)
+        yield Round(prediction, y, mistakes)
+
+
+def _dot(weights: Mapping[Any, float], example: Mapping[Any, Any]) -> float:
+    """The score of an example, correctly rounded, so that no order of its features matters."""
+    return fsum([weights[Intercept], *[value * weights.get(name, 0.0) for name, value in example.items()]])
+
+
+def _as_classes(classes: Iterable[Hashable]) -> list[Hashable]:
+    labels: list[Hashable] = [classes] if isinstance(classes, str) else list(classes)
+    if len(labels) < 2 or len(set(labels)) < len(labels):
+        raise ValueError(f"classes={classes!r} must be a list of at least two labels, each of them once")
+    return labels
+
+
+def _in_order(labels: list[Any]) -> tuple[Any, ...]:
+    try:
+        return tuple(sorted(labels))
+    except TypeError:
+        return tuple(labels)
+
+
+def _check_choices(readout: str, tie: str) -> None:
+    if readout == "vote":
+        raise ValueError(
+            "readout='vote' replays every mistake at each prediction, so a stream would have to keep them all; choose "
+            "'average', which predicts much the same, or Perceptron(readout='vote') on data at hand"
+        )
+    for name, value, choices in (("readout", readout, ("last", "average")), ("tie", tie, ("mistake", "predict"))):
+        if value not in choices:
+            raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(choices)}")

@@ -1,0 +1,69 @@
+"""The online perceptron as a classifier of River's: for its pipelines, its evaluations and its checks.
+
+River asks of a classifier that it descends from its own class. This one is a thin shell around an `OnlinePerceptron`.
+It needs River, so it is imported on use only, by `OnlinePerceptron.to_river`.
+"""
+
+import copy
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
+
+from river import base
+
+from novikoff.learn.online import OnlinePerceptron, Readout, Tie
+
+
+class RiverPerceptron(base.Classifier):
+    """A perceptron for two or more labels; the parameters are those of `OnlinePerceptron`.
+
+    `online` is the learner itself, with its counts, weights and record. There is no `predict_proba_one`: a score says
+    on which side an example lies and not how likely a label is.
+
+    >>> from river import preprocessing
+    >>> model = preprocessing.StandardScaler() | OnlinePerceptron().to_river()
+    >>> for height, kind in [(1.0, "low"), (9.0, "high"), (2.0, "low"), (8.0, "high")]:
+    ...     model.learn_one({"height": height}, kind)
+    >>> model.predict_one({"height": 3.0})
+    'low'
+    >>> model["RiverPerceptron"].online
+    OnlinePerceptron(): 2 mistakes on 4 examples
+    """
+
+    def __init__(
+        self,
+        readout: Readout = "average",
+        fit_intercept: bool = True,
+        tie: Tie = "mistake",
+        classes: Sequence[Hashable] | None = None,
+    ) -> None:
+        self.readout = readout
+        self.fit_intercept = fit_intercept
+        self.tie = tie
+        self.classes = classes
+        self.online = OnlinePerceptron(readout=readout, fit_intercept=fit_intercept, tie=tie, classes=classes)
+
+    @classmethod
+    def going_on_from(cls, online: OnlinePerceptron) -> "RiverPerceptron":
+        """A classifier with the parameters of a learner, and a copy of what it has learned."""
+        classes = online.classes if online.classes_are_fixed else None
+        model = cls(readout=online.readout, fit_intercept=online.fit_intercept, tie=online.tie, classes=classes)
+        model.online = copy.deepcopy(online)
+        return model
+
+    def learn_one(self, x: dict[Any, Any], y: Any) -> None:
+        """Learn an example."""
+        self.online.learn_one(x, y)
+
+    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
+        """The label of an example, None while no label is known."""
+        return self.online.predict_one(x)
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        for readout in ("average", "last"):
+            for tie in ("mistake", "predict"):
+                yield {"readout": readout, "tie": tie}

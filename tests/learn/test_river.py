@@ -1,0 +1,73 @@
+"""The perceptron among River's own: its checks, its pipelines, its evaluations."""
+
+import pickle
+import sys
+
+import pytest
+from river import base, checks, compose, datasets, evaluate, linear_model, metrics, preprocessing
+
+from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
+from novikoff.learn.river import RiverPerceptron
+
+
+def rivers_checks():
+    for params in RiverPerceptron._unit_test_params():
+        for check in checks.yield_checks(RiverPerceptron(**params)):
+            yield pytest.param(params, check, id=f"{'-'.join(params.values())}-{check.__name__}")
+
+
+@pytest.mark.parametrize(("params", "check"), list(rivers_checks()))
+def test_it_passes_rivers_own_checks(params, check):
+    assert RiverPerceptron(**params)._unit_test_skips() == set()
+    check(RiverPerceptron(**params))
+
+
+def test_it_is_a_classifier_of_rivers_for_many_labels():
+    model = OnlinePerceptron(readout="last", tie="predict", fit_intercept=False, classes=["b", "a"]).to_river()
+    assert isinstance(model, base.Classifier)
+    assert model._multiclass
+    assert model._get_params() == {"readout": "last", "fit_intercept": False, "tie": "predict", "classes": ("a", "b")}
+    assert model.learn_one({"x": 1.0}, "a") is None
+    with pytest.raises(NotImplementedError):
+        model.predict_proba_one({"x": 1.0})
+
+
+@pytest.mark.parametrize(("dataset", "at_least"), [(datasets.Phishing(), 0.85), (datasets.ImageSegments(), 0.8)])
+def test_it_learns_in_a_pipeline_under_rivers_evaluation(dataset, at_least):
+    model = compose.Pipeline(preprocessing.StandardScaler(), OnlinePerceptron().to_river())
+    accuracy = evaluate.progressive_val_score(dataset.take(700), model, metrics.Accuracy())
+    assert accuracy.get() > at_least
+    assert model["RiverPerceptron"].online.examples == 700
+
+
+def test_it_does_what_the_learner_does():
+    online, model = OnlinePerceptron(), OnlinePerceptron().to_river()
+    for x, y in datasets.ImageSegments().take(100):
+        assert model.predict_one(x) == online.predict_one(x)
+        model.learn_one(x, y)
+        online.learn_one(x, y)
+    assert model.online.run == online.run
+
+
+def test_it_goes_on_from_what_was_learned_and_a_clone_does_not():
+    online = OnlinePerceptron()
+    online.learn_many([{"a": 1}, {"a": -1}], ["p", "q"])
+    model = online.to_river()
+    assert model.predict_one({"a": -3}) == "q"
+    model.learn_one({"a": 5}, "q")
+    assert (model.online.examples, online.examples) == (3, 2)
+    assert model.clone().predict_one({"a": -3}) is None
+    assert pickle.loads(pickle.dumps(model)).online.run == model.online.run
+
+
+def test_the_protocol_runs_rivers_models_too():
+    rounds = list(predict_reveal_learn(linear_model.Perceptron(), datasets.Phishing().take(50)))
+    assert len(rounds) == 50
+    assert rounds[-1].mistakes == sum(prediction != truth for prediction, truth, _ in rounds) > 0
+
+
+def test_without_river_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "river", None)
+    monkeypatch.delitem(sys.modules, "novikoff.learn.river")
+    with pytest.raises(ImportError, match=r'pip install "novikoff\[bench\]", or pip install river'):
+        OnlinePerceptron().to_river()
