@@ -1,0 +1,269 @@
+"""The linear perceptron against one pass over the data, scikit-learn and River.
+
+    python benchmarks/linear.py [--data DIR] [--smoke] [--only NAME ...]
+
+Every figure is a ratio taken in one run, in interleaved rounds, with one BLAS thread. `--data` is a folder with
+`a9a/a9a.gz` and `a9a/a9a.t.gz` in LIBSVM format. `--smoke` shrinks everything to check that it runs.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+from sklearn.linear_model import Perceptron as PeerPerceptron
+from threadpoolctl import threadpool_limits
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from timing import interleaved, per_epoch, show_ratio
+
+from novikoff import OnlinePerceptron, Perceptron
+from novikoff.data.order import given_order, random_order
+from novikoff.engine.linear import Rule, binary_epoch
+from novikoff.engine.rows import as_rows, longest_square
+
+MORE = 4  # epochs that a long peer fit has more than a short one
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--only", nargs="*", choices=[*PARTS], default=[*PARTS])
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print("ratios: median over the rounds [smallest .. largest]   figure asked for")
+    with threadpool_limits(1):
+        for name in arguments.only:
+            PARTS[name](arguments)
+
+
+# -- data -------------------------------------------------------------------------------------------------------------
+
+
+def dense_data(n, d, dtype, noise, seed=0):
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((n, d)).astype(dtype)
+    w = generator.standard_normal(d)
+    labels = np.where(X @ w.astype(dtype) + noise * np.sqrt(d) * generator.standard_normal(n) >= 0, 1, -1)
+    return X, labels.astype(np.int8)
+
+
+def sparse_data(n, d, entries, noise, seed=0):
+    """Rows like word counts: few of many columns, drawn by Zipf's law, in a vocabulary sorted by frequency."""
+    generator = np.random.default_rng(seed)
+    columns = np.minimum(np.exp(generator.random((n, entries)) * np.log(d)) - 1, d - 1).astype(np.int32)
+    values = generator.random(n * entries)
+    X = sparse.csr_matrix((values, columns.ravel(), np.arange(0, n * entries + 1, entries)), shape=(n, d))
+    X.sum_duplicates()
+    w = generator.standard_normal(d)
+    score = X @ w
+    labels = np.where(score + noise * score.std() * generator.standard_normal(n) >= 0, 1, -1)
+    return X, labels.astype(np.int8)
+
+
+def load_a9a(path):
+    """With 32-bit indices: scikit-learn's perceptron refuses the 64-bit ones that its own loader makes."""
+    X, y = load_svmlight_file(str(path), n_features=123)
+    return sparse.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape), y
+
+
+# -- epochs -----------------------------------------------------------------------------------------------------------
+
+
+def one_epoch(X, labels, *, average, shuffled):
+    """A function that runs one epoch from warm weights, and the share of mistakes that it makes."""
+    rows = as_rows(X)
+    rule = Rule(1.0, True, 4.0 * (rows.widest + 2) * 2.0**-53 * longest_square(rows, 1.0))
+    at = np.empty(rows.n_rows, dtype=np.uint32)
+    w = np.zeros(rows.n_columns + 1)
+    drift = np.zeros(len(w) if average else 0)
+    generator = np.random.default_rng(0)
+    state = {"examples": 0, "mistakes": 0, "share": 0.0}
+
+    def run():
+        order = random_order(rows.n_rows, generator, rows.bytes_per_row) if shuffled else given_order(rows.n_rows)
+        clocks = (state["examples"], state["mistakes"])
+        seen, made = binary_epoch(rows.matrix, labels, order.visit, order.soon, rule, *clocks, w, drift, at)
+        state.update(examples=clocks[0] + seen, mistakes=clocks[1] + made, share=made / seen)
+
+    return run, state
+
+
+def peer_epochs(X, labels, **options):
+    """Short and long fits of scikit-learn's perceptron, whose difference is the cost of its epochs."""
+    return {
+        epochs: lambda epochs=epochs: PeerPerceptron(max_iter=epochs, tol=None, **options).fit(X, labels)
+        for epochs in (1, 1 + MORE)
+    }
+
+
+def compare_epochs(title, X, labels, floors, repetitions):
+    kinds = {
+        "plain": one_epoch(X, labels, average=False, shuffled=False),
+        "average": one_epoch(X, labels, average=True, shuffled=False),
+        "shuffled": one_epoch(X, labels, average=False, shuffled=True),
+        "both": one_epoch(X, labels, average=True, shuffled=True),
+    }
+    w = np.ones(X.shape[1], dtype=X.dtype)
+    tasks = {name: run for name, (run, _) in kinds.items()}
+    tasks["pass"] = lambda: X @ w
+    for name, options in (("peer", {"shuffle": False}), ("default peer", {})):
+        for epochs, task in peer_epochs(X, labels, **options).items():
+            tasks[f"{name} {epochs}"] = task
+    seconds = interleaved(tasks, repetitions)
+    peers = {
+        name: per_epoch(seconds[f"{name} 1"], seconds[f"{name} {1 + MORE}"], MORE) for name in ("peer", "default peer")
+    }
+    share = kinds["plain"][1]["share"]
+    print(f"{title}: {share:.0%} mistakes, one pass X @ w takes {min(seconds['pass']) * 1e3:.1f} ms")
+    show_ratio("epoch / one pass", seconds["plain"], seconds["pass"], floors["pass"])
+    show_ratio("scikit-learn's epoch, not shuffled / ours", peers["peer"], seconds["plain"], floors["peer"])
+    show_ratio("scikit-learn's default epoch / our default epoch", peers["default peer"], seconds["both"])
+    show_ratio(
+        "scikit-learn's default epoch / our plain one", peers["default peer"], seconds["plain"], floors["default"]
+    )
+    show_ratio("epoch with the average / plain epoch", seconds["average"], seconds["plain"], floors["average"])
+    show_ratio("shuffled epoch / plain epoch", seconds["shuffled"], seconds["plain"], floors["shuffled"])
+
+
+def epochs(arguments):
+    small, repetitions = arguments.smoke, 2 if arguments.smoke else 9
+    none = dict.fromkeys(("pass", "peer", "default", "average", "shuffled"), "")
+    X, labels = dense_data(2_000 if small else 200_000, 100, np.float64, noise=0.5)
+    floors = {**none, "pass": "<= 1.15", "peer": ">= 3", "shuffled": "<= 2.5"}
+    compare_epochs("dense float64, 200,000 x 100", X, labels, floors, repetitions)
+    X, labels = dense_data(500 if small else 50_000, 1_000, np.float32, noise=0.5)
+    floors = {**none, "pass": "<= 1.5", "peer": ">= 3", "shuffled": "<= 2.5"}
+    compare_epochs("dense float32, 50,000 x 1,000", X, labels, floors, repetitions)
+    floors = {"pass": "<= 1.3", "peer": ">= 1.7", "default": ">= 6", "average": "<= 1.3", "shuffled": "<= 2.5"}
+    for d, entries, noise in ((1_000, 100, 0.4), (50_000, 75, 0.4)):  # weights that fit in the first cache, or do not
+        X, labels = sparse_data(2_000 if small else 400_000, d, entries, noise)
+        title = f"CSR, {X.shape[0]:,} x {d:,}, {X.nnz:,} entries"
+        compare_epochs(title, X, labels, floors, repetitions)
+
+
+# -- whole fits -------------------------------------------------------------------------------------------------------
+
+
+def whole_fits(arguments):
+    small = arguments.smoke
+    sets = {}
+    if arguments.data:
+        sets["a9a"] = (*load_a9a(arguments.data / "a9a/a9a.gz"), *load_a9a(arguments.data / "a9a/a9a.t.gz"))
+    X, y = dense_data(2_000 if small else 100_000, 50, np.float64, noise=0.3, seed=1)
+    half = len(y) // 2
+    sets["dense, 50,000 x 50"] = (X[:half], y[:half], X[half:], y[half:])
+    X, y = sparse_data(2_000 if small else 100_000, 20_000, 60, noise=0.3, seed=2)
+    half = len(y) // 2
+    sets["sparse, 50,000 x 20,000"] = (X[:half], y[:half], X[half:], y[half:])
+    seeds = range(2 if small else 7)
+    for name, (X, y, X_test, y_test) in sets.items():
+        errors = {"ours": [], "peer": []}
+        makers = {"ours": Perceptron, "peer": PeerPerceptron}
+        Perceptron(max_epochs=1).fit(X[:10], np.arange(10) % 2)  # compile
+        seconds = {"ours": [], "peer": []}
+        for seed in seeds:
+            for who, maker in makers.items():
+                model = maker(random_state=seed)
+                start = time.perf_counter()
+                model.fit(X, y)
+                seconds[who].append(time.perf_counter() - start)
+                errors[who].append(100 * (1 - model.score(X_test, y_test)))
+        print(f"whole default fit on {name}")
+        show_ratio("our fit / scikit-learn's fit", seconds["ours"], seconds["peer"], "<= 1 on a9a")
+        for who, values in errors.items():
+            print(f"  test error, {who}: {np.mean(values):.2f} %  [{min(values):.2f} .. {max(values):.2f}]")
+
+
+# -- one example at a time --------------------------------------------------------------------------------------------
+
+
+def online(arguments):
+    from river import linear_model
+
+    generator = np.random.default_rng(0)
+    n = 500 if arguments.smoke else 20_000
+    X, labels = dense_data(n, 20, np.float64, noise=0.5)
+    names = [f"feature {j}" for j in range(20)]
+    stream = [(dict(zip(names, x.tolist(), strict=True)), bool(label > 0)) for x, label in zip(X, labels, strict=True)]
+    generator.shuffle(stream)
+
+    def learn(maker):
+        def run():
+            model = maker()
+            for x, y in stream:
+                model.learn_one(x, y)
+
+        return run
+
+    tasks = {"ours": learn(OnlinePerceptron), "river": learn(linear_model.Perceptron)}
+    seconds = interleaved(tasks, 3 if arguments.smoke else 9)
+    print(f"learn_one, 20 named features: ours {min(seconds['ours']) / n * 1e6:.1f} microseconds")
+    show_ratio("River's learn_one / ours", seconds["river"], seconds["ours"], ">= 2")
+
+
+# -- new processes ----------------------------------------------------------------------------------------------------
+
+FIRST_FIT = """
+import time
+start = time.perf_counter()
+import numba
+imported = time.perf_counter()
+import numpy as np
+from novikoff.learn.linear import perceptron
+X = np.random.default_rng(0).standard_normal((1000, 20))
+perceptron(X, np.where(X[:, 0] >= 0, 1, -1))
+print(time.perf_counter() - imported)
+"""
+
+MEMORY = """
+import resource, sys
+import numpy as np
+from novikoff.learn.linear import perceptron
+rows = int(sys.argv[1])
+perceptron(np.eye(2), [-1, 1])
+X = np.empty((rows, 100))
+generator = np.random.default_rng(0)
+for start in range(0, rows, 10000):
+    X[start:start + 10000] = generator.standard_normal(X[start:start + 10000].shape)
+y = np.where(X[:, 0] + X[:, 1] >= 0, 1, -1).astype(np.int8)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+perceptron(X, y, max_epochs=3)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+"""
+
+
+def in_new_process(code, *values, **environment):
+    command = [sys.executable, "-c", textwrap.dedent(code), *map(str, values)]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def first_fit(arguments):
+    rounds = 1 if arguments.smoke else 5
+    with tempfile.TemporaryDirectory() as folder:
+        cold = in_new_process(FIRST_FIT, NUMBA_CACHE_DIR=folder)
+        warm = [in_new_process(FIRST_FIT, NUMBA_CACHE_DIR=folder) for _ in range(rounds)]
+    print("the plain function's first fit in a new process, beyond importing numba")
+    print(f"  kernels cached: {min(warm):.2f} s (asked: < 0.5)   not cached: {cold:.2f} s (asked: < 4)")
+
+
+def memory(arguments):
+    rows = 10_000 if arguments.smoke else 1_250_000
+    added = in_new_process(MEMORY, rows)
+    print(f"memory added by fitting {rows * 800 / 1e9:.2f} GB of float64: {added:.0f} MB (asked: < 50)")
+
+
+PARTS = {"epochs": epochs, "fits": whole_fits, "online": online, "first": first_fit, "memory": memory}
+
+if __name__ == "__main__":
+    main()
