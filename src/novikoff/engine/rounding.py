@@ -4,6 +4,8 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 
+UNIT_ROUNDOFF = 2.0**-53
+
 
 def up(value: float) -> float:
     """The next float above: at least the exact result of one correctly rounded operation."""

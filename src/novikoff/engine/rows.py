@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.linear import count_whole_rows, longest_row
-
-UNIT_ROUNDOFF = 2.0**-53
+from novikoff.engine.rounding import UNIT_ROUNDOFF
 
 # Beyond the first, a squared length or a score of a long run could overflow float64; below the second, products of
 # coordinates lose digits or vanish.

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.order import POOL, Order, given_order, random_order
 from novikoff.engine.linear import Rule, binary_epoch, fill_scores, multiclass_epoch
-from novikoff.engine.rounding import root_up, up
-from novikoff.engine.rows import UNIT_ROUNDOFF, Rows, as_rows, longest_square
+from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
+from novikoff.engine.rows import Rows, as_rows, longest_square
 from novikoff.learn.record import Run, Stopped
 from novikoff.learn.vote import Ballot, Mistakes, votes
 

@@ -14,7 +14,7 @@ from math import fsum, hypot
 from operator import itemgetter, mul
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from novikoff.engine.rounding import up
+from novikoff.engine.rounding import UNIT_ROUNDOFF, up
 from novikoff.features.names import Intercept, as_numbers
 from novikoff.learn.record import Run
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 Readout = Literal["last", "average"]
 Tie = Literal["mistake", "predict"]
-
-UNIT_ROUNDOFF = 2.0**-53
 
 # What ends a quick loop: an unknown name or label, a string, a label that cannot be hashed, an x that is no mapping.
 NOT_QUICK = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.linear import TINY, Replay, binary_votes, multiclass_votes
-from novikoff.engine.rows import UNIT_ROUNDOFF, Rows, as_rows, longest_square
+from novikoff.engine.rounding import UNIT_ROUNDOFF
+from novikoff.engine.rows import Rows, as_rows, longest_square
 
 # How many products of two rows to hold at a time.
 PRODUCTS = 1 << 22

@@ -1,12 +1,13 @@
 """Exact arithmetic on floats: a float is a whole number times a power of two."""
 
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.engine.rounding import down
+from novikoff.engine.rounding import down, up
 
 
 def lowest_exponent(values: ArrayLike) -> int:
@@ -41,10 +42,33 @@ def root_down(value: Fraction) -> float:
     >>> root_down(Fraction(25)), Fraction(root_down(Fraction(2))) ** 2 <= 2
     (5.0, True)
     """
-    root = math.sqrt(value)
+    root = min(_root(value), sys.float_info.max)
     while Fraction(root) ** 2 > value:
         root = down(root)
     return root
+
+
+def fraction_root_up(value: Fraction) -> float:
+    """The smallest float that is not below the square root; infinite if there is none.
+
+    >>> fraction_root_up(Fraction(25)), fraction_root_up(Fraction(1, 10**900)) > 0
+    (5.0, True)
+    """
+    root = _root(value)
+    while math.isfinite(root) and Fraction(root) ** 2 < value:
+        root = up(root)
+    return root
+
+
+def _root(value: Fraction) -> float:
+    """The square root to within a few floats, however large or small."""
+    if value == 0:
+        return 0.0
+    half = (value.numerator.bit_length() - value.denominator.bit_length()) // 2
+    try:
+        return math.ldexp(math.sqrt(value / power_of_two(2 * half)), half)
+    except OverflowError:
+        return math.inf
 
 
 def power_of_two(exponent: int) -> Fraction:

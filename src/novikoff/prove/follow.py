@@ -24,10 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.features.fold import signs
 from novikoff.prove.bounds import mistake_bound
 from novikoff.prove.exact import as_integers, lowest_exponent, power_of_two, root_down
-from novikoff.prove.margin import UNIT_ROUNDOFF, Separator, margins, radius
+from novikoff.prove.margin import Separator, margins, radius
 
 # Mistakes whose weights are held in memory at a time.
 BLOCK = 1024

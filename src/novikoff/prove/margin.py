@@ -6,16 +6,15 @@ examples. The distance in the picture, with ||w|| alone below, is `Separator.dis
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.engine.rounding import root_up
+from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up
 from novikoff.features.fold import signs
-
-UNIT_ROUNDOFF = 2.0**-53
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,29 +119,42 @@ def radius(X: Any, fit_intercept: bool = True) -> float:
     >>> radius([[3.0, 4.0], [1.0, 1.0]], fit_intercept=False)
     5.0
     """
-    matrix = _as_matrix(X)
+    matrix: Any = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
     if matrix.shape[0] == 0:
         raise ValueError("X has no rows, so no longest one")
     entries = matrix.data if hasattr(matrix, "tocsr") else matrix
-    largest = max(float(np.abs(entries).max(initial=0.0)), float(fit_intercept))
+    largest = max((float(np.abs(part).max(initial=0.0)) for part in _blocks(entries)), default=0.0)
+    largest = max(largest, float(fit_intercept))
     if not math.isfinite(largest):
         raise ValueError("X contains NaN or infinity: a point has finite coordinates")
     if largest == 0:
         return 0.0
     # A power of two: no square overflows, and nothing is rounded by it.
     scale = 2.0 ** min(-math.frexp(largest)[1], 1000)
-    scaled = matrix * scale
-    squares = scaled.multiply(scaled).sum(axis=1) if hasattr(matrix, "tocsr") else np.einsum("ij,ij->i", scaled, scaled)
-    longest = float(np.max(squares)) + (scale * scale if fit_intercept else 0.0)
-    if not _few_bits(entries * scale):
+    longest = max(float(_squares(part * np.float64(scale)).max(initial=0.0)) for part in _blocks(matrix))
+    longest += scale * scale if fit_intercept else 0.0
+    if not (entries.size < 2**12 and _has_few_bits(entries * np.float64(scale))):
         longest *= 1 + 2 * (matrix.shape[1] + 4) * UNIT_ROUNDOFF
     return root_up(longest) / scale
 
 
-def _few_bits(values: NDArray[np.float64]) -> bool:
+def _blocks(matrix: Any) -> Iterator[Any]:
+    """A matrix in parts, so that no copy of all of it is ever made."""
+    for start in range(0, matrix.shape[0], 1 << 14):
+        yield matrix[start : start + (1 << 14)]
+
+
+def _squares(matrix: Any) -> NDArray[np.float64]:
+    """The squared length of every row."""
+    if hasattr(matrix, "tocsr"):
+        return np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", matrix, matrix)
+
+
+def _has_few_bits(values: NDArray[np.float64]) -> bool:
     """Whether numbers of at most 1 have no more than 20 binary digits, so that sums of their squares are exact."""
     shifted = values * 2.0**20
-    return values.size < 2**12 and bool(np.array_equal(shifted, np.rint(shifted)))
+    return bool(np.array_equal(shifted, np.rint(shifted)))
 
 
 def _as_matrix(X: Any) -> Any:

@@ -1,0 +1,82 @@
+"""Exact products of points and vectors: by floats where their error bound decides, by whole numbers where it cannot."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.rounding import UNIT_ROUNDOFF
+from novikoff.prove.exact import as_integers, lowest_exponent, power_of_two
+from novikoff.prove.points import Floats, Points
+
+# Points that are written out in whole numbers at a time.
+BLOCK = 256
+
+
+def whole_points(points: Points, which: NDArray[np.int64]) -> tuple[list[list[int]], int]:
+    """Some points as whole numbers, and the exponent of the power of two that they count."""
+    written = points.take(which)
+    exponent = lowest_exponent(written)
+    return as_integers(written, exponent).tolist(), exponent
+
+
+def exact_sum(points: Points, which: NDArray[np.int64], weights: Sequence[int]) -> tuple[list[int], int]:
+    """The sum of some points, each times a whole number, and the exponent of the power of two that it counts."""
+    rows, exponent = whole_points(points, which)
+    columns = zip(*rows, strict=True)
+    return [sum(weight * value for weight, value in zip(weights, column, strict=True)) for column in columns], exponent
+
+
+def signs_of_products(points: Points, w: Sequence[int]) -> NDArray[np.int8]:
+    """The exact sign of <z, w> for every point, w being whole numbers."""
+    if points.is_zero_along(np.array([bool(value) for value in w])):
+        return np.zeros(points.n_points, dtype=np.int8)
+    approximate, error = _approximate(points, w)
+    signs = np.sign(approximate).astype(np.int8)
+    doubtful = np.flatnonzero(~(np.abs(approximate) > error))
+    for start in range(0, len(doubtful), BLOCK):
+        which = doubtful[start : start + BLOCK]
+        signs[which] = [(value > 0) - (value < 0) for value in _exact_products(points, which, w)[0]]
+    return signs
+
+
+def smallest_product(points: Points, w: Sequence[int]) -> tuple[Fraction, int]:
+    """The exact minimum of <z, w> over all points, w being whole numbers, and a point that has it."""
+    approximate, error = _approximate(points, w)
+    finite = np.where(np.isfinite(approximate), approximate, math.inf)
+    candidates = np.flatnonzero(~(approximate > finite.min() + 2 * error))
+    best: tuple[Fraction, int] | None = None
+    for start in range(0, len(candidates), BLOCK):
+        which = candidates[start : start + BLOCK]
+        products, exponent = _exact_products(points, which, w)
+        place = min(range(len(which)), key=products.__getitem__)
+        found = (products[place] * power_of_two(exponent), int(which[place]))
+        best = found if best is None else min(best, found)
+    assert best is not None  # there is a point, and the minimum is among the candidates
+    return best
+
+
+def _approximate(points: Points, w: Sequence[int]) -> tuple[Floats, float]:
+    """Products in floats, with w scaled to about 1, and a bound on their error (infinite where floats give up).
+
+    Rounding w and adding D products in any order is off by at most 2 (D + 4) u ||z|| ||w||; squares of the scaled
+    lengths are off by less than the slack in the factor 4. Products below 2^-1000 may have underflowed.
+    """
+    largest = max(map(abs, w), default=0)
+    scaled = np.array([_ratio(value, largest) for value in w])
+    with np.errstate(all="ignore"):
+        products = points.products(scaled)
+        length = float(np.linalg.norm(scaled))
+        error = 4.0 * (points.dimension + 4) * UNIT_ROUNDOFF * points.radius * length + 2.0**-1000
+    return products, error if math.isfinite(error) else math.inf
+
+
+def _ratio(value: int, largest: int) -> float:
+    return float(Fraction(value, largest)) if largest else 0.0
+
+
+def _exact_products(points: Points, which: NDArray[np.int64], w: Sequence[int]) -> tuple[list[int], int]:
+    rows, exponent = whole_points(points, which)
+    return [sum(a * b for a, b in zip(row, w, strict=True) if a) for row in rows], exponent

@@ -1,0 +1,84 @@
+"""The few exact facts that a certificate rests on. None of them knows how the claim was found."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.prove.algebra import null_vectors
+from novikoff.prove.exact import as_integers, lowest_exponent, power_of_two
+from novikoff.prove.points import Points
+from novikoff.prove.products import exact_sum, signs_of_products, smallest_product, whole_points
+
+
+def as_whole_floats(values: ArrayLike) -> list[int]:
+    """Floats in the same proportions, as whole numbers."""
+    return [int(v) for v in as_integers(values, lowest_exponent(values))]
+
+
+def lower_square(points: Points, vector: Sequence[int]) -> Fraction | None:
+    """The square of the margin that a vector has, min <z, w>^2 / ||w||^2; None if it does not separate.
+
+    Any vector that separates gives a lower bound on gamma, and its square is rational.
+    """
+    square = sum(v * v for v in vector)
+    if square == 0:
+        return None
+    smallest, _ = smallest_product(points, vector)
+    return smallest**2 / square if smallest > 0 else None
+
+
+def upper_square(points: Points, rows: NDArray[np.int64], weights: ArrayLike) -> Fraction:
+    """The squared length of a convex combination of the points: an upper bound on gamma squared, for any weights."""
+    whole = as_whole_floats(weights)
+    total, exponent = exact_sum(points, rows, whole)
+    return Fraction(sum(v * v for v in total), sum(whole) ** 2) * power_of_two(2 * exponent)
+
+
+def vanishes(points: Points, rows: NDArray[np.int64], weights: Sequence[int]) -> bool:
+    """Gordan: a positive combination of points that is 0 rules out every separator."""
+    if len(rows) == 0 or len(rows) != len(weights) or min(weights) <= 0:
+        return False
+    return not any(exact_sum(points, rows, weights)[0])
+
+
+def weakly_separates(points: Points, vector: Sequence[int]) -> bool:
+    """Whether no point is on the wrong side, and not all are on the plane."""
+    signs = signs_of_products(points, vector)
+    return bool(signs.min() >= 0 and signs.max() > 0)
+
+
+def spans_all(points: Points, rows: NDArray[np.int64]) -> bool:
+    """Stiemke: if the rows of a positive combination that is 0 span all points, there is no weak separator either.
+
+    A weak separator has products >= 0 with these rows and their positive combination is 0, so it is orthogonal to
+    each of them, and to everything that they span.
+    """
+    normals = null_vectors(whole_points(points, rows)[0], points.dimension)
+    return not any(np.any(signs_of_products(points, normal)) for normal in normals)
+
+
+def places_that_vary(points: Points, face: NDArray[np.int64]) -> list[int]:
+    """The coordinates in which some vector that is orthogonal to the points of a face differs from 0.
+
+    With the whole obstruction as the face, these are the coordinates in which some weak separator differs from 0.
+    """
+    normals = null_vectors(whole_points(points, face)[0] if len(face) else [], points.dimension)
+    last = points.dimension if points.constant else points.dimension - 1
+    return [place for place in range(last) if any(normal[place] for normal in normals)]
+
+
+def ends_in_span(
+    points: Points, rows: NDArray[np.int64], weights: Sequence[int], unit: Sequence[Fraction], face: NDArray[np.int64]
+) -> bool:
+    """Whether a positive combination of points minus a given vector lies in the span of the points of a face.
+
+    Farkas: then every weak separator, which is orthogonal to the face, has a nonnegative product with that vector.
+    """
+    if len(rows) != len(weights) or (len(weights) and min(weights) <= 0):
+        return False
+    total, exponent = exact_sum(points, rows, weights) if len(rows) else ([0] * points.dimension, 0)
+    left = [value * power_of_two(exponent) - part for value, part in zip(total, unit, strict=True)]
+    normals = null_vectors(whole_points(points, face)[0] if len(face) else [], points.dimension)
+    return all(sum(a * b for a, b in zip(left, normal, strict=True)) == 0 for normal in normals)
