@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
     from novikoff.learn.record import Run, Stopped
     from novikoff.prove.bounds import mistake_bound
+    from novikoff.prove.certificate import Bracket, Certificate, CertificateError, Verdict
+    from novikoff.prove.certify import certify
     from novikoff.prove.follow import FollowedProof, follow_proof
     from novikoff.prove.margin import Separator, margins, multiclass_margins, radius
 
@@ -30,17 +32,27 @@ _HOMES = {
     "multiclass_margins": "prove.margin",
     "radius": "prove.margin",
     "mistake_bound": "prove.bounds",
+    "Bracket": "prove.certificate",
+    "Certificate": "prove.certificate",
+    "CertificateError": "prove.certificate",
+    "Verdict": "prove.certificate",
+    "certify": "prove.certify",
     "FollowedProof": "prove.follow",
     "follow_proof": "prove.follow",
 }
 
 __all__ = [
+    "Bracket",
+    "Certificate",
+    "CertificateError",
     "FollowedProof",
     "OnlinePerceptron",
     "Perceptron",
     "Run",
     "Separator",
     "Stopped",
+    "Verdict",
+    "certify",
     "follow_proof",
     "margins",
     "mistake_bound",
