@@ -10,11 +10,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_linear_benchmark_runs():
-    pytest.importorskip("threadpoolctl")
-    command = [sys.executable, "benchmarks/linear.py", "--smoke", "--only", "epochs", "fits", "online", "memory"]
+@pytest.mark.parametrize(
+    ("benchmark", "parts", "figures"),
+    [
+        ("linear", ["epochs", "fits", "online", "memory"], ["epoch / one pass", "River's learn_one / ours"]),
+        ("certify", ["program", "machines", "sizes"], ["HiGHS / certify", "SVC with large C", "relative gap"]),
+    ],
+)
+def test_the_benchmark_runs(benchmark, parts, figures):
+    command = [sys.executable, f"benchmarks/{benchmark}.py", "--smoke", "--only", *parts]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "epoch / one pass" in done.stdout
-    assert "River's learn_one / ours" in done.stdout
+    assert all(figure in done.stdout for figure in figures)
