@@ -90,6 +90,15 @@ class Face:
             rows = [[_dot(row, vector) for vector in self.basis] for row in rows]
         return rows, min(exponent, 0)
 
+    def whole_columns(self, which: NDArray[np.int64]) -> list[tuple[int, ...]]:
+        """The coordinates of points, in ascending order, that are not all 0, one after the other."""
+        rows = (
+            self.as_whole(which)[0]
+            if self.basis or self.extra
+            else whole_points(self.points.narrow(self.left[which]))[0]
+        )
+        return [column for column in zip(*rows, strict=True) if any(column)]
+
     def outside(self, coordinates: Sequence[int]) -> Whole:
         """A vector given in coordinates of the basis, in the whole space."""
         if self.basis is None:
@@ -140,9 +149,7 @@ def _from_floats(face: Face, nearest: Nearest) -> Answer | None:
     if len(nearest.rows) > face.dimension + 1:
         return None
     carriers = np.sort(nearest.rows)
-    rows, _ = face.as_whole(carriers)
-    columns = [column for column in zip(*rows, strict=True) if any(column)]
-    combinations = null_vectors(columns, len(rows))
+    combinations = null_vectors(face.whole_columns(carriers), len(carriers))
     if len(combinations) != 1:
         return None
     weights = combinations[0] if combinations[0][0] > 0 else [-weight for weight in combinations[0]]

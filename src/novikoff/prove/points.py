@@ -51,6 +51,11 @@ class Points:
         return int(self.rows.shape[1]) + 1
 
     @cached_property
+    def widest(self) -> int:
+        """The most coordinates, the constant included, in which a point may differ from 0."""
+        return 1 + (int(np.diff(self.rows.indptr).max(initial=0)) if self.is_sparse else self.dimension - 1)
+
+    @cached_property
     def radius(self) -> float:
         """R: the length of the longest point, rounded up (infinite if it overflows)."""
         return radius(self.rows, fit_intercept=self.constant == 1.0)
@@ -76,6 +81,13 @@ class Points:
         if len(which) == self.n_points and np.array_equal(which, np.arange(self.n_points)):
             return self
         return Points(self.rows[which], self.signs[which], self.constant)
+
+    def narrow(self, which: NDArray[np.int64]) -> "Points":
+        """Some of the points, without the columns in which all of them are 0."""
+        chosen = self.rows[which]
+        if self.is_sparse:
+            chosen = chosen[:, np.unique(chosen.indices)]
+        return Points(chosen, self.signs[which], self.constant)
 
     def take(self, which: NDArray[np.int64]) -> Floats:
         """Some points, written out."""

@@ -1,5 +1,6 @@
 """Exact products of points and vectors: by floats where their error bound decides, by whole numbers where it cannot."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -15,18 +16,35 @@ from novikoff.prove.points import Floats, Points
 BLOCK = 256
 
 
-def whole_points(points: Points, which: NDArray[np.int64]) -> tuple[list[list[int]], int]:
-    """Some points as whole numbers, and the exponent of the power of two that they count."""
-    written = points.take(which)
+def whole_points(points: Points, which: NDArray[np.int64] | None = None) -> tuple[list[list[int]], int]:
+    """Some points (all, if not said) as whole numbers, and the exponent of the power of two that they count."""
+    written = points.take(np.arange(points.n_points) if which is None else which)
     exponent = lowest_exponent(written)
     return as_integers(written, exponent).tolist(), exponent
 
 
 def exact_sum(points: Points, which: NDArray[np.int64], weights: Sequence[int]) -> tuple[list[int], int]:
     """The sum of some points, each times a whole number, and the exponent of the power of two that it counts."""
-    rows, exponent = whole_points(points, which)
-    columns = zip(*rows, strict=True)
-    return [sum(weight * value for weight, value in zip(weights, column, strict=True)) for column in columns], exponent
+    total = [0] * points.dimension
+    if not points.is_sparse:
+        rows, exponent = whole_points(points, which)
+        for weight, row in zip(weights, rows, strict=True):
+            total = [sofar + weight * value for sofar, value in zip(total, row, strict=True)]
+        return total, exponent
+    columns, values, lengths, exponent = _whole_entries(points, which)
+    signed = [weight * int(sign) for weight, sign in zip(weights, points.signs[which], strict=True)]
+    each = itertools.chain.from_iterable(itertools.repeat(w, n) for w, n in zip(signed, lengths, strict=True))
+    for column, value, weight in zip(columns, values, each, strict=True):
+        total[column] += weight * value
+    total[-1] = sum(signed) * int(Fraction(points.constant) / power_of_two(exponent))
+    return total, exponent
+
+
+def _whole_entries(points: Points, which: NDArray[np.int64]) -> tuple[list[int], list[int], list[int], int]:
+    """The entries of some sparse rows, without their labels: columns, whole numbers, how many a row, the exponent."""
+    rows = points.rows[which]
+    exponent = lowest_exponent(np.append(rows.data, points.constant))
+    return rows.indices.tolist(), as_integers(rows.data, exponent).tolist(), np.diff(rows.indptr).tolist(), exponent
 
 
 def signs_of_products(points: Points, w: Sequence[int]) -> NDArray[np.int8]:
@@ -61,7 +79,7 @@ def smallest_product(points: Points, w: Sequence[int]) -> tuple[Fraction, int]:
 def _approximate(points: Points, w: Sequence[int]) -> tuple[Floats, float]:
     """Products in floats, with w scaled to about 1, and a bound on their error (infinite where floats give up).
 
-    Rounding w and adding D products in any order is off by at most 2 (D + 4) u ||z|| ||w||; squares of the scaled
+    Rounding w and adding n products in any order is off by at most 2 (n + 4) u ||z|| ||w||; squares of the scaled
     lengths are off by less than the slack in the factor 4. Products below 2^-1000 may have underflowed.
     """
     largest = max(map(abs, w), default=0)
@@ -69,7 +87,7 @@ def _approximate(points: Points, w: Sequence[int]) -> tuple[Floats, float]:
     with np.errstate(all="ignore"):
         products = points.products(scaled)
         length = float(np.linalg.norm(scaled))
-        error = 4.0 * (points.dimension + 4) * UNIT_ROUNDOFF * points.radius * length + 2.0**-1000
+        error = 4.0 * (points.widest + 4) * UNIT_ROUNDOFF * points.radius * length + 2.0**-1000
     return products, error if math.isfinite(error) else math.inf
 
 
@@ -78,5 +96,11 @@ def _ratio(value: int, largest: int) -> float:
 
 
 def _exact_products(points: Points, which: NDArray[np.int64], w: Sequence[int]) -> tuple[list[int], int]:
-    rows, exponent = whole_points(points, which)
-    return [sum(a * b for a, b in zip(row, w, strict=True) if a) for row in rows], exponent
+    if not points.is_sparse:
+        rows, exponent = whole_points(points, which)
+        return [sum(a * b for a, b in zip(row, w, strict=True) if a) for row in rows], exponent
+    columns, values, lengths, exponent = _whole_entries(points, which)
+    terms = (value * w[column] for column, value in zip(columns, values, strict=True))
+    bias = w[-1] * int(Fraction(points.constant) / power_of_two(exponent))
+    signs = points.signs[which].tolist()
+    return [s * (sum(itertools.islice(terms, n)) + bias) for s, n in zip(signs, lengths, strict=True)], exponent
