@@ -214,12 +214,21 @@ def _checked(X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         rows = rows.astype(np.float64)
     entries = rows.data if hasattr(rows, "tocsr") else rows
     if not np.isfinite(entries).all():
-        dense = rows if entries is rows else None
-        where = "" if dense is None else " in row {}, column {}".format(*np.argwhere(~np.isfinite(dense))[0])
-        raise ValueError(f"X contains NaN or infinity{where}; impute or drop it before certifying")
+        row, column = _first_not_finite(rows)
+        raise ValueError(
+            f"X contains NaN or infinity in row {row}, column {column}; impute or drop it before certifying"
+        )
     if len(np.unique(labels)) < 2:
         raise ValueError(f"y has only one class, {np.unique(labels).tolist()}; two are needed to ask for a separator")
     return rows, labels
+
+
+def _first_not_finite(rows: Any) -> tuple[int, int]:
+    if not hasattr(rows, "tocsr"):
+        row, column = np.argwhere(~np.isfinite(rows))[0]
+        return int(row), int(column)
+    place = int(np.flatnonzero(~np.isfinite(rows.data))[0])
+    return int(np.searchsorted(rows.indptr, place, side="right")) - 1, int(rows.indices[place])
 
 
 def _check_parameters(tolerance: float, time_limit: float | None, kernel: str | None) -> None:
