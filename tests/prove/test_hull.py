@@ -299,18 +299,18 @@ def test_descent_and_cutting_planes_find_the_same_margin(as_given):
 
 
 @pytest.mark.usefixtures("descent_only")
-@pytest.mark.parametrize("most_coordinates", [10**6, 100])
-def test_two_opposite_copies_in_wide_sparse_data_are_found(monkeypatch, most_coordinates):
+@pytest.mark.parametrize("most_coordinates", [10**6, 4_000])
+@pytest.mark.parametrize("size", [2, 12])
+def test_a_few_guilty_rows_in_wide_sparse_data_are_found(monkeypatch, most_coordinates, size):
+    """Whole-numbered rows of which the last `size` add up to nothing: two opposite copies, or twelve."""
     monkeypatch.setattr(hull, "MOST_COORDINATES", most_coordinates)
     generator = np.random.default_rng(0)
-    X = sparse.random_array((60, 300), density=0.05, rng=generator, format="csr")
-    X = sparse.vstack([X, X[[7]]]).tocsr()
-    y = np.where(generator.random(61) < 0.5, -1, 1)
-    y[60] = -y[7]
-    points = Points.of(X, y)
+    Z = generator.integers(-9, 10, (60, 300)) * (generator.random((60, 300)) < 0.05)
+    Z[-1] = -Z[-size:-1].sum(axis=0)
+    points = Points.of(sparse.csr_array(Z.astype(np.float64)), np.ones(60, dtype=int), fit_intercept=False)
     nearest = nearest_point(points, deadline=time.monotonic() + 20)
     check_obstruction(points, nearest)
-    assert {7, 60} <= set(nearest.rows.tolist())
+    assert sorted(nearest.rows.tolist()) == list(range(60 - size, 60))
 
 
 @pytest.mark.usefixtures("descent_only")

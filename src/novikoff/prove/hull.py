@@ -425,14 +425,15 @@ def _cut_from(
         working = _Working(rows, source.coordinates(rows), np.arange(len(rows)), start.weights)
     stalls = 0
     while True:
-        working, direction, is_nothing = _solve_sharply(source, working, deadline)
+        working, direction, is_nothing = _solve(source, working, deadline)
         upper = source.length(working.support, working.weights)
         before = search
         search = search.with_point(working.support, working.weights, upper)
         if is_nothing:
             working = _leaner(source, working)
             upper = source.length(working.support, working.weights)
-            return _with_origin(search, working.support, working.weights, upper), working.rows
+            carried = replace(search, rows=working.support, weights=working.weights, upper=upper)
+            return replace(carried, settled=True), working.rows
         if _is_late(deadline) and search.separator is not None:
             break
         separator = source.separator(working.support, working.weights, working.coordinates, direction)
@@ -443,18 +444,15 @@ def _cut_from(
         least = PROGRESS * search.upper
         has_gained = before.upper - search.upper > least or search.lower - before.lower > least
         stalls = 0 if has_gained else stalls + 1
-        new = np.setdiff1d(np.flatnonzero(margins < upper * (1 - tolerance / 4)), working.rows)
+        is_wrong = margins < upper * (1 - tolerance / 4)
+        is_wrong[working.rows] = False
+        new = np.flatnonzero(is_wrong)
         if len(new) == 0 or stalls == STALLS or _is_late(deadline):
             break
         if len(new) > batch:
             new = new[np.argpartition(margins[new], batch)[:batch]]
         working = _exchange(source, working, margins, new, most_rows)
     return search, working.rows
-
-
-def _with_origin(search: _Search, rows: Numbers, weights: Floats, upper: float) -> _Search:
-    """Whatever was known before: the rows that carry the origin are the answer."""
-    return replace(search, rows=rows, weights=weights, upper=upper, settled=True)
 
 
 def _leaner(source: _Source, working: _Working) -> _Working:
@@ -490,19 +488,6 @@ def _exchange(source: _Source, working: _Working, margins: Floats, new: Numbers,
     return _Working(rows, source.coordinates(rows), np.searchsorted(keep, working.active), working.weights)
 
 
-def _solve_sharply(source: _Source, working: _Working, deadline: float | None) -> tuple[_Working, Floats, bool]:
-    """As `_solve`; where products alone cannot tell a short vector from none, its support is written out instead."""
-    working, direction, is_nothing = _solve(source, working, deadline)
-    if working.coordinates.columns is None and not is_nothing:
-        lengths = np.linalg.norm(working.coordinates.matrix[working.active], axis=1)
-        if source.length(working.support, working.weights) <= 1e-5 * float(working.weights @ lengths):
-            few = source.coordinates(working.support)
-            if few.columns is not None:
-                working = _Working(working.support, few, np.arange(len(working.active)), working.weights)
-                return _solve(source, working, deadline)
-    return working, direction, is_nothing
-
-
 def _solve(source: _Source, working: _Working, deadline: float | None) -> tuple[_Working, Floats, bool]:
     """The nearest point of the hull of a working set, a separator's direction, and whether that point is the origin.
 
@@ -520,11 +505,11 @@ def _solve(source: _Source, working: _Working, deadline: float | None) -> tuple[
     while True:
         c = 2.0 ** math.frexp(max(reached, least))[1]
         stacked[:, -1] = c
-        *state, k = _factors(stacked, active, weights)
+        places, shares, Qt, R, k = _factors(stacked, active, weights)
         is_done = False
         while not is_done and c <= 32 * max(reached, least):
-            k, steps = settle(stacked, np.hypot(lengths, c), *state, k, residual, most_steps)
-            active, weights = state[0][:k].copy(), state[1][:k] / state[1][:k].sum()
+            k, steps = settle(stacked, np.hypot(lengths, c), places, shares, Qt, R, k, residual, most_steps)
+            active, weights = places[:k].copy(), shares[:k] / shares[:k].sum()
             reached = float(np.linalg.norm(weights @ points[active]))
             is_nothing = reached <= math.sqrt(k + 10) * source.rounding * float(weights @ lengths[active])
             is_done = steps < most_steps or is_nothing
