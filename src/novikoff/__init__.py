@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from novikoff.prove.certificate import Bracket, Certificate, CertificateError, Verdict
     from novikoff.prove.certify import certify
     from novikoff.prove.follow import FollowedProof, follow_proof
+    from novikoff.prove.inseparable import FreundSchapireBound, freund_schapire_bound
     from novikoff.prove.margin import Separator, margins, multiclass_margins, radius
 
 __version__ = "0.1.0"
@@ -37,6 +38,8 @@ _HOMES = {
     "CertificateError": "prove.certificate",
     "Verdict": "prove.certificate",
     "certify": "prove.certify",
+    "FreundSchapireBound": "prove.inseparable",
+    "freund_schapire_bound": "prove.inseparable",
     "FollowedProof": "prove.follow",
     "follow_proof": "prove.follow",
 }
@@ -46,6 +49,7 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "FollowedProof",
+    "FreundSchapireBound",
     "OnlinePerceptron",
     "Perceptron",
     "Run",
@@ -54,6 +58,7 @@ __all__ = [
     "Verdict",
     "certify",
     "follow_proof",
+    "freund_schapire_bound",
     "margins",
     "mistake_bound",
     "multiclass_margins",
