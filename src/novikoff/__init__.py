@@ -10,9 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from novikoff.estimators.lifts import Paraboloid
     from novikoff.estimators.perceptron import Perceptron
     from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
     from novikoff.learn.record import Run, Stopped
+    from novikoff.prove.ball import Ball, NoBall, separating_ball
     from novikoff.prove.bounds import mistake_bound
     from novikoff.prove.certificate import Bracket, Certificate, CertificateError, Verdict
     from novikoff.prove.certify import certify
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Paraboloid": "estimators.lifts",
     "Perceptron": "estimators.perceptron",
     "OnlinePerceptron": "learn.online",
     "predict_reveal_learn": "learn.online",
@@ -32,6 +35,9 @@ _HOMES = {
     "margins": "prove.margin",
     "multiclass_margins": "prove.margin",
     "radius": "prove.margin",
+    "Ball": "prove.ball",
+    "NoBall": "prove.ball",
+    "separating_ball": "prove.ball",
     "mistake_bound": "prove.bounds",
     "Bracket": "prove.certificate",
     "Certificate": "prove.certificate",
@@ -45,12 +51,15 @@ _HOMES = {
 }
 
 __all__ = [
+    "Ball",
     "Bracket",
     "Certificate",
     "CertificateError",
     "FollowedProof",
     "FreundSchapireBound",
+    "NoBall",
     "OnlinePerceptron",
+    "Paraboloid",
     "Perceptron",
     "Run",
     "Separator",
@@ -64,6 +73,7 @@ __all__ = [
     "multiclass_margins",
     "predict_reveal_learn",
     "radius",
+    "separating_ball",
 ]
 
 
