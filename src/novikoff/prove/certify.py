@@ -22,12 +22,12 @@ from novikoff.prove.faces import SMALL, Answer, Face, Whole, decide, reduce_face
 from novikoff.prove.kesler import kesler_points, rows_and_rivals
 from novikoff.prove.points import Points
 from novikoff.prove.products import whole_points
-from novikoff.prove.proofs import as_whole_floats
+from novikoff.prove.proofs import as_whole_floats, places_that_vary
 from novikoff.prove.rational import nearest_point_exactly
 from novikoff.prove.recession import divergences
 
-# Up to so many coordinates in all, the signs of diverging coefficients are worked out unasked.
-QUICK_TO_SIGN = 200_000
+# The signs of diverging coefficients are worked out unasked if that means looking at no more numbers than this in all.
+QUICK_TO_SIGN = 10_000_000
 
 
 def certify(
@@ -50,9 +50,9 @@ def certify(
     tolerance : the largest relative gap of the margin's bracket.
     time_limit : seconds after which to give up as `undecided`, with the bracket reached.
     kernel : "precomputed" if X is a kernel matrix; then everything is float64.
-    diverging : whether to work out which coefficients logistic regression sends to infinity. By default it is done
-        for two classes on small data (two linear feasibility problems a column), and always costs nothing on
-        overlapping data, where there are none.
+    diverging : whether to work out which coefficients logistic regression sends to infinity, for two classes. By
+        default it is done where it is quick: each such coefficient is another question of separability. On overlapping
+        data there are none.
 
     Returns
     -------
@@ -87,9 +87,7 @@ def certify(
     facts["feature_names"] = None if names is None else tuple(map(str, names))
 
     answer = decide(Face(points, np.arange(points.n_points)), deadline, tolerance)
-    wanted = problem == "binary" and (
-        diverging if diverging is not None else points.n_points * points.dimension <= QUICK_TO_SIGN
-    )
+    wanted = False if problem == "argmax" else diverging
     if answer.vector is not None:
         return _separable(points, facts, labels, answer, tolerance, deadline, wanted)
     if answer.obstruction is not None:
@@ -104,7 +102,7 @@ def _separable(
     answer: Answer,
     tolerance: float,
     deadline: float,
-    wanted: bool,
+    wanted: bool | None,
 ) -> Certificate:
     """The bracket by floats; by rationals if floats left it too wide and the data are small."""
     nearest = answer.nearest
@@ -115,11 +113,24 @@ def _separable(
         certificate = _exactly(points, facts, y, deadline) or certificate
     if certificate is None:
         certificate = _with_support(points, facts, y, answer.vector or [], np.zeros(1, dtype=np.int64), np.ones(1))
-    if not wanted:
-        return certificate
     everything = np.arange(points.n_points)
-    signs = divergences(points, answer.vector or [], everything[:0], everything, deadline)
+    signs = _signs(points, answer.vector or [], everything[:0], everything, deadline, wanted)
     return replace(certificate, divergences=signs)
+
+
+def _signs(
+    points: Points,
+    weak: Whole,
+    face: NDArray[np.int64],
+    left: NDArray[np.int64],
+    deadline: float,
+    wanted: bool | None,
+) -> dict[int | str, Divergence] | None:
+    """The diverging coefficients, if they are wanted, or if nobody said so and it is quick."""
+    if wanted is None:
+        widest = points.dimension if len(face) == 0 else len(places_that_vary(points, face))
+        wanted = widest * len(left) * points.dimension <= QUICK_TO_SIGN
+    return divergences(points, weak, face, left, deadline) if wanted else None
 
 
 def _with_support(
@@ -152,16 +163,18 @@ def _exactly(points: Points, facts: dict[str, Any], y: NDArray[Any], deadline: f
 
 
 def _not_separable(
-    points: Points, facts: dict[str, Any], y: NDArray[Any], answer: Answer, deadline: float, wanted: bool
+    points: Points, facts: dict[str, Any], y: NDArray[Any], answer: Answer, deadline: float, wanted: bool | None
 ) -> Certificate:
     assert answer.obstruction is not None
     beyond = reduce_faces(points, answer.obstruction, deadline)
-    obstruction = Obstruction(*_named(facts, y, beyond.obstruction.rows, tuple(beyond.obstruction.weights)))
+    order = np.argsort(beyond.obstruction.rows)
+    weights = tuple(beyond.obstruction.weights[place] for place in order)
+    obstruction = Obstruction(*_named(facts, y, beyond.obstruction.rows[order], weights))
     weak = None if beyond.weak_separator is None else tuple(beyond.weak_separator)
     verdict = Verdict.OVERLAPPING if weak is None else Verdict.QUASI_SEPARABLE
-    signs: dict[Any, Divergence] | None = {} if verdict is Verdict.OVERLAPPING else None
-    if weak is not None and wanted:
-        signs = divergences(points, list(weak), beyond.obstruction.rows, beyond.left, deadline)
+    signs: dict[int | str, Divergence] | None = {}
+    if weak is not None:
+        signs = _signs(points, list(weak), beyond.obstruction.rows, beyond.left, deadline, wanted)
     return Certificate(
         verdict if beyond.settled else Verdict.UNDECIDED,
         "exact",
