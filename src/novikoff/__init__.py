@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from novikoff.prove.follow import FollowedProof, follow_proof
     from novikoff.prove.inseparable import FreundSchapireBound, freund_schapire_bound
     from novikoff.prove.margin import Separator, margins, multiclass_margins, radius
+    from novikoff.prove.vc import (
+        cover_count,
+        dichotomies,
+        growth,
+        is_shattered,
+        sauer_bound,
+        shattered_example,
+        vc_dimension,
+    )
 
 __version__ = "0.1.0"
 
@@ -46,6 +55,13 @@ _HOMES = {
     "certify": "prove.certify",
     "FreundSchapireBound": "prove.inseparable",
     "freund_schapire_bound": "prove.inseparable",
+    "cover_count": "prove.vc",
+    "dichotomies": "prove.vc",
+    "growth": "prove.vc",
+    "is_shattered": "prove.vc",
+    "sauer_bound": "prove.vc",
+    "shattered_example": "prove.vc",
+    "vc_dimension": "prove.vc",
     "FollowedProof": "prove.follow",
     "follow_proof": "prove.follow",
 }
@@ -66,14 +82,21 @@ __all__ = [
     "Stopped",
     "Verdict",
     "certify",
+    "cover_count",
+    "dichotomies",
     "follow_proof",
     "freund_schapire_bound",
+    "growth",
+    "is_shattered",
     "margins",
     "mistake_bound",
     "multiclass_margins",
     "predict_reveal_learn",
     "radius",
+    "sauer_bound",
     "separating_ball",
+    "shattered_example",
+    "vc_dimension",
 ]
 
 
