@@ -10,7 +10,7 @@ Everything here is exact: floats are the rationals that they are.
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from numbers import Rational
+from numbers import Integral, Rational
 from typing import Any
 
 import numpy as np
@@ -87,9 +87,9 @@ def is_shattered(points: ArrayLike, family: str, *, sides: int | None = None) ->
     """Whether a family cuts out every subset of the points.
 
     Half-spaces and balls shatter points that are affinely independent, and no others: dependent points fall into two
-    parts whose convex hulls meet (Radon, 1921), and no hyperplane separates these; two balls, one around each part,
-    would yield one, through their common points. Boxes shatter points of which none is in the bounding box of the
-    others. For rectangles and polygons the subsets are counted, of so many points that a shattered set is ruled out.
+    parts whose convex hulls meet (Radon, 1921), and no hyperplane separates these; of two balls, each of which holds
+    one part only, the radical hyperplane would. Boxes shatter points of which none is in the others' bounding box.
+    For rectangles and polygons the subsets are counted, at most those of one point more than the VC dimension.
 
     >>> is_shattered([[0, 0], [1, 0], [0, 1]], "halfspaces"), is_shattered([[0, 0], [1, 1], [2, 2]], "halfspaces")
     (True, False)
@@ -261,8 +261,8 @@ def _check_family(family: str, dim: int, sides: int | None) -> None:
         )
     if family != "polygons" and sides is not None:
         raise ValueError(f"sides={sides} belongs to polygons only; leave it out for {family}")
-    if family == "polygons" and (sides is None or sides < 3):
-        raise ValueError(f"sides={sides}: say how many sides the polygons have at most, three or more")
+    if family == "polygons" and not (isinstance(sides, Integral) and sides >= 3):
+        raise ValueError(f"sides={sides!r}: say how many sides the polygons have at most, a whole number from three on")
 
 
 def _check_counts(**counts: int) -> None:
