@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from novikoff.estimators.kernel_perceptron import KernelPerceptron
     from novikoff.estimators.lifts import Paraboloid
     from novikoff.estimators.perceptron import Perceptron
     from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "KernelPerceptron": "estimators.kernel_perceptron",
     "Paraboloid": "estimators.lifts",
     "Perceptron": "estimators.perceptron",
     "OnlinePerceptron": "learn.online",
@@ -73,6 +75,7 @@ __all__ = [
     "CertificateError",
     "FollowedProof",
     "FreundSchapireBound",
+    "KernelPerceptron",
     "NoBall",
     "OnlinePerceptron",
     "Paraboloid",

@@ -1,0 +1,385 @@
+"""The kernel perceptron's hot loops: a block of examples, one after the other, when all their products are known.
+
+A block's scores under the weights before it, and the kernel matrix of the block with itself, are all that the online
+algorithm needs: on a mistake, one row of that matrix corrects the scores of the examples to come. A loop stops where a
+score is so close to zero that rounding could have decided its sign; what it is exactly, is found out elsewhere.
+
+All arrays have one row a class and one column an example. All jitted callees live in this file, because Numba's cache
+does not notice a change in another one.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+# Why a loop returned.
+DONE, DOUBT, RULED_OUT, FULL = 0, 1, 2, 3
+
+# Which row a full budget gives up.
+FORGETRON, RANDOM, PROJECTRON = 0, 1, 2
+
+
+class Pass(NamedTuple):
+    """What stays the same along a block: the rule for ties, how far from zero a score of each class is certain, how
+    many examples went before, and the margin to rule out (0: none) against ||w||^2 + slack."""
+
+    ties_are_mistakes: bool
+    doubts: Floats
+    clock: int
+    min_margin: float
+    slack: float
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Products of rows, added up in column order
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def load(X: Any, row: Any, w: Floats) -> Any:
+    """w <- the row."""
+
+
+def unload(X: Any, row: Any, w: Floats) -> Any:
+    """w <- 0, where the row has entries."""
+
+
+def dot_in_column_order(X: Any, row: Any, w: Floats) -> Any:
+    """<x, w>, from the first column to the last."""
+
+
+@overload(load)
+def _load(X: Any, row: Any, w: Any) -> Any:
+    if isinstance(X, types.Array):
+
+        def dense(X: Any, row: Any, w: Any) -> None:
+            for j in range(w.size):
+                w[j] = X[row, j]
+
+        return dense
+
+    def sparse(X: Any, row: Any, w: Any) -> None:
+        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
+            w[X.indices[j]] = X.data[j]
+
+    return sparse
+
+
+@overload(unload)
+def _unload(X: Any, row: Any, w: Any) -> Any:
+    if isinstance(X, types.Array):
+
+        def dense(X: Any, row: Any, w: Any) -> None:
+            pass  # the next row fills all of it
+
+        return dense
+
+    def sparse(X: Any, row: Any, w: Any) -> None:
+        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
+            w[X.indices[j]] = 0.0
+
+    return sparse
+
+
+@overload(dot_in_column_order)
+def _dot_in_column_order(X: Any, row: Any, w: Any) -> Any:
+    if isinstance(X, types.Array):
+
+        def dense(X: Any, row: Any, w: Any) -> float:
+            total = 0.0
+            for j in range(w.size):
+                total += X[row, j] * w[j]
+            return total
+
+        return dense
+
+    def sparse(X: Any, row: Any, w: Any) -> float:
+        total = 0.0
+        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
+            total += X.data[j] * w[X.indices[j]]
+        return total
+
+    return sparse
+
+
+@njit(cache=True, nogil=True)
+def fill_products(left: Any, right: Any, w: Floats, products: Floats) -> None:
+    """The product of every left row with every right row; `w` is room for one row, all zeros."""
+    for k in range(products.shape[1]):
+        load(right, np.uint64(k), w)
+        for i in range(products.shape[0]):
+            products[i, k] = dot_in_column_order(left, np.uint64(i), w)
+        unload(right, np.uint64(k), w)
+
+
+@njit(cache=True, nogil=True)
+def fill_squares(X: Any, w: Floats, squares: Floats) -> None:
+    """The squared length of every row."""
+    for i in range(squares.size):
+        load(X, np.uint64(i), w)
+        squares[i] = dot_in_column_order(X, np.uint64(i), w)
+        unload(X, np.uint64(i), w)
+
+
+def distance(left: Any, i: Any, right: Any, k: Any) -> Any:
+    """The sum of |x_j - z_j| over the columns, from the first to the last."""
+
+
+@overload(distance)
+def _distance(left: Any, i: Any, right: Any, k: Any) -> Any:
+    if isinstance(left, types.Array):
+
+        def dense(left: Any, i: Any, right: Any, k: Any) -> float:
+            total = 0.0
+            for j in range(left.shape[1]):
+                total += abs(float(left[i, j]) - float(right[k, j]))
+            return total
+
+        return dense
+
+    def sparse(left: Any, i: Any, right: Any, k: Any) -> float:
+        # Where both have no entry, nothing is added: dense and sparse rows have the same distance, bit for bit.
+        total = 0.0
+        p, p_end = np.int64(left.indptr[i]), np.int64(left.indptr[i + np.uint64(1)])
+        q, q_end = np.int64(right.indptr[k]), np.int64(right.indptr[k + np.uint64(1)])
+        while p < p_end or q < q_end:
+            if q == q_end or (p < p_end and left.indices[p] < right.indices[q]):
+                total += abs(left.data[p])
+                p += 1
+            elif p == p_end or right.indices[q] < left.indices[p]:
+                total += abs(right.data[q])
+                q += 1
+            else:
+                total += abs(float(left.data[p]) - float(right.data[q]))
+                p += 1
+                q += 1
+        return total
+
+    return sparse
+
+
+@njit(cache=True, nogil=True)
+def fill_distances(left: Any, right: Any, distances: Floats) -> None:
+    """The Manhattan distance of every left row to every right row."""
+    for k in range(distances.shape[1]):
+        for i in range(distances.shape[0]):
+            distances[i, k] = distance(left, np.uint64(i), right, np.uint64(k))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The perceptron, in a block
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def is_mistake(label: float, score: float, ties_are_mistakes: bool) -> bool:
+    if ties_are_mistakes:
+        return label * score <= 0.0
+    return (score >= 0.0) != (label > 0.0)
+
+
+@njit(cache=True, nogil=True)
+def visit_block(
+    gram: Floats,
+    labels: Floats,
+    scores: Floats,
+    start: int,
+    certain: bool,
+    along: Pass,
+    mistakes: Numbers,
+    squares: Floats,
+    added: Floats,
+) -> tuple[int, int]:
+    """Visit the examples from `start` on, every class for itself; on a mistake, add the example, with its sign.
+
+    `scores` are those under the weights so far, and are kept up to date; `squares` is ||w||^2, which a mistake changes
+    by 2 y s + K(x, x); `added` receives the sign of every mistake. `certain` says that the scores of the first example
+    are beyond doubt. Returns the example at which it stopped, and why.
+    """
+    for i in range(start, labels.shape[1]):
+        if i > start or not certain:
+            for c in range(labels.shape[0]):
+                if mistakes[c] > 0 and abs(scores[c, i]) <= along.doubts[c]:
+                    return i, DOUBT
+        for c in range(labels.shape[0]):
+            y, s = labels[c, i], scores[c, i]
+            if is_mistake(y, s, along.ties_are_mistakes):
+                added[c, i] = y
+                mistakes[c] += 1
+                squares[c] += 2.0 * y * s + gram[i, i]
+                for j in range(i + 1, labels.shape[1]):
+                    scores[c, j] += y * gram[i, j]
+        if along.min_margin > 0.0:
+            for c in range(labels.shape[0]):
+                if mistakes[c] > 0 and squares[c] + along.slack < (along.min_margin * mistakes[c]) ** 2:
+                    return i + 1, RULED_OUT
+    return labels.shape[1], DONE
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The same with a budget
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Budget(NamedTuple):
+    """At most `most` rows; `rule` says which to give up; `draws` has a random number in [0, 1) for each example."""
+
+    most: int
+    rule: int
+    draws: Floats
+
+
+class Candidates(NamedTuple):
+    """The support rows, then the rows of the block: their coefficients, by class, and what their averages need.
+
+    `alive` lists those in the support, the oldest first, `counts[0]` of them; `twin[i]` is the support row that the
+    i-th example already is, or -1. `damage[c]` is the Forgetron's Q, `counts[1]` its M, `counts[2]` the example with
+    which the average begins.
+    """
+
+    coefficients: Floats
+    drift: Floats
+    alive: Numbers
+    counts: Numbers
+    twin: Numbers
+    damage: Floats
+
+
+@njit(cache=True, nogil=True)
+def forget(alive: Numbers, count: Numbers, place: int) -> None:
+    for q in range(place, count[0] - 1):
+        alive[q] = alive[q + 1]
+    count[0] -= 1
+
+
+@njit(cache=True, nogil=True)
+def shrinking(beta: float, score: float, allowance: float) -> float:
+    """The self-tuned Forgetron's factor: the largest phi <= 1 for which a phi^2 + b phi + c <= 0."""
+    a = beta * beta - 2.0 * beta * score
+    b = 2.0 * abs(beta)
+    c = -allowance
+    under = b * b - 4.0 * a * c
+    if a > 0.0 or (a < 0.0 and under > 0.0 and (-b - math.sqrt(under)) / (2.0 * a) > 1.0):
+        return min(1.0, max(0.0, (-b + math.sqrt(max(under, 0.0))) / (2.0 * a)))
+    if a == 0.0 and b > 0.0:
+        return min(1.0, max(0.0, -c / b))
+    return 1.0
+
+
+@njit(cache=True, nogil=True)
+def shrink_for(oldest: int, gram: Floats, among: Candidates) -> None:
+    """Before the oldest row goes, shrink every class so that the damage stays below 15/32 of the mistakes."""
+    for c in range(among.damage.size):
+        beta = among.coefficients[c, oldest]
+        if beta == 0.0:
+            continue
+        score = 0.0
+        for q in range(among.counts[0]):
+            j = among.alive[q]
+            score += among.coefficients[c, j] * gram[oldest, j]
+        phi = shrinking(beta, score, 15.0 / 32.0 * among.counts[1] - among.damage[c])
+        for q in range(among.counts[0]):
+            j = among.alive[q]
+            among.coefficients[c, j] *= phi
+        e = abs(beta * phi)
+        sign = 1.0 if beta > 0.0 else -1.0
+        among.damage[c] += e * e + 2.0 * e - 2.0 * e * sign * score * phi
+
+
+@njit(cache=True, nogil=True)
+def average_anew(among: Candidates, clock: int) -> None:
+    """Let the average begin here: what the coefficients were before, they count as if they had not been."""
+    among.counts[2] = clock
+    for q in range(among.counts[0]):
+        j = among.alive[q]
+        for c in range(among.damage.size):
+            among.drift[c, j] = clock * among.coefficients[c, j]
+
+
+@njit(cache=True, nogil=True)
+def visit_block_on_a_budget(
+    gram: Floats,
+    labels: Floats,
+    scores: Floats,
+    start: int,
+    certain: bool,
+    along: Pass,
+    mistakes: Numbers,
+    added: Floats,
+    budget: Budget,
+    among: Candidates,
+) -> tuple[int, int]:
+    """As `visit_block`, with at most `budget.most` rows; `gram` is the kernel matrix of all candidates.
+
+    The Projectron stops before the first mistake that finds the budget full: from then on its support is fixed.
+    """
+    n_old = gram.shape[0] - labels.shape[1]
+    for i in range(start, labels.shape[1]):
+        own = n_old + i
+        if i > start or not certain:
+            for c in range(labels.shape[0]):
+                score = 0.0
+                for q in range(among.counts[0]):
+                    j = among.alive[q]
+                    score += among.coefficients[c, j] * gram[j, own]
+                scores[c, i] = score
+            for c in range(labels.shape[0]):
+                if mistakes[c] > 0 and abs(scores[c, i]) <= along.doubts[c]:
+                    return i, DOUBT
+        place = own
+        for q in range(among.counts[0]):
+            if among.alive[q] == among.twin[i]:
+                place = among.twin[i]
+        made = 0
+        for c in range(labels.shape[0]):
+            if is_mistake(labels[c, i], scores[c, i], along.ties_are_mistakes):
+                made += 1
+        if made == 0:
+            continue
+        if budget.rule == PROJECTRON and place == own and among.counts[0] == budget.most:
+            return i, FULL
+        age = float(along.clock + i)
+        for c in range(labels.shape[0]):
+            y = labels[c, i]
+            if is_mistake(y, scores[c, i], along.ties_are_mistakes):
+                among.coefficients[c, place] += y
+                among.drift[c, place] += y * age
+                added[c, i] = y
+                mistakes[c] += 1
+        among.counts[1] += 1
+        if place == own:
+            among.alive[among.counts[0]] = own
+            among.counts[0] += 1
+        if among.counts[0] > budget.most:
+            if budget.rule == FORGETRON:
+                shrink_for(among.alive[0], gram, among)
+                forget(among.alive, among.counts, 0)
+            else:
+                forget(among.alive, among.counts, int(budget.draws[i] * (among.counts[0] - 1)))
+            average_anew(among, along.clock + i)
+    return labels.shape[1], DONE
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The vote
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def fill_votes(products: Floats, which: Numbers, signs: Floats, lives: Floats, scores: Floats, votes: Floats) -> None:
+    """Let the zero function, and then the function after each mistake, vote on a block as often as it lived.
+
+    The k-th mistake changes the score of every example by one row of `products`; `scores` are zeros to begin with.
+    """
+    votes[:] = lives[0]  # sign(0) = +1
+    for k in range(which.size):
+        row, sign, life = which[k], signs[k], lives[k + 1]
+        for i in range(votes.size):
+            scores[i] += sign * products[row, i]
+            votes[i] += life if scores[i] >= 0.0 else -life

@@ -1,0 +1,531 @@
+"""The perceptron in the space of a kernel: the weights are the sum of the mistakes, so products with them are enough.
+
+w = sum a_j phi(x_j) over the mistaken rows x_j, hence <w, phi(x)> = sum a_j K(x_j, x) (Aizerman, Braverman & Rozonoer
+1964; Freund & Schapire 1999). `kernel_perceptron` is the batch algorithm, `learn_online` one pass in the order given.
+Both are exactly the online algorithm, example by example, but computed in blocks: the kernel of a block against the
+support rows is one matrix product, and the block's own kernel matrix serves the sequential part. From the second epoch
+on, scores begin where the last epoch left them, so that only the mistakes since then cost anything.
+
+There is no bias. A constant added to the kernel plays that role: K + 1 is the product of examples with one more
+coordinate of value 1, and `poly` has its coef0.
+
+With more than two classes each has its own binary perceptron, against the rest. They share the support rows: a row that
+some class is mistaken about is kept once, with a coefficient for each class.
+
+*Exactness.* A score is a sum of many kernel values, and the order of summation changes its last digits. Where that
+could decide a mistake, the row is scored again: products in column order, their sum exact. So block sizes, and dense
+and sparse rows of the same values, make the same mistakes (a user's own kernel function is taken at its word).
+
+*With a budget* there are at most B support rows, and no claim about (R/gamma)^2. The rule says what happens when a
+mistake finds them full: `random` forgets any row (Cavallanti, Cesa-Bianchi & Gentile 2007); `forgetron` shrinks all
+coefficients just as much as is needed to forget the oldest row safely (Dekel, Shalev-Shwartz & Singer 2008, self-tuned;
+their theorem is about K(x, x) <= 1 and two classes); `projectron` keeps its rows and adds the new one's projection on
+their span (Orabona, Keshet & Caputo 2008). An average with the forgotten rows would need all of them, and without them
+it would be no average: so it begins anew whenever a row is forgotten. The Projectron forgets none, and averages best.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.data.order import given_order, random_order
+from novikoff.engine.gram import (
+    DONE,
+    DOUBT,
+    FORGETRON,
+    FULL,
+    PROJECTRON,
+    RANDOM,
+    RULED_OUT,
+    Budget,
+    Candidates,
+    Pass,
+    visit_block,
+    visit_block_on_a_budget,
+)
+from novikoff.learn.kernel_memory import BudgetRule, Memory, Mistakes, Numbers, blocks_of, record
+from novikoff.learn.kernels import (
+    Entries,
+    Floats,
+    Grown,
+    Points,
+    Shelf,
+    Vectors,
+    as_points,
+    check_finite,
+    check_symmetric,
+    make_kernel,
+)
+from novikoff.learn.linear import Log, Readout, Tie, check_choices, check_labels, predicted
+from novikoff.learn.record import Run, Stopped
+
+BUDGET_RULES = {"forgetron": FORGETRON, "random": RANDOM, "projectron": PROJECTRON}
+
+# How many examples are learned at a time: enough for the matrix products to be fast, few enough for their own kernel
+# matrix to stay in the cache.
+BLOCK = 512
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What `kernel_perceptron` returns: the memory, the record of the run, and the mistakes in order, if asked for."""
+
+    memory: Memory
+    run: Run
+    mistakes: Mistakes | None = None
+
+
+def kernel_perceptron(
+    X: Any,
+    y: ArrayLike,
+    *,
+    kernel: str | Callable[..., Any] = "rbf",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 1.0,
+    kernel_params: dict[str, Any] | None = None,
+    n_classes: int = 2,
+    readout: Readout = "average",
+    max_epochs: int | None = 10,
+    shuffle: bool = True,
+    seed: int | np.random.Generator | None = None,
+    tie: Tie = "mistake",
+    min_margin: float | None = None,
+    budget: int | None = None,
+    budget_rule: BudgetRule = "forgetron",
+    keep_mistakes: bool = False,
+) -> Learned:
+    """The batch perceptron with a kernel: epochs until one makes no mistake, or `max_epochs` are over.
+
+    Labels are -1 and +1, or 0, 1, ... with more than two classes. With `min_margin` it stops as soon as ||w||/k is
+    below that for some class, which proves that no separator of that class has that margin. After Ctrl-C what was
+    learned so far is returned, with `Stopped.INTERRUPTED` in the record.
+
+    The record counts the mistakes of all classes. Its `errors` are known only after an epoch without a mistake: else a
+    look at every row would cost as much as learning did.
+
+    XOR, which no line separates:
+
+    >>> X = [[0, 0], [1, 1], [0, 1], [1, 0]]
+    >>> learned = kernel_perceptron(X, [1, 1, -1, -1], kernel="poly", degree=2, gamma=1, readout="last")
+    >>> learned.run.stopped.name, learned.run.errors
+    ('NO_MISTAKES', 0)
+    """
+    check_choices(readout=readout, tie=tie, max_epochs=max_epochs, min_margin=min_margin)
+    check_budget(budget, budget_rule, readout=readout, min_margin=min_margin)
+    points = as_points(X, kernel)
+    form = make_kernel(kernel, points, gamma=gamma, degree=degree, coef0=coef0, params=kernel_params)
+    if min_margin is not None and not form.is_definite:
+        raise ValueError(
+            f"min_margin={min_margin} cannot be ruled out with kernel={kernel!r}: it is not positive definite"
+        )
+    memory = Memory.empty(form, n_classes, vote=readout == "vote", budget=budget, budget_rule=budget_rule)
+    labels = check_labels(y, len(points), n_classes)
+    meet(memory, points)
+    generator = np.random.default_rng(seed)
+    pupil = _Pupil.of(memory, points, labels, tie, min_margin or 0.0, generator, keep_mistakes)
+    stopped = None
+    try:
+        while stopped is None:
+            order = random_order(len(points), generator) if shuffle else given_order(len(points))
+            stopped = pupil.epoch(order.visit.astype(np.int64))
+            if pupil.log.flawless is not None:
+                stopped = Stopped.NO_MISTAKES
+            elif stopped is None and pupil.log.epochs == max_epochs:
+                stopped = Stopped.MAX_EPOCHS
+    except KeyboardInterrupt:
+        stopped = Stopped.INTERRUPTED
+    pupil.settle()
+    errors = pupil.errors(readout) if stopped is Stopped.NO_MISTAKES else None
+    run = record(memory, readout, stopped, pupil.log.per_epoch(), n_rows=len(points), errors=errors)
+    return Learned(memory, run, pupil.mistakes())
+
+
+def learn_online(
+    memory: Memory,
+    X: Any,
+    y: ArrayLike,
+    *,
+    tie: Tie = "mistake",
+    seed: int | np.random.Generator | None = None,
+    keep_mistakes: bool = False,
+) -> Mistakes | None:
+    """Learn the rows in the order given, once, into `memory`. The seed is for the budget rule `random`.
+
+    If anything is wrong with rows or labels, `memory` is not changed; what comes out of a kernel can be wrong later, so
+    hand in a `copy` to be safe. A precomputed matrix cannot be learned in parts: rows to come have no products with
+    those before.
+    """
+    check_choices(tie=tie)
+    if memory.kernel.form == "precomputed":
+        raise ValueError(
+            'kernel="precomputed" cannot learn in parts: a matrix of new rows has no products with those learned '
+            "before; call fit with the whole matrix, or pass the kernel as a function"
+        )
+    points = as_points(X, memory.kernel.form)
+    labels = check_labels(y, len(points), memory.n_classes)
+    meet(memory, points)
+    pupil = _Pupil.of(memory, points, labels, tie, 0.0, np.random.default_rng(seed), keep_mistakes)
+    pupil.epoch(np.arange(len(points)))
+    pupil.settle()
+    return pupil.mistakes()
+
+
+def meet(memory: Memory, points: Points) -> None:
+    """Learn what must be known of the rows before the first is visited: their width, R^2, what rounding may do."""
+    n_columns: int | None = None
+    if isinstance(points, Vectors):
+        n_columns = points.rows.n_columns
+    elif isinstance(points, Entries):
+        n_columns = points.matrix.shape[1]
+    if memory.examples and memory.n_columns != n_columns:
+        raise ValueError(f"X has {n_columns} columns, but the support rows were learned on {memory.n_columns}")
+    diagonal = memory.kernel.diagonal(points)
+    check_finite(diagonal[None])
+    if memory.kernel.is_definite and diagonal.min(initial=0.0) < 0:
+        row = int(np.argmin(diagonal))
+        raise ValueError(f"K(x, x) is {diagonal[row]:.6g} in row {row}: this is no positive semidefinite kernel")
+    memory.n_columns = n_columns
+    memory.doubt = max(memory.doubt, memory.kernel.doubt(points))
+    memory.longest = max(memory.longest, float(diagonal.max(initial=0.0)))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Learning, block by block
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Pupil:
+    """Rows being learned into a memory: what is known of them, and the mistakes that the memory does not have yet.
+
+    `known` are the scores of all rows under the memory's weights (and, for the errors of the average, under its drift),
+    or None while they are not worth keeping. `fresh` are the rows mistaken in this epoch, with their coefficients.
+    `place` is the support row that each row has become, or -1.
+    """
+
+    memory: Memory
+    points: Points
+    labels: Floats
+    tie: Tie
+    min_margin: float
+    generator: np.random.Generator
+    log: Log
+    place: Numbers
+    first: int
+    known: Floats | None = None
+    fresh: Shelf = field(default_factory=Shelf)
+    fresh_rows: list[Numbers] = field(default_factory=list)
+    fresh_added: Grown = field(default_factory=lambda: Grown.empty(np.float64))
+    fresh_drift: Grown = field(default_factory=lambda: Grown.empty(np.float64))
+    parts: list[Mistakes] = field(default_factory=list)
+    settled: list[Mistakes] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls,
+        memory: Memory,
+        points: Points,
+        labels: NDArray[Any],
+        tie: Tie,
+        min_margin: float,
+        generator: np.random.Generator,
+        keep: bool,
+    ) -> "_Pupil":
+        n = len(points)
+        if isinstance(points, Vectors):
+            points = points.like(memory.support.points())
+        place = np.full(n, -1, dtype=np.int64)
+        log = Log(n, keep=keep or memory.kept is not None)
+        signs = _signs(labels, memory.n_classes)
+        return cls(memory, points, signs, tie, min_margin, generator, log, place, memory.examples)._anew()
+
+    def _anew(self) -> "_Pupil":
+        n_classes = len(self.labels)
+        self.fresh, self.fresh_rows = Shelf(), []
+        self.fresh_added, self.fresh_drift = (Grown.empty(np.float64, n_classes) for _ in range(2))
+        return self
+
+    def epoch(self, order: Numbers) -> Stopped | None:
+        """Visit the rows in the given order, block by block."""
+        self.catch_up()
+        self.memory.passes += 1
+        step = 0
+        while step < len(order):
+            rows = order[step : step + BLOCK]
+            visit = self._visit if self.memory.budget is None else self._visit_on_a_budget
+            seen, why = visit(rows)
+            step += seen
+            if why == RULED_OUT:
+                return Stopped.MARGIN_RULED_OUT
+        return None
+
+    def catch_up(self) -> None:
+        """Bring the known scores of all rows up to date with the mistakes of the epoch, and these to memory."""
+        if self.memory.budget is not None or self.log.steps == 0:
+            return
+        n, n_classes = len(self.points), len(self.labels)
+        if self.known is None:
+            self.known = np.zeros((2 * n_classes, n))
+        change = np.hstack([self.fresh_added.array, self.fresh_drift.array]).T
+        fresh = self._fresh_points()
+        for rows in blocks_of(n, len(fresh)):
+            values = self.memory.kernel.between(fresh, self.points.take(rows))
+            self.memory.largest = max(self.memory.largest, check_finite(values))
+            self.known[:, rows] += change @ values
+        self.settle()
+
+    def settle(self) -> None:
+        """Bring the mistakes of the epoch to memory: rows that it does not have, and coefficients."""
+        memory = self.memory
+        if memory.budget is None and self.fresh_rows:
+            rows = np.concatenate(self.fresh_rows)
+            new = rows[self.place[rows] < 0]
+            self.place[new] = memory.coefficients.length + np.arange(len(new))
+            memory.support.extend(self.points.take(new))
+            memory.rows.extend(new + self.first)
+            for own, added in ((memory.coefficients, self.fresh_added), (memory.drift, self.fresh_drift)):
+                own.extend(np.zeros((len(new), len(self.labels))))
+                own.array[self.place[rows]] += added.array
+            self._anew()
+        if memory.kept is not None and self.parts:
+            made = Mistakes.joined(self.parts)
+            places = self.place[made.rows - self.first]
+            memory.kept = [*memory.kept, Mistakes(made.rows, made.times, made.classes, made.signs, places)]
+            self.settled, self.parts = [*self.settled, *self.parts], []
+
+    def _visit(self, rows: Numbers) -> tuple[int, int]:
+        """One block: its scores under the weights so far, then its examples one after the other."""
+        memory = self.memory
+        block, gram = self._block(rows)
+        values = memory.kernel.between(self._fresh_points(), block)
+        memory.largest = max(memory.largest, check_finite(values))
+        scores = self.fresh_added.array.T @ values
+        if self.known is not None:
+            scores += self.known[: len(scores), rows]
+        elif memory.coefficients.length:
+            earlier = memory.kernel.between(memory.support.points(), block)
+            memory.largest = max(memory.largest, check_finite(earlier))
+            scores += memory.coefficients.array.T @ earlier
+        added = np.zeros(scores.shape)
+        mistakes, squares = memory.mistakes.copy(), memory.squares.copy()
+        task = (gram, np.ascontiguousarray(self.labels[:, rows]), np.ascontiguousarray(scores))
+
+        def go_on(step: int, certain: bool) -> tuple[int, int]:
+            return visit_block(*task, step, certain, self._along(len(rows)), mistakes, squares, added)
+
+        seen, why = self._beyond_doubt(go_on, task[2], block, added)
+        self._note(rows[:seen], added[:, :seen])
+        made = np.flatnonzero(added.any(axis=0))
+        if len(made):
+            self.fresh.extend(block.take(made))
+            self.fresh_rows.append(rows[made])
+            self.fresh_added.extend(added[:, made].T)
+            self.fresh_drift.extend((added[:, made] * (memory.examples + made)).T)
+        memory.mistakes, memory.squares = mistakes, squares
+        memory.examples += seen
+        return seen, why
+
+    def _beyond_doubt(
+        self, go_on: Callable[[int, bool], tuple[int, int]], scores: Floats, block: Points, added: Floats
+    ) -> tuple[int, int]:
+        """Run the loop over a block; where it stops in doubt, score the example exactly and go on."""
+        step, why = go_on(0, False)
+        while why == DOUBT:
+            made = np.flatnonzero(added.any(axis=0))
+            so_far = [
+                (self.memory.support.points(self._matrix()), self.memory.coefficients.array),
+                (self._fresh_points(), self.fresh_added.array),
+                (block.take(made), added[:, made].T),
+            ]
+            scores[:, step] = self._exact_scores(so_far, block.take(np.array([step])))
+            step, why = go_on(step, True)
+        return step, why
+
+    def _exact_scores(self, parts: list[tuple[Points, Floats]], one: Points) -> list[float]:
+        kernel = self.memory.kernel
+        values = np.concatenate([kernel.between(points, one, in_column_order=True)[:, 0] for points, _ in parts])
+        return [exact_sum(values, a) for a in np.concatenate([a for _, a in parts]).T]
+
+    def _visit_on_a_budget(self, rows: Numbers) -> tuple[int, int]:
+        """One block with at most B support rows, which are candidates for the support beside those of the block."""
+        memory = self.memory
+        if memory.projector is not None:
+            return self._visit_projected(rows)
+        assert memory.budget is not None
+        block, own = self._block(rows)
+        support = memory.support.points(self._matrix())
+        values = memory.kernel.between(support, block)
+        memory.largest = max(memory.largest, check_finite(values))
+        gram = np.ascontiguousarray(np.block([[memory.gram, values], [values.T, own]]))
+        m, b = len(support), len(rows)
+        among = self._candidates(rows, m)
+        draws = self.generator.random(b)
+        budget = Budget(memory.budget, BUDGET_RULES[memory.budget_rule], draws)
+        added, scores = np.zeros((len(self.labels), b)), np.zeros((len(self.labels), b))
+        mistakes = memory.mistakes.copy()
+        labels = np.ascontiguousarray(self.labels[:, rows])
+        along = self._along(b)
+        step, why = visit_block_on_a_budget(gram, labels, scores, 0, False, along, mistakes, added, budget, among)
+        while why == DOUBT:
+            alive = among.alive[: among.counts[0]]
+            one = block.take(np.array([step]))
+            old, new = alive[alive < m], alive[alive >= m]
+            parts = [
+                (support.take(old), among.coefficients[:, old].T),
+                (block.take(new - m), among.coefficients[:, new].T),
+            ]
+            scores[:, step] = self._exact_scores(parts, one)
+            step, why = visit_block_on_a_budget(gram, labels, scores, step, True, along, mistakes, added, budget, among)
+        self._note(rows[:step], added[:, :step])
+        self._keep(rows, block, support, gram, among)
+        memory.mistakes = mistakes
+        memory.examples += step
+        if why == FULL:
+            memory.projector = np.asarray(np.linalg.pinv(memory.gram, hermitian=True), dtype=np.float64)
+        return step, why
+
+    def _candidates(self, rows: Numbers, m: int) -> Candidates:
+        memory = self.memory
+        b, n_classes = len(rows), len(self.labels)
+        more = np.zeros((n_classes, b))
+        where = {row: place for place, row in enumerate(memory.rows.array.tolist())}
+        twins = [where.get(row, -1) for row in (rows + self.first).tolist()]
+        return Candidates(
+            np.hstack([memory.coefficients.array.T, more]),
+            np.hstack([memory.drift.array.T, more]),
+            np.arange(m + b),
+            np.array([m, memory.rounds, memory.since]),
+            np.array(twins, dtype=np.int64),
+            memory.damage.copy(),
+        )
+
+    def _keep(self, rows: Numbers, block: Points, support: Points, gram: Floats, among: Candidates) -> None:
+        """Make the candidates that are alive the support."""
+        memory, m = self.memory, len(support)
+        alive = among.alive[: among.counts[0]]
+        old, new = alive[alive < m], alive[alive >= m]  # the oldest first, so the old ones come before the new
+        shelf, numbers = Shelf(), Grown.empty(np.int64)
+        shelf.extend(support.take(old) if len(old) else block.take(old))
+        shelf.extend(block.take(new - m))
+        numbers.extend(memory.rows.array[old])
+        numbers.extend(rows[new - m] + self.first)
+        memory.support, memory.rows = shelf, numbers
+        memory.rounds, memory.since = int(among.counts[1]), int(among.counts[2])
+        memory.gram, memory.damage = gram[np.ix_(alive, alive)], among.damage
+        memory.coefficients = Grown.of(among.coefficients[:, alive].T.copy())
+        memory.drift = Grown.of(among.drift[:, alive].T.copy())
+
+    def _visit_projected(self, rows: Numbers) -> tuple[int, int]:
+        """One block after the Projectron's budget is full: the perceptron with products in the span of its rows."""
+        memory = self.memory
+        assert memory.projector is not None
+        block = self.points.take(rows)
+        values = memory.kernel.between(memory.support.points(self._matrix()), block)
+        check_finite(values)
+        shares = memory.projector @ values
+        gram = values.T @ shares
+        scores = memory.coefficients.array.T @ values
+        added = np.zeros(scores.shape)
+        certain = Pass(self.tie == "mistake", np.full(len(scores), -1.0), memory.examples, 0.0, 0.0)
+        labels = np.ascontiguousarray(self.labels[:, rows])
+        task = (gram, labels, np.ascontiguousarray(scores), 0, True, certain)
+        mistakes = memory.mistakes.copy()
+        visit_block(*task, mistakes, np.zeros(len(scores)), added)
+        self._note(rows, added)
+        ages = memory.examples + np.arange(len(rows))
+        memory.coefficients = Grown.of(memory.coefficients.array + shares @ added.T)
+        memory.drift = Grown.of(memory.drift.array + shares @ (added * ages).T)
+        memory.mistakes = mistakes
+        memory.examples += len(rows)
+        return len(rows), DONE
+
+    def _block(self, rows: Numbers) -> tuple[Points, Floats]:
+        """Some rows, and their own kernel matrix."""
+        block = self.points.take(rows)
+        gram = self.memory.kernel.between(block, block)
+        largest = check_finite(gram)
+        if callable(self.memory.kernel.form):
+            check_symmetric(gram, gram.T, largest)
+        self.memory.largest = max(self.memory.largest, largest)
+        return block, np.ascontiguousarray(gram)
+
+    def _along(self, more: int) -> Pass:
+        memory = self.memory
+        margin, slack = self.min_margin, memory.slack(more) if self.min_margin else 0.0
+        return Pass(self.tie == "mistake", self._doubts(more), memory.examples, margin, slack)
+
+    def _doubts(self, more: int) -> Floats:
+        return self.memory.doubts(more + self.fresh_added.length)
+
+    def _matrix(self) -> Floats | None:
+        return self.points.matrix if isinstance(self.points, Entries) else None
+
+    def _fresh_points(self) -> Points:
+        return self.fresh.points(self._matrix())
+
+    def _note(self, rows: Numbers, added: Floats) -> None:
+        at, classes = np.nonzero(added.T)
+        self.log.count(at, len(rows))
+        if self.log.keep and len(at):
+            times, signs = self.memory.examples + at, added[classes, at]
+            self.parts.append(Mistakes(rows[at] + self.first, times, classes, signs, np.full(len(at), -1)))
+
+    def mistakes(self) -> Mistakes | None:
+        """All mistakes of these rows, if they were kept."""
+        if not self.log.keep:
+            return None
+        return Mistakes.joined([*self.settled, *self.parts])
+
+    def errors(self, readout: Readout) -> int | None:
+        """How many rows the read-out gets wrong, if their scores are known without computing one."""
+        if readout == "vote" or self.memory.budget is not None:
+            return None
+        n_classes = len(self.labels)
+        known = np.zeros((2 * n_classes, len(self.points))) if self.known is None else self.known
+        scores = known[:n_classes]
+        if readout == "average":
+            scores = scores - known[n_classes:] / self.memory.examples
+        truth = self.labels[0] > 0 if n_classes == 1 else np.argmax(self.labels, axis=0)
+        return int(np.count_nonzero(predicted(scores[0] if n_classes == 1 else scores.T) != truth))
+
+
+def exact_sum(values: Floats, coefficients: Floats) -> float:
+    """The sum of a_j K_j, rounded once: a K in two halves has exact products with whole numbers (Veltkamp, Shewchuk).
+
+    >>> exact_sum(np.array([0.1, 0.2, 0.3]), np.array([3.0, 3.0, -3.0])) == 3 * (0.1 + 0.2 - 0.3)
+    False
+    """
+    shifted = values * 134217729.0
+    high = shifted - (shifted - values)
+    low = values - high
+    return math.fsum([*(high * coefficients).tolist(), *(low * coefficients).tolist()])
+
+
+def _signs(labels: NDArray[Any], n_classes: int) -> Floats:
+    """-1 and +1, a row a class: one row for two classes, every class against the rest for more."""
+    if n_classes == 2:
+        return labels[None].astype(np.float64)
+    return np.where(np.arange(n_classes)[:, None] == labels, 1.0, -1.0)
+
+
+def check_budget(budget: int | None, rule: str, *, readout: str = "average", min_margin: float | None = None) -> None:
+    if rule not in BUDGET_RULES:
+        raise ValueError(f"budget_rule={rule!r} is unknown; choose one of {', '.join(BUDGET_RULES)}")
+    if budget is None:
+        return
+    if isinstance(budget, bool) or int(budget) != budget or budget < 1:
+        raise ValueError(f"budget={budget!r} must be a whole number of at least 1, or None for no limit")
+    if readout == "vote":
+        raise ValueError(
+            f'readout="vote" needs all mistakes, and budget={budget} forgets some; use readout="average", or no budget'
+        )
+    if min_margin is not None:
+        raise ValueError(
+            f"min_margin={min_margin} can be ruled out only by the sum of all mistakes, and budget={budget} forgets "
+            "some; leave one of them out"
+        )

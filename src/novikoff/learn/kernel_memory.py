@@ -1,0 +1,235 @@
+"""What a kernel perceptron remembers, and how it is read out."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.gram import fill_votes
+from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
+from novikoff.learn.kernels import Entries, Floats, Grown, Kernel, Points, Shelf, check_finite
+from novikoff.learn.linear import Readout
+from novikoff.learn.record import Run, Stopped
+
+BudgetRule = Literal["forgetron", "random", "projectron"]
+
+Numbers = NDArray[np.int64]
+
+# How many kernel values to hold at a time when predicting.
+VALUES = 1 << 22
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """The mistakes in order: the row, how many examples went before it, the class that was mistaken, and its sign.
+
+    `rows` count from the first row ever seen, `support` in the support rows. One example can be a mistake of several
+    classes.
+    """
+
+    rows: Numbers
+    times: Numbers
+    classes: Numbers
+    signs: Floats
+    support: Numbers
+
+    @classmethod
+    def joined(cls, parts: "list[Mistakes]") -> "Mistakes":
+        none = np.empty(0, dtype=np.int64)
+
+        def column(name: str) -> Any:
+            return np.concatenate([none, *(getattr(part, name) for part in parts)])
+
+        return cls(column("rows"), column("times"), column("classes"), column("signs").astype(float), column("support"))
+
+
+@dataclass
+class Memory:
+    """What a kernel perceptron remembers.
+
+    `support` has the rows, `coefficients` their a_j, a column a class (one column for two classes); `drift` is of the
+    same shape, and (examples x coefficients - drift) is the sum of the coefficients after each example. `mistakes` and
+    `squares`, which is ||w||^2, go by class. `longest` is R^2 = max K(x, x), `largest` the largest |K| met,
+    `doubt` how much rounding may change a kernel value. `kept` has the mistakes for a vote, if there is to be one.
+    """
+
+    kernel: Kernel
+    n_classes: int
+    mistakes: Numbers
+    squares: Floats
+    coefficients: Grown
+    drift: Grown
+    support: Shelf = field(default_factory=Shelf)
+    rows: Grown = field(default_factory=lambda: Grown.empty(np.int64))
+    examples: int = 0
+    passes: int = 0
+    longest: float = 0.0
+    largest: float = 0.0
+    doubt: float = 0.0
+    n_columns: int | None = None
+    kept: list[Mistakes] | None = None
+    budget: int | None = None
+    budget_rule: BudgetRule = "forgetron"
+    gram: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    projector: Floats | None = None
+    damage: Floats = field(default_factory=lambda: np.zeros(0))
+    rounds: int = 0
+    since: int = 0
+
+    @classmethod
+    def empty(
+        cls,
+        kernel: Kernel,
+        n_classes: int = 2,
+        *,
+        vote: bool = False,
+        budget: int | None = None,
+        budget_rule: BudgetRule = "forgetron",
+    ) -> "Memory":
+        n = n_classes if n_classes > 2 else 1
+        zeros, none = np.zeros(n, dtype=np.int64), Grown.empty(np.float64, n)
+        return cls(
+            kernel,
+            n_classes,
+            zeros,
+            np.zeros(n),
+            none,
+            Grown.empty(np.float64, n),
+            kept=[] if vote else None,
+            budget=budget,
+            budget_rule=budget_rule,
+            damage=np.zeros(n),
+        )
+
+    def copy(self) -> "Memory":
+        """A memory to learn into while this one stays as it is, as long as learning fails; arrays are shared."""
+        return replace(self)
+
+    @property
+    def makes_claims(self) -> bool:
+        """Whether the theorem speaks of this run: a kernel that is a product, and no mistake ever forgotten."""
+        return self.kernel.is_definite and self.budget is None
+
+    @property
+    def weights_length(self) -> float:
+        """||w||, or ||W|| of all classes."""
+        if self.budget is None:
+            return math.sqrt(max(float(self.squares.sum()), 0.0))
+        a = self.coefficients.array
+        return math.sqrt(max(float(np.sum(a * (self.gram @ a))), 0.0))
+
+    @property
+    def margin_at_most(self) -> float:
+        """gamma <= ||w||/k, rounded outwards; with more than two classes that of the class with the smallest.
+
+        If ||w||^2 comes out negative the kernel is no product in any space, and nothing is claimed.
+        """
+        if not self.makes_claims:
+            return math.inf
+        squares = self.squares + self.slack(0)
+        if np.any(squares < 0):
+            return math.inf
+        made = self.mistakes > 0
+        lengths = np.sqrt(squares[made]) * (1.0 + 4.0 * UNIT_ROUNDOFF) / self.mistakes[made]
+        return up(float(lengths.min(initial=math.inf)))
+
+    def doubts(self, more: int) -> Floats:
+        """How far from zero a score is certain, class by class, for the next `more` examples.
+
+        k mistakes are k kernel values, each off by at most `doubt`; m rows summed in any order, in a few parts, are off
+        by m u times the sum of the absolute values, at most k `largest`.
+        """
+        terms = self.coefficients.length + more + 4 * self.passes + 16
+        each = UNIT_ROUNDOFF * terms * self.largest + self.doubt
+        return np.asarray(2.0 * (self.mistakes + more) * each, dtype=np.float64)
+
+    def slack(self, more: int) -> float:
+        """How much ||w||^2 may be off: every mistake added 2 y s, with the doubt of s, and K(x, x)."""
+        k = int(self.mistakes.max()) + more
+        return k * (2.0 * float(self.doubts(more).max()) + 8.0 * UNIT_ROUNDOFF * k * self.largest + self.doubt)
+
+    def average(self) -> Floats:
+        """The mean of the coefficients after each example; with a budget, since a row was last forgotten."""
+        last, n = self.coefficients.array, self.examples - self.since
+        return last - (self.drift.array - self.since * last) / n if n else last.copy()
+
+
+def read_out(memory: Memory, readout: Readout) -> Floats:
+    """The coefficients to predict with: the last ones, or the average (a vote has none of its own)."""
+    return memory.coefficients.array if readout == "last" else memory.average()
+
+
+def decide(memory: Memory, points: Points, readout: Readout) -> Floats:
+    """The scores by which the read-out decides, or the share of the votes: n, or n x classes; block by block."""
+    if readout == "vote" and memory.kept is None:
+        raise ValueError('a vote needs the mistakes, and they were not kept: learn with readout="vote" from the start')
+    if isinstance(points, Entries) and points.matrix.shape[1] != memory.n_columns:
+        raise ValueError(
+            f'with kernel="precomputed" X has a column for every learned example, {memory.n_columns}; '
+            f"this one has {points.matrix.shape[1]}"
+        )
+    n_classes = len(memory.mistakes)
+    result = np.zeros((n_classes, len(points)))
+    support = memory.support.points(points.matrix if isinstance(points, Entries) else None)
+    coefficients = read_out(memory, readout).T
+    ballots = _ballots(memory) if readout == "vote" else []
+    for rows in blocks_of(len(points), len(support)):
+        values = memory.kernel.between(support, points.take(rows))
+        check_finite(values)
+        if readout != "vote":
+            result[:, rows] = coefficients @ values
+        for ballot, line in zip(ballots, result, strict=False):
+            votes = np.empty(len(rows))
+            fill_votes(values, *ballot, np.zeros(len(rows)), votes)
+            line[rows] = votes / max(memory.examples, 1)
+    return result[0] if n_classes == 1 else result.T
+
+
+def _ballots(memory: Memory) -> list[tuple[Numbers, Floats, Floats]]:
+    """The mistakes of each class: support rows, signs, and how long each function lived."""
+    made = Mistakes.joined(memory.kept or [])
+    ballots = []
+    for c in range(len(memory.mistakes)):
+        own = made.classes == c
+        lives = np.diff(made.times[own], prepend=0, append=memory.examples).astype(np.float64)
+        ballots.append((made.support[own], made.signs[own], lives))
+    return ballots
+
+
+def record(
+    memory: Memory,
+    readout: Readout,
+    stopped: Stopped | None = None,
+    per_epoch: tuple[int, ...] = (),
+    *,
+    n_rows: int | None = None,
+    errors: int | None = None,
+) -> Run:
+    """The record of what a memory went through.
+
+    Mistakes of all classes are summed, and ||w|| is ||W|| of all classes; `margin_at_most` is that of the class with
+    the smallest, so some class is not separated from the rest with a margin above it. Without a claim both R and
+    `margin_at_most` are infinite (sigmoid), or `margin_at_most` alone (budget).
+    """
+    return Run(
+        mistakes=int(memory.mistakes.sum()),
+        mistakes_per_epoch=per_epoch,
+        examples=memory.examples,
+        stopped=stopped,
+        radius=root_up(memory.longest + memory.doubt) if memory.kernel.is_definite else math.inf,
+        weights_length=memory.weights_length,
+        margin_at_most=memory.margin_at_most,
+        readout=readout,
+        n_rows=n_rows,
+        errors=errors,
+    )
+
+
+def blocks_of(n: int, n_support: int) -> Iterator[Numbers]:
+    """The numbers from 0 to n in parts, so that the kernel of each part with the support rows is not too large."""
+    block = max(1, VALUES // max(1, n_support))
+    for start in range(0, n, block):
+        yield np.arange(start, min(start + block, n))

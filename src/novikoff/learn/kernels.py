@@ -1,0 +1,434 @@
+"""Kernels: products of examples in a space that is never entered.
+
+A `Kernel` compares `Points`: rows of numbers (dense or CSR), examples that are known only by a matrix of their products
+(`precomputed`), or any objects, for which the user brings a function. All values are float64.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.gram import fill_distances, fill_products, fill_squares
+from novikoff.engine.rounding import UNIT_ROUNDOFF
+from novikoff.engine.rows import Rows, as_rows, longest_square
+
+Floats = NDArray[np.float64]
+
+KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Points
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Rows of numbers, and their squared lengths."""
+
+    rows: Rows
+    squares: Floats
+
+    @classmethod
+    def of(cls, X: Any) -> Self:
+        rows = as_rows(X)
+        squares = np.empty(rows.n_rows)
+        fill_squares(rows.matrix, np.zeros(rows.n_columns), squares)
+        return cls(rows, squares)
+
+    def __len__(self) -> int:
+        return self.rows.n_rows
+
+    def take(self, which: NDArray[Any]) -> "Vectors":
+        return Vectors(self.rows.take(which), self.squares[which])
+
+    def like(self, other: "Points") -> "Vectors":
+        """The same rows, dense or sparse as the other ones are."""
+        if not isinstance(other, Vectors) or self.rows.is_sparse == other.rows.is_sparse:
+            return self
+        if self.rows.is_sparse:
+            return Vectors(as_rows(self.rows.as_array()), self.squares)
+        from scipy.sparse import csr_array
+
+        return Vectors(as_rows(csr_array(self.rows.matrix)), self.squares)
+
+    def shown(self) -> Any:
+        """The rows as a user's function gets them; sparse ones with 32-bit indices, which scikit-learn's expect."""
+        if not self.rows.is_sparse:
+            return self.rows.matrix
+        shown = self.rows.as_scipy()
+        if max(shown.nnz, *shown.shape) < 2**31:
+            shown.indices, shown.indptr = shown.indices.astype(np.int32), shown.indptr.astype(np.int32)
+        return shown
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Examples known by their products: row i of the matrix has those of example i with all learned ones."""
+
+    matrix: Floats
+    places: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def take(self, which: NDArray[Any]) -> "Entries":
+        return Entries(self.matrix, self.places[which])
+
+    def shown(self) -> Any:
+        return self.places.copy()
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Any things at all."""
+
+    items: Sequence[Any]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def take(self, which: NDArray[Any]) -> "Objects":
+        return Objects([self.items[i] for i in which.tolist()])
+
+    def shown(self) -> Any:
+        return list(self.items)
+
+
+Points = Vectors | Entries | Objects
+
+
+@dataclass
+class Grown:
+    """An array that grows at its end, at a cost of O(1) a row."""
+
+    room: NDArray[Any]
+    length: int = 0
+
+    @classmethod
+    def empty(cls, dtype: Any, *shape: int) -> Self:
+        return cls(np.empty((0, *shape), dtype=dtype))
+
+    @classmethod
+    def of(cls, values: NDArray[Any]) -> Self:
+        return cls(values, len(values))
+
+    @property
+    def array(self) -> NDArray[Any]:
+        return self.room[: self.length]
+
+    def extend(self, values: NDArray[Any]) -> None:
+        needed = self.length + len(values)
+        if needed > len(self.room):
+            room = np.zeros((max(needed, 2 * len(self.room)), *self.room.shape[1:]), dtype=self.room.dtype)
+            room[: self.length] = self.array
+            self.room = room
+        self.room[self.length : needed] = values
+        self.length = needed
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"room": self.array.copy(), "length": self.length}
+
+
+@dataclass
+class Shelf:
+    """Points to which others are added: dense rows as float64, ready for a matrix product."""
+
+    parts: list[Grown] = field(default_factory=list)
+    items: list[Any] = field(default_factory=list)
+    width: int = -1
+
+    def extend(self, points: Points) -> None:
+        if isinstance(points, Objects):
+            self.items.extend(points.items)
+        elif isinstance(points, Entries):
+            self.parts = self.parts or [Grown.empty(np.int64)]
+            self.parts[0].extend(points.places)
+        elif points.rows.is_sparse:
+            self._extend_sparse(points)
+        else:
+            self.width = points.rows.n_columns
+            self.parts = self.parts or [Grown.empty(np.float64), Grown.empty(np.float64, self.width)]
+            self.parts[0].extend(points.squares)
+            self.parts[1].extend(points.rows.matrix)
+
+    def _extend_sparse(self, points: Vectors) -> None:
+        data, indices, indptr = points.rows.matrix
+        self.width = points.rows.n_columns
+        if not self.parts:
+            self.parts = [Grown.empty(kind) for kind in (np.float64, np.float64, np.uint64, np.uint64)]
+            self.parts[3].extend(np.zeros(1, dtype=np.uint64))
+        squares, numbers, columns, ends = self.parts
+        ends.extend(indptr[1:].astype(np.uint64) + np.uint64(numbers.length))
+        squares.extend(points.squares)
+        numbers.extend(data[: int(indptr[-1])])
+        columns.extend(indices[: int(indptr[-1])])
+
+    def points(self, matrix: Floats | None = None) -> Points:
+        """What is on the shelf; examples known by their products need the matrix of these."""
+        if self.items or not self.parts:
+            return Objects(self.items)
+        if len(self.parts) == 1:
+            return Entries(np.empty((0, 0)) if matrix is None else matrix, self.parts[0].array)
+        squares, *entries = (part.array for part in self.parts)
+        if len(entries) == 1:
+            return Vectors(as_rows(entries[0]), squares)
+        from scipy.sparse import csr_array
+
+        data, indices, indptr = entries
+        signed = (data, indices.view(np.int64), indptr.view(np.int64))
+        stacked = csr_array(signed, shape=(len(squares), self.width))
+        stacked.has_canonical_format = True
+        return Vectors(as_rows(stacked), squares)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Kernels
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """K(x, z), for x and z in `Points`:
+
+    linear       <x, z>
+    poly         (gamma <x, z> + coef0)^degree
+    rbf          exp(-gamma ||x - z||^2)
+    laplacian    exp(-gamma ||x - z||_1)
+    sigmoid      tanh(gamma <x, z> + coef0), which is not positive definite
+    precomputed  an entry of a matrix
+    a function   of two arrays of rows, which returns their matrix; of two objects otherwise, which returns a number
+    """
+
+    form: str | Callable[..., Any] = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    params: dict[str, Any] | None = None
+
+    @property
+    def is_definite(self) -> bool:
+        """Whether it is a product in some space, so that the theorem applies; a user's kernel is believed to be."""
+        return self.form != "sigmoid" and not (self.form == "poly" and self.coef0 < 0)
+
+    def between(self, left: Points, right: Points, *, in_column_order: bool = False) -> Floats:
+        """The matrix of all K(x, z), x from the left, z from the right.
+
+        Products are added up in the fastest order, or in column order, which no layout of the rows can change.
+        """
+        if not len(left) or not len(right):
+            return np.zeros((len(left), len(right)))
+        if isinstance(left, Entries) and isinstance(right, Entries):
+            return np.asarray(right.matrix[np.ix_(right.places, left.places)].T, dtype=np.float64)
+        if isinstance(left, Objects) and isinstance(right, Objects):
+            return self._of_objects(left, right)
+        if isinstance(left, Vectors) and isinstance(right, Vectors):
+            return self._of_vectors(left, right.like(left), in_column_order)
+        raise ValueError("the examples are of another kind than those learned before: rows of numbers, or objects")
+
+    def diagonal(self, points: Points) -> Floats:
+        """K(x, x) of every point."""
+        if isinstance(points, Entries):
+            return points.matrix[points.places, points.places].astype(np.float64)
+        if isinstance(points, Vectors) and not callable(self.form):
+            if self.form in ("rbf", "laplacian"):
+                return np.ones(len(points))
+            return self._of_products(points.squares.copy(), points.squares, points.squares)
+        ones = (points.take(np.array([i])) for i in range(len(points)))
+        return np.array([self.between(one, one)[0, 0] for one in ones])
+
+    def doubt(self, points: Points) -> float:
+        """How much a value may change with the order in which its products are added up."""
+        if not isinstance(points, Vectors) or callable(self.form):
+            return 0.0
+        u = UNIT_ROUNDOFF
+        longest = float(points.squares.max(initial=0.0))
+        product = 2.0 * (points.rows.widest + 2) * u * longest
+        if self.form == "linear":
+            return product
+        if self.form == "poly":
+            base = self.gamma * longest + abs(self.coef0)
+            return float(self.degree * base ** (self.degree - 1) * (self.gamma * product + 4.0 * u * base))
+        if self.form == "rbf":
+            return self.gamma * (2.0 * product + 8.0 * u * longest) + 4.0 * u
+        return self.gamma * product + 4.0 * u
+
+    def _of_vectors(self, left: Vectors, right: Vectors, in_column_order: bool) -> Floats:
+        width = left.rows.n_columns
+        if right.rows.n_columns != width:
+            raise ValueError(f"X has {right.rows.n_columns} columns, but the support rows have {width}")
+        if callable(self.form):
+            values = np.asarray(self.form(left.shown(), right.shown(), **(self.params or {})), dtype=np.float64)
+            if values.shape != (len(left), len(right)):
+                raise ValueError(
+                    f"the kernel function returned the shape {values.shape} for arrays of {len(left)} and "
+                    f"{len(right)} rows; a kernel of rows of numbers must return the matrix of all "
+                    f"{len(left)} x {len(right)} values"
+                )
+            return values
+        values = np.empty((len(left), len(right)))
+        if self.form == "laplacian":
+            fill_distances(left.rows.matrix, right.rows.matrix, values)
+            return np.exp(np.multiply(values, -self.gamma, out=values), out=values)
+        if in_column_order or left.rows.is_sparse:
+            fill_products(left.rows.matrix, right.rows.matrix, np.zeros(width), values)
+        else:
+            np.matmul(left.rows.as_array(), right.rows.as_array().T, out=values)
+        return self._of_products(values, left.squares[:, None], right.squares)
+
+    def _of_products(self, products: Floats, left: Floats, right: Floats) -> Floats:
+        """Kernel values from products, in their place."""
+        if self.form == "linear":
+            return products
+        if self.form == "rbf":
+            products *= -2.0
+            products += left
+            products += right
+            np.maximum(products, 0.0, out=products)
+            products *= -self.gamma
+            return np.exp(products, out=products)
+        if self.gamma != 1.0:
+            products *= self.gamma
+        products += self.coef0
+        return np.tanh(products, out=products) if self.form == "sigmoid" else _power(products, self.degree)
+
+    def _of_objects(self, left: Objects, right: Objects) -> Floats:
+        if not callable(self.form):
+            raise ValueError(f"kernel={self.form!r} needs rows of numbers; for other objects pass a function of two")
+        function, params = self.form, self.params or {}
+        values = [[float(function(x, z, **params)) for z in right.items] for x in left.items]
+        return np.array(values, dtype=np.float64)
+
+
+def _power(values: Floats, degree: int) -> Floats:
+    """values^degree by squaring, in place: the same multiplications for every value, and faster than np.power."""
+    base = values.copy() if degree & (degree - 1) else values
+    for bit in f"{degree:b}"[1:]:
+        np.multiply(values, values, out=values)
+        if bit == "1":
+            np.multiply(values, base, out=values)
+    return values
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# From what a user has
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def make_kernel(
+    form: str | Callable[..., Any],
+    points: Points,
+    *,
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 1.0,
+    params: dict[str, Any] | None = None,
+) -> Kernel:
+    """A kernel with its numbers settled: gamma="scale" is 1/(columns x variance of X), "auto" is 1/columns."""
+    check_kernel(form, gamma=gamma, degree=degree, coef0=coef0, params=params)
+    number = gamma if not isinstance(gamma, str) else 1.0
+    if isinstance(gamma, str) and isinstance(points, Vectors):
+        columns = max(points.rows.n_columns, 1)
+        spread = variance(points.rows) if gamma == "scale" else 1.0
+        number = 1.0 / (columns * spread) if spread > 0 else 1.0
+    return Kernel(form, float(number), int(degree), float(coef0), params)
+
+
+def check_kernel(form: Any, *, gamma: Any, degree: Any, coef0: Any, params: Any) -> None:
+    if not callable(form) and form not in KERNELS:
+        raise ValueError(f"kernel={form!r} is unknown; choose one of {', '.join(KERNELS)}, or pass a function of two")
+    good = gamma in ("scale", "auto") if isinstance(gamma, str) else 0 < gamma < math.inf
+    if not good:
+        raise ValueError(f'gamma={gamma!r} must be a positive number, "scale" or "auto"')
+    if isinstance(degree, bool) or int(degree) != degree or degree < 1:
+        raise ValueError(f"degree={degree!r} must be a whole number of at least 1")
+    if not math.isfinite(coef0):
+        raise ValueError(f"coef0={coef0!r} must be a finite number")
+    if params and not callable(form):
+        raise ValueError(f"kernel_params are for a kernel function; kernel={form!r} takes gamma, degree and coef0")
+
+
+def variance(rows: Rows) -> float:
+    """The variance of all coordinates; from those that are not zero, so that dense and sparse rows agree."""
+    count = rows.n_rows * rows.n_columns
+
+    def parts() -> Iterable[Floats]:
+        for start in range(0, rows.n_rows, 1024):
+            entries = rows.part(start, min(start + 1024, rows.n_rows)).entries
+            yield entries[entries != 0].astype(np.float64)
+
+    if not count:
+        return 0.0
+    mean = sum(float(part.sum()) for part in parts()) / count
+    filled = sum(len(part) for part in parts())
+    about = sum(float(np.square(part - mean).sum()) for part in parts())
+    return (about + (count - filled) * mean**2) / count
+
+
+def as_points(X: Any, form: str | Callable[..., Any], *, square: bool = True) -> Points:
+    """Examples as the kernel wants them; `square` is for a precomputed matrix that is to be learned from."""
+    if isinstance(X, Points):
+        return X
+    if isinstance(form, str) and form == "precomputed":
+        return _entries(X, square)
+    if callable(form) and not is_matrix(X):
+        return Objects(list(X))
+    rows = as_rows(X)
+    longest_square(rows, 0.0)  # says which number is not finite, if one is not
+    return Vectors.of(rows)
+
+
+def is_matrix(X: Any) -> bool:
+    if hasattr(X, "tocsr") or isinstance(X, Rows) or hasattr(X, "iloc"):
+        return True
+    try:
+        array = np.asarray(X)
+    except ValueError:  # ragged: things of several lengths
+        return False
+    return array.ndim == 2 and array.dtype.kind in "biuf"
+
+
+def _entries(X: Any, square: bool) -> Entries:
+    if hasattr(X, "toarray"):
+        X = X.toarray()
+    matrix = np.asarray(X, dtype=np.float64)
+    if matrix.ndim != 2 or (square and matrix.shape[0] != matrix.shape[1]):
+        raise ValueError(
+            f'with kernel="precomputed" X is the kernel matrix, as many columns as rows, but it has the shape '
+            f"{matrix.shape}. The Gram matrix of rows A is A @ A.T, for a linear kernel; to predict, "
+            "X has a column for every learned example"
+        )
+    check_finite(matrix)
+    if square:
+        scale = float(np.abs(matrix).max(initial=0.0))
+        for start in range(0, len(matrix), 512):
+            check_symmetric(matrix[start : start + 512], matrix[:, start : start + 512].T, scale, start)
+    return Entries(matrix, np.arange(len(matrix)))
+
+
+def check_finite(values: Floats) -> float:
+    """The largest absolute value; an error if one is not finite."""
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    if not largest < math.inf:
+        row, column = np.argwhere(~np.isfinite(values))[0].tolist()
+        what = "NaN" if np.isnan(values[row, column]) else "infinity"
+        raise ValueError(
+            f"the kernel matrix contains {what} in row {row}, column {column}: a perceptron's scores are sums of "
+            "kernel values, and each must be a finite number; scale the examples, or lower degree or gamma"
+        )
+    return largest
+
+
+def check_symmetric(values: Floats, mirrored: Floats, scale: float, first: int = 0) -> None:
+    good = np.isclose(values, mirrored, rtol=1e-10, atol=1e-12 * scale)
+    if not good.all():
+        row, column = np.argwhere(~good)[0].tolist()
+        raise ValueError(
+            f"the kernel is not symmetric: K(x, z) = {values[row, column]:.6g} but K(z, x) = "
+            f"{mirrored[row, column]:.6g}, in row {row + first}, column {column} of the kernel matrix; "
+            "a product of two examples does not depend on their order"
+        )

@@ -1,0 +1,423 @@
+"""The kernel perceptron, against the naive double loop."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from novikoff import Stopped, certify
+from novikoff.learn import kernel as learner
+from novikoff.learn.kernel import exact_sum, kernel_perceptron, learn_online
+from novikoff.learn.kernel_memory import Memory, decide
+from novikoff.learn.kernels import Kernel, Shelf, Vectors, as_points, make_kernel, variance
+from novikoff.learn.linear import perceptron
+from tests.lecture import dot
+
+GAMMA, COEF0, DEGREE = 0.3, 1.0, 3
+
+# Every kernel as its definition says, on lists of numbers. NumPy's exp, because others round differently.
+NAIVE = {
+    "linear": dot,
+    "poly": lambda x, z: (GAMMA * dot(x, z) + COEF0) * (GAMMA * dot(x, z) + COEF0) * (GAMMA * dot(x, z) + COEF0),
+    "rbf": lambda x, z: float(np.exp(np.array([-GAMMA * (dot(x, x) + dot(z, z) - 2 * dot(x, z))]))[0]),
+    "laplacian": lambda x, z: float(np.exp(np.array([-GAMMA * sum(abs(a - b) for a, b in zip(x, z, strict=True))]))[0]),
+    "sigmoid": lambda x, z: float(np.tanh(np.array([GAMMA * dot(x, z) + COEF0]))[0]),
+}
+
+
+def double_loop(X, signs, product, rows, tie):
+    """One binary kernel perceptron: sum over all mistakes, for each example. Yields row, mistake, coefficients."""
+    a = {}
+    for row in rows:
+        score = sum((coefficient * Fraction(product(X[j], X[row])) for j, coefficient in a.items()), Fraction(0))
+        label = int(signs[row])
+        mistake = label * score <= 0 if tie == "mistake" else (1 if score >= 0 else -1) != label
+        if mistake:
+            a[row] = a.get(row, 0) + label
+        yield row, mistake, dict(a)
+
+
+def one_against_the_rest(y, n_classes):
+    return [y] if n_classes == 2 else [np.where(y == c, 1, -1) for c in range(n_classes)]
+
+
+def example(seed, n_classes=2, n=25, d=3, whole=True):
+    generator = np.random.default_rng(seed)
+    X = generator.integers(-2, 3, (n, d)).astype(float) if whole else generator.standard_normal((n, d))
+    y = generator.integers(0, n_classes, n)
+    return X, 2 * y - 1 if n_classes == 2 else y
+
+
+def run(X, y, **options):
+    choices = {"gamma": GAMMA, "coef0": COEF0, "degree": DEGREE, "shuffle": False, "max_epochs": 3}
+    return kernel_perceptron(X, y, **{**choices, "keep_mistakes": True, **options})
+
+
+def histories(X, y, name, n_classes, epochs, tie):
+    rows = [*range(len(y))] * epochs
+    points = X.tolist()
+    return [list(double_loop(points, s, NAIVE[name], rows, tie)) for s in one_against_the_rest(y, n_classes)]
+
+
+@pytest.mark.parametrize("name", NAIVE)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("tie", ["mistake", "predict"])
+@pytest.mark.parametrize("block", [1, 3, 1000])
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_mistakes_are_those_of_the_double_loop_row_by_row(name, form, n_classes, tie, block, whole, monkeypatch):
+    monkeypatch.setattr(learner, "BLOCK", block)
+    X, y = example(1, n_classes, whole=whole)
+    learned = run(form(X), y, kernel=name, n_classes=n_classes, tie=tie)
+    expected = [
+        (time, row, c)
+        for c, history in enumerate(histories(X, y, name, n_classes, learned.run.epochs, tie))
+        for time, (row, mistake, _) in enumerate(history)
+        if mistake
+    ]
+    made = learned.mistakes
+    found = zip(made.times.tolist(), made.rows.tolist(), made.classes.tolist(), strict=True)
+    assert sorted(found) == sorted(expected)
+    assert learned.run.mistakes == len(expected) == sum(learned.run.mistakes_per_epoch)
+
+
+@given(st.integers(0, 9_999), st.sampled_from([*NAIVE]), st.sampled_from(["mistake", "predict"]), st.booleans())
+def test_ties_on_a_grid_are_decided_as_exact_sums_decide_them(seed, name, tie, is_sparse):
+    generator = np.random.default_rng(seed)
+    X, y = generator.integers(-1, 2, (30, 2)).astype(float), generator.choice([-1, 1], 30)
+    learned = run(sparse.csr_matrix(X) if is_sparse else X, y, kernel=name, tie=tie, max_epochs=4)
+    history = histories(X, y, name, 2, learned.run.epochs, tie)[0]
+    assert learned.mistakes.rows.tolist() == [row for row, mistake, _ in history if mistake]
+    a = history[-1][2]
+    memory = learned.memory
+    assert dict(zip(memory.rows.array.tolist(), memory.coefficients.array[:, 0].tolist(), strict=True)) == a
+
+
+@given(st.integers(0, 9_999), st.sampled_from([*NAIVE]), st.sampled_from([2, 3]), st.integers(1, 3))
+def test_last_average_and_vote_are_those_of_the_functions_after_each_example(seed, name, n_classes, epochs):
+    X, y = example(seed, n_classes, n=15, whole=False)
+    learned = run(X, y, kernel=name, n_classes=n_classes, readout="vote", max_epochs=epochs)
+    strangers = np.random.default_rng(seed + 1).standard_normal((7, 3))
+    points = as_points(strangers, name)
+    scores = {readout: decide(learned.memory, points, readout) for readout in ("last", "average", "vote")}
+    for c, history in enumerate(histories(X, y, name, n_classes, learned.run.epochs, "mistake")):
+        for i, z in enumerate(strangers.tolist()):
+            lived = [sum(a * NAIVE[name](X[j].tolist(), z) for j, a in each.items()) for _, _, each in history]
+            naive = {
+                "last": lived[-1],
+                "average": np.mean(lived),
+                "vote": np.mean([1 if score >= 0 else -1 for score in lived]),
+            }
+            for readout, expected in naive.items():
+                found = scores[readout][i] if n_classes == 2 else scores[readout][i, c]
+                assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_block_sizes_and_layouts_change_nothing(n_classes, monkeypatch):
+    X, y = example(5, n_classes, n=300, d=6, whole=False)
+    X[np.random.default_rng(0).random(X.shape) < 0.5] = 0.0
+    forms = [np.asarray, np.asfortranarray, sparse.csr_matrix, sparse.csc_array]
+    made = set()
+    for form in forms:
+        for block in (1, 7, 64, 1000):
+            monkeypatch.setattr(learner, "BLOCK", block)
+            learned = run(form(X), y, kernel="rbf", gamma="scale", n_classes=n_classes, shuffle=True, seed=3)
+            made.add(tuple(learned.mistakes.rows.tolist()))
+    assert len(made) == 1
+
+
+@given(st.integers(0, 9_999), st.sampled_from(["mistake", "predict"]))
+def test_the_kernel_with_one_added_is_the_perceptron_with_a_bias(seed, tie):
+    X, y = example(seed, n=20)
+    assume(len(set(y)) == 2)
+    linear = perceptron(X, y, shuffle=False, max_epochs=4, tie=tie, keep_mistakes=True)
+    dual = run(X, y, kernel="poly", degree=1, gamma=1.0, coef0=1.0, max_epochs=4, tie=tie)
+    assert dual.mistakes.rows.tolist() == linear.mistakes.rows.tolist()
+    assert dual.run.weights_length == pytest.approx(linear.run.weights_length)
+    assert dual.run.margin_at_most == pytest.approx(linear.run.margin_at_most, rel=1e-9, abs=1e-5)
+    assert dual.run.radius == pytest.approx(linear.run.radius)
+    assert (dual.run.stopped, dual.run.mistakes_per_epoch) == (linear.run.stopped, linear.run.mistakes_per_epoch)
+
+
+def test_the_same_orders_are_drawn_as_by_the_linear_perceptron():
+    X, y = example(0, n=2_000)
+    options = {"max_epochs": 1, "shuffle": True, "seed": 7, "keep_mistakes": True}
+    linear = perceptron(X, y, fit_intercept=False, **options)
+    assert run(X, y, kernel="linear", **options).mistakes.rows.tolist() == linear.mistakes.rows.tolist()
+
+
+@given(st.integers(0, 9_999), st.sampled_from(["rbf", "poly", "laplacian"]), st.integers(0, 99))
+def test_mistakes_never_exceed_the_bound(seed, name, order):
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((12, 2))
+    y = np.where(np.linalg.norm(X, axis=1) > np.median(np.linalg.norm(X, axis=1)), 1, -1)
+    kernel = Kernel(name, 1.0, 3, 1.0)
+    points = as_points(X, name)
+    K = kernel.between(points, points)
+    certificate = certify((K + K.T) / 2, y, kernel="precomputed", fit_intercept=False)
+    assume(certificate.mistake_bound is not None and certificate.mistake_bound < 100_000)
+    learned = run(X, y, kernel=name, gamma=1.0, max_epochs=None, shuffle=True, seed=order, readout="last")
+    assert learned.run.stopped is Stopped.NO_MISTAKES
+    assert learned.run.errors == 0
+    assert learned.run.mistakes <= certificate.mistake_bound
+    assert learned.run.margin_at_most >= certificate.margin.lower
+
+
+@given(st.integers(0, 9_999), st.sampled_from(["rbf", "poly", "linear"]), st.sampled_from([2, 3]))
+def test_the_length_of_the_weights_and_the_margin_follow_from_the_coefficients(seed, name, n_classes):
+    X, y = example(seed, n_classes, whole=False)
+    learned = run(X, y, kernel=name, n_classes=n_classes)
+    memory = learned.memory
+    support, a = memory.support.points(), memory.coefficients.array
+    squares = np.einsum("jc,jk,kc->c", a, memory.kernel.between(support, support), a)
+    assert memory.squares == pytest.approx(squares, rel=1e-9)
+    made = memory.mistakes > 0
+    smallest = (np.sqrt(squares[made]) / memory.mistakes[made]).min()
+    assert smallest <= learned.run.margin_at_most <= smallest * (1 + 1e-6)
+    assert learned.run.weights_length == pytest.approx(math.sqrt(squares.sum()))
+
+
+def test_an_epoch_without_a_mistake_knows_the_errors_of_its_read_out():
+    for seed in range(20):
+        X, y = example(seed, 3, n=30, whole=False)
+        for readout in ("last", "average"):
+            learned = run(X, y, kernel="rbf", gamma=5.0, n_classes=3, max_epochs=None, readout=readout)
+            scores = decide(learned.memory, as_points(X, "rbf"), readout)
+            assert learned.run.errors == np.count_nonzero(np.argmax(scores, axis=1) != y)
+
+
+def test_parts_learn_what_the_whole_learns():
+    X, y = example(4, 3, n=90, whole=False)
+    whole = run(X, y, kernel="rbf", n_classes=3, max_epochs=1, readout="vote")
+    memory = Memory.empty(make_kernel("rbf", as_points(X, "rbf"), gamma=GAMMA), 3, vote=True)
+    rows = []
+    for start, stop in ((0, 1), (1, 40), (40, 41), (41, 90)):
+        form = sparse.csr_matrix if start == 40 else np.asarray
+        rows += learn_online(memory, form(X[start:stop]), y[start:stop]).rows.tolist()
+    assert rows == whole.mistakes.rows.tolist()
+    points = as_points(X, "rbf")
+    for readout in ("last", "average", "vote"):
+        assert decide(memory, points, readout) == pytest.approx(decide(whole.memory, points, readout))
+
+
+def test_min_margin_stops_at_the_first_mistake_that_rules_it_out(monkeypatch):
+    X, y = example(2, n=60)
+    counts = set()
+    for block in (1, 5, 1000):
+        monkeypatch.setattr(learner, "BLOCK", block)
+        learned = run(X, y, kernel="rbf", max_epochs=None, min_margin=0.3)
+        counts.add(learned.run.mistakes)
+        assert learned.run.stopped is Stopped.MARGIN_RULED_OUT
+        assert learned.run.margin_at_most < 0.3
+    assert len(counts) == 1
+    made = counts.pop()
+    rows = [row for row, mistake, _ in histories(X, y, "rbf", 2, learned.run.epochs, "mistake")[0] if mistake]
+    for k in range(1, made + 1):
+        added = [(1 if y[row] > 0 else -1, X[row].tolist()) for row in rows[:k]]
+        length = math.sqrt(sum(a * b * NAIVE["rbf"](x, z) for a, x in added for b, z in added))
+        assert (length / k < 0.3) == (k == made)
+
+
+def test_predicting_in_small_blocks_changes_nothing(monkeypatch):
+    X, y = example(3, 3, n=80, whole=False)
+    learned = run(X, y, kernel="poly", n_classes=3, readout="vote")
+    points = as_points(X, "poly")
+    before = {readout: decide(learned.memory, points, readout) for readout in ("last", "average", "vote")}
+    monkeypatch.setattr("novikoff.learn.kernel_memory.VALUES", 100)
+    for readout, scores in before.items():
+        assert decide(learned.memory, points, readout) == pytest.approx(scores, rel=1e-12, abs=1e-12)
+
+
+def test_a_sigmoid_makes_no_claim():
+    X, y = example(0)
+    learned = run(X, y, kernel="sigmoid")
+    assert learned.run.radius == learned.run.margin_at_most == math.inf
+    assert run(X, y, kernel="poly", coef0=-1.0).run.margin_at_most == math.inf
+
+
+def test_a_matrix_that_is_no_product_leaves_no_claim():
+    K = np.array([[1.0, 5.0], [5.0, 1.0]])
+    assert run(K, [1, -1], kernel="precomputed", max_epochs=5).run.margin_at_most == math.inf
+
+
+def test_dense_and_sparse_rows_have_the_same_gamma():
+    X = np.random.default_rng(0).random((3000, 7))
+    X[X < 0.6] = 0.0
+    dense, csr = as_points(X, "rbf"), as_points(sparse.csr_matrix(X), "rbf")
+    assert variance(dense.rows) == variance(csr.rows) == pytest.approx(X.var())
+    assert make_kernel("rbf", dense).gamma == pytest.approx(1 / (7 * X.var()))
+
+
+@pytest.mark.parametrize("degree", range(1, 9))
+def test_powers_are_powers(degree):
+    points = as_points(np.random.default_rng(0).standard_normal((5, 3)), "poly")
+    K = Kernel("poly", 0.7, degree, 1.5).between(points, points)
+    assert pytest.approx((0.7 * points.rows.matrix @ points.rows.matrix.T + 1.5) ** degree) == K
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_a_shelf_holds_what_was_put_on_it(form):
+    X = np.random.default_rng(0).integers(0, 3, (40, 5)).astype(float)
+    shelf = Shelf()
+    for start, stop in ((0, 1), (1, 2), (2, 20), (20, 40)):
+        shelf.extend(Vectors.of(form(X[start:stop])))
+    assert shelf.points().rows.as_array().tolist() == X.tolist()
+    assert shelf.points().squares == pytest.approx((X**2).sum(axis=1))
+
+
+@given(st.lists(st.tuples(st.floats(-1e9, 1e9), st.integers(-50, 50)), max_size=20))
+def test_the_exact_sum_is_exact_but_for_one_rounding(terms):
+    values, whole = (np.array([t[i] for t in terms], dtype=float) for i in range(2))
+    assert exact_sum(values, whole) == float(sum((Fraction(v) * a for v, a in terms), Fraction(0)))
+
+
+# -- with a budget ----------------------------------------------------------------------------------------------------
+
+RULES = ["forgetron", "random", "projectron"]
+
+
+@given(
+    st.integers(0, 9_999),
+    st.sampled_from(RULES),
+    st.integers(1, 12),
+    st.sampled_from([2, 3]),
+    st.sampled_from([4, 256]),
+)
+def test_there_are_never_more_support_rows_than_the_budget(seed, rule, budget, n_classes, block):
+    X, y = example(seed, n_classes, whole=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learner, "BLOCK", block)
+        learned = run(X, y, kernel="rbf", n_classes=n_classes, budget=budget, budget_rule=rule, seed=seed)
+    memory = learned.memory
+    n_support = memory.coefficients.length
+    assert n_support <= budget
+    assert len(memory.support.points()) == len(memory.rows.array) == memory.drift.length == n_support
+    assert memory.gram == pytest.approx(memory.kernel.between(memory.support.points(), memory.support.points()))
+    assert learned.run.margin_at_most == math.inf
+    assert np.isfinite(decide(memory, as_points(X, "rbf"), "average")).all()
+
+
+@given(st.integers(0, 9_999), st.sampled_from(RULES), st.sampled_from(["rbf", "linear"]), st.sampled_from([2, 3]))
+def test_a_budget_that_is_never_full_changes_nothing(seed, rule, name, n_classes):
+    X, y = example(seed, n_classes)
+    plain = run(X, y, kernel=name, n_classes=n_classes)
+    enough = max(1, plain.memory.coefficients.length)
+    learned = run(X, y, kernel=name, n_classes=n_classes, budget=enough, budget_rule=rule)
+    assert learned.mistakes.rows.tolist() == plain.mistakes.rows.tolist()
+    assert learned.memory.rows.array.tolist() == plain.memory.rows.array.tolist()
+    assert learned.memory.coefficients.array == pytest.approx(plain.memory.coefficients.array)
+    assert learned.memory.drift.array == pytest.approx(plain.memory.drift.array)
+
+
+def naive_forgetron(X, y, product, rows, budget):
+    """Dekel, Shalev-Shwartz and Singer's self-tuned Forgetron, one example at a time; yields row and mistake."""
+    beta, damage, mistakes = {}, 0.0, 0
+
+    def score(x):
+        return sum(b * product(X[j], x) for j, b in beta.items())
+
+    for row in rows:
+        mistake = y[row] * score(X[row]) <= 0
+        if mistake:
+            mistakes += 1
+            beta[row] = beta.get(row, 0.0) + y[row]
+            if len(beta) > budget:
+                oldest = next(iter(beta))
+                b1, f = beta[oldest], score(X[oldest])
+                a, b, c = b1**2 - 2 * b1 * f, 2 * abs(b1), damage - 15 / 32 * mistakes
+                roots = np.roots([a, b, c]) if a else [-c / b]
+                allowed = [phi for phi in [1.0, *np.real(roots)] if 0 <= phi <= 1 and a * phi**2 + b * phi + c <= 1e-9]
+                phi = max(allowed)
+                beta = {j: phi * value for j, value in beta.items()}
+                e, f = abs(beta[oldest]), score(X[oldest])
+                damage += e**2 + 2 * e - 2 * e * np.sign(b1) * f
+                del beta[oldest]
+        yield row, mistake, dict(beta)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_forgetron_is_the_naive_one(seed):
+    X, y = example(seed, n=60, whole=False)
+    learned = run(X, y, kernel="rbf", budget=7, max_epochs=2)
+    steps = list(naive_forgetron(X.tolist(), y, NAIVE["rbf"], [*range(60)] * learned.run.epochs, 7))
+    assert learned.mistakes.rows.tolist() == [row for row, mistake, _ in steps if mistake]
+    memory = learned.memory
+    assert dict(zip(memory.rows.array.tolist(), memory.coefficients.array[:, 0], strict=True)) == pytest.approx(
+        steps[-1][2]
+    )
+    lived = [step[2] for step in steps]
+    lost = max(i for i in range(1, len(lived)) if set(lived[i - 1]) - set(lived[i]))
+    means = {row: np.mean([each.get(row, 0.0) for each in lived[lost:]]) for row in lived[-1]}
+    assert dict(zip(memory.rows.array.tolist(), memory.average()[:, 0], strict=True)) == pytest.approx(means)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_projectron_adds_projections(seed):
+    X, y = example(seed, n=60, whole=False)
+    budget, a, rows = 6, np.zeros(6), []
+    K = np.array([[NAIVE["rbf"](x, z) for z in X.tolist()] for x in X.tolist()])
+    made = []
+    for row in range(60):
+        if y[row] * (a[: len(rows)] @ K[rows, row] if rows else 0.0) <= 0:
+            made.append(row)
+            if len(rows) < budget:
+                a[len(rows)] = y[row]
+                rows.append(row)
+            else:
+                a += y[row] * np.linalg.solve(K[np.ix_(rows, rows)], K[rows, row])
+    learned = run(X, y, kernel="rbf", budget=budget, budget_rule="projectron", max_epochs=1)
+    assert learned.mistakes.rows.tolist() == made
+    assert learned.memory.coefficients.array[:, 0] == pytest.approx(a, rel=1e-6, abs=1e-8)
+
+
+def test_the_random_rule_is_repeated_by_its_seed_and_forgets_old_rows_only():
+    X, y = example(0, n=60, whole=False)
+    options = {"kernel": "rbf", "budget": 5, "budget_rule": "random", "max_epochs": 1}
+    rows = [run(X, y, seed=seed, **options).memory.rows.array.tolist() for seed in (1, 1, 2)]
+    assert rows[0] == rows[1] != rows[2]
+    last_mistake = run(X, y, seed=1, **options).mistakes.rows[-1]
+    assert rows[0][-1] == last_mistake
+
+
+# -- bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "X", "words"),
+    [
+        ({"kernel": "cubic"}, np.eye(2), "kernel='cubic' is unknown; choose one of linear, poly"),
+        ({"gamma": 0.0}, np.eye(2), "gamma=0.0 must be a positive number"),
+        ({"gamma": "big"}, np.eye(2), "gamma='big'"),
+        ({"degree": 2.5}, np.eye(2), "degree=2.5"),
+        ({"coef0": math.nan}, np.eye(2), "coef0=nan"),
+        ({"kernel_params": {"a": 1}}, np.eye(2), "kernel_params are for a kernel function"),
+        ({"kernel": "precomputed"}, np.ones((2, 3)), r"as many columns as rows, but it has the shape \(2, 3\)"),
+        ({"kernel": "precomputed"}, [[1, 2], [3, 1]], "not symmetric: .*row 0, column 1"),
+        ({"kernel": "precomputed"}, [[1, math.nan], [math.nan, 1]], "contains NaN in row 0, column 1"),
+        ({"kernel": "precomputed"}, [[-1, 0], [0, 1]], r"K\(x, x\) is -1 in row 0"),
+        ({"kernel": lambda A, B: np.ones((len(A), len(B))) * math.nan}, np.eye(2), "contains NaN"),
+        ({"kernel": lambda A, B: A @ [[1, 2], [0, 1]] @ B.T}, np.eye(2), r"not symmetric: K\(x, z\) = 2"),
+        ({"kernel": lambda a, b: 1.0}, np.eye(2), r"returned the shape \(\)"),
+        ({"kernel": "poly", "degree": 400, "gamma": 1e3}, np.eye(2), "contains infinity"),
+        ({"kernel": "rbf"}, [[1.0, math.nan], [0, 1]], "NaN in row 0, column 1"),
+        ({"budget": 0}, np.eye(2), "budget=0 must be a whole number of at least 1"),
+        ({"budget": 3, "readout": "vote"}, np.eye(2), 'readout="vote" needs all mistakes'),
+        ({"budget": 3, "min_margin": 0.1}, np.eye(2), "min_margin=0.1 can be ruled out only by"),
+        ({"budget": 3, "budget_rule": "oldest"}, np.eye(2), "budget_rule='oldest' is unknown"),
+        ({"kernel": "sigmoid", "min_margin": 0.1}, np.eye(2), "min_margin=0.1 .*sigmoid.* not positive definite"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_bad_input_is_named(options, X, words):
+    with pytest.raises(ValueError, match=words):
+        run(X, [1, -1], **options)
+
+
+def test_a_precomputed_matrix_cannot_be_learned_in_parts():
+    with pytest.raises(ValueError, match="cannot learn in parts"):
+        learn_online(Memory.empty(Kernel("precomputed")), np.eye(2), [1, -1])
