@@ -41,7 +41,7 @@ PAPER = {
     (4, 10): (1.6, None, None, 8_673, 14_375),
 }
 
-# Seconds of a straightforward NumPy program, block by block, on one thread: learning and predicting together.
+# Seconds of a straightforward NumPy program, block by block, on one thread, once, on another occasion.
 BLOCKED_NUMPY = {(4, 1): 12, (4, 10): 172}
 
 READOUTS = ("vote", "average", "last")

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -85,10 +85,22 @@ def test_the_mistakes_are_those_of_the_double_loop_row_by_row(name, form, n_clas
     assert learned.run.mistakes == len(expected) == sum(learned.run.mistakes_per_epoch)
 
 
-@given(st.integers(0, 9_999), st.sampled_from([*NAIVE]), st.sampled_from(["mistake", "predict"]), st.booleans())
-def test_ties_on_a_grid_are_decided_as_exact_sums_decide_them(seed, name, tie, is_sparse):
+PLACES = {
+    "grid": [[float(a), float(b)] for a in (-1, 0, 1) for b in (-1, 0, 1)],
+    "simplex": (np.eye(4) * 0.1 + 0.3).tolist(),
+    "hexagon": [[math.cos(k * math.pi / 3), math.sin(k * math.pi / 3)] for k in range(6)],
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("name", NAIVE)
+@given(seed=st.integers(0, 9_999), tie=st.sampled_from(["mistake", "predict"]))
+@settings(max_examples=15)
+def test_ties_are_decided_as_exact_sums_decide_them(place, is_sparse, name, seed, tie):
+    """Few places and random labels: many scores are sums that cancel, up to rounding."""
     generator = np.random.default_rng(seed)
-    X, y = generator.integers(-1, 2, (30, 2)).astype(float), generator.choice([-1, 1], 30)
+    X, y = np.array(PLACES[place])[generator.integers(0, len(PLACES[place]), 30)], generator.choice([-1, 1], 30)
     learned = run(sparse.csr_matrix(X) if is_sparse else X, y, kernel=name, tie=tie, max_epochs=4)
     history = histories(X, y, name, 2, learned.run.epochs, tie)[0]
     assert learned.mistakes.rows.tolist() == [row for row, mistake, _ in history if mistake]

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from novikoff.engine.rounding import at_most
-from novikoff.estimators.perceptron import _all_or_nothing, _at_least_two, _inner_labels, _seed
+from novikoff.estimators.shell import all_or_nothing, at_least_two, inner_labels, seed_of
 from novikoff.learn.kernel import check_budget, kernel_perceptron, learn_online
 from novikoff.learn.kernel_memory import BudgetRule, Memory, decide, read_out, record
 from novikoff.learn.kernels import Objects, Points, as_points, check_kernel, is_matrix, make_kernel
@@ -87,7 +87,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     --------
     XOR is not separable by a line, but by a parabola:
 
-    >>> from novikoff.estimators.kernel_perceptron import KernelPerceptron
+    >>> from novikoff import KernelPerceptron
     >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]], ["even", "even", "odd", "odd"]
     >>> model = KernelPerceptron(kernel="poly", degree=2, gamma=1, readout="last", shuffle=False).fit(X, y)
     >>> model.predict(X).tolist()
@@ -150,18 +150,18 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
 
         After Ctrl-C the model holds what was learned so far, and the interrupt is raised again.
         """
-        with _all_or_nothing(self):
+        with all_or_nothing(self):
             X, labels = self._validated(X, y, reset=True)
-            classes = _at_least_two(np.unique(labels))
+            classes = at_least_two(np.unique(labels))
             learned = kernel_perceptron(
                 X,
-                _inner_labels(labels, classes),
+                inner_labels(labels, classes),
                 **self._kernel_choices(),
                 n_classes=len(classes),
                 readout=self.readout,
                 max_epochs=self.max_epochs,
                 shuffle=self.shuffle,
-                seed=_seed(self.random_state),
+                seed=seed_of(self.random_state),
                 tie=self.tie,
                 min_margin=self.min_margin,
                 budget=self.budget,
@@ -185,13 +185,13 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         that comes late has not seen the earlier rows, which belong to its rest. A call that fails leaves the model as
         it was. A precomputed kernel matrix cannot be learned in parts.
         """
-        with _all_or_nothing(self):
+        with all_or_nothing(self):
             begins = not self.__sklearn_is_fitted__()
             X, labels = self._validated(X, y, reset=begins)
             known = self._known_classes(labels, classes, begins)
-            inner = _inner_labels(labels, known)
+            inner = inner_labels(labels, known)
             memory = self._empty_memory(X, len(known)) if begins else self._memory.copy()
-            seed = _seed(self.random_state)
+            seed = seed_of(self.random_state)
             mistakes = learn_online(memory, X, inner, tie=self.tie, seed=seed, keep_mistakes=self.record_mistakes)
             if mistakes is not None and self.record_mistakes:
                 earlier = getattr(self, "mistake_rows_", np.empty(0, dtype=np.int64))

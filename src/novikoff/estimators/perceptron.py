@@ -1,20 +1,18 @@
 """The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear`."""
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from novikoff.engine.rounding import at_most
 from novikoff.engine.rows import Rows, as_rows, longest_square
+from novikoff.estimators.shell import all_or_nothing, at_least_two, inner_labels, seed_of
 from novikoff.learn.linear import (
     Memory,
     Readout,
@@ -140,19 +138,19 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
         After Ctrl-C the model holds what was learned so far, and the interrupt is raised again.
         """
-        with _all_or_nothing(self):
+        with all_or_nothing(self):
             goes_on = self.warm_start and self.__sklearn_is_fitted__()
             rows, labels = self._validated(X, y, reset=not goes_on)
-            classes = self.classes_ if goes_on else _at_least_two(np.unique(labels))
+            classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
             learned = perceptron(
                 rows,
-                _inner_labels(labels, classes),
+                inner_labels(labels, classes),
                 n_classes=len(classes),
                 readout=self.readout,
                 fit_intercept=self.fit_intercept,
                 max_epochs=self.max_epochs,
                 shuffle=self.shuffle,
-                seed=_seed(self.random_state),
+                seed=seed_of(self.random_state),
                 tie=self.tie,
                 min_margin=self.min_margin,
                 start=self._memory if goes_on else None,
@@ -175,12 +173,12 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         Labels may be named up front by `classes`, and are then fixed; otherwise they grow when a new one appears. While
         only one is known there is nothing to be mistaken for. A call that fails leaves the model as it was.
         """
-        with _all_or_nothing(self):
+        with all_or_nothing(self):
             check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
             begins = not self.__sklearn_is_fitted__()
             rows, labels = self._validated(X, y, reset=begins)
             known, fixed = self._known_classes(labels, classes, begins)
-            inner = _inner_labels(labels, known)
+            inner = inner_labels(labels, known)
             if begins:
                 vote = self.readout == "vote"
                 memory = Memory.empty(rows.n_columns, len(known), fit_intercept=self.fit_intercept, vote=vote)
@@ -301,44 +299,3 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         else:
             return
         warnings.warn(f"{type(self).__name__} did not converge: {what}.", ConvergenceWarning, stacklevel=3)
-
-
-@contextmanager
-def _all_or_nothing(model: BaseEstimator) -> Iterator[None]:
-    """Give the model its attributes back if anything fails."""
-    before = vars(model).copy()
-    try:
-        yield
-    except Exception:
-        vars(model).clear()
-        vars(model).update(before)
-        raise
-
-
-def _seed(random_state: Any) -> int | np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def _at_least_two(classes: NDArray[Any]) -> NDArray[Any]:
-    if len(classes) < 2:
-        raise ValueError(
-            f"y has only one class, {classes.tolist()}; fit needs at least two classes to tell apart. "
-            "partial_fit can begin with one"
-        )
-    return classes
-
-
-def _inner_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
-    """Labels as the learner wants them: -1 and +1 for two classes, 0, 1, ... for more (and for one)."""
-    places = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
-    strange = classes[places] != labels
-    if np.any(strange):
-        row = int(np.flatnonzero(strange)[0])
-        raise ValueError(
-            f"label {labels.tolist()[row]!r} in row {row} was not in classes={classes.tolist()}; "
-            "fit and classes= fix the labels: name them all on the first partial_fit, or begin with partial_fit "
-            "without classes=, and they grow"
-        )
-    return (2 * places - 1).astype(np.int8) if len(classes) == 2 else places

@@ -1,6 +1,7 @@
 """The record that every run leaves: what happened, why it stopped, and what that proves."""
 
 import enum
+import math
 from dataclasses import dataclass
 
 from novikoff.engine.rounding import at_most
@@ -61,7 +62,9 @@ class Run:
         )
 
     def _what_it_proves(self) -> str:
-        if self.mistakes == 0:
+        if math.isinf(self.radius):
+            return "The kernel is not positive definite, so there is no length R and no margin to speak of."
+        if math.isinf(self.margin_at_most):
             return f"The longest example has length R <= {at_most(self.radius)}."
         return (
             f"The longest example has length R <= {at_most(self.radius)}, the sum of the mistakes has length "

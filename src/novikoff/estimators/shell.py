@@ -1,0 +1,53 @@
+"""What the shells around the learners share: labels, seeds, and leaving a model as it was when a call fails."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+
+@contextmanager
+def all_or_nothing(model: BaseEstimator) -> Iterator[None]:
+    """Give the model its attributes back if anything fails."""
+    before = vars(model).copy()
+    try:
+        yield
+    except Exception:
+        vars(model).clear()
+        vars(model).update(before)
+        raise
+
+
+def seed_of(random_state: Any) -> int | np.random.Generator:
+    """Where random orders come from, as the learners want it."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def at_least_two(classes: NDArray[Any]) -> NDArray[Any]:
+    """The classes, if there are enough to tell apart."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has only one class, {classes.tolist()}; fit needs at least two classes to tell apart. "
+            "partial_fit can begin with one"
+        )
+    return classes
+
+
+def inner_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    """Labels as the learner wants them: -1 and +1 for two classes, 0, 1, ... for more (and for one)."""
+    places = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    strange = classes[places] != labels
+    if np.any(strange):
+        row = int(np.flatnonzero(strange)[0])
+        raise ValueError(
+            f"label {labels.tolist()[row]!r} in row {row} was not in classes={classes.tolist()}; "
+            "fit and classes= fix the labels: name them all on the first partial_fit, or begin with partial_fit "
+            "without classes=, and they grow"
+        )
+    return (2 * places - 1).astype(np.int8) if len(classes) == 2 else places
