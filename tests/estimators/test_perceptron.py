@@ -278,8 +278,10 @@ def test_nobody_else_is_bothered():
     easy, labels, _ = separable(np.random.default_rng(0), 100, 3, 0.3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Perceptron().fit(X, y)
-        Perceptron(readout="last", max_epochs=None, min_margin=1e-9).fit(easy, labels)
+        noisy_run = Perceptron().fit(X, y).run_
+        easy_run = Perceptron(readout="last", max_epochs=None, min_margin=1e-9).fit(easy, labels).run_
+    assert noisy_run.stopped is Stopped.MAX_EPOCHS
+    assert easy_run.stopped is Stopped.NO_MISTAKES
 
 
 def test_no_mistakes_speaks_of_the_last_weights_and_the_average_may_still_err():

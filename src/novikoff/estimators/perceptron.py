@@ -1,18 +1,15 @@
 """The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear`."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from novikoff.engine.rounding import at_most
 from novikoff.engine.rows import Rows, as_rows, longest_square
-from novikoff.estimators.shell import all_or_nothing, at_least_two, inner_labels, seed_of
+from novikoff.estimators.shell import all_or_nothing, at_least_two, inner_labels, seed_of, warn_unless_converged
 from novikoff.learn.linear import (
     Memory,
     Readout,
@@ -164,7 +161,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
                 self.mistake_rows_ = learned.mistakes.rows
         if learned.run.stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt
-        self._warn_unless_converged(learned.run)
+        warn_unless_converged(self, learned.run)
         return self
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -281,21 +278,3 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         if self._classes_are_fixed:
             return self.classes_, True
         return np.union1d(self.classes_, labels), named is not None
-
-    def _warn_unless_converged(self, run: Run) -> None:
-        """Whoever asked for convergence and did not get it is told why, and what to do next."""
-        if run.stopped is Stopped.MARGIN_RULED_OUT:
-            what = (
-                f"no separator has the margin min_margin={self.min_margin}: after {run.mistakes:,} mistakes "
-                f"the proof leaves none above {at_most(run.margin_at_most)}. Ask for less, or settle for "
-                'readout="average", which needs no separator'
-            )
-        elif run.stopped is Stopped.MAX_EPOCHS and (self.readout == "last" or self.min_margin is not None):
-            what = (
-                f"the last of {run.epochs} epochs still made {run.mistakes_per_epoch[-1]:,} mistakes; the data "
-                f"have no margin above {at_most(run.margin_at_most)}, or none at all. Raise max_epochs (None: no "
-                'limit), or use readout="average", which needs no separator'
-            )
-        else:
-            return
-        warnings.warn(f"{type(self).__name__} did not converge: {what}.", ConvergenceWarning, stacklevel=3)
