@@ -158,10 +158,11 @@ class Certificate:
         if self.verdict is not Verdict.SEPARABLE:
             return ""
         times = "2 " if self.problem == "argmax" else ""
+        plural = "" if self.mistake_bound == 1 else "s"
         return (
             f"The margin gamma lies between {at_least(self.margin.lower, 8)} and {at_most(self.margin.upper, 8)}, and "
             f"the longest example has length R <= {at_most(self.radius)}, so a perceptron makes at most "
-            f"{times}(R/gamma)^2 = {self.mistake_bound:,} mistakes."
+            f"{times}(R/gamma)^2 = {self.mistake_bound:,} mistake{plural}."
         )
 
     def _why_not(self) -> str:
