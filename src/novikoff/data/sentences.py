@@ -1,0 +1,218 @@
+"""Sentences in columns, and the files they come from.
+
+In memory the columns stay whole, because a tagger works on columns: one flat list of strings for each, and the offsets
+at which sentences start. `data/conll.py` and `data/conllu.py` read and write them.
+"""
+
+import gzip
+import os
+import secrets
+import shutil
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import IO, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+Source = str | os.PathLike[str] | IO[str] | IO[bytes]
+
+# The lines of a sentence that are no tokens: how many tokens come before it, and the line.
+Asides = tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sentences:
+    """Sentences as columns.
+
+    `values` has one flat list for each of the `columns`, over the tokens of all sentences. Sentence i has the tokens
+    from `starts[i]` up to `starts[i + 1]`, so that there is one offset more than sentences. `asides` keeps what a
+    CoNLL-U file has beside its tokens, sentence by sentence; it is empty for other files.
+
+    >>> sentences = Sentences.from_lists({"word": [["He", "runs"], ["Stop"]], "pos": [["PRP", "VBZ"], ["VB"]]})
+    >>> sentences
+    Sentences(2 sentences, 3 tokens, columns word, pos)
+    >>> sentences[0]
+    {'word': ['He', 'runs'], 'pos': ['PRP', 'VBZ']}
+    >>> sentences.column("pos")
+    [['PRP', 'VBZ'], ['VB']]
+    >>> sentences.values["word"], sentences.starts.tolist()
+    (['He', 'runs', 'Stop'], [0, 2, 3])
+    """
+
+    columns: tuple[str, ...]
+    values: dict[str, list[str]]
+    starts: NDArray[np.int64]
+    asides: tuple[Asides, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.columns or set(self.columns) != set(self.values) or len(self.columns) != len(self.values):
+            raise ValueError(f"columns {self.columns} and values of {tuple(self.values)}: name each column once")
+        if len(self.starts) == 0 or self.starts[0] != 0 or np.any(np.diff(self.starts) < 0):
+            raise ValueError("starts are offsets of tokens: the first is 0, and none is less than the one before it")
+        for name, values in self.values.items():
+            if len(values) != self.n_tokens:
+                raise ValueError(f"column {name!r} has {len(values)} values, but there are {self.n_tokens} tokens")
+        if self.asides and len(self.asides) != len(self):
+            raise ValueError(f"asides of {len(self.asides)} sentences, but there are {len(self)}")
+
+    @classmethod
+    def from_lists(cls, columns: Mapping[str, Sequence[Sequence[str]]]) -> "Sentences":
+        """Sentences from columns that are lists by sentence."""
+        first = next(iter(columns.values()), ())
+        starts = np.cumsum([0, *map(len, first)], dtype=np.int64)
+        return cls(tuple(columns), {name: _flat(name, lists, starts) for name, lists in columns.items()}, starts)
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens all sentences have."""
+        return int(self.starts[-1])
+
+    @property
+    def bounds(self) -> list[tuple[int, int]]:
+        """Where each sentence starts and stops."""
+        return list(pairwise(self.starts.tolist()))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __iter__(self) -> Iterator[dict[str, list[str]]]:
+        return (self[number] for number in range(len(self)))
+
+    @overload
+    def __getitem__(self, which: int) -> dict[str, list[str]]: ...
+    @overload
+    def __getitem__(self, which: slice) -> "Sentences": ...
+    def __getitem__(self, which: int | slice) -> "dict[str, list[str]] | Sentences":
+        """One sentence as a dictionary of its columns, or a run of sentences."""
+        if isinstance(which, slice):
+            first, last, step = which.indices(len(self))
+            if step != 1:
+                raise ValueError(f"a slice of sentences has step 1, not {step}; it is a run of neighbours")
+            starts = self.starts[first : max(first, last) + 1]
+            values = {name: values[starts[0] : starts[-1]] for name, values in self.values.items()}
+            return Sentences(self.columns, values, starts - starts[0], self.asides[which])
+        number = which + len(self) if which < 0 else which
+        if not 0 <= number < len(self):
+            raise IndexError(f"there is no sentence {which}: there are {len(self)}")
+        start, stop = self.starts[number], self.starts[number + 1]
+        return {name: self.values[name][start:stop] for name in self.columns}
+
+    def column(self, name: str) -> list[list[str]]:
+        """One column, as a list for each sentence."""
+        if name not in self.values:
+            raise ValueError(f"there is no column {name!r}; the columns are {', '.join(self.columns)}")
+        values = self.values[name]
+        return [values[start:stop] for start, stop in self.bounds]
+
+    def comments(self, number: int) -> list[str]:
+        """The comment lines of one sentence of a CoNLL-U file."""
+        return [line for _, line in self.asides[number] if line.startswith("#")] if self.asides else []
+
+    def with_columns(self, columns: Mapping[str, Sequence[Sequence[str]]]) -> "Sentences":
+        """The same sentences with further columns (lists by sentence), or with new values in columns that they have."""
+        new = {name: _flat(name, lists, self.starts) for name, lists in columns.items()}
+        values = self.values | new
+        return Sentences(tuple(values), values, self.starts, self.asides)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sentences):
+            return NotImplemented
+        same_tokens = self.columns == other.columns and self.values == other.values
+        return same_tokens and np.array_equal(self.starts, other.starts) and self.asides == other.asides
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Sentences({len(self):,} sentences, {self.n_tokens:,} tokens, columns {', '.join(self.columns)})"
+
+
+def _flat(name: str, lists: Sequence[Sequence[str]], starts: NDArray[np.int64]) -> list[str]:
+    lengths = np.diff(starts).tolist()
+    if len(lists) != len(lengths):
+        raise ValueError(f"column {name!r} is for {len(lists)} sentences, but there are {len(lengths)}")
+    for number, (values, length) in enumerate(zip(lists, lengths, strict=True)):
+        if len(values) != length:
+            raise ValueError(
+                f"column {name!r} has {len(values)} values in sentence {number} (counting from 0), which has {length} "
+                "tokens; every token needs one value"
+            )
+    return list(chain.from_iterable(lists))
+
+
+def check_writable(sentences: Sentences, forbidden: str, may_be_empty: bool) -> None:
+    empty = np.flatnonzero(np.diff(sentences.starts) == 0)
+    if len(empty):
+        raise ValueError(f"sentence {empty[0]} (counting from 0) has no tokens, and a file cannot say so; leave it out")
+    for name in sentences.columns:
+        for value in set(sentences.values[name]):
+            if not isinstance(value, str) or not (value or may_be_empty) or any(mark in value for mark in forbidden):
+                token = sentences.values[name].index(value)
+                number = int(np.searchsorted(sentences.starts, token, side="right")) - 1
+                raise ValueError(
+                    f"column {name!r} has the value {value!r} in sentence {number} (counting from 0): a value is text, "
+                    f"without {', '.join(map(repr, forbidden))}{'' if may_be_empty else ', and not empty'}; replace "
+                    "it, or choose another separator"
+                )
+
+
+def shown(line: str) -> str:
+    return repr(line if len(line) <= 60 else f"{line[:60]}...")
+
+
+def read_text(source: Source) -> tuple[str, str]:
+    """The text, with \\n at the ends of lines and no byte order mark, and a name for errors."""
+    if hasattr(source, "read"):
+        file, data = str(getattr(source, "name", "the stream")), source.read()
+    else:
+        file, data = os.fspath(source), Path(source).read_bytes()
+    if isinstance(data, bytes):
+        data = _decoded(data, file)
+    return data.removeprefix("\ufeff").replace("\r\n", "\n"), file
+
+
+def _decoded(data: bytes, file: str) -> str:
+    if data.startswith(b"\x1f\x8b"):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise OSError(f"{file} is a gzip file that cannot be unpacked ({error}); it may be cut off") from error
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"{file}, line {line}: the byte 0x{data[error.start]:02x} is not UTF-8; convert the file to UTF-8, or pass "
+            "a stream opened with its encoding, as in open(path, encoding='latin-1')"
+        ) from error
+
+
+def write_text(target: Source, text: str) -> None:
+    """Write to a stream, or to a path that has either its old content or all of the new, whatever happens."""
+    if hasattr(target, "write"):
+        stream: Any = target
+        # Streams of text have an encoding (None for io.StringIO), streams of bytes have no such attribute.
+        stream.write(text if hasattr(stream, "encoding") else text.encode())
+        return
+    path = Path(os.path.realpath(target))
+    data = text.encode()
+    if path.suffix == ".gz":
+        data = gzip.compress(data, mtime=0)
+    if path.exists() and not path.is_file():
+        # A pipe or a device has no content to keep, and must not be replaced by a file.
+        path.write_bytes(data)
+        return
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, temporary)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
