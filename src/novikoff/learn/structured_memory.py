@@ -1,0 +1,159 @@
+"""What a structured perceptron remembers: weights by feature, which are the sum of the differences that were added."""
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import fsum, hypot
+from typing import Any, Literal, NamedTuple, NoReturn
+
+from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
+
+Readout = Literal["last", "average"]
+
+
+class Weights(dict[Any, float]):
+    """Weights by feature. They can be read, not changed, and a feature never seen has the weight 0.
+
+    >>> weights = Weights({"short": 2.0})
+    >>> weights["short"], weights["unheard of"]
+    (2.0, 0.0)
+    >>> weights.score({"short": 3, "unheard of": 1})
+    6.0
+    """
+
+    __slots__ = ()
+
+    def __missing__(self, feature: Any) -> float:
+        return 0.0
+
+    def score(self, vector: Mapping[Any, Any]) -> float:
+        """The sum of weight times value, correctly rounded, so that no order of the features matters."""
+        return fsum([self[feature] * value for feature, value in vector.items()])
+
+    def __reduce__(self) -> Any:
+        return Weights, (dict(self),)
+
+    def _unchangeable(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("these weights can only be read: the perceptron changes them, on its mistakes")
+
+    __setitem__ = __delitem__ = __ior__ = _unchangeable
+    clear = pop = popitem = setdefault = update = _unchangeable
+
+
+class Rival(NamedTuple):
+    """A guess that is not gold: the vector between the two, its length, rounded up, its score, and the loss."""
+
+    guess: Any
+    difference: dict[Any, float]
+    length: float
+    lead: float
+    loss: float
+
+
+@dataclass
+class Memory:
+    """What a structured perceptron remembers.
+
+    (examples x weights - drift) is the sum of the weights after each example. `longest` is R, the length of the longest
+    difference added, rounded up. `square` is ||w||^2, kept up by ||w + d||^2 = ||w||^2 + 2 <w, d> + ||d||^2, and good
+    enough to know when to look closer. `saved` has the values to go back to if a call fails.
+    """
+
+    weights: Weights = field(default_factory=Weights)
+    drift: dict[Any, float] = field(default_factory=dict)
+    examples: int = 0
+    mistakes: int = 0
+    search_errors: int = 0
+    longest: float = 0.0
+    largest_loss: float = 0.0
+    square: float = 0.0
+    saved: dict[Any, tuple[float | None, float | None]] | None = None
+
+    def learn(self, rival: Rival | None) -> bool:
+        """Count an example, with the guess that the decoder preferred to gold; on a mistake, add the difference."""
+        mistake = rival is not None and rival.lead <= rival.loss
+        if rival is not None and mistake:
+            self._add(rival)
+        self.examples += 1
+        self.mistakes += mistake
+        self.search_errors += rival is not None and not mistake
+        return mistake
+
+    def _add(self, rival: Rival) -> None:
+        changed, moved = {}, {}
+        for feature, value in rival.difference.items():
+            changed[feature] = self.weights[feature] + value
+            moved[feature] = self.drift.get(feature, 0.0) + self.examples * value
+        if self.saved is not None:
+            for feature in changed:
+                if feature not in self.saved:
+                    self.saved[feature] = self.weights.get(feature), self.drift.get(feature)
+        dict.update(self.weights, changed)
+        self.drift.update(moved)
+        self.longest = max(self.longest, rival.length)
+        self.largest_loss = max(self.largest_loss, rival.loss)
+        self.square += 2.0 * rival.lead + rival.length * rival.length
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Restore the memory if anything fails, at the cost of what was changed, not of what is remembered."""
+        scalars = {name: value for name, value in vars(self).items() if isinstance(value, int | float)}
+        self.saved = {}
+        try:
+            yield
+        except Exception:
+            vars(self).update(scalars)
+            for feature, (weight, drift) in self.saved.items():
+                _put_back(self.weights, feature, weight)
+                _put_back(self.drift, feature, drift)
+            raise
+        finally:
+            self.saved = None
+
+    @property
+    def weights_length(self) -> float:
+        return hypot(*self.weights.values())
+
+    @property
+    def margin_at_most(self) -> float:
+        """gamma <= ||w||/k, rounded outwards; infinite before the first mistake.
+
+        A difference is rounded by at most u R, and each addition rounds w by at most u ||w||, where after k mistakes
+        ||w||^2 <= k (R^2 + 2 max loss); so k of them by at most 2 u k times that length.
+        """
+        k = self.mistakes
+        if k == 0:
+            return math.inf
+        longest = math.sqrt(k) * hypot(self.longest, math.sqrt(2.0 * self.largest_loss))
+        return up(self.weights_length * (1.0 + 8.0 * UNIT_ROUNDOFF) / k + 2.0 * UNIT_ROUNDOFF * longest)
+
+    def rules_out(self, margin: float) -> bool:
+        """Whether the mistakes prove that no unit vector has this margin."""
+        return self.square <= 1.0001 * (self.mistakes * margin) ** 2 and self.margin_at_most < margin
+
+    def read_out(self, readout: Readout) -> Weights:
+        """The last weights, or the mean of the weights after each example; without those that are 0."""
+        past, examples = (self.drift, self.examples or 1) if readout == "average" else ({}, 1)
+        weights = ((name, weight - past.get(name, 0.0) / examples) for name, weight in self.weights.items())
+        return Weights((name, weight) for name, weight in weights if weight)
+
+
+def length_up(vector: Mapping[Any, float]) -> float:
+    """The length of a vector, rounded up; of whole numbers, to the very next float.
+
+    >>> length_up({"a": 3.0, "b": 4.0}), length_up({"a": 0.3, "b": 0.4}) > 0.5
+    (5.0, True)
+    """
+    square = fsum([value * value for value in vector.values()])
+    if square < 2.0**53 and all(map(float.is_integer, vector.values())):
+        return root_up(square)
+    return up(hypot(*vector.values()) * (1.0 + 4.0 * UNIT_ROUNDOFF))
+
+
+def _put_back(values: dict[Any, float], feature: Any, value: float | None) -> None:
+    """Give a feature the value that it had, or none."""
+    if value is None:
+        dict.pop(values, feature, None)
+    else:
+        dict.__setitem__(values, feature, value)

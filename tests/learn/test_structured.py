@@ -1,0 +1,557 @@
+"""Laws of the structured perceptron. Mostly, a structure is a number, and an input has the vectors of all of them."""
+
+import copy
+import itertools
+import math
+import pickle
+import random
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from novikoff.learn.record import Stopped
+from novikoff.learn.structured import StructuredPerceptron
+from novikoff.learn.structured_memory import Weights
+
+laws = settings(deadline=None, max_examples=60)
+
+VECTORS = st.dictionaries(st.sampled_from("abcd"), st.integers(-3, 3))
+INPUTS = st.lists(VECTORS, min_size=1, max_size=4)
+PAIRS = st.tuples(INPUTS, st.integers(0, 3)).map(lambda pair: (pair[0], pair[1] % len(pair[0])))
+DATA = st.lists(PAIRS, min_size=1, max_size=12)
+FLOATS = st.dictionaries(st.sampled_from("abcd"), st.floats(-3, 3))
+
+
+def features(x, y):
+    return x[y]
+
+
+def decode(weights, x, gold=None):
+    costs = [0 if gold is None else distance(gold, y) for y in range(len(x))]
+    return max(range(len(x)), key=lambda y: weights.score(x[y]) + costs[y])
+
+
+def distance(gold, guess):
+    return abs(gold - guess)
+
+
+def dot(w, x):
+    return sum(w.get(name, 0) * Fraction(value) for name, value in x.items())
+
+
+def lecture(pairs, *, loss=lambda gold, guess: 0):
+    """Every weight vector after an example, and the rows and guesses of the mistakes."""
+    w, history, mistakes = {}, [], []
+    for row, (x, gold) in enumerate(pairs):
+        values = [dot(w, vector) + loss(gold, y) for y, vector in enumerate(x)]
+        guess = values.index(max(values))
+        if guess != gold:
+            mistakes.append((row, guess))
+            names = {*w, *x[gold], *x[guess]}
+            w = {n: w.get(n, 0) + Fraction(x[gold].get(n, 0)) - Fraction(x[guess].get(n, 0)) for n in names}
+        history.append(w)
+    return history, mistakes
+
+
+def split(pairs):
+    return [x for x, _ in pairs], [y for _, y in pairs]
+
+
+def differences(pairs):
+    for x, gold in pairs:
+        for y in range(len(x)):
+            if y != gold:
+                yield {n: x[gold].get(n, 0) - x[y].get(n, 0) for n in {*x[gold], *x[y]}}, distance(gold, y)
+
+
+def separated(inputs, u):
+    """Each input with the structure that u prefers strictly to all others, if there is one."""
+    for x in inputs:
+        scores = sorted(((dot(u, vector), y) for y, vector in enumerate(x)), reverse=True)
+        if len(x) > 1 and scores[0][0] > scores[1][0]:
+            yield x, scores[0][1]
+
+
+def square(vector):
+    return sum(Fraction(value) ** 2 for value in vector.values())
+
+
+def quietly_fitted(model, pairs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return model.fit(*split(pairs))
+
+
+def nonzero(w):
+    return {name: weight for name, weight in w.items() if weight}
+
+
+# -- the algorithm ----------------------------------------------------------------------------------------------------
+
+
+@laws
+@given(DATA)
+def test_it_makes_the_mistakes_of_the_lecture_and_has_its_weights(pairs):
+    model = StructuredPerceptron(features, decode, readout="last", record_mistakes=True)
+    model.partial_fit(*split(pairs))
+    history, mistakes = lecture(pairs)
+    assert list(zip(model.mistake_rows_, model.mistake_guesses_, strict=True)) == mistakes
+    assert model.weights == nonzero(history[-1])
+    assert (model.run_.mistakes, model.run_.examples, model.run_.stopped) == (len(mistakes), len(pairs), None)
+
+
+@laws
+@given(DATA, st.integers(1, 3))
+def test_the_average_is_the_mean_of_the_weights_after_each_example(pairs, epochs):
+    model = quietly_fitted(StructuredPerceptron(features, decode, max_epochs=epochs, shuffle=False), pairs)
+    history, _ = lecture((pairs * epochs)[: model.run_.examples])
+    for name in "abcd":
+        mean = sum(w.get(name, 0) for w in history) / len(history)
+        assert model.weights[name] == pytest.approx(float(mean), abs=1e-12)
+
+
+@laws
+@given(DATA)
+def test_one_epoch_of_fit_equals_partial_fit_in_any_portions(pairs):
+    once = StructuredPerceptron(features, decode, shuffle=False, max_epochs=1, record_mistakes=True)
+    online = StructuredPerceptron(features, decode, record_mistakes=True)
+    once.fit(*split(pairs))
+    for x, y in pairs:
+        online.partial_fit([x], [y])
+    assert online.weights == once.weights
+    assert online.mistake_rows_ == once.mistake_rows_
+    assert online.run_.mistakes == once.run_.mistakes
+    assert online.run_.margin_at_most == once.run_.margin_at_most
+
+
+def test_an_epoch_without_a_mistake_ends_the_run():
+    model = StructuredPerceptron(features, decode, readout="last", shuffle=False)
+    model.fit([[{"a": 1}, {"b": 1}], [{"c": 1}, {"b": 1}]], [1, 1])
+    run = model.run_
+    assert (run.stopped, run.mistakes_per_epoch, run.examples) == (Stopped.NO_MISTAKES, (1, 0), 4)
+    assert (run.errors, run.n_rows, run.readout) == (0, 2, "last")
+    assert math.sqrt(2) <= run.radius <= math.nextafter(math.sqrt(2), 2)
+    assert Fraction(run.radius) ** 2 >= 2
+
+
+def test_the_average_may_err_where_the_last_weights_do_not():
+    xs = [[{}, {"a": 0, "b": 3}], [{}, {"a": 1, "b": -1}]]
+    model = StructuredPerceptron(features, decode, shuffle=False).fit(xs, [1, 1])
+    assert (model.run_.stopped, model.run_.errors) == (Stopped.NO_MISTAKES, 1)
+    assert (model.predict(xs), model.score(xs, [1, 1])) == ([1, 0], 0.5)
+    model.readout = "last"
+    assert (model.predict(xs), model.score(xs, [1, 1])) == ([1, 1], 1.0)
+
+
+def test_a_seed_gives_the_same_run_again():
+    chance = random.Random(0)
+    pairs = [([{n: chance.randint(-3, 3) for n in "abcd"} for _ in range(4)], chance.randrange(4)) for _ in range(30)]
+    runs = {}
+    for seed in (0, 0, 1, np.int64(0), random.Random(0), np.random.default_rng(5), np.random.default_rng(5)):
+        model = StructuredPerceptron(features, decode, random_state=seed, max_epochs=3).fit(*split(pairs))
+        runs.setdefault(str(model.weights), []).append(model)
+    assert [len(models) for models in runs.values()] == [4, 1, 2]
+
+
+# -- the bound --------------------------------------------------------------------------------------------------------
+
+
+@laws
+@given(st.lists(INPUTS, max_size=8), VECTORS.filter(square))
+def test_mistakes_never_exceed_the_bound(inputs, u):
+    pairs = list(separated(inputs, u))
+    if not pairs:
+        return
+    model = StructuredPerceptron(features, decode, readout="last", max_epochs=None, random_state=0)
+    model.fit(*split(pairs))
+    margin_square = min(dot(u, d) for d, _ in differences(pairs)) ** 2 / square(u)
+    assert model.run_.stopped is Stopped.NO_MISTAKES
+    assert model.run_.errors == 0
+    assert model.run_.mistakes * margin_square <= max(square(d) for d, _ in differences(pairs))
+    assert model.run_.mistakes * margin_square <= Fraction(model.run_.radius) ** 2
+    assert Fraction(min(model.run_.margin_at_most, 1e9)) ** 2 >= margin_square
+
+
+@laws
+@given(st.lists(INPUTS, max_size=8), VECTORS.filter(square))
+def test_cost_augmented_mistakes_never_exceed_their_bound_and_gold_leads_by_the_loss(inputs, u):
+    pairs = list(separated(inputs, u))
+    if not pairs:
+        return
+    model = StructuredPerceptron(features, decode, loss=distance, readout="last", max_epochs=None, random_state=0)
+    model.fit(*split(pairs))
+    margin_square = min(dot(u, d) for d, _ in differences(pairs)) ** 2 / square(u)
+    run = model.run_
+    assert run.mistakes * margin_square <= Fraction(run.radius) ** 2 + 2 * Fraction(model.largest_loss_)
+    assert model.largest_loss_ <= max(loss for _, loss in differences(pairs))
+    assert Fraction(min(run.margin_at_most, 1e9)) ** 2 >= margin_square
+    assert all(dot(model.weights, d) >= loss for d, loss in differences(pairs))  # at a tie, gold may come first
+
+
+@laws
+@given(DATA)
+def test_cost_augmented_training_is_the_lecture_with_the_loss_added(pairs):
+    model = StructuredPerceptron(features, decode, loss=distance, readout="last", record_mistakes=True)
+    model.partial_fit(*split(pairs))
+    history, mistakes = lecture(pairs, loss=distance)
+    assert list(zip(model.mistake_rows_, model.mistake_guesses_, strict=True)) == mistakes
+    assert model.weights == nonzero(history[-1])
+
+
+@pytest.mark.parametrize(("labels", "length"), [(2, 3), (4, 4), (10, 6), (40, 6), (200, 8)])
+def test_the_bound_does_not_depend_on_the_number_of_structures(labels, length):
+    """A label has a code, a word too, and a tagging the sum of the products: from 8 to 10^18 structures an input."""
+    rng = np.random.default_rng(labels)
+    codes = rng.normal(size=(labels, 12))
+    codes /= np.linalg.norm(codes, axis=1, keepdims=True)
+    gold = rng.integers(labels, size=(40, length))
+    words = codes[gold] + rng.normal(scale=0.05, size=(40, length, 12))
+
+    def features(x, y):
+        return dict(enumerate((x.T @ codes[y]).ravel().tolist()))
+
+    def decode(weights, x):
+        W = np.array([weights[i] for i in range(144)]).reshape(12, 12)
+        return (x @ W @ codes.T).argmax(axis=1)
+
+    model = StructuredPerceptron(features, decode, readout="last", max_epochs=None, random_state=0)
+    run = model.fit(words, gold).run_
+    u = np.eye(12) / math.sqrt(12)  # a word is much like the code of its label
+    scores = words @ u @ codes.T
+    np.put_along_axis(scores, gold[..., None], -np.inf, axis=2)
+    margin = float(((words @ u * codes[gold]).sum(axis=2) - scores.max(axis=2)).min())
+    assert margin > 0
+    assert (run.stopped, run.errors) == (Stopped.NO_MISTAKES, 0)
+    assert 0 < run.mistakes <= (run.radius / margin) ** 2
+    assert run.radius <= 2 * length * np.linalg.norm(words, axis=2).max()
+    assert run.margin_at_most >= margin
+
+
+@laws
+@given(st.lists(st.tuples(st.lists(FLOATS, min_size=2, max_size=4), st.integers(0, 1)), min_size=1, max_size=10))
+def test_the_margin_is_bounded_by_the_exact_sum_of_the_differences(pairs):
+    model = StructuredPerceptron(features, decode, readout="last", record_mistakes=True)
+    model.partial_fit(*split(pairs))
+    w = {}
+    for row, guess in zip(model.mistake_rows_, model.mistake_guesses_, strict=True):
+        x, gold = pairs[row]
+        w = {n: w.get(n, 0) + Fraction(x[gold].get(n, 0)) - Fraction(x[guess].get(n, 0)) for n in "abcd"}
+    k = model.run_.mistakes
+    if k:
+        assert (k * Fraction(model.run_.margin_at_most)) ** 2 >= square(w)
+        assert model.run_.margin_at_most == pytest.approx(float(square(w)) ** 0.5 / k, abs=1e-12)
+    else:
+        assert model.run_.margin_at_most == math.inf
+
+
+def test_a_margin_that_is_ruled_out_ends_the_run_with_a_warning():
+    pairs = [([{"a": 1}, {"a": -1}], 0), ([{"a": 1}, {"a": -1}], 1)]
+    model = StructuredPerceptron(features, decode, min_margin=0.1, max_epochs=None, shuffle=False)
+    with pytest.warns(UserWarning, match=r"no weights have the margin min_margin=0\.1"):
+        model.fit(*split(pairs))
+    assert model.run_.stopped is Stopped.MARGIN_RULED_OUT
+    assert model.run_.margin_at_most < 0.1
+    history, mistakes = lecture(pairs * 10)
+    soonest = next(k for k, (row, _) in enumerate(mistakes, 1) if square(history[row]) < Fraction(0.1) ** 2 * k * k)
+    assert model.run_.mistakes == soonest
+
+
+@laws
+@given(DATA, st.sampled_from([0.3, 0.7, 1.5]))
+def test_a_run_ends_at_the_first_mistake_that_rules_the_margin_out(pairs, margin):
+    model = StructuredPerceptron(features, decode, min_margin=margin, max_epochs=3, shuffle=False)
+    run = quietly_fitted(model, pairs).run_
+    online = StructuredPerceptron(features, decode)
+    for seen, (x, y) in enumerate(pairs * 3, 1):
+        if online.partial_fit([x], [y]).run_.margin_at_most < margin:
+            assert (run.stopped, run.examples) == (Stopped.MARGIN_RULED_OUT, seen)
+            return
+        if seen == run.examples:
+            break
+    assert run.stopped is not Stopped.MARGIN_RULED_OUT
+
+
+def test_the_bound_on_the_margin_covers_the_rounding_of_the_weights():
+    pairs = [([{}, {"a": 1e16}], 1)] + [([{}, {"a": 1.5}], 0)] * 40  # each 1.5 is rounded to 2
+    model = StructuredPerceptron(features, decode, readout="last").partial_fit(*split(pairs))
+    assert (model.run_.mistakes, model.weights["a"]) == (41, 1e16 - 80)
+    assert Fraction(model.run_.margin_at_most) >= Fraction(10**16 - 60, 41)
+
+
+def test_whoever_wants_the_last_weights_is_told_if_the_run_did_not_converge():
+    pairs = [([{"a": 1}, {"a": -1}], 0), ([{"a": 1}, {"a": -1}], 1)]
+    with pytest.warns(UserWarning, match="the last of 2 epochs still made") as caught:
+        StructuredPerceptron(features, decode, readout="last", max_epochs=2).fit(*split(pairs))
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        StructuredPerceptron(features, decode, max_epochs=2).fit(*split(pairs))
+
+
+# -- inexact search ---------------------------------------------------------------------------------------------------
+
+
+def test_a_guess_that_scores_below_gold_is_no_mistake_and_changes_nothing():
+    model = StructuredPerceptron(features, lambda weights, x: 1, readout="last")
+    with pytest.warns(UserWarning, match="1 guess missed a gold structure that scores higher"):
+        model.fit([[{"a": 1}, {"b": 1}]], [0])
+    assert model.weights == {"a": 1.0, "b": -1.0}  # at first they tie, which is a mistake
+    assert (model.run_.mistakes, model.search_errors_, model.run_.errors) == (1, 1, 1)
+    assert model.run_.stopped is Stopped.NO_MISTAKES
+
+
+WORDS = ["the", "old", "man", "the", "boats", "by", "the", "mill"]
+TAGS = "DNV"
+
+
+def tag_features(x, y):
+    """Tags of a prefix, with their words and the tags before them."""
+    vector = {}
+    for i, tag in enumerate(y):
+        for name in ((x[i], tag), ("", *y[max(i - 1, 0) : i], tag)):
+            vector[name] = vector.get(name, 0) + 1
+    return vector
+
+
+def beams(weights, x, width):
+    beam = [()]
+    for _ in x:
+        longer = [(*y, tag) for y in beam for tag in TAGS]
+        beam = sorted(longer, key=lambda y: -weights.score(tag_features(x, y)))[:width]
+        yield beam
+
+
+def beam_tagger(width):
+    def decode(weights, x, gold=None):
+        steps = list(beams(weights, x, width))
+        return steps[-1][0] if gold is None else [(gold[: len(beam[0])], beam) for beam in steps]
+
+    return decode
+
+
+def tagged(seed, n=20):
+    chance = random.Random(seed)
+    truth = {word: chance.choice(TAGS) for word in sorted(set(WORDS))}
+    xs = [tuple(chance.choices(WORDS, k=chance.randint(1, 4))) for _ in range(n)]
+    return xs, [tuple(truth[word] for word in x) for x in xs]
+
+
+def beam_lecture(xs, ys, width, rule):
+    """The weights after one pass in which each mistake adds the prefixes that the rule chooses."""
+    w, chosen = {}, []
+    for x, gold in zip(xs, ys, strict=True):
+        steps = [(gold[: len(beam[0])], beam[0], beam) for beam in beams(Weights(w), x, width)]
+        if rule == "early":
+            at = next((i for i, (part, _, beam) in enumerate(steps) if part not in beam), len(steps) - 1)
+        else:
+            leads = [dot(w, tag_features(x, best)) - dot(w, tag_features(x, part)) for part, best, _ in steps]
+            wrong = [i for i, (part, best, _) in enumerate(steps) if part != best]
+            at = max(wrong, key=leads.__getitem__) if steps[-1][1] != gold else len(steps) - 1
+        part, best, _ = steps[at]
+        chosen += [len(part)] if part != best else []
+        for y, sign in ((part, 1), (best, -1)):
+            for name, value in tag_features(x, y).items():
+                w[name] = w.get(name, 0) + sign * value
+    return nonzero(w), chosen
+
+
+@pytest.mark.parametrize("rule", ["early", "max"])
+@pytest.mark.parametrize("width", [1, 2, 4])
+@pytest.mark.parametrize("seed", range(4))
+def test_beams_are_updated_where_the_rule_says(rule, width, seed):
+    xs, ys = tagged(seed)
+    model = StructuredPerceptron(
+        tag_features, beam_tagger(width), violation=rule, readout="last", record_mistakes=True
+    ).partial_fit(xs, ys)
+    weights, chosen = beam_lecture(xs, ys, width, rule)
+    assert model.weights == weights
+    assert [len(guess) for guess in model.mistake_guesses_] == chosen
+    assert model.search_errors_ == 0
+
+
+@pytest.mark.parametrize("rule", ["early", "max"])
+@pytest.mark.parametrize("width", [1, 3])
+def test_violations_never_exceed_the_bound(rule, width):
+    xs, ys = tagged(0, n=40)
+    model = StructuredPerceptron(tag_features, beam_tagger(width), violation=rule, readout="last", max_epochs=None)
+    run = model.fit(xs, ys).run_
+    # The weight 1 of each word with its tag separates every prefix from all others by at least 1.
+    margin = 1 / math.sqrt(len({pair for x, y in zip(xs, ys, strict=True) for pair in zip(x, y, strict=True)}))
+    assert (run.stopped, run.errors) == (Stopped.NO_MISTAKES, 0)
+    assert 0 < run.mistakes <= (run.radius / margin) ** 2
+    assert run.margin_at_most >= margin
+
+
+def test_the_early_rule_asks_for_no_step_after_gold_has_fallen():
+    asked = []
+
+    def decode(weights, x, gold=None):
+        for length in range(1, 5):
+            asked.append(length)
+            yield gold[:length], [(1,) * length]
+
+    StructuredPerceptron(lambda x, y: {sum(y): 1}, decode, violation="early").partial_fit(["x"], [(1, 1, 0, 1)])
+    assert asked == [1, 2, 3]
+
+
+def test_max_skips_a_prefix_that_was_wrong_on_the_way_to_the_right_end():
+    steps = [((0,), [(1,), (0,)]), ((0, 0), [(0, 0)])]
+    model = StructuredPerceptron(lambda x, y: {y: 1}, lambda weights, x, gold: steps, violation="max")
+    assert model.partial_fit(["x"], [(0, 0)]).run_.mistakes == 0
+
+
+def test_a_loss_and_a_beam_go_together():
+    def decode(weights, x, gold=None):
+        yield gold[:1], [("V",), ("N",)]
+        yield gold, [("N", "N"), ("N", "V")]
+
+    def hamming(gold, guess):
+        return sum(map(str.__ne__, gold, guess))
+
+    model = StructuredPerceptron(tag_features, decode, violation="max", loss=hamming, record_mistakes=True)
+    model.partial_fit([("old", "man")], [("N", "V")])
+    assert (model.mistake_guesses_, model.largest_loss_) == ([("V",)], 1.0)
+
+
+# -- what is asked of the user ----------------------------------------------------------------------------------------
+
+
+def test_weights_can_be_read_and_not_changed():
+    weights = Weights({"a": 1.0})
+    for change in (
+        lambda: weights.update(b=1.0),
+        lambda: weights.__setitem__("a", 2.0),
+        lambda: weights.pop("a"),
+        lambda: weights.setdefault("b", 1.0),
+        weights.clear,
+    ):
+        with pytest.raises(TypeError, match="can only be read"):
+            change()
+    assert (weights["never seen"], len(weights), "never seen" in weights) == (0.0, 1, False)
+    for twin in (copy.deepcopy(weights), pickle.loads(pickle.dumps(weights))):
+        assert type(twin) is Weights
+        assert twin == weights
+
+
+def test_the_weights_that_were_read_out_do_not_change_when_learning_goes_on():
+    model = StructuredPerceptron(features, decode, readout="last").partial_fit([[{"a": 1}, {"b": 1}]], [1])
+    before = model.weights
+    model.partial_fit([[{"b": 1}, {"c": 1}]], [1])
+    assert before == {"a": -1.0, "b": 1.0}
+    assert model.weights == {"a": -1.0, "c": 1.0}
+
+
+def test_the_heaviest_features_come_first_whatever_their_sign():
+    model = StructuredPerceptron(features, decode, readout="last")
+    model.partial_fit([[{"b": 3, "z": 1, "y": 0}, {"a": 1, "c": 1}]], [1])
+    assert model.heaviest() == [("b", -3.0), ("a", 1.0), ("c", 1.0), ("z", -1.0)]
+    assert model.heaviest(1) == [("b", -3.0)]
+
+
+def test_its_repr_says_what_differs_from_the_defaults_and_what_happened():
+    model = StructuredPerceptron(features, decode, loss=distance, random_state=3)
+    assert repr(model) == "StructuredPerceptron(random_state=3, loss=distance): nothing learned yet"
+    model = StructuredPerceptron(features, decode).partial_fit([[{"a": 1}, {"b": 1}]], [1])
+    assert repr(model) == "StructuredPerceptron(): 1 mistake on 1 example"
+
+
+def test_structures_may_be_arrays():
+    def features(x, y):
+        return {"length": len(y), **dict(enumerate(y.tolist()))}
+
+    def decode(weights, x):
+        return max(x, key=lambda y: weights.score(features(x, y)))
+
+    x = [np.array([0, 1]), np.array([1]), np.array([1, 0])]
+    model = StructuredPerceptron(features, decode, readout="last").fit([x], [x[2]])
+    assert model.score([x], [x[2]]) == 1.0
+
+
+@pytest.mark.parametrize(("gold", "guess"), [((0, 1), [0, 1]), ([(0, 1)], [[0, 1]]), (np.array([0, 1]), (0, 1))])
+def test_a_guess_that_differs_from_gold_in_type_only_is_an_error(gold, guess):
+    model = StructuredPerceptron(lambda x, y: {"length": len(y)}, lambda weights, x: guess)
+    with pytest.raises(TypeError, match=r"differs from the gold structure .* in type only"):
+        model.fit(["x"], [gold])
+
+
+def test_ctrl_c_keeps_what_was_learned():
+    calls = itertools.count(1)
+
+    def interrupted(weights, x):
+        if next(calls) == 4:
+            raise KeyboardInterrupt
+        return decode(weights, x)
+
+    xs = [[{"a": 1}, {"b": 1}], [{"b": 1}, {"c": 1}], [{"c": 1}, {"a": 1}]]
+    model = StructuredPerceptron(features, interrupted, readout="last", shuffle=False, record_mistakes=True)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(xs, [1, 1, 1])
+    history, mistakes = lecture([(x, 1) for x in xs])
+    assert model.weights == nonzero(history[-1])
+    assert model.mistake_rows_ == [row for row, _ in mistakes]
+    assert (model.run_.stopped, model.run_.examples, model.run_.errors) == (Stopped.INTERRUPTED, 3, None)
+
+
+@pytest.mark.parametrize("learn", ["fit", "partial_fit"])
+def test_a_call_that_fails_leaves_the_model_as_it_was(learn):
+    model = StructuredPerceptron(features, decode, record_mistakes=True)
+    model.partial_fit([[{"a": 1}, {"b": 1}], [{"b": 2}, {"c": 3}]], [1, 1])
+    before = copy.deepcopy((model._memory, model.run_, model.weights, model.mistake_rows_))
+    with pytest.raises(ValueError, match=r"of example 2: feature 'd' is NaN"):
+        getattr(model, learn)([[{"c": 1}, {"e": 1}], [{"e": 1}, {"c": 1}], [{"d": math.nan}, {"c": 1}]], [1, 1, 1])
+    assert (model._memory, model.run_, model.weights, model.mistake_rows_) == before
+
+
+@pytest.mark.parametrize(
+    ("vector", "error", "words"),
+    [
+        ([1, 2], TypeError, r"features\(x, gold\) of example 1 is a list; return a mapping"),
+        ({"a": math.inf}, ValueError, "of example 1: feature 'a' is inf"),
+        ({"a": None}, ValueError, "of example 1: feature 'a' has the value None"),
+        ({"a": "red"}, ValueError, r"of example 1: feature 'a' has the value 'red'.*\{\('a', 'red'\): 1\}"),
+    ],
+)
+def test_features_that_are_no_numbers_are_named(vector, error, words):
+    model = StructuredPerceptron(features, lambda weights, x: 0)
+    with pytest.raises(error, match=words):
+        model.partial_fit([[{}, {}], [{}, vector]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"readout": "vote"}, "no decoder finds it; choose 'average'"),
+        ({"readout": "first"}, "readout='first' is unknown"),
+        ({"max_epochs": 0}, "max_epochs=0 must be a whole number"),
+        ({"min_margin": -1.0}, "min_margin=-1.0 must be a positive number"),
+        ({"violation": "late"}, "violation='late' is unknown"),
+        ({"violation": "max"}, r"of example 0 yielded .*; yield pairs"),
+        ({"violation": "early", "decode": lambda weights, x, gold: []}, "yielded nothing"),
+        ({"decode": lambda weights, x: None}, "decode returned None for example 0"),
+        ({"loss": lambda gold, guess: -1}, r"loss\(gold, guess\) of example 0 is -1"),
+        ({"decode": None}, "decode=None cannot be called"),
+        ({"random_state": "now"}, "random_state='now' is no seed"),
+    ],
+)
+def test_errors_say_what_is_wrong_and_how_to_fix_it(wrong, words):
+    def tells(weights, x, gold=None):
+        return ["guess"] if gold else 0
+
+    options = {"decode": decode if "loss" in wrong else tells, **wrong}
+    model = StructuredPerceptron(features, **options)
+    with pytest.raises((TypeError, ValueError), match=words):
+        model.fit([[{"a": 1}, {"b": 1}]], [1])
+
+
+def test_as_many_structures_as_inputs_are_needed():
+    model = StructuredPerceptron(features, decode)
+    with pytest.raises(ValueError, match="there are 2 inputs and 1 structures"):
+        model.fit([[{}], [{}]], [0])
+    with pytest.raises(ValueError, match="nothing to learn from"):
+        model.partial_fit([], [])
+    with pytest.raises(AttributeError, match="learned nothing yet"):
+        model.predict([[{}]])
