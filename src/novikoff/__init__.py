@@ -10,11 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from novikoff.data.chunks import ChunkScores, score_chunks
+    from novikoff.data.conll import read_conll, write_conll
+    from novikoff.data.conllu import read_conllu, write_conllu
+    from novikoff.data.sentences import Sentences
     from novikoff.estimators.kernel_perceptron import KernelPerceptron
     from novikoff.estimators.lifts import Paraboloid
     from novikoff.estimators.perceptron import Perceptron
+    from novikoff.estimators.sequence_perceptron import SequencePerceptron
     from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
     from novikoff.learn.record import Run, Stopped
+    from novikoff.learn.structured import StructuredPerceptron
     from novikoff.prove.ball import Ball, NoBall, separating_ball
     from novikoff.prove.bounds import mistake_bound
     from novikoff.prove.certificate import Bracket, Certificate, CertificateError, Verdict
@@ -38,6 +44,15 @@ _HOMES = {
     "KernelPerceptron": "estimators.kernel_perceptron",
     "Paraboloid": "estimators.lifts",
     "Perceptron": "estimators.perceptron",
+    "SequencePerceptron": "estimators.sequence_perceptron",
+    "ChunkScores": "data.chunks",
+    "score_chunks": "data.chunks",
+    "Sentences": "data.sentences",
+    "read_conll": "data.conll",
+    "read_conllu": "data.conllu",
+    "write_conll": "data.conll",
+    "write_conllu": "data.conllu",
+    "StructuredPerceptron": "learn.structured",
     "OnlinePerceptron": "learn.online",
     "predict_reveal_learn": "learn.online",
     "Run": "learn.record",
@@ -73,6 +88,7 @@ __all__ = [
     "Bracket",
     "Certificate",
     "CertificateError",
+    "ChunkScores",
     "FollowedProof",
     "FreundSchapireBound",
     "KernelPerceptron",
@@ -81,8 +97,11 @@ __all__ = [
     "Paraboloid",
     "Perceptron",
     "Run",
+    "Sentences",
     "Separator",
+    "SequencePerceptron",
     "Stopped",
+    "StructuredPerceptron",
     "Verdict",
     "certify",
     "cover_count",
@@ -96,10 +115,15 @@ __all__ = [
     "multiclass_margins",
     "predict_reveal_learn",
     "radius",
+    "read_conll",
+    "read_conllu",
     "sauer_bound",
+    "score_chunks",
     "separating_ball",
     "shattered_example",
     "vc_dimension",
+    "write_conll",
+    "write_conllu",
 ]
 
 

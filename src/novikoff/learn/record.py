@@ -51,13 +51,13 @@ class Run:
         return "\n".join(filter(None, [self._what_happened(), self._what_it_proves(), self._what_it_gets_wrong()]))
 
     def _what_happened(self) -> str:
-        made = f"{_count(self.mistakes, 'mistake')} on {_count(self.examples, 'example')}"
+        made = f"{counted(self.mistakes, 'mistake')} on {counted(self.examples, 'example')}"
         if self.stopped is None:
             return f"Made {made} so far, and goes on learning."
         per_epoch = ", ".join(f"{made:,}" for made in self.mistakes_per_epoch[:12])
         more = ", ..." if self.epochs > 12 else ""
         return (
-            f"Stopped after {_count(self.epochs, 'epoch')} because {self.stopped.value}.\n"
+            f"Stopped after {counted(self.epochs, 'epoch')} because {self.stopped.value}.\n"
             f"Made {made}; by epoch: {per_epoch}{more}."
         )
 
@@ -75,9 +75,9 @@ class Run:
         if self.errors is None:
             return ""
         names = {"last": "last weights", "average": "averaged weights", "vote": "vote of all weights"}
-        rows = _count(self.n_rows or 0, "training row")
-        return f"The {names[self.readout]}: {_count(self.errors, 'error')} on {rows}."
+        rows = counted(self.n_rows or 0, "training row")
+        return f"The {names[self.readout]}: {counted(self.errors, 'error')} on {rows}."
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,355 @@
+"""The perceptron's hot loops on label sequences: Viterbi, and the mistakes it makes.
+
+Tokens are the rows of a matrix, dense or CSR (see `engine/rows.py`), and a sequence is a run of rows. `emissions` has
+a row for every feature and a column for every label: a label's score at a token is the sum of the token's features
+times their weights, in column order. `links[a, b]` is the weight of label b right after label a, and the last row and
+column stand for the outside: `links[-1, b]` begins a sequence with b, `links[a, -1]` ends it with a. A link of minus
+infinity is forbidden.
+
+Ties go to the first label, read from the end of the sequence. All jitted callees live in this file, because Numba's
+cache does not notice a change in another one.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+from numpy.typing import NDArray
+
+# A number that no label has: nothing to be different from.
+NO_LABEL = np.iinfo(np.int64).max
+
+
+class Weights(NamedTuple):
+    """The weights of a chain: features x labels, and labels x labels with the outside last."""
+
+    emissions: NDArray[np.float64]
+    links: NDArray[np.float64]
+
+
+class Scratch(NamedTuple):
+    """Room for Viterbi: scores of one token, of the one before, and the best predecessor of every label so far."""
+
+    now: NDArray[np.float64]
+    before: NDArray[np.float64]
+    reach: NDArray[np.float64]
+    best: NDArray[np.int64]
+    back: NDArray[np.uint16]
+    path: NDArray[np.int64]
+
+    @classmethod
+    def room(cls, n_labels: int, n_tokens: int) -> "Scratch":
+        return cls(
+            np.empty(n_labels),
+            np.empty(n_labels),
+            np.empty(n_labels),
+            np.empty(n_labels, dtype=np.int64),
+            np.empty((max(n_tokens, 1), n_labels), dtype=np.uint16),
+            np.empty(max(n_tokens, 1), dtype=np.int64),
+        )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Access to a token
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def score_labels(X, token, emissions, scores):
+    """The score of every label at a token, from its features alone."""
+
+
+def add_token(X, token, amount, label, emissions, age, drift):
+    """Add the token's features to the weights of a label, and `age` times to their drift.
+
+    Returns by how much the squared length of the weights has grown, and the sum of what was added up for it.
+    """
+
+
+def score_label(X, token, label, emissions):
+    """The score of one label at a token."""
+
+
+@overload(score_labels)
+def _score_labels(X, token, emissions, scores):
+    if isinstance(X, types.Array):
+
+        def dense(X, token, emissions, scores):
+            scores[:] = 0.0
+            for j in range(X.shape[1]):
+                x = np.float64(X[token, j])
+                if x != 0.0:
+                    weights = emissions[j]
+                    for label in range(scores.size):
+                        scores[label] += x * weights[label]
+
+        return dense
+
+    def sparse(X, token, emissions, scores):
+        scores[:] = 0.0
+        for j in range(X.indptr[token], X.indptr[token + np.uint64(1)]):
+            x = np.float64(X.data[j])
+            weights = emissions[X.indices[j]]
+            for label in range(scores.size):
+                scores[label] += x * weights[label]
+
+    return sparse
+
+
+@overload(add_token)
+def _add_token(X, token, amount, label, emissions, age, drift):
+    if isinstance(X, types.Array):
+
+        def dense(X, token, amount, label, emissions, age, drift):
+            grown = size = 0.0
+            for j in range(X.shape[1]):
+                step, old = amount * X[token, j], emissions[j, label]
+                emissions[j, label] += step
+                drift[j, label] += age * step
+                grown += step * (2.0 * old + step)
+                size += abs(step) * (2.0 * abs(old) + abs(step))
+            return grown, size
+
+        return dense
+
+    def sparse(X, token, amount, label, emissions, age, drift):
+        grown = size = 0.0
+        for j in range(X.indptr[token], X.indptr[token + np.uint64(1)]):
+            step, column = amount * X.data[j], X.indices[j]
+            old = emissions[column, label]
+            emissions[column, label] += step
+            drift[column, label] += age * step
+            grown += step * (2.0 * old + step)
+            size += abs(step) * (2.0 * abs(old) + abs(step))
+        return grown, size
+
+    return sparse
+
+
+@overload(score_label)
+def _score_label(X, token, label, emissions):
+    if isinstance(X, types.Array):
+
+        def dense(X, token, label, emissions):
+            total = 0.0
+            for j in range(X.shape[1]):
+                total += X[token, j] * emissions[j, label]
+            return total
+
+        return dense
+
+    def sparse(X, token, label, emissions):
+        total = 0.0
+        for j in range(X.indptr[token], X.indptr[token + np.uint64(1)]):
+            total += X.data[j] * emissions[X.indices[j], label]
+        return total
+
+    return sparse
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Viterbi
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def best_path(X, first, last, gold, cost, weights, scratch):
+    """The best label sequence of the tokens from `first` to `last` goes to `scratch.path`; returns its score.
+
+    Every label other than `gold` gets `cost` on top, so that a sequence must win by its distance (0: it need not).
+    """
+    emissions, links = weights.emissions, weights.links
+    now, before, best, path = scratch.now, scratch.before, scratch.best, scratch.path
+    n_labels = now.size
+    for token in range(first, last):
+        score_labels(X, np.uint64(token), emissions, now)
+        if cost != 0.0:
+            for label in range(n_labels):
+                if label != gold[token]:
+                    now[label] += cost
+        if token == first:
+            for label in range(n_labels):
+                now[label] += links[n_labels, label]
+        else:
+            _step(before, links, scratch.reach, best, now)
+            back = scratch.back[token - first]
+            for label in range(n_labels):
+                back[label] = best[label]
+        now, before = before, now
+
+    top = 0
+    for label in range(n_labels):
+        before[label] += links[label, n_labels]
+        if before[label] > before[top]:
+            top = label
+    score = before[top]
+    for place in range(last - first - 1, -1, -1):
+        path[place] = top
+        top = scratch.back[place, top]
+    return score
+
+
+@njit(cache=True, nogil=True)
+def _step(before, links, reach, best, now):
+    """now[b] += max over a of before[a] + links[a, b]; best[b] is that a, the first of equals."""
+    n_labels = now.size
+    for label in range(n_labels):
+        reach[label] = before[0] + links[0, label]
+        best[label] = 0
+    for previous in range(1, n_labels):
+        score, link = before[previous], links[previous]
+        for label in range(n_labels):
+            candidate = score + link[label]
+            better = candidate > reach[label]
+            reach[label] = candidate if better else reach[label]
+            best[label] = previous if better else best[label]
+    for label in range(n_labels):
+        now[label] += reach[label]
+
+
+@njit(cache=True, nogil=True)
+def label_sequences(X, starts, weights, scratch, labels, scores):
+    """The best labels of every token, and the score of every sequence."""
+    nobody = labels[:0]
+    for number in range(starts.size - 1):
+        first, last = starts[number], starts[number + 1]
+        scores[number] = 0.0
+        if last > first:
+            scores[number] = best_path(X, first, last, nobody, 0.0, weights, scratch)
+            for place in range(last - first):
+                labels[first + place] = scratch.path[place]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Learning
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def sequence_epoch(X, starts, gold, order, cost, examples, weights, drift, scratch, at, longest):
+    """Visit sequences in order; on a mistake add the features of the gold labels, subtract those of the guess.
+
+    Fills `at` with the steps of the mistakes, `longest` with the largest squared length of a difference so far: as
+    computed, and with a bound on its rounding error. Returns how many sequences were mistaken, and how many of their
+    labels were wrong.
+    """
+    made = wrong = 0
+    path = scratch.path
+    for step in range(order.size):
+        first, last = starts[order[step]], starts[order[step] + np.uint64(1)]
+        best_path(X, first, last, gold, cost, weights, scratch)
+        differ = 0
+        for place in range(last - first):
+            differ += path[place] != gold[first + place]
+        if differ > 0:
+            _add_difference(X, first, last, gold, path, weights, np.float64(examples + step), drift, longest)
+            at[made] = step
+            made += 1
+            wrong += differ
+    return made, wrong
+
+
+@njit(cache=True, nogil=True)
+def _add_difference(X, first, last, gold, path, weights, age, drift, longest):
+    """w <- w + d, where d = features of the gold labels - features of the path, and drift <- drift + age d."""
+    emissions, links = weights.emissions, weights.links
+    outside = links.shape[0] - 1
+
+    lead = grown = size = 0.0
+    for place in range(last - first):
+        token, right, guess = np.uint64(first + place), gold[first + place], path[place]
+        if right != guess:
+            lead += score_label(X, token, right, emissions) - score_label(X, token, guess, emissions)
+    right_before = guess_before = outside
+    for place in range(last - first + 1):
+        right, guess = (gold[first + place], path[place]) if place < last - first else (outside, outside)
+        if right != guess or right_before != guess_before:
+            lead += links[right_before, right] - links[guess_before, guess]
+        right_before, guess_before = right, guess
+
+    for place in range(last - first):
+        token, right, guess = np.uint64(first + place), gold[first + place], path[place]
+        if right != guess:
+            for label, amount in ((right, 1.0), (guess, -1.0)):
+                more, much = add_token(X, token, amount, label, emissions, age, drift.emissions)
+                grown += more
+                size += much
+    right_before = guess_before = outside
+    for place in range(last - first + 1):
+        right, guess = (gold[first + place], path[place]) if place < last - first else (outside, outside)
+        if right != guess or right_before != guess_before:
+            for a, b, amount in ((right_before, right, 1.0), (guess_before, guess, -1.0)):
+                old = links[a, b]
+                links[a, b] += amount
+                drift.links[a, b] += age * amount
+                grown += amount * (2.0 * old + amount)
+                size += 2.0 * abs(old) + 1.0
+        right_before, guess_before = right, guess
+
+    # ||w + d||^2 = ||w||^2 + 2 <w, d> + ||d||^2
+    square = grown - 2.0 * lead
+    terms = 4.0 * (last - first + 1) * (emissions.shape[0] + 4)
+    longest[0] = max(longest[0], square)
+    longest[1] = max(longest[1], square + terms * 2.0**-52 * size)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The k best
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def best_paths(X, first, last, weights, scores, backs, ranks, paths, totals):
+    """The k best label sequences of the tokens from `first` to `last`, best first; returns how many there are.
+
+    For every token and label, `scores` has the k best ways to get there, `backs` and `ranks` say where each came from:
+    the label before, and which of its ways. Of ways with equal scores, the earlier label comes first.
+    """
+    emissions, links = weights.emissions, weights.links
+    n_tokens, n_labels, k = scores.shape
+    now = np.empty(n_labels)
+    for place in range(n_tokens):
+        score_labels(X, np.uint64(first + place), emissions, now)
+        for label in range(n_labels):
+            top, back, rank = scores[place, label], backs[place, label], ranks[place, label]
+            top[:] = -np.inf
+            if place == 0:
+                top[0] = now[label] + links[n_labels, label]
+                continue
+            for previous in range(n_labels):
+                for way in range(k):
+                    candidate = scores[place - 1, previous, way] + links[previous, label]
+                    if not _insert(candidate, previous, way, top, back, rank):
+                        break
+            for way in range(k):
+                top[way] += now[label]
+
+    end_label, end_rank = np.empty(k, dtype=backs.dtype), np.empty(k, dtype=ranks.dtype)
+    totals[:] = -np.inf
+    for label in range(n_labels):
+        for way in range(k):
+            candidate = scores[n_tokens - 1, label, way] + links[label, n_labels]
+            if not _insert(candidate, label, way, totals, end_label, end_rank):
+                break
+    found = 0
+    while found < k and totals[found] > -np.inf:
+        label, way = end_label[found], end_rank[found]
+        for place in range(n_tokens - 1, -1, -1):
+            paths[found, place] = label
+            label, way = backs[place, label, way], ranks[place, label, way]
+        found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _insert(score, label, way, top, back, rank):
+    """Put a way among the best so far, unless it is no better than the last of them; whether it was put there."""
+    place = top.size
+    while place > 0 and score > top[place - 1]:
+        place -= 1
+    if place == top.size:
+        return False
+    for later in range(top.size - 1, place, -1):
+        top[later], back[later], rank[later] = top[later - 1], back[later - 1], rank[later - 1]
+    top[place], back[place], rank[place] = score, label, way
+    return True

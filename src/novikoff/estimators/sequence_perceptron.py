@@ -1,0 +1,174 @@
+"""The sequence perceptron in scikit-learn's way: a thin shell around `novikoff.learn.tagger`."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from novikoff.estimators.shell import all_or_nothing, seed_of, warn_unless_converged
+from novikoff.learn.record import Stopped
+from novikoff.learn.sequence import SequenceReadout, SequenceRun
+from novikoff.learn.tagger import Constraint, Scored, Tagger, Weight, learn_tagger
+
+
+class SequencePerceptron(BaseEstimator):
+    """The structured perceptron on label sequences (Collins 2002): a first-order chain, decoded by Viterbi.
+
+    It labels the tokens of a sequence together: chunks, names, parts of addresses, parts of speech. The theorem of
+    Block and Novikoff holds for it, with label sequences in the place of labels: if some weights of length 1 give every
+    right label sequence a lead of gamma over all others, at most (R/gamma)^2 sequences are mistaken, R being the
+    longest difference of two feature vectors. The number of label sequences, exponential in their length, does not
+    appear.
+
+    Parameters
+    ----------
+    templates : list of str or None
+        Which parts of a token and its neighbours are features: `"w[0]"`, `"w[-1]|w[0]"`, `"suffix2(w[0])"`,
+        `"p[-1]|shape(w[0])"`. Tokens are then mappings from column to value, tuples whose places `columns` names, or
+        `Sentences` read from a file. Without templates, tokens are lists of attributes or mappings, as
+        sklearn-crfsuite takes them, or a sequence is an array of numbers, one row a token.
+    columns : sequence of str
+        The names of the places, if tokens are tuples.
+    min_count : int
+        Features that occur less often are left out.
+    constraint : {"IOB1", "IOB2", "IOBES", "BILOU"}, function or None
+        Which label may follow which: those of a chunking scheme, or whether `constraint(before, after)` is true. Only
+        legal label sequences are predicted.
+    readout : {"average", "last"}
+        The mean of the weights after each sequence, or the last ones.
+    max_epochs : int or None
+        The most passes over the sequences; None for no limit, which ends only if they are separable.
+    held_out : float or None
+        The share of the sequences by which the number of epochs is chosen; then all are learned.
+    patience : int
+        How many epochs without improvement on the held-out part end the search.
+    cost : float
+        What every wrong label gets on top while learning, so that the right sequence must win by a margin. Mistakes are
+        then at most (R^2 + 2 cost n)/gamma^2, with n the length of the longest sequence.
+    shuffle : bool
+        Whether each epoch visits the sequences in a new random order.
+    random_state : int, RandomState or None
+        Where the random orders come from.
+    min_margin : float or None
+        Stop after an epoch that proves that no weights separate with this margin.
+
+    Attributes
+    ----------
+    classes_ : list
+        The labels.
+    run_ : SequenceRun
+        The record: mistaken sequences and wrong tokens by epoch, seconds, R, ||w||, margins ruled out, errors.
+    tagger_ : Tagger
+        The trained labeller itself, free of scikit-learn.
+    mistake_rows_ : array
+        The number of every mistaken sequence, in order.
+    state_features_, transition_features_ : dict
+        The weights by (feature, label) and by (label, label), under sklearn-crfsuite's names.
+
+    Examples
+    --------
+    >>> from novikoff import SequencePerceptron
+    >>> sentences = ["the cat sleeps", "a dog barks", "dogs bark"]
+    >>> words = [[{"w": word} for word in sentence.split()] for sentence in sentences]
+    >>> tags = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB"], ["NOUN", "VERB"]]
+    >>> model = SequencePerceptron(templates=["w[0]", "w[-1]", "suffix1(w[0])"], random_state=0).fit(words, tags)
+    >>> model.predict([[{"w": "the"}, {"w": "bird"}, {"w": "sings"}]])
+    [['DET', 'NOUN', 'VERB']]
+    """
+
+    classes_: list[Hashable]
+    run_: SequenceRun
+    tagger_: Tagger
+    mistake_rows_: NDArray[np.int64]
+
+    def __init__(
+        self,
+        *,
+        templates: Sequence[str] | None = None,
+        columns: Sequence[str] = (),
+        min_count: int = 1,
+        constraint: Constraint | None = None,
+        readout: SequenceReadout = "average",
+        max_epochs: int | None = 10,
+        held_out: float | None = None,
+        patience: int = 3,
+        cost: float = 0.0,
+        shuffle: bool = True,
+        random_state: Any = None,
+        min_margin: float | None = None,
+    ) -> None:
+        self.templates = templates
+        self.columns = columns
+        self.min_count = min_count
+        self.constraint = constraint
+        self.readout = readout
+        self.max_epochs = max_epochs
+        self.held_out = held_out
+        self.patience = patience
+        self.cost = cost
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.min_margin = min_margin
+
+    def fit(self, X: Any, y: Sequence[Sequence[Hashable]]) -> Self:
+        """Learn from sequences of tokens `X` with their label sequences `y`.
+
+        After Ctrl-C the model holds what was learned so far, and the interrupt is raised again.
+        """
+        with all_or_nothing(self):
+            options = self.get_params(deep=False)
+            options["seed"] = seed_of(options.pop("random_state"))
+            self.tagger_, learned = learn_tagger(X, y, **options)
+            self.classes_ = list(self.tagger_.labels)
+            self.run_ = learned.run
+            self.mistake_rows_ = learned.mistakes
+        if learned.run.stopped is Stopped.INTERRUPTED:
+            raise KeyboardInterrupt
+        warn_unless_converged(self, learned.run)
+        return self
+
+    def predict(self, X: Any) -> list[list[Hashable]]:
+        """The best label sequence of every sequence. Features that were never seen are ignored."""
+        return self._fitted().label(X)
+
+    def predict_single(self, tokens: Any) -> list[Hashable]:
+        """The best label sequence of one sequence."""
+        return self._fitted().label([tokens])[0]
+
+    def predict_with_scores(self, X: Any) -> list[Scored]:
+        """The best label sequences with their scores, and by how much each beats the second best."""
+        return self._fitted().label_with_scores(X)
+
+    def predict_best(self, X: Any, k: int) -> list[list[tuple[list[Hashable], float]]]:
+        """The k best label sequences of every sequence with their scores, best first."""
+        return self._fitted().best(X, k)
+
+    def score(self, X: Any, y: Sequence[Sequence[Hashable]]) -> float:
+        """The share of tokens with the right label; for chunks see `score_chunks`."""
+        return self._fitted().accuracy(X, y)
+
+    def heaviest(self, n: int | None = 20, label: Hashable | None = None) -> list[Weight]:
+        """The weights of features by name, the largest in size first; of one label, if it is named."""
+        return self._fitted().heaviest(n, label)
+
+    def prune(self, below: float = 0.0) -> Self:
+        """Drop weights of size `below` or less, and the features that have no weight left."""
+        self.tagger_ = self._fitted().pruned(below)
+        return self
+
+    @property
+    def state_features_(self) -> dict[tuple[Any, Hashable | None], float]:
+        """The weight of every feature and label, where it is not 0."""
+        return {(weight.feature, weight.label): weight.weight for weight in self._fitted().heaviest(None)}
+
+    @property
+    def transition_features_(self) -> dict[tuple[Hashable | None, Hashable | None], float]:
+        """The weight of every label after a label, where it is not 0; None stands for the outside."""
+        return {(link.feature, link.label): link.weight for link in self._fitted().links()}
+
+    def _fitted(self) -> Tagger:
+        check_is_fitted(self, "tagger_")
+        return self.tagger_

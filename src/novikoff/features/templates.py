@@ -1,0 +1,383 @@
+"""Feature templates: which parts of a token and its neighbours become features.
+
+A template is a conjunction of parts, joined by `|`. A part is a column and an offset, `w[-1]`: the value that column w
+has one token before. Functions of a value may be wrapped around it: `suffix2(w[0])`, `shape(w[0])`,
+`prefix3(lower(w[0]))`. The feature of a token is the template and the values found there: `w[-1]|w[0]=the|cat`. Before
+the first token lie the values `_B-1`, `_B-2`, ..., behind the last one `_B+1`, `_B+2`, ...
+
+The work is done column by column. Values become integers once, functions are applied to the values of a vocabulary and
+not to tokens, a conjunction is one integer key a token, and keys become features by counting or sorting them. Features
+are numbered template by template, the most frequent first, so that what is used together lies together.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.rows import as_rows
+from novikoff.features.tokens import Columns, Tokens
+
+# Keys below this are counted in a table, keys above are sorted.
+TABLE = 1 << 21
+# Keys of more than this many values would not fit into 64 bits together with another part.
+LARGEST_KEY = 1 << 62
+
+ABSENT = -1
+
+
+def lower(word: str) -> str:
+    """The word in small letters."""
+    return word.lower()
+
+
+def shape(word: str) -> str:
+    """Capitals as X, small letters as x, digits as d, everything else as it is, and each run of equals once.
+
+    >>> shape("McDonald's"), shape("1,000.50"), shape("U.S.")
+    ("XxXx'x", 'd,d.d', 'X.X.')
+    """
+    kinds = ("X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c for c in word)
+    return "".join(kind for kind, _ in groupby(kinds))
+
+
+def word_function(name: str) -> Callable[[str], str] | None:
+    """A function of a word by its name: lower, shape, prefix1, prefix2, ..., suffix1, suffix2, ..."""
+    cut = re.fullmatch(r"(prefix|suffix)([1-9]\d*)", name)
+    if cut is None:
+        return {"lower": lower, "shape": shape}.get(name)
+    length = int(cut[2])
+    return (lambda word: word[:length]) if cut[1] == "prefix" else (lambda word: word[-length:])
+
+
+@dataclass(frozen=True)
+class Part:
+    """The value of a column at an offset, after some functions; the innermost comes first."""
+
+    column: str
+    offset: int
+    functions: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> tuple[str, tuple[str, ...]]:
+        """What the vocabulary depends on: the offset does not matter."""
+        return self.column, self.functions
+
+
+@dataclass(frozen=True)
+class Template:
+    """A conjunction of parts, and how it was written."""
+
+    text: str
+    parts: tuple[Part, ...]
+
+
+def parse_template(text: str) -> Template:
+    """Read a template.
+
+    >>> parse_template("p[-1]|suffix2(lower(w[0]))").parts
+    (Part(column='p', offset=-1, functions=()), Part(column='w', offset=0, functions=('lower', 'suffix2')))
+    """
+    text = "".join(text.split())
+    return Template(text, tuple(_parse_part(part, text) for part in text.split("|")))
+
+
+def _parse_part(text: str, template: str) -> Part:
+    functions = []
+    inner = text
+    while (call := re.fullmatch(r"(\w+)\((.*)\)", inner)) is not None:
+        if word_function(call[1]) is None:
+            raise ValueError(
+                f"template {template!r}: the function {call[1]!r} is unknown; there are lower, shape, "
+                "prefix1, prefix2, ... and suffix1, suffix2, ..."
+            )
+        functions.append(call[1])
+        inner = call[2]
+    place = re.fullmatch(r"([^\[\]()|=]+)\[([+-]?\d+)\]", inner)
+    if place is None:
+        raise ValueError(
+            f"template {template!r}: {text!r} is no part; write a column and an offset, such as w[0] or p[-1], "
+            "perhaps inside a function, such as suffix2(w[0])"
+        )
+    return Part(place[1], int(place[2]), tuple(reversed(functions)))
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """From keys to numbers, the most frequent key first: `keys` ascend, and `numbers` belong to them."""
+
+    keys: NDArray[np.int64]
+    numbers: NDArray[np.int32]
+
+    @classmethod
+    def count(cls, keys: NDArray[np.int64], n_keys: int, min_count: int = 1) -> "Lookup":
+        """Number the keys that occur at least so often."""
+        keys = keys[keys != ABSENT]
+        if n_keys <= TABLE:
+            counts = np.bincount(keys, minlength=n_keys)
+            kept = np.flatnonzero(counts >= min_count)
+            counts = counts[kept]
+        else:
+            kept, counts = np.unique(keys, return_counts=True)
+            kept, counts = kept[counts >= min_count], counts[counts >= min_count]
+        numbers = np.empty(len(kept), dtype=np.int32)
+        numbers[np.argsort(-counts, kind="stable")] = np.arange(len(kept), dtype=np.int32)
+        return cls(kept, numbers)
+
+    def find(self, keys: NDArray[np.int64], n_keys: int) -> NDArray[np.int32]:
+        """The number of every key, or `ABSENT`."""
+        if not len(self.keys):
+            return np.full(len(keys), ABSENT, dtype=np.int32)
+        if n_keys <= TABLE:
+            table = np.full(n_keys + 1, ABSENT, dtype=np.int32)  # the last entry answers for keys that are absent
+            table[self.keys] = self.numbers
+            return table[keys]
+        places = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
+        return np.where(self.keys[places] == keys, self.numbers[places], np.int32(ABSENT))
+
+    def keep(self, wanted: NDArray[np.bool_]) -> "Lookup":
+        """Only the numbers that are wanted, numbered anew without gaps."""
+        anew = np.cumsum(wanted, dtype=np.int32) - np.int32(1)
+        stay = wanted[self.numbers]
+        return Lookup(self.keys[stay], anew[self.numbers[stay]])
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The values of a column, numbered; the numbers behind them are the places outside a sequence."""
+
+    numbers: dict[str, int]
+    reach: int
+
+    @property
+    def size(self) -> int:
+        return len(self.numbers) + 2 * self.reach
+
+    def shifted(self, values: NDArray[np.int64], starts: NDArray[np.int64], offset: int) -> NDArray[np.int64]:
+        """For every token the number that stands `offset` tokens further, or that of a place outside."""
+        if offset == 0 or not len(values):
+            return values
+        result = np.empty_like(values)
+        if offset < 0:
+            result[-offset:] = values[:offset]
+            first, distances = starts[:-1], range(-offset, 0, -1)
+        else:
+            result[:-offset] = values[offset:]
+            first, distances = starts[1:] - 1, range(offset, 0, -1)
+        lengths = np.diff(starts)
+        outside = len(self.numbers) + (self.reach if offset > 0 else 0)
+        for inside, distance in enumerate(distances):
+            edge = first + (inside if offset < 0 else -inside)
+            result[edge[lengths > inside]] = outside + distance - 1
+        return result
+
+    def names(self) -> list[str]:
+        before = [f"_B-{distance}" for distance in range(1, self.reach + 1)]
+        after = [f"_B+{distance}" for distance in range(1, self.reach + 1)]
+        return [*self.numbers, *before, *after]
+
+
+@dataclass(frozen=True)
+class TemplateIndex:
+    """Templates with the features that were seen: what turns tokens into rows.
+
+    `stages[k]` are the look-ups of template k: those that shorten keys too long for 64 bits, then the one that numbers
+    its features.
+    """
+
+    templates: tuple[Template, ...]
+    vocabularies: dict[tuple[str, tuple[str, ...]], Vocabulary]
+    stages: tuple[tuple[Lookup, ...], ...]
+    _names: list[str] = field(default_factory=list, compare=False, repr=False)
+
+    @classmethod
+    def learn(cls, texts: Sequence[str], columns: Columns, min_count: int = 1) -> tuple["TemplateIndex", Tokens]:
+        """See which features there are, and give the tokens in these features."""
+        templates = tuple(map(parse_template, texts))
+        vocabularies, numbers = _learn_vocabularies(templates, columns)
+        stages, found = [], []
+        for template in templates:
+            keys, n_keys, lookups = _learn_keys(template, vocabularies, numbers, columns.starts)
+            last = Lookup.count(keys, n_keys, min_count)
+            stages.append((*lookups, last))
+            found.append(last.find(keys, n_keys))
+        index = cls(templates, vocabularies, tuple(stages))
+        return index, index._as_tokens(found, columns.starts)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns that the templates speak of."""
+        return needed_columns(self.templates)
+
+    @property
+    def counts(self) -> list[int]:
+        """The number of features of every template."""
+        return [len(lookups[-1].keys) for lookups in self.stages]
+
+    @property
+    def n_columns(self) -> int:
+        return sum(self.counts)
+
+    def encode(self, columns: Columns) -> Tokens:
+        """Tokens as rows; features never seen are left out."""
+        numbers = {}
+        distinct = {name: _distinct(columns.values[name]) for name in self.needed}
+        for source, vocabulary in self.vocabularies.items():
+            values, places = distinct[source[0]]
+            known = [vocabulary.numbers.get(value, ABSENT) for value in _apply(source[1], values)]
+            numbers[source] = np.array(known, dtype=np.int64)[places]
+        found = []
+        for template, lookups in zip(self.templates, self.stages, strict=True):
+            keys, n_keys = _keys(template, self.vocabularies, numbers, columns.starts, lookups[:-1])
+            found.append(lookups[-1].find(keys, n_keys))
+        return self._as_tokens(found, columns.starts)
+
+    def _as_tokens(self, found: list[NDArray[np.int32]], starts: NDArray[np.int64]) -> Tokens:
+        from scipy.sparse import csr_array
+
+        n_tokens, offset = int(starts[-1]), 0
+        table = np.empty((n_tokens, len(found)), dtype=np.int32)
+        for place, (numbers, count) in enumerate(zip(found, self.counts, strict=True)):
+            np.add(numbers, np.int32(offset), out=table[:, place], where=numbers != ABSENT)
+            table[numbers == ABSENT, place] = ABSENT
+            offset += count
+        present = table != ABSENT
+        pointers = np.zeros(n_tokens + 1, dtype=np.int32)
+        np.cumsum(present.sum(axis=1), out=pointers[1:])
+        indices = table.ravel() if present.all() else table[present]
+        ones = np.ones(len(indices), dtype=np.float32)
+        return Tokens(as_rows(csr_array((ones, indices, pointers), shape=(n_tokens, offset))), starts)
+
+    def names(self) -> list[str]:
+        """Every feature, written out."""
+        if not self._names and self.n_columns:
+            for template, lookups in zip(self.templates, self.stages, strict=True):
+                self._names.extend(_written_out(template, self.vocabularies, lookups))
+        return self._names
+
+    def keep(self, wanted: NDArray[np.bool_]) -> "TemplateIndex":
+        """The same templates with some of their features, numbered without gaps."""
+        edges = np.concatenate([[0], np.cumsum(self.counts)])
+        kept = []
+        for number, lookups in enumerate(self.stages):
+            kept.append((*lookups[:-1], lookups[-1].keep(wanted[edges[number] : edges[number + 1]])))
+        return TemplateIndex(self.templates, self.vocabularies, tuple(kept))
+
+
+def needed_columns(templates: Sequence[Template]) -> tuple[str, ...]:
+    """The columns that templates speak of."""
+    return tuple(dict.fromkeys(part.column for template in templates for part in template.parts))
+
+
+def _distinct(values: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """The values that occur, and for every token which of them."""
+    numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    return list(numbers), np.fromiter(map(numbers.__getitem__, values), dtype=np.int64, count=len(values))
+
+
+def _apply(functions: tuple[str, ...], values: list[str]) -> list[str]:
+    for name in functions:
+        function = word_function(name)
+        assert function is not None
+        values = [function(value) for value in values]
+    return values
+
+
+def _learn_vocabularies(
+    templates: Sequence[Template], columns: Columns
+) -> tuple[dict[tuple[str, tuple[str, ...]], Vocabulary], dict[tuple[str, tuple[str, ...]], NDArray[np.int64]]]:
+    """The vocabulary of every column under every chain of functions, and the tokens' numbers in it."""
+    distinct = {name: _distinct(columns.values[name]) for name in needed_columns(templates)}
+    vocabularies, numbers = {}, {}
+    parts = [part for template in templates for part in template.parts]
+    for source in dict.fromkeys(part.source for part in parts):
+        values, places = distinct[source[0]]
+        names, renamed = _distinct(_apply(source[1], values))
+        reach = max(abs(part.offset) for part in parts if part.source == source)
+        vocabularies[source] = Vocabulary({name: number for number, name in enumerate(names)}, reach)
+        numbers[source] = renamed[places]
+    return vocabularies, numbers
+
+
+def _learn_keys(
+    template: Template,
+    vocabularies: dict[tuple[str, tuple[str, ...]], Vocabulary],
+    numbers: dict[tuple[str, tuple[str, ...]], NDArray[np.int64]],
+    starts: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], int, list[Lookup]]:
+    """The key of every token, how many keys there can be, and the look-ups that were needed to keep them short."""
+    lookups: list[Lookup] = []
+    while True:
+        keys, n_keys, done = _combine(template, vocabularies, numbers, starts, lookups)
+        if done:
+            return keys, n_keys, lookups
+        lookups.append(Lookup.count(keys, n_keys))
+
+
+def _keys(
+    template: Template,
+    vocabularies: dict[tuple[str, tuple[str, ...]], Vocabulary],
+    numbers: dict[tuple[str, tuple[str, ...]], NDArray[np.int64]],
+    starts: NDArray[np.int64],
+    lookups: Sequence[Lookup],
+) -> tuple[NDArray[np.int64], int]:
+    keys, n_keys, _ = _combine(template, vocabularies, numbers, starts, lookups)
+    return keys, n_keys
+
+
+def _combine(
+    template: Template,
+    vocabularies: dict[tuple[str, tuple[str, ...]], Vocabulary],
+    numbers: dict[tuple[str, tuple[str, ...]], NDArray[np.int64]],
+    starts: NDArray[np.int64],
+    lookups: Sequence[Lookup],
+) -> tuple[NDArray[np.int64], int, bool]:
+    """Keys of as many parts as fit into 64 bits with the look-ups at hand, and whether that was all of them."""
+    keys, n_keys = np.zeros(int(starts[-1]), dtype=np.int64), 1
+    absent = np.zeros(len(keys), dtype=bool)
+    remaining = list(lookups)
+    for part in template.parts:
+        vocabulary = vocabularies[part.source]
+        if n_keys * vocabulary.size > LARGEST_KEY:
+            if not remaining:
+                return np.where(absent, ABSENT, keys), n_keys, False
+            lookup = remaining.pop(0)
+            shorter = lookup.find(np.where(absent, ABSENT, keys), n_keys)
+            absent |= shorter == ABSENT
+            keys, n_keys = shorter.astype(np.int64), max(len(lookup.keys), 1)
+        values = vocabulary.shifted(numbers[part.source], starts, part.offset)
+        absent |= values == ABSENT
+        keys = keys * vocabulary.size + values
+        n_keys *= vocabulary.size
+    return (np.where(absent, ABSENT, keys) if absent.any() else keys), n_keys, True
+
+
+def _written_out(
+    template: Template, vocabularies: dict[tuple[str, tuple[str, ...]], Vocabulary], lookups: tuple[Lookup, ...]
+) -> list[str]:
+    """The names of a template's features, by number: its keys taken apart again, from the last part to the first."""
+    last = lookups[-1]
+    keys = np.empty(len(last.keys), dtype=np.int64)
+    keys[last.numbers] = last.keys
+    n_keys, stage = [1], []
+    for part in template.parts:  # where a look-up shortened the keys
+        size = vocabularies[part.source].size
+        shortened = n_keys[-1] * size > LARGEST_KEY
+        stage.append(shortened)
+        n_keys.append((len(lookups[sum(stage) - 1].keys) if shortened else n_keys[-1]) * size)
+    columns = []
+    shorter = list(lookups[:-1])
+    for part, shortened in zip(reversed(template.parts), reversed(stage), strict=True):
+        vocabulary = vocabularies[part.source]
+        keys, values = np.divmod(keys, vocabulary.size)
+        names = vocabulary.names()
+        columns.append([names[value] for value in values.tolist()])
+        if shortened:
+            lookup = shorter.pop()
+            longer = np.empty(len(lookup.keys), dtype=np.int64)
+            longer[lookup.numbers] = lookup.keys
+            keys = longer[keys]
+    return [f"{template.text}={'|'.join(values)}" for values in zip(*reversed(columns), strict=True)]

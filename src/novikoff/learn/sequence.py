@@ -1,0 +1,299 @@
+"""The structured perceptron on label sequences (Collins 2002): Viterbi guesses, and a mistake is mended.
+
+The guess is the label sequence with the largest sum of emission weights (token's features x label) and of links (label
+after label, first and last label). If it is not the right one, add the features of the right sequence and subtract
+those of the guess: the perceptron's own step on the difference d of two feature vectors. So Novikoff's proof holds word
+by word, with R the longest such difference and gamma the smallest lead <u, d> that some unit vector u gives the right
+sequence over every other one: at most (R/gamma)^2 mistakes, however many label sequences there are.
+
+With a `cost`, every wrong label gets that much on top while learning, so the right sequence must win by the cost times
+the number of labels that differ. A guess then has <w, d> <= cost x n, where n is the length of its sequence, each
+mistake lengthens ||w||^2 by at most R^2 + 2 cost n, and there are at most (R^2 + 2 cost n)/gamma^2 of them.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.order import random_order
+from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
+from novikoff.engine.viterbi import Scratch, Weights, best_paths, label_sequences, sequence_epoch
+from novikoff.features.tokens import Tokens
+from novikoff.learn.linear import check_choices
+from novikoff.learn.record import Run, Stopped, counted
+
+SequenceReadout = Literal["last", "average"]
+
+# Between two calls of a kernel the clock is read and Ctrl-C is heard.
+TOKENS_PER_CALL = 1 << 15
+
+# Labels are kept in 16 bits on the way back through a sequence.
+MOST_LABELS = 1 << 16
+
+
+@dataclass
+class ChainMemory:
+    """What a chain remembers: the sum of its mistakes, and the drift from which the average follows (see `Memory`)."""
+
+    weights: Weights
+    drift: Weights
+    examples: int = 0
+    mistakes: int = 0
+    longest: float = 0.0
+
+    @classmethod
+    def empty(cls, n_features: int, n_labels: int, allowed: NDArray[np.bool_] | None = None) -> "ChainMemory":
+        """Nothing learned yet; links that are not `allowed` (labels and the outside, squared) stay forbidden."""
+        links = np.zeros((n_labels + 1, n_labels + 1))
+        if allowed is not None:
+            links[~allowed] = -np.inf
+        zeros = Weights(np.zeros((n_features, n_labels)), np.zeros_like(links))
+        return cls(Weights(np.zeros((n_features, n_labels)), links), zeros)
+
+    @property
+    def n_labels(self) -> int:
+        return self.weights.emissions.shape[1]
+
+    @property
+    def weights_length(self) -> float:
+        """||w||, of all weights that are not forbidden."""
+        links = self.weights.links[np.isfinite(self.weights.links)]
+        return math.hypot(float(np.linalg.norm(self.weights.emissions)), float(np.linalg.norm(links)))
+
+    @property
+    def margin_at_most(self) -> float:
+        """gamma <= ||w||/k, rounded outwards (see `Memory.margin_at_most`)."""
+        k = self.mistakes
+        if k == 0:
+            return math.inf
+        length = self.weights_length * (1.0 + (self.weights.emissions.size + 8) * UNIT_ROUNDOFF)
+        return up(length / k + 2.0 * UNIT_ROUNDOFF * math.sqrt(k * self.longest))
+
+    def average(self) -> Weights:
+        """The mean of the weights after each sequence."""
+        if not self.examples:
+            return self.weights
+        emissions = self.drift.emissions * (-1.0 / self.examples)
+        emissions += self.weights.emissions
+        return Weights(emissions, self.weights.links - self.drift.links / self.examples)
+
+    def read_out(self, readout: SequenceReadout) -> Weights:
+        """The weights to predict with."""
+        return self.average() if readout == "average" else self.weights
+
+
+@dataclass(frozen=True)
+class SequenceRun(Run):
+    """What a sequence learner did: the record of every run, and what happened to tokens.
+
+    Its examples are sequences, and a mistake is a mistaken sequence. `wrong_tokens_per_epoch` counts the wrong labels in
+    them; `held_out_errors` the wrong labels on the held-out part after each epoch, if there was one.
+    """
+
+    n_tokens: int = 0
+    wrong_tokens: int = 0
+    wrong_tokens_per_epoch: tuple[int, ...] = ()
+    seconds_per_epoch: tuple[float, ...] = ()
+    held_out_errors: tuple[int, ...] = ()
+
+    def _what_it_gets_wrong(self) -> str:
+        names = {"last": "last weights", "average": "averaged weights"}
+        wrong = counted(self.wrong_tokens, "wrong label") + f" on {counted(self.n_tokens, 'token')}"
+        sequences = f"{counted(self.errors or 0, 'error')} on {counted(self.n_rows or 0, 'training sequence')}"
+        chosen = ""
+        if self.held_out_errors:
+            best = min(self.held_out_errors)
+            chosen = f"\nThe held-out part chose {counted(self.epochs, 'epoch')}, with {counted(best, 'wrong label')}."
+        return f"The {names[self.readout]}: {sequences}, {wrong}.{chosen}"
+
+
+@dataclass(frozen=True)
+class LearnedChain:
+    """What `sequence_perceptron` returns; `mistakes` are the numbers of the mistaken sequences, in order."""
+
+    memory: ChainMemory
+    run: SequenceRun
+    mistakes: NDArray[np.int64]
+
+
+def sequence_perceptron(
+    tokens: Tokens,
+    labels: NDArray[np.int64],
+    n_labels: int,
+    *,
+    allowed: NDArray[np.bool_] | None = None,
+    readout: SequenceReadout = "average",
+    max_epochs: int | None = 10,
+    shuffle: bool = True,
+    seed: int | np.random.Generator | None = None,
+    cost: float = 0.0,
+    min_margin: float | None = None,
+    time_limit: float | None = None,
+    after_epoch: Callable[[ChainMemory], bool] | None = None,
+) -> LearnedChain:
+    """Learn label sequences, epoch by epoch, until one makes no mistake.
+
+    It also stops after `max_epochs`, after `time_limit` seconds, as soon as ||w||/k < `min_margin` at the end of an
+    epoch, or when `after_epoch` says so. After Ctrl-C what was learned so far is returned, with `Stopped.INTERRUPTED`.
+
+    >>> from novikoff.features.tokens import stacked
+    >>> words = stacked([np.eye(2)[[0, 1]], np.eye(2)[[1, 1, 0]]])
+    >>> learned = sequence_perceptron(words, np.array([0, 1, 1, 1, 0]), n_labels=2, shuffle=False)
+    >>> learned.run.mistakes, learned.run.stopped.name
+    (3, 'NO_MISTAKES')
+    """
+    check_choices(max_epochs=max_epochs, min_margin=min_margin, time_limit=time_limit)
+    _check(tokens, labels, n_labels, readout, cost)
+    memory = ChainMemory.empty(tokens.rows.n_columns, n_labels, allowed)
+    generator = np.random.default_rng(seed)
+    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
+    epochs = Epochs(tokens, labels, cost)
+    stopped = None
+    try:
+        while stopped is None:
+            order = np.arange(tokens.n_sequences, dtype=np.uint64)
+            if shuffle:
+                order = random_order(tokens.n_sequences, generator).visit.astype(np.uint64)
+            whole = epochs.visit(memory, order, deadline)
+            if whole and epochs.mistakes[-1] == 0:
+                stopped = Stopped.NO_MISTAKES
+            elif time.monotonic() > deadline:
+                stopped = Stopped.TIME_LIMIT
+            elif min_margin is not None and memory.margin_at_most < min_margin:
+                stopped = Stopped.MARGIN_RULED_OUT
+            elif len(epochs.mistakes) == max_epochs or (after_epoch is not None and after_epoch(memory)):
+                stopped = Stopped.MAX_EPOCHS
+    except KeyboardInterrupt:
+        stopped = Stopped.INTERRUPTED
+    return LearnedChain(
+        memory, _record(memory, epochs, readout, stopped), np.concatenate([*epochs.which, []]).astype(int)
+    )
+
+
+@dataclass
+class Epochs:
+    """What happens epoch by epoch: mistaken sequences, their wrong tokens, seconds, and which sequences they were."""
+
+    tokens: Tokens
+    labels: NDArray[np.int64]
+    cost: float
+    mistakes: list[int] = field(default_factory=list)
+    wrong: list[int] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    which: list[NDArray[Any]] = field(default_factory=list)
+
+    def visit(self, memory: ChainMemory, order: NDArray[np.uint64], deadline: float) -> bool:
+        """Learn every sequence once; False if the time ran out before all were seen."""
+        starts, rows = self.tokens.starts, self.tokens.rows
+        scratch = Scratch.room(memory.n_labels, self.tokens.longest)
+        at = np.empty(len(order), dtype=np.int64)
+        longest = np.full(2, memory.longest)
+        lengths = np.cumsum(np.diff(starts)[order.astype(np.int64)])
+        began = time.perf_counter()
+        for entries in (self.mistakes, self.wrong, self.seconds):
+            entries.append(0)
+        step = 0
+        while step < len(order):
+            reach = (lengths[step - 1] if step else 0) + TOKENS_PER_CALL
+            stop = max(int(np.searchsorted(lengths, reach)), step + 1)
+            part = order[step:stop]
+            task = (rows.matrix, starts, self.labels, part, self.cost, memory.examples, memory.weights, memory.drift)
+            made, wrong = sequence_epoch(*task, scratch, at, longest)
+            self.mistakes[-1] += made
+            self.wrong[-1] += wrong
+            self.seconds[-1] = time.perf_counter() - began
+            self.which.append(part[at[:made]])
+            memory.mistakes += made
+            memory.examples += len(part)
+            memory.longest = float(longest[0] if rows.is_whole() else longest[1])
+            step = stop
+            if time.monotonic() > deadline and step < len(order):
+                return False
+        return True
+
+
+def _record(memory: ChainMemory, epochs: Epochs, readout: SequenceReadout, stopped: Stopped | None) -> SequenceRun:
+    tokens, labels = epochs.tokens, epochs.labels
+    wrong = wrong_labels(memory.read_out(readout), tokens, labels)
+    sequence = np.repeat(np.arange(tokens.n_sequences), np.diff(tokens.starts))
+    return SequenceRun(
+        mistakes=memory.mistakes,
+        mistakes_per_epoch=tuple(epochs.mistakes),
+        examples=memory.examples,
+        stopped=stopped,
+        radius=root_up(memory.longest),
+        weights_length=memory.weights_length,
+        margin_at_most=memory.margin_at_most,
+        readout=readout,
+        n_rows=tokens.n_sequences,
+        errors=len(np.unique(sequence[wrong])),
+        n_tokens=len(labels),
+        wrong_tokens=int(np.count_nonzero(wrong)),
+        wrong_tokens_per_epoch=tuple(epochs.wrong),
+        seconds_per_epoch=tuple(epochs.seconds),
+    )
+
+
+def label_tokens(weights: Weights, tokens: Tokens) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The label of every token in the best label sequences, and the score of every sequence."""
+    labels, scores = np.empty(tokens.rows.n_rows, dtype=np.int64), np.empty(tokens.n_sequences)
+    scratch = Scratch.room(weights.emissions.shape[1], tokens.longest)
+    label_sequences(tokens.rows.matrix, tokens.starts, weights, scratch, labels, scores)
+    if np.any(np.isneginf(scores)):
+        number = int(np.flatnonzero(np.isneginf(scores))[0])
+        raise ValueError(f"sequence {number} has no label sequence that the constraint allows")
+    return labels, scores
+
+
+def wrong_labels(weights: Weights, tokens: Tokens, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """For every token whether the best label sequence gets it wrong."""
+    return label_tokens(weights, tokens)[0] != labels
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Label sequences of one sequence of tokens, best first, with their scores."""
+
+    paths: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+def best_label_sequences(weights: Weights, tokens: Tokens, k: int) -> list[Ranked]:
+    """The k best label sequences of every sequence; fewer where there are no more."""
+    n_labels, longest = weights.emissions.shape[1], tokens.longest
+    scores = np.empty((longest, n_labels, k))
+    backs, ranks = np.zeros((longest, n_labels, k), dtype=np.int32), np.zeros((longest, n_labels, k), dtype=np.int32)
+    paths, totals = np.empty((k, longest), dtype=np.int64), np.empty(k)
+    ranked = []
+    for first, last in zip(tokens.starts[:-1], tokens.starts[1:], strict=True):
+        length = int(last - first)
+        if length == 0:
+            ranked.append(Ranked(np.empty((1, 0), dtype=np.int64), np.zeros(1)))
+            continue
+        room = scores[:length], backs[:length], ranks[:length]
+        found = best_paths(tokens.rows.matrix, first, last, weights, *room, paths, totals)
+        ranked.append(Ranked(paths[:found, :length].copy(), totals[:found].copy()))
+    return ranked
+
+
+def _check(tokens: Tokens, labels: NDArray[np.int64], n_labels: int, readout: str, cost: float) -> None:
+    if readout == "vote":
+        raise ValueError(
+            'readout="vote" is not there for sequences: a vote of weight vectors has no best label sequence that '
+            'Viterbi could find; use "average", which is about as good'
+        )
+    if readout not in ("last", "average"):
+        raise ValueError(f"readout={readout!r} is unknown; choose one of last, average")
+    if not 0.0 <= cost < math.inf:
+        raise ValueError(f"cost={cost!r} must be a number of at least 0")
+    if not tokens.rows.n_rows:
+        raise ValueError(f"there are {tokens.n_sequences} sequences without a single token: nothing to learn from")
+    if not 1 <= n_labels < MOST_LABELS:
+        raise ValueError(f"there are {n_labels} labels, but a chain takes 1 to {MOST_LABELS - 1}")
+    if len(labels) != tokens.rows.n_rows:
+        raise ValueError(f"there are {tokens.rows.n_rows} tokens, but {len(labels)} labels")

@@ -1,0 +1,304 @@
+"""From sequences of tokens to label sequences: features, labels, constraint and chain in one object.
+
+`learn_tagger` is all that it takes to train one; a `Tagger` labels sequences, says how sure it is, shows its weights by
+name, and can be pruned. None of this knows of scikit-learn.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.chunks import SCHEMES, allowed_transitions
+from novikoff.engine.viterbi import Weights
+from novikoff.features.attributes import AttributeIndex
+from novikoff.features.templates import TemplateIndex, needed_columns, parse_template
+from novikoff.features.tokens import (
+    Numbers,
+    Tokens,
+    are_numeric,
+    as_columns,
+    by_sequence,
+    number_labels,
+    stacked,
+)
+from novikoff.learn.sequence import (
+    ChainMemory,
+    LearnedChain,
+    SequenceReadout,
+    SequenceRun,
+    best_label_sequences,
+    label_tokens,
+    sequence_perceptron,
+    wrong_labels,
+)
+
+Label = Hashable
+Constraint = str | Callable[[Any, Any], bool]
+
+
+@dataclass(frozen=True)
+class Features:
+    """How tokens become rows: by templates over named columns, by their attributes, or as numbers."""
+
+    index: TemplateIndex | AttributeIndex | Numbers
+    columns: tuple[str, ...] = ()
+
+    @classmethod
+    def learn(
+        cls, sequences: Any, templates: Sequence[str] | None, columns: Sequence[str], min_count: int
+    ) -> tuple["Features", Tokens]:
+        """See which features there are, and give the tokens in them."""
+        if isinstance(min_count, bool) or int(min_count) != min_count or min_count < 1:
+            raise ValueError(f"min_count={min_count!r} must be a whole number of at least 1")
+        index: TemplateIndex | AttributeIndex | Numbers
+        if templates is not None:
+            if isinstance(templates, str) or not len(templates):
+                raise ValueError(f'templates={templates!r} must be a list of templates, such as ["w[0]", "w[-1]|w[0]"]')
+            needed = needed_columns([parse_template(text) for text in templates])
+            index, tokens = TemplateIndex.learn(templates, as_columns(sequences, columns, needed), min_count)
+        elif are_numeric(sequences):
+            tokens = stacked(sequences)
+            index = Numbers(tokens.rows.n_columns)
+        else:
+            index, tokens = AttributeIndex.learn(sequences, min_count)
+        return cls(index, tuple(columns)), tokens
+
+    def encode(self, sequences: Any) -> Tokens:
+        """Tokens as rows; features that were not learned are left out."""
+        if isinstance(self.index, TemplateIndex):
+            return self.index.encode(as_columns(sequences, self.columns, self.index.needed))
+        return self.index.encode(sequences)
+
+
+@dataclass(frozen=True)
+class Weight:
+    """A weight by name: of a feature and a label, or of a label after a label (None: the outside)."""
+
+    feature: Any
+    label: Label | None
+    weight: float
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A label sequence, its score, and by how much it beats the second best (infinite if there is none)."""
+
+    labels: list[Label]
+    score: float
+    margin: float
+
+
+@dataclass(frozen=True)
+class Tagger:
+    """A trained sequence labeller."""
+
+    features: Features
+    labels: tuple[Label, ...]
+    weights: Weights
+    run: SequenceRun
+
+    def label(self, sequences: Any) -> list[list[Label]]:
+        """The best label sequence of every sequence."""
+        tokens = self.features.encode(sequences)
+        numbers, _ = label_tokens(self.weights, tokens)
+        return by_sequence([self.labels[number] for number in numbers.tolist()], tokens.starts)
+
+    def label_with_scores(self, sequences: Any) -> list[Scored]:
+        """The best label sequences with their scores and margins."""
+        scored: list[Scored] = []
+        for ranked in best_label_sequences(self.weights, self.features.encode(sequences), 2):
+            if not len(ranked.scores):
+                raise ValueError(f"sequence {len(scored)} has no label sequence that the constraint allows")
+            margin = float(ranked.scores[0] - ranked.scores[1]) if len(ranked.scores) > 1 else np.inf
+            scored.append(Scored(self._named(ranked.paths[0]), float(ranked.scores[0]), margin))
+        return scored
+
+    def best(self, sequences: Any, k: int) -> list[list[tuple[list[Label], float]]]:
+        """The k best label sequences of every sequence with their scores, best first; fewer where there are no more."""
+        if isinstance(k, bool) or int(k) != k or k < 1:
+            raise ValueError(f"k={k!r} must be a whole number of at least 1")
+        found = best_label_sequences(self.weights, self.features.encode(sequences), int(k))
+        return [
+            [(self._named(path), float(score)) for path, score in zip(ranked.paths, ranked.scores, strict=True)]
+            for ranked in found
+        ]
+
+    def _named(self, path: NDArray[np.int64]) -> list[Label]:
+        return [self.labels[number] for number in path.tolist()]
+
+    def accuracy(self, sequences: Any, labels: Sequence[Sequence[Label]]) -> float:
+        """The share of tokens with the right label."""
+        tokens = self.features.encode(sequences)
+        numbers, _ = number_labels(labels, tokens.starts, self.labels)
+        if not len(numbers):
+            raise ValueError("there are no tokens to score")
+        return 1.0 - float(np.mean(wrong_labels(self.weights, tokens, numbers)))
+
+    def heaviest(self, n: int | None = 20, label: Label | None = None) -> list[Weight]:
+        """The weights of features, the largest in size first; of one label, if it is named."""
+        emissions = self.weights.emissions
+        if label is not None:
+            if label not in self.labels:
+                raise ValueError(f"label {label!r} is unknown; known are {', '.join(map(str, self.labels))}")
+            chosen = self.labels.index(label)
+            emissions = np.where(np.arange(len(self.labels)) == chosen, emissions, 0.0)
+        places = np.flatnonzero(emissions)
+        order = np.argsort(-np.abs(emissions.ravel()[places]), kind="stable")[:n]
+        names = self.features.index.names()
+        rows, columns = np.divmod(places[order], len(self.labels))
+        return [
+            Weight(names[row], self.labels[column], float(emissions[row, column]))
+            for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
+        ]
+
+    def links(self) -> list[Weight]:
+        """The weights of label after label, the largest in size first; None stands for the outside of a sequence."""
+        ends: tuple[Label | None, ...] = (*self.labels, None)
+        links = [
+            Weight(before, after, float(self.weights.links[i, j]))
+            for i, before in enumerate(ends)
+            for j, after in enumerate(ends)
+            if np.isfinite(self.weights.links[i, j]) and self.weights.links[i, j] != 0.0
+        ]
+        return sorted(links, key=lambda link: -abs(link.weight))
+
+    def pruned(self, below: float = 0.0) -> "Tagger":
+        """Without weights of size `below` or less, and without the features that have no weight left."""
+        if not below >= 0.0:
+            raise ValueError(f"below={below!r} must be a number of at least 0")
+        if isinstance(self.features.index, Numbers):
+            raise ValueError("features that are numbers cannot be dropped: the arrays would no longer fit")
+        emissions = np.where(np.abs(self.weights.emissions) > below, self.weights.emissions, 0.0)
+        wanted = np.any(emissions != 0.0, axis=1)
+        features = replace(self.features, index=self.features.index.keep(wanted))
+        return replace(self, features=features, weights=Weights(emissions[wanted], self.weights.links))
+
+
+def learn_tagger(
+    sequences: Any,
+    labels: Sequence[Sequence[Label]],
+    *,
+    templates: Sequence[str] | None = None,
+    columns: Sequence[str] = (),
+    min_count: int = 1,
+    constraint: Constraint | None = None,
+    readout: SequenceReadout = "average",
+    max_epochs: int | None = 10,
+    held_out: float | None = None,
+    patience: int = 3,
+    seed: int | np.random.Generator | None = None,
+    **learning: Any,
+) -> tuple[Tagger, LearnedChain]:
+    """Train a tagger; `learning` are the further options of `sequence_perceptron`.
+
+    With `held_out`, that share of the sequences is put aside, the number of epochs is chosen by the fewest wrong labels
+    on them (the search ends `patience` epochs after the best), and then all sequences are learned for so many epochs.
+
+    >>> words = [[{"w": "a"}, {"w": "dog"}], [{"w": "the"}, {"w": "dog"}, {"w": "runs"}]]
+    >>> tagger, _ = learn_tagger(words, [["D", "N"], ["D", "N", "V"]], templates=["w[0]", "w[-1]"], seed=0)
+    >>> tagger.label([[{"w": "the"}, {"w": "cat"}, {"w": "runs"}]])
+    [['D', 'N', 'V']]
+    """
+    features, tokens = Features.learn(sequences, templates, columns, min_count)
+    numbers, known = number_labels(labels, tokens.starts)
+    allowed = _allowed(constraint, known)
+    if allowed is not None:
+        _check_gold(numbers, tokens.starts, known, allowed)
+    generator = np.random.default_rng(seed)
+    options = {"allowed": allowed, "readout": readout, **learning}
+    errors: tuple[int, ...] = ()
+    if held_out is not None:
+        max_epochs, errors = _choose_epochs(
+            tokens, numbers, len(known), held_out, patience, max_epochs, generator, options
+        )
+    learned = sequence_perceptron(tokens, numbers, len(known), max_epochs=max_epochs, seed=generator, **options)
+    learned = replace(learned, run=replace(learned.run, held_out_errors=errors))
+    tagger = Tagger(features, tuple(known), learned.memory.read_out(readout), learned.run)
+    return tagger, learned
+
+
+def _choose_epochs(
+    tokens: Tokens,
+    numbers: NDArray[np.int64],
+    n_labels: int,
+    held_out: float,
+    patience: int,
+    max_epochs: int | None,
+    generator: np.random.Generator,
+    options: dict[str, Any],
+) -> tuple[int, tuple[int, ...]]:
+    """The number of epochs after which the held-out part has the fewest wrong labels, and these numbers by epoch."""
+    n_held = round(held_out * tokens.n_sequences) if 0 < held_out < 1 else 0
+    if not 0 < n_held < tokens.n_sequences:
+        raise ValueError(
+            f"held_out={held_out!r} of {tokens.n_sequences} sequences leaves nothing to learn from or to choose by; "
+            "it is a share between 0 and 1"
+        )
+    if patience < 1:
+        raise ValueError(f"patience={patience!r} must be at least 1")
+    order = generator.permutation(tokens.n_sequences)
+    held, held_labels = _some(tokens, numbers, np.sort(order[:n_held]))
+    learn, learn_labels = _some(tokens, numbers, np.sort(order[n_held:]))
+    errors: list[int] = []
+
+    def look(memory: ChainMemory) -> bool:
+        errors.append(int(wrong_labels(memory.read_out(options["readout"]), held, held_labels).sum()))
+        return len(errors) - 1 - int(np.argmin(errors)) >= patience
+
+    learned = sequence_perceptron(
+        learn, learn_labels, n_labels, max_epochs=max_epochs, seed=generator, after_epoch=look, **options
+    )
+    if len(errors) < learned.run.epochs:  # the last epoch ended the run before it was looked at
+        look(learned.memory)
+    return int(np.argmin(errors)) + 1, tuple(errors)
+
+
+def _some(tokens: Tokens, numbers: NDArray[np.int64], which: NDArray[np.int64]) -> tuple[Tokens, NDArray[np.int64]]:
+    """Some of the sequences, with their labels."""
+    lengths = np.diff(tokens.starts)[which]
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    rows = np.repeat(tokens.starts[which] - starts[:-1], lengths) + np.arange(starts[-1])
+    return Tokens(tokens.rows.take(rows), starts), numbers[rows]
+
+
+def _allowed(constraint: Constraint | None, labels: list[Label]) -> NDArray[np.bool_] | None:
+    """Which label may follow which, the outside of a sequence being the last."""
+    if constraint is None:
+        return None
+    allowed = np.ones((len(labels) + 1, len(labels) + 1), dtype=bool)
+    if isinstance(constraint, str):
+        if constraint not in SCHEMES:
+            raise ValueError(
+                f"constraint={constraint!r} is unknown; it is one of {', '.join(SCHEMES)}, or a function of two labels"
+            )
+        allowed[:-1, :-1], allowed[-1, :-1], allowed[:-1, -1] = allowed_transitions(
+            [str(label) for label in labels], constraint
+        )
+        return allowed
+    for i, before in enumerate(labels):
+        for j, after in enumerate(labels):
+            allowed[i, j] = bool(constraint(before, after))
+    return allowed
+
+
+def _check_gold(
+    numbers: NDArray[np.int64], starts: NDArray[np.int64], labels: list[Label], allowed: NDArray[np.bool_]
+) -> None:
+    """Say which sequence of the training data breaks the constraint, if one does."""
+    outside = len(labels)
+    before = np.concatenate([[outside], numbers])
+    before[starts[:-1]] = outside
+    illegal = ~allowed[before[: len(numbers)], numbers]
+    ends = starts[1:][np.diff(starts) > 0] - 1
+    illegal[ends] |= ~allowed[numbers[ends], outside]
+    if not illegal.any():
+        return
+    token = int(np.flatnonzero(illegal)[0])
+    sequence = int(np.searchsorted(starts, token, side="right")) - 1
+    raise ValueError(
+        f"the label {labels[numbers[token]]!r} of token {token - int(starts[sequence])} in sequence {sequence} breaks "
+        "the constraint: it may not stand there; mend the labels, or learn without the constraint"
+    )

@@ -1,0 +1,220 @@
+"""SequencePerceptron: the kinds of input, read-outs, constraints, and what it says when something is wrong."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from novikoff import Sentences, SequencePerceptron
+from novikoff.data.chunks import legal_bigram as legal
+
+WORDS = [["the", "cat", "sleeps"], ["a", "dog", "barks", "loudly"], ["dogs", "bark"], [], ["sleep"]]
+TAGS = [["D", "N", "V"], ["D", "N", "V", "A"], ["N", "V"], [], ["V"]]
+TEMPLATES = ["w[0]", "w[-1]", "suffix1(w[0])"]
+
+
+def as_mappings(sentences):
+    return [[{"w": word} for word in sentence] for sentence in sentences]
+
+
+def as_attributes(sentences):
+    return [
+        [
+            [f"w[0]={word}", f"w[-1]={sentence[place - 1] if place else '_B-1'}", f"suffix1(w[0])={word[-1:]}"]
+            for place, word in enumerate(sentence)
+        ]
+        for sentence in sentences
+    ]
+
+
+def fitted(X=None, y=TAGS, **options):
+    X = as_mappings(WORDS) if X is None else X
+    return SequencePerceptron(**{"templates": TEMPLATES, "random_state": 0, **options}).fit(X, y)
+
+
+def test_every_kind_of_input_learns_the_same():
+    columns = Sentences.from_lists({"w": WORDS})
+    tuples = [[(word,) for word in sentence] for sentence in WORDS]
+    models = [
+        (fitted(), as_mappings(WORDS)),
+        (fitted(columns), columns),
+        (fitted(tuples, columns=("w",)), tuples),
+        (fitted(as_attributes(WORDS), templates=None), as_attributes(WORDS)),
+    ]
+    first = models[0][0]
+    one_hot, names = (
+        [],
+        {name: place for place, (name, _) in enumerate(sorted({(f, 0) for f, _ in first.state_features_}))},
+    )
+    for sentence in as_attributes(WORDS):
+        rows = np.zeros((len(sentence), len(names)))
+        for row, token in zip(rows, sentence, strict=True):
+            row[[names[name] for name in token if name in names]] = 1.0
+        one_hot.append(rows)
+    for model, X in models:
+        assert model.state_features_ == pytest.approx(first.state_features_)
+        assert model.transition_features_ == pytest.approx(first.transition_features_)
+        assert model.mistake_rows_.tolist() == first.mistake_rows_.tolist()
+        assert model.predict(X) == TAGS
+    numbers = fitted(one_hot, templates=None)
+    assert numbers.mistake_rows_.tolist() == first.mistake_rows_.tolist()
+    assert numbers.predict(one_hot) == TAGS
+
+
+def test_a_mapping_of_crfsuite_works_unchanged():
+    X = [[{"bias": 1.0, "word.lower()": word, "BOS": place == 0} for place, word in enumerate(s)] for s in WORDS]
+    model = SequencePerceptron(random_state=0).fit(X, TAGS)
+    assert model.predict(X) == TAGS
+    assert model.predict_single(X[0]) == TAGS[0]
+    assert model.score(X, TAGS) == 1.0
+    assert sorted(model.classes_) == ["A", "D", "N", "V"]
+
+
+def test_features_never_seen_are_ignored():
+    model = fitted()
+    assert model.predict(as_mappings([["the", "zebra", "sleeps"]])) == [["D", "N", "V"]]
+
+
+def test_scores_and_margins_are_those_of_the_best_two():
+    model = fitted(readout="last", max_epochs=None)
+    for scored, best in zip(
+        model.predict_with_scores(as_mappings(WORDS)), model.predict_best(as_mappings(WORDS), 2), strict=True
+    ):
+        assert (scored.labels, scored.score) == best[0]
+        assert scored.margin == (best[0][1] - best[1][1] if len(best) > 1 else np.inf)
+        assert scored.margin >= 0
+    assert len(model.predict_best(as_mappings([["dog"]]), 10)[0]) == 4  # there are no more
+
+
+def test_a_constraint_is_never_broken():
+    labels = ["O", "B-a", "I-a", "B-b", "I-b"]
+    spans = [["O"], ["B-a", "I-a", "I-a"], ["B-b", "I-b"]]
+    y = [[*first, *second] for first in spans for second in spans]
+    X = [[[label] for label in gold] for gold in y]
+    shuffled = np.random.default_rng(0).choice(labels, size=(30, 6)).tolist()
+    tokens = [[[label] for label in sequence] for sequence in shuffled]
+    free, bound = (
+        SequencePerceptron(constraint=constraint, random_state=0).fit(X, y).predict(tokens)
+        for constraint in (None, "IOB2")
+    )
+    assert not all(all(map(legal, [None, *path], path)) for path in free)
+    assert all(all(map(legal, [None, *path], path)) for path in bound)
+
+    def never_b_after_a(before, after):
+        return not (before == "B-a" and after == "B-b")
+
+    paths = SequencePerceptron(constraint=never_b_after_a, random_state=0).fit(X, y).predict(tokens)
+    assert all(all(map(never_b_after_a, path, path[1:])) for path in paths)
+    assert not all(all(map(never_b_after_a, path, path[1:])) for path in free)
+
+
+def test_the_held_out_part_chooses_the_epochs_and_all_is_learned():
+    rng = np.random.default_rng(1)
+    X = [rng.normal(size=(4, 2)) for _ in range(40)]
+    y = [[int(token[0] + rng.normal() > 0) for token in sequence] for sequence in X]
+    model = SequencePerceptron(held_out=0.25, patience=2, max_epochs=20, random_state=0).fit(X, y)
+    errors = model.run_.held_out_errors
+    assert model.run_.epochs == int(np.argmin(errors)) + 1
+    assert len(errors) in (model.run_.epochs + 2, 20)
+    assert model.run_.n_rows == 40
+    assert "The held-out part chose" in str(model.run_)
+
+
+def test_pruning_drops_features_without_weight_and_nothing_else():
+    model = fitted()
+    before = model.predict(as_mappings(WORDS))
+    n_features = model.tagger_.features.index.n_columns
+    heavy = {key: weight for key, weight in model.state_features_.items() if abs(weight) > 0.4}
+    assert model.prune().predict(as_mappings(WORDS)) == before
+    assert model.tagger_.features.index.n_columns <= n_features
+    assert model.prune(0.4).state_features_ == heavy
+    assert set(model.tagger_.features.index.names()) == {feature for feature, _ in heavy}
+
+
+def test_weights_are_sorted_by_size_and_can_be_asked_by_label():
+    weights = fitted().heaviest(None)
+    sizes = [abs(weight.weight) for weight in weights]
+    assert sizes == sorted(sizes, reverse=True)
+    assert fitted().heaviest(3, label="N") == [weight for weight in weights if weight.label == "N"][:3]
+
+
+def test_one_label_and_sequences_of_one_token_are_fine():
+    model = SequencePerceptron().fit([[["a"]], [["b"]]], [["x"], ["x"]])
+    assert model.predict([[["a"], ["c"]], []]) == [["x", "x"], []]
+    assert model.run_.mistakes == 0
+
+
+def test_five_hundred_labels_fit_in_memory():
+    rng = np.random.default_rng(0)
+    y = [rng.integers(500, size=8).tolist() for _ in range(150)]
+    X = [[[f"w={label}", f"half={label // 2}", "all"] for label in gold] for gold in y]
+    model = SequencePerceptron(random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.95
+
+
+def test_labels_may_be_any_hashables():
+    model = SequencePerceptron(random_state=0).fit([[["a"], ["b"]]], [[(1, 2), None]])
+    assert model.predict([[["a"], ["b"]]]) == [[(1, 2), None]]
+
+
+def test_it_is_an_estimator():
+    model = clone(SequencePerceptron(templates=TEMPLATES, cost=2.0))
+    assert model.get_params()["cost"] == 2.0
+    with pytest.raises(NotFittedError):
+        model.predict([])
+    a, b = fitted(random_state=5), fitted(random_state=5)
+    assert a.state_features_ == b.state_features_
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    model = fitted()
+    with pytest.raises(ValueError, match="sequence 0 has 3 tokens, but 1 labels"):
+        model.fit(as_mappings(WORDS), [["D"], *TAGS[1:]])
+    assert model.predict(as_mappings(WORDS)) == TAGS
+
+
+def test_a_run_that_did_not_converge_warns_who_asked_for_it():
+    with pytest.warns(ConvergenceWarning, match="SequencePerceptron did not converge"):
+        SequencePerceptron(readout="last", max_epochs=2).fit([[["a"]], [["a"]]], [["x"], ["y"]])
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (lambda: fitted(readout="vote"), 'readout="vote" is not there for sequences'),
+        (lambda: fitted(readout="best"), "readout='best' is unknown"),
+        (lambda: fitted(templates=[]), "templates=[] must be a list"),
+        (lambda: fitted(templates="w[0]"), "templates='w[0]' must be a list"),
+        (lambda: fitted(templates=["p[0]"]), "token 0 of sequence 0 has no column 'p'"),
+        (lambda: fitted([[("a",)]], [["x"]]), "their places need names: pass columns="),
+        (lambda: fitted([[("a",)]], [["x"]], columns=("v",)), "need the column 'w', but columns=('v',)"),
+        (lambda: fitted(Sentences.from_lists({"v": WORDS})), "need the column 'w', but the sentences have v"),
+        (lambda: fitted(y=TAGS[1:]), "X has 5 sequences, but y has 4"),
+        (lambda: fitted([], []), "0 sequences without a single token"),
+        (lambda: fitted([[]], [[]]), "1 sequences without a single token"),
+        (lambda: fitted(min_count=0), "min_count=0 must be"),
+        (lambda: fitted(cost=-1.0), "cost=-1.0 must be"),
+        (lambda: fitted(max_epochs=0), "max_epochs=0 must be"),
+        (lambda: fitted(held_out=1.5), "held_out=1.5 of 5 sequences"),
+        (lambda: fitted(held_out=0.4, patience=0), "patience=0 must be"),
+        (lambda: fitted(constraint="IOB9"), "constraint='IOB9' is unknown"),
+        (lambda: fitted([[("a",)]], [["I-x"]], columns="w", constraint="IOB2"), "token 0 in sequence 0 breaks"),
+        (
+            lambda: fitted().score(as_mappings(WORDS), [["Q", "N", "V"], *TAGS[1:]]),
+            "label 'Q' of token 0 of sequence 0",
+        ),
+        (lambda: fitted().score([], []), "there are no tokens to score"),
+        (lambda: fitted().predict_best(as_mappings(WORDS), 0), "k=0 must be"),
+        (lambda: fitted().heaviest(label="Q"), "label 'Q' is unknown"),
+        (lambda: fitted().prune(-1), "below=-1 must be"),
+        (lambda: fitted([np.eye(2)], [["x", "y"]], templates=None).predict([np.eye(3)]), "have 3 numbers, but 2"),
+        (lambda: fitted([np.eye(2), np.eye(3)], [["x"] * 2, ["y"] * 3], templates=None), "tokens of 2, 3 numbers"),
+        (lambda: fitted([np.eye(2), [[np.nan, 1]]], [["x"] * 2, ["y"]], templates=None), "sequence 1 is no array"),
+        (lambda: fitted([np.array([[1, np.nan]])], [["x"]], templates=None), "token 0 of sequence 0 has NaN"),
+    ],
+)
+def test_what_is_wrong_is_said(make, what):
+    with pytest.raises(ValueError, match=re.escape(what)):
+        make()
