@@ -55,15 +55,15 @@ def test_the_best_paths_are_those_of_brute_force(layout, chain, k):
         links[before, after] = -np.inf
     if not len(tokens):
         expected = [(0.0, ())]  # nothing to label, nothing to score
-    found = best_label_sequences(Weights(emissions, links), as_tokens(tokens, layout), k)[0]
+    found = best_label_sequences(Weights.of(emissions, links), as_tokens(tokens, layout), k)[0]
     assert found.scores.tolist() == [score for score, _ in expected[:k]]
     assert len({tuple(path) for path in found.paths.tolist()}) == len(found.paths)
     for path, score in zip(found.paths.tolist(), found.scores, strict=True):
         assert (score, tuple(path)) in expected
 
     if expected:
-        labels, scores = label_tokens(Weights(emissions, links), as_tokens(tokens, layout))
+        labels, scores = label_tokens(Weights.of(emissions, links), as_tokens(tokens, layout))
         assert (scores[0], tuple(labels)) == expected[0]
     else:
         with pytest.raises(ValueError, match="sequence 0 has no label sequence that the constraint allows"):
-            label_tokens(Weights(emissions, links), as_tokens(tokens, layout))
+            label_tokens(Weights.of(emissions, links), as_tokens(tokens, layout))

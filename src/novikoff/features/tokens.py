@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def by_sequence(flat: Sequence[Any], starts: NDArray[np.int64]) -> list[list[Any
     [['a', 'b'], [], ['c', 'd', 'e']]
     """
     edges = starts.tolist()
-    return [list(flat[first:last]) for first, last in zip(edges, edges[1:], strict=False)]
+    return [list(flat[first:last]) for first, last in pairwise(edges)]
 
 
 def as_columns(sequences: Any, names: Sequence[str], needed: Iterable[str]) -> Columns:

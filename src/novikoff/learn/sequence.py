@@ -52,8 +52,9 @@ class ChainMemory:
         links = np.zeros((n_labels + 1, n_labels + 1))
         if allowed is not None:
             links[~allowed] = -np.inf
-        zeros = Weights(np.zeros((n_features, n_labels)), np.zeros_like(links))
-        return cls(Weights(np.zeros((n_features, n_labels)), links), zeros)
+        used = np.zeros(n_features, dtype=bool)
+        drift = Weights(np.zeros((n_features, n_labels)), np.zeros_like(links), used)
+        return cls(Weights(np.zeros((n_features, n_labels)), links, used), drift)
 
     @property
     def n_labels(self) -> int:
@@ -80,7 +81,7 @@ class ChainMemory:
             return self.weights
         emissions = self.drift.emissions * (-1.0 / self.examples)
         emissions += self.weights.emissions
-        return Weights(emissions, self.weights.links - self.drift.links / self.examples)
+        return Weights(emissions, self.weights.links - self.drift.links / self.examples, self.weights.used)
 
     def read_out(self, readout: SequenceReadout) -> Weights:
         """The weights to predict with."""
@@ -91,8 +92,8 @@ class ChainMemory:
 class SequenceRun(Run):
     """What a sequence learner did: the record of every run, and what happened to tokens.
 
-    Its examples are sequences, and a mistake is a mistaken sequence. `wrong_tokens_per_epoch` counts the wrong labels in
-    them; `held_out_errors` the wrong labels on the held-out part after each epoch, if there was one.
+    Its examples are sequences, and a mistake is a mistaken sequence. `wrong_tokens_per_epoch` counts the wrong labels
+    in them; `held_out_errors` the wrong labels on the held-out part after each epoch, if there was one.
     """
 
     n_tokens: int = 0

@@ -174,7 +174,7 @@ class Tagger:
         emissions = np.where(np.abs(self.weights.emissions) > below, self.weights.emissions, 0.0)
         wanted = np.any(emissions != 0.0, axis=1)
         features = replace(self.features, index=self.features.index.keep(wanted))
-        return replace(self, features=features, weights=Weights(emissions[wanted], self.weights.links))
+        return replace(self, features=features, weights=Weights.of(emissions[wanted], self.weights.links))
 
 
 def learn_tagger(
@@ -274,9 +274,8 @@ def _allowed(constraint: Constraint | None, labels: list[Label]) -> NDArray[np.b
             raise ValueError(
                 f"constraint={constraint!r} is unknown; it is one of {', '.join(SCHEMES)}, or a function of two labels"
             )
-        allowed[:-1, :-1], allowed[-1, :-1], allowed[:-1, -1] = allowed_transitions(
-            [str(label) for label in labels], constraint
-        )
+        names = [str(label) for label in labels]
+        allowed[:-1, :-1], allowed[-1, :-1], allowed[:-1, -1] = allowed_transitions(names, constraint)
         return allowed
     for i, before in enumerate(labels):
         for j, after in enumerate(labels):
