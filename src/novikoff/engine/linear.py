@@ -22,10 +22,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import overload
+
+from novikoff.engine.prefetch import touch
 
 # Sums may be reordered and fused, but NaN and infinities keep their meaning.
 REORDERED: Any = {"fastmath": {"reassoc", "contract", "nsz"}}
@@ -187,22 +187,6 @@ def _row_add_twice(X, row, amount, w, age, drift):
     return sparse
 
 
-@intrinsic
-def _touch(typing_context, array, index):
-    """Start loading the cache line of `array[index]` without waiting for it."""
-
-    def codegen(context, builder, signature, arguments):
-        view = context.make_array(signature.args[0])(context, builder, arguments[0])
-        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-        address = builder.bitcast(builder.gep(view.data, [arguments[1]]), byte)
-        shape = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-        function = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0")
-        builder.call(function, [address, word(0), word(3), word(1)])  # to read; keep; data, not code
-        return context.get_dummy_value()
-
-    return types.void(array, index), codegen
-
-
 @overload(prefetch)
 def _row_prefetch(X, row):
     if isinstance(X, types.Array):
@@ -210,16 +194,16 @@ def _row_prefetch(X, row):
         def dense(X, row):
             x = X[row]
             for j in range(0, x.size, 64 // X.itemsize):
-                _touch(x, j)
+                touch(x, j)
 
         return dense
 
     def sparse(X, row):
         first, last = X.indptr[row], X.indptr[row + np.uint64(1)]
         for j in range(first, last, 64 // X.data.itemsize):
-            _touch(X.data, j)
+            touch(X.data, j)
         for j in range(first, last, 64 // X.indices.itemsize):
-            _touch(X.indices, j)
+            touch(X.indices, j)
 
     return sparse
 

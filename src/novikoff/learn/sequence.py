@@ -32,9 +32,6 @@ SequenceReadout = Literal["last", "average"]
 # Between two calls of a kernel the clock is read and Ctrl-C is heard.
 TOKENS_PER_CALL = 1 << 15
 
-# Labels are kept in 16 bits on the way back through a sequence.
-MOST_LABELS = 1 << 16
-
 
 @dataclass
 class ChainMemory:
@@ -191,7 +188,8 @@ class Epochs:
     def visit(self, memory: ChainMemory, order: NDArray[np.uint64], deadline: float) -> bool:
         """Learn every sequence once; False if the time ran out before all were seen."""
         starts, rows = self.tokens.starts, self.tokens.rows
-        scratch = Scratch.room(memory.n_labels, self.tokens.longest)
+        scratch = _room(memory.n_labels, self.tokens)
+        is_whole = rows.is_whole()
         at = np.empty(len(order), dtype=np.int64)
         longest = np.full(2, memory.longest)
         lengths = np.cumsum(np.diff(starts)[order.astype(np.int64)])
@@ -211,7 +209,7 @@ class Epochs:
             self.which.append(part[at[:made]])
             memory.mistakes += made
             memory.examples += len(part)
-            memory.longest = float(longest[0] if rows.is_whole() else longest[1])
+            memory.longest = float(longest[0] if is_whole else longest[1])
             step = stop
             if time.monotonic() > deadline and step < len(order):
                 return False
@@ -243,7 +241,7 @@ def _record(memory: ChainMemory, epochs: Epochs, readout: SequenceReadout, stopp
 def label_tokens(weights: Weights, tokens: Tokens) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The label of every token in the best label sequences, and the score of every sequence."""
     labels, scores = np.empty(tokens.rows.n_rows, dtype=np.int64), np.empty(tokens.n_sequences)
-    scratch = Scratch.room(weights.emissions.shape[1], tokens.longest)
+    scratch = _room(weights.emissions.shape[1], tokens)
     label_sequences(tokens.rows.matrix, tokens.starts, weights, scratch, labels, scores)
     if np.any(np.isneginf(scores)):
         number = int(np.flatnonzero(np.isneginf(scores))[0])
@@ -254,6 +252,10 @@ def label_tokens(weights: Weights, tokens: Tokens) -> tuple[NDArray[np.int64], N
 def wrong_labels(weights: Weights, tokens: Tokens, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     """For every token whether the best label sequence gets it wrong."""
     return label_tokens(weights, tokens)[0] != labels
+
+
+def _room(n_labels: int, tokens: Tokens) -> Scratch:
+    return Scratch.room(n_labels, tokens.longest, tokens.rows.widest)
 
 
 @dataclass(frozen=True)
@@ -270,6 +272,7 @@ def best_label_sequences(weights: Weights, tokens: Tokens, k: int) -> list[Ranke
     scores = np.empty((longest, n_labels, k))
     backs, ranks = np.zeros((longest, n_labels, k), dtype=np.int32), np.zeros((longest, n_labels, k), dtype=np.int32)
     paths, totals = np.empty((k, longest), dtype=np.int64), np.empty(k)
+    entries = np.empty(tokens.rows.widest, dtype=np.uint64)
     ranked = []
     for first, last in zip(tokens.starts[:-1], tokens.starts[1:], strict=True):
         length = int(last - first)
@@ -277,7 +280,7 @@ def best_label_sequences(weights: Weights, tokens: Tokens, k: int) -> list[Ranke
             ranked.append(Ranked(np.empty((1, 0), dtype=np.int64), np.zeros(1)))
             continue
         room = scores[:length], backs[:length], ranks[:length]
-        found = best_paths(tokens.rows.matrix, first, last, weights, *room, paths, totals)
+        found = best_paths(tokens.rows.matrix, first, last, weights, entries, *room, paths, totals)
         ranked.append(Ranked(paths[:found, :length].copy(), totals[:found].copy()))
     return ranked
 
@@ -294,7 +297,5 @@ def _check(tokens: Tokens, labels: NDArray[np.int64], n_labels: int, readout: st
         raise ValueError(f"cost={cost!r} must be a number of at least 0")
     if not tokens.rows.n_rows:
         raise ValueError(f"there are {tokens.n_sequences} sequences without a single token: nothing to learn from")
-    if not 1 <= n_labels < MOST_LABELS:
-        raise ValueError(f"there are {n_labels} labels, but a chain takes 1 to {MOST_LABELS - 1}")
     if len(labels) != tokens.rows.n_rows:
         raise ValueError(f"there are {tokens.rows.n_rows} tokens, but {len(labels)} labels")
