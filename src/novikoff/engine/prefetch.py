@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 
 @intrinsic
 def touch(typing_context, array, index):
-    """Start loading the cache line of `array[index]` without waiting for it."""
+    """Start loading the cache line of a C-ordered array's entry with this index, row after row, without waiting."""
 
     def codegen(context, builder, signature, arguments):
         view = context.make_array(signature.args[0])(context, builder, arguments[0])

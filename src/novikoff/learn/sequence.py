@@ -112,9 +112,10 @@ class SequenceRun(Run):
 
 @dataclass(frozen=True)
 class LearnedChain:
-    """What `sequence_perceptron` returns; `mistakes` are the numbers of the mistaken sequences, in order."""
+    """What `sequence_perceptron` returns: `weights` are those of the read-out, `mistakes` the mistaken sequences."""
 
     memory: ChainMemory
+    weights: Weights
     run: SequenceRun
     mistakes: NDArray[np.int64]
 
@@ -168,9 +169,9 @@ def sequence_perceptron(
                 stopped = Stopped.MAX_EPOCHS
     except KeyboardInterrupt:
         stopped = Stopped.INTERRUPTED
-    return LearnedChain(
-        memory, _record(memory, epochs, readout, stopped), np.concatenate([*epochs.which, []]).astype(int)
-    )
+    weights = memory.read_out(readout)
+    run = _record(memory, weights, epochs, readout, stopped)
+    return LearnedChain(memory, weights, run, np.concatenate([*epochs.which, []]).astype(int))
 
 
 @dataclass
@@ -216,9 +217,11 @@ class Epochs:
         return True
 
 
-def _record(memory: ChainMemory, epochs: Epochs, readout: SequenceReadout, stopped: Stopped | None) -> SequenceRun:
+def _record(
+    memory: ChainMemory, weights: Weights, epochs: Epochs, readout: SequenceReadout, stopped: Stopped | None
+) -> SequenceRun:
     tokens, labels = epochs.tokens, epochs.labels
-    wrong = wrong_labels(memory.read_out(readout), tokens, labels)
+    wrong = wrong_labels(weights, tokens, labels)
     sequence = np.repeat(np.arange(tokens.n_sequences), np.diff(tokens.starts))
     return SequenceRun(
         mistakes=memory.mistakes,

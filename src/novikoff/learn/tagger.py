@@ -216,7 +216,7 @@ def learn_tagger(
         )
     learned = sequence_perceptron(tokens, numbers, len(known), max_epochs=max_epochs, seed=generator, **options)
     learned = replace(learned, run=replace(learned.run, held_out_errors=errors))
-    tagger = Tagger(features, tuple(known), learned.memory.read_out(readout), learned.run)
+    tagger = Tagger(features, tuple(known), learned.weights, learned.run)
     return tagger, learned
 
 
