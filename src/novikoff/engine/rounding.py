@@ -51,3 +51,13 @@ def _in_words(value: float, digits: int, rounding: str) -> str:
     rounded = Context(prec=digits, rounding=rounding).create_decimal(value).normalize()
     plain = -5 < rounded.adjusted() < 12
     return f"{rounded:f}" if plain else f"{rounded:e}"
+
+
+def decimal_digits(whole: int) -> int:
+    """How many digits a positive whole number has; Python itself refuses to print very long ones.
+
+    >>> decimal_digits(999), decimal_digits(10**5000)
+    (3, 5001)
+    """
+    digits = math.floor((whole.bit_length() - 1) * math.log10(2)) + 1
+    return digits + (whole >= 10**digits)

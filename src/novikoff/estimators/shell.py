@@ -58,8 +58,8 @@ def inner_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     return (2 * places - 1).astype(np.int8) if len(classes) == 2 else places
 
 
-def warn_unless_converged(model: Any, run: Run) -> None:
-    """Whoever asked for convergence and did not get it is told why, and what to do next."""
+def warn_unless_converged(model: Any, run: Run, otherwise: str = "") -> None:
+    """Whoever asked for convergence and did not get it is told why, and what to do next, or `otherwise`."""
     margin = at_most(run.margin_at_most)
     if run.stopped is Stopped.MARGIN_RULED_OUT:
         what = (
@@ -75,4 +75,4 @@ def warn_unless_converged(model: Any, run: Run) -> None:
     else:
         return
     # At the line that called fit: past this function and fit itself.
-    warnings.warn(f"{type(model).__name__} did not converge: {what}.", ConvergenceWarning, stacklevel=3)
+    warnings.warn(f"{type(model).__name__} did not converge: {what}{otherwise}.", ConvergenceWarning, stacklevel=3)
