@@ -26,8 +26,13 @@ if TYPE_CHECKING:
     from novikoff.prove.certificate import Bracket, Certificate, CertificateError, Verdict
     from novikoff.prove.certify import certify
     from novikoff.prove.follow import FollowedProof, follow_proof
+    from novikoff.prove.inequalities import Inequalities, InequalitiesError, Outcome, solve_inequalities
     from novikoff.prove.inseparable import FreundSchapireBound, freund_schapire_bound
+    from novikoff.prove.linprog import linprog
     from novikoff.prove.margin import Separator, margins, multiclass_margins, radius
+    from novikoff.prove.program_check import ProgramCertificate
+    from novikoff.prove.reductions import LinearProgram, Separation, program_as_separation, separation_as_program
+    from novikoff.prove.system import Combination
     from novikoff.prove.vc import (
         cover_count,
         dichotomies,
@@ -70,8 +75,19 @@ _HOMES = {
     "CertificateError": "prove.certificate",
     "Verdict": "prove.certificate",
     "certify": "prove.certify",
+    "Inequalities": "prove.inequalities",
+    "InequalitiesError": "prove.inequalities",
+    "Outcome": "prove.inequalities",
+    "solve_inequalities": "prove.inequalities",
     "FreundSchapireBound": "prove.inseparable",
     "freund_schapire_bound": "prove.inseparable",
+    "linprog": "prove.linprog",
+    "ProgramCertificate": "prove.program_check",
+    "LinearProgram": "prove.reductions",
+    "Separation": "prove.reductions",
+    "program_as_separation": "prove.reductions",
+    "separation_as_program": "prove.reductions",
+    "Combination": "prove.system",
     "cover_count": "prove.vc",
     "dichotomies": "prove.vc",
     "growth": "prove.vc",
@@ -89,15 +105,22 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "ChunkScores",
+    "Combination",
     "FollowedProof",
     "FreundSchapireBound",
+    "Inequalities",
+    "InequalitiesError",
     "KernelPerceptron",
+    "LinearProgram",
     "NoBall",
     "OnlinePerceptron",
+    "Outcome",
     "Paraboloid",
     "Perceptron",
+    "ProgramCertificate",
     "Run",
     "Sentences",
+    "Separation",
     "Separator",
     "SequencePerceptron",
     "Stopped",
@@ -110,17 +133,21 @@ __all__ = [
     "freund_schapire_bound",
     "growth",
     "is_shattered",
+    "linprog",
     "margins",
     "mistake_bound",
     "multiclass_margins",
     "predict_reveal_learn",
+    "program_as_separation",
     "radius",
     "read_conll",
     "read_conllu",
     "sauer_bound",
     "score_chunks",
     "separating_ball",
+    "separation_as_program",
     "shattered_example",
+    "solve_inequalities",
     "vc_dimension",
     "write_conll",
     "write_conllu",

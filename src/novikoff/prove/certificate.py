@@ -11,18 +11,21 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.engine.rounding import at_least, at_most
+from novikoff.engine.rounding import at_least, at_most, decimal_digits
 from novikoff.prove.exact import fraction_root_up, root_down
 from novikoff.prove.fingerprint import fingerprint
 from novikoff.prove.margin import Separator, radius
 from novikoff.prove.points import Points
 from novikoff.prove.products import exact_sum
 from novikoff.prove.proofs import lower_square, upper_square
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
 
 FORMAT = 1
 
@@ -154,7 +157,8 @@ class Certificate:
 
     def _how_wide(self) -> str:
         if self.verdict is Verdict.UNDECIDED:
-            return f"No margin above {at_most(self.margin.upper)} is possible."
+            tiny = "" if self.problem == "kernel" or self.obstruction else _TRY_INEQUALITIES
+            return f"No margin above {at_most(self.margin.upper)} is possible.{tiny}"
         if self.verdict is not Verdict.SEPARABLE:
             return ""
         times = "2 " if self.problem == "argmax" else ""
@@ -162,14 +166,19 @@ class Certificate:
         return (
             f"The margin gamma lies between {at_least(self.margin.lower, 8)} and {at_most(self.margin.upper, 8)}, and "
             f"the longest example has length R <= {at_most(self.radius)}, so a perceptron makes at most "
-            f"{times}(R/gamma)^2 = {self.mistake_bound:,} mistake{plural}."
+            f"{times}(R/gamma)^2 = {self.mistake_bound:,} mistake{plural}.{self._how_to_get_there()}"
         )
+
+    def _how_to_get_there(self) -> str:
+        if self.problem != "binary" or self.mistake_bound is None or self.mistake_bound < MANY_MISTAKES:
+            return ""
+        return " It may need so many; solve_inequalities on the rows y (x, 1) does not: it is made for tiny margins."
 
     def _why_not(self) -> str:
         if self.obstruction is None:
             return ""
         rows, weights, _ = self.obstruction
-        digits = max(len(str(weight)) for weight in weights)
+        digits = decimal_digits(max(weights))
         if digits > 12:
             shown = ", ".join(map(str, rows[:12])) + (", ..." if len(rows) > 12 else "")
             weighed = f"times their labels and whole weights of up to {digits} digits"
@@ -195,11 +204,14 @@ class Certificate:
         rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in facts.items())
         return f"<table><caption>{html.escape(str(self))}</caption>{rows}</table>"
 
-    def check(self, X: Any, y: ArrayLike) -> None:
-        """Prove every claim again from the data; raises `CertificateError` naming the first that fails."""
+    def check(self, X: Any, y: ArrayLike | None = None, *, encoding: "Encoding | None" = None) -> None:
+        """Prove every claim again from the data; raises `CertificateError` naming the first that fails.
+
+        X and y, or a reader or batches alone, as for `certify`; a table is encoded as there.
+        """
         from novikoff.prove.check import check_certificate
 
-        check_certificate(self, X, y)
+        check_certificate(self, X, y, encoding)
 
     # -- files --------------------------------------------------------------------------------------------------------
 
@@ -314,6 +326,14 @@ def as_unit(vector: Sequence[int]) -> NDArray[np.float64]:
     floats = np.array([float(Fraction(v, largest)) for v in vector])
     return floats / np.linalg.norm(floats)
 
+
+# Beyond so many mistakes, waiting for a perceptron is no plan.
+MANY_MISTAKES = 10**9
+
+_TRY_INEQUALITIES = (
+    " solve_inequalities on the rows y (x, 1) may still find a separator: its rescaled perceptron is made for tiny "
+    "margins."
+)
 
 _WORDS = {
     Verdict.SEPARABLE: "some plane has every example strictly on its side",
