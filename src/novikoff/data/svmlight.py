@@ -1,0 +1,272 @@
+"""svmlight (LIBSVM) text: examples in, batch by batch, and out.
+
+A line is `label [qid:number] index:value index:value ... [# comment]`:
+
+- The label and the values are decimal numbers, and become exactly the float64 that Python's `float` makes of them.
+  They must be finite; underscores and hexadecimal digits are refused.
+- An index is a whole number from 0 to 2^32 - 1, and the indices of a line ascend. The column of a feature is its index
+  as written: a file that counts from 1 has an empty column 0, which changes neither mistakes nor margins.
+- A value of 0 that is written is kept as an entry, a query (`qid`) is checked and ignored.
+- Blanks and tabs separate; lines end with LF or CRLF, the last one may lack it; empty lines, comments and a byte order
+  mark are skipped. Any other control character outside a comment is an error.
+
+Every line is checked. An error names the file, the line, the text and the remedy.
+"""
+
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.data.batches import Batch
+from novikoff.engine.rows import Rows, as_rows, csr_rows
+from novikoff.engine.text import (
+    BAD_LABEL,
+    BAD_PAIR,
+    BAD_QUERY,
+    FINE,
+    LARGEST_INDEX,
+    MOST_DIGITS,
+    NOT_ASCENDING,
+    PADDING,
+    Lines,
+    Parsed,
+    parse,
+    room_for,
+)
+
+# Large enough that what a batch costs beside its lines does not count, small enough for the cache (measured).
+CHUNK_BYTES = 1 << 20
+
+# A text without a line's end is something else; the entries of 2^32 bytes can still be counted in 32 bits.
+LONGEST_LINE = 1 << 32
+
+NEWLINE = b"\n"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+TOKEN = re.compile(rb"(?:[^ \t\r\n#]|\r(?!\n))*")
+CONTROL_CHARACTER = re.compile(rb"[\x00-\x1f\x7f]")
+DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Reading
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def batches(stream: BinaryIO, name: str, *, chunk_bytes: int = CHUNK_BYTES) -> Iterator[Batch]:
+    """Examples from svmlight text, about `chunk_bytes` of it at a time; `name` is the file's in errors.
+
+    A batch has as many columns as are known so far: one more than the largest index up to its end.
+
+    >>> import io
+    >>> text = io.BytesIO(b"+1 1:0.5 3:2 # the first\\n-1 2:1e-3\\n")
+    >>> [batch] = batches(text, "toy.svm")
+    >>> batch.rows.as_array().tolist(), batch.labels.tolist()
+    ([[0.0, 0.5, 0.0, 2.0], [0.0, 0.0, 0.001, 0.0]], [1.0, -1.0])
+    """
+    if chunk_bytes < 1:
+        raise ValueError(f"chunk_bytes is {chunk_bytes}, but a chunk needs at least 1 byte; leave it out")
+    lines = n_columns = room = 0
+    for text, stop in _whole_lines(stream, name, chunk_bytes):
+        if room < stop:
+            room, into = len(text), room_for(len(text))
+        start = len(BYTE_ORDER_MARK) if lines == 0 and text.startswith(BYTE_ORDER_MARK) else 0
+        parsed = parse(np.frombuffer(text, dtype=np.uint8), start, stop, into)
+        trouble = _settle_what_waits(text, parsed, into) or _trouble(text, parsed.error, parsed.place)
+        if trouble:
+            place, message = trouble
+            raise ValueError(f"{name}, line {lines + text.count(NEWLINE, 0, place) + 1}: {message}")
+        if parsed.rows:
+            if parsed.entries:
+                n_columns = max(n_columns, int(into.indices[: parsed.entries].max()) + 1)
+            labels = into.labels[: parsed.rows].copy()
+            yield Batch(_rows(parsed, into, n_columns), labels, name, lines + parsed.first + 1)
+        lines += parsed.lines
+
+
+def read_svmlight(source: str | os.PathLike[str] | BinaryIO) -> tuple[Any, NDArray[np.float64]]:
+    """All examples of a file (a path, or a binary stream) as a SciPy CSR array, and their labels.
+
+    >>> import io
+    >>> X, y = read_svmlight(io.BytesIO(b"1 0:2.5\\n-1 1:-1\\n"))
+    >>> X.toarray().tolist(), y.tolist()
+    ([[2.5, 0.0], [0.0, -1.0]], [1.0, -1.0])
+    """
+    if isinstance(source, str | os.PathLike):
+        with open(source, "rb") as stream:
+            return _joined(batches(stream, os.fspath(source)), os.fspath(source))
+    name = str(getattr(source, "name", "stream"))
+    return _joined(batches(source, name), name)
+
+
+def _joined(parts: Iterable[Batch], name: str) -> tuple[Any, NDArray[np.float64]]:
+    from scipy.sparse import csr_array
+
+    parts = list(parts)
+    if not parts:
+        raise ValueError(f"{name} has no examples: it is empty, or every line is a comment")
+    matrices = [part.rows.matrix for part in parts]
+    data = np.concatenate([matrix.data for matrix in matrices])
+    n_columns = parts[-1].rows.n_columns
+    kind = np.int32 if max(len(data), n_columns) < 2**31 else np.int64
+    indices = np.concatenate([matrix.indices for matrix in matrices]).astype(kind)
+    indptr = np.cumsum(np.concatenate([[0], *(np.diff(matrix.indptr) for matrix in matrices)]), dtype=kind)
+    X = csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
+    return X, np.concatenate([np.asarray(part.labels) for part in parts])
+
+
+def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int) -> Iterator[tuple[bytearray, int]]:
+    """Buffers, and up to where they hold whole lines. The next step overwrites the buffer."""
+    text = bytearray(chunk_bytes + PADDING)
+    filled = 0
+    while True:
+        if filled + PADDING == len(text):
+            if filled > LONGEST_LINE:
+                raise ValueError(f"{name} has a line of more than {LONGEST_LINE:,} bytes; is it svmlight text?")
+            text = text[:filled] + bytearray(filled + PADDING)
+        count = _read(stream, name, memoryview(text)[filled : len(text) - PADDING])
+        if count == 0:
+            break
+        end = text.rfind(NEWLINE, filled, filled + count) + 1
+        filled += count
+        if end:
+            yield text, end
+            text[: filled - end] = text[end:filled]
+            filled -= end
+    if filled:
+        text[filled : filled + 1] = NEWLINE
+        yield text, filled + 1
+
+
+def _read(stream: Any, name: str, into: memoryview) -> int:
+    try:
+        return int(stream.readinto(into))
+    except (OSError, EOFError) as error:
+        raise OSError(f"{name} could not be read to its end: {error}") from error
+
+
+def _rows(parsed: Parsed, into: Lines, n_columns: int) -> Rows:
+    """A copy of what was parsed, since the next lines overwrite it."""
+    data, indices, indptr = into.data[: parsed.entries], into.indices[: parsed.entries], into.indptr[: parsed.rows + 1]
+    return csr_rows(data.copy(), indices.copy(), indptr.copy(), n_columns)
+
+
+def _settle_what_waits(text: bytearray, parsed: Parsed, into: Lines) -> tuple[int, str] | None:
+    """Let `float` decide the numbers that were too long; returns the place and the message if one overflows."""
+    for start, stop, slot in into.waiting[: parsed.waiting].tolist():
+        value = float(text[start:stop].split(b":")[-1])
+        if math.isinf(value):
+            return _trouble(text, BAD_LABEL if slot < 0 else BAD_PAIR, start)
+        if slot < 0:
+            into.labels[-1 - slot] = value
+        else:
+            into.data[slot] = value
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What is wrong
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _trouble(text: bytearray, error: int, place: int) -> tuple[int, str] | None:
+    """The place of an error and what to say about it; None if there is none."""
+    if error == FINE:
+        return None
+    token = bytes(TOKEN.match(text, place)[0])  # type: ignore[index]
+    if control := CONTROL_CHARACTER.search(token):
+        return place, (
+            f"{_shown(token)} has the control character {control[0].decode()!r}; lines end with LF or CRLF, blanks and "
+            "tabs separate, and compressed text must be decompressed first"
+        )
+    if error == NOT_ASCENDING:
+        return place, _what_is_wrong_with_the_order(text[text.rfind(NEWLINE, 0, place) + 1 : place], token)
+    if error == BAD_LABEL:
+        return place, _what_is_wrong_with_a_label(token)
+    return place, _what_is_wrong_with_a_pair(token, error == BAD_QUERY)
+
+
+def _shown(token: bytes) -> str:
+    return repr((token if len(token) <= 60 else token[:57] + b"...").decode(errors="backslashreplace"))
+
+
+def _what_is_wrong_with_the_order(before: bytearray, token: bytes) -> str:
+    previous, index = int(before.split()[-1].split(b":")[0]), int(token.split(b":")[0])
+    if previous == index:
+        return f"index {index} occurs twice; keep one of the two pairs"
+    return f"index {index} comes after index {previous}; sort the pairs of a line by index"
+
+
+def _what_is_wrong_with_a_label(token: bytes) -> str:
+    if b":" in token:
+        return f"the label is missing before {_shown(token)}; begin the line with one"
+    if b"," in token:
+        return f"{_shown(token)} are several labels; an example has one here, so write a file for each label"
+    return _what_is_wrong_with_a_number(f"the label {_shown(token)}", token)
+
+
+def _what_is_wrong_with_a_pair(token: bytes, in_front: bool) -> str:
+    index, colon, value = token.partition(b":")
+    if index == b"qid":
+        if in_front:
+            return f"{_shown(token)} is not a query; write qid: and a whole number, or leave it out"
+        return f"{_shown(token)} comes too late; a query stands right after the label"
+    if not colon:
+        return f"{_shown(token)} is not a pair; write index:value, or # before a comment"
+    if not index.isdigit() or len(index) > MOST_DIGITS or int(index) > LARGEST_INDEX:
+        return f"{_shown(token)} has no index from 0 to {LARGEST_INDEX}; number the features with whole numbers"
+    return _what_is_wrong_with_a_number(f"the value of {_shown(token)}", value)
+
+
+def _what_is_wrong_with_a_number(what: str, number: bytes) -> str:
+    if not number:
+        return f"{what} is missing; write a number, or leave the pair out"
+    if NOT_FINITE.fullmatch(number):
+        return f"{what} is not finite; impute it, or drop the example"
+    if DECIMAL.fullmatch(number):
+        return f"{what} overflows float64; divide it by a power of ten"
+    return f"{what} is not a decimal number such as -2, 0.5 or 1e-3"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Writing
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def write_svmlight(stream: BinaryIO, X: Any, y: ArrayLike) -> None:
+    """Write examples such that reading gives every number back, bit for bit.
+
+    Column j becomes index j. A sparse matrix is written as it is stored, a dense one without its zeros; columns behind
+    the last entry are not written, so the number of columns may come back smaller.
+
+    >>> import io
+    >>> text = io.BytesIO()
+    >>> write_svmlight(text, [[0.5, 0.0], [0.0, 0.1]], [1, -1])
+    >>> text.getvalue()
+    b'1 0:0.5\\n-1 1:0.1\\n'
+    """
+    rows, labels = as_rows(X), np.asarray(y)
+    if labels.shape != (rows.n_rows,):
+        raise ValueError(f"X has {rows.n_rows} rows, but y has shape {labels.shape}; give one label for each row")
+    for i, label in enumerate(labels.tolist()):
+        columns, values = _entries_of(rows, i)
+        if not math.isfinite(label) or not np.isfinite(values).all():
+            raise ValueError(f"row {i} or its label is not finite; impute or drop missing values before writing")
+        pairs = zip(columns.tolist(), values.tolist(), strict=True)
+        line = " ".join([repr(label), *(f"{column}:{value!r}" for column, value in pairs)])
+        stream.write(line.encode() + NEWLINE)
+
+
+def _entries_of(rows: Rows, row: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    if rows.is_sparse:
+        data, indices, indptr = rows.matrix
+        entries = slice(int(indptr[row]), int(indptr[row + 1]))
+        return indices[entries], data[entries]
+    x = rows.matrix[row]
+    columns = np.flatnonzero((x != 0) | np.signbit(x))
+    return columns, x[columns]

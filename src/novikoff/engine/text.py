@@ -1,0 +1,419 @@
+"""The hot loop that reads svmlight text: whole lines of bytes in, labels and CSR entries out.
+
+A line is `label [qid:number] index:value index:value ... [# comment]`. Everything is checked on the way; what is wrong
+comes back as a code and a place, and `data/svmlight.py` says it with file and line.
+
+*The numbers* are those that Python's `float` returns, bit for bit. Up to 19 digits make a 64-bit integer w, the point
+and the exponent a power q, and the number is w 10^q, rounded to the nearest float64. Three ways, from the cheapest:
+
+- w and 10^|q| are float64 numbers themselves, and one correctly rounded operation gives the result (W. D. Clinger,
+  "How to read floating point numbers accurately", 1990);
+- the upper bits of w times the leading 128 bits of 5^q are the mantissa (D. Lemire, "Number parsing at a gigabyte per
+  second", 2021; N. Mushtak and D. Lemire, "Fast number parsing without fallback", 2023, prove that this always
+  decides);
+- a number of more than 19 digits lies between w 10^q and (w + 1) 10^q. Where both round to the same float64, that is
+  it; where not, its place is noted, and `float` itself decides.
+
+*The digits* are read eight at a time from a 64-bit word, without a branch that depends on how many they are.
+
+*A place* in the text is a plain address. An array would be counted in and out of every function that is not inlined,
+and two atomic operations cost as much as a short number.
+
+All jitted callees live in this file, because Numba's cache does not notice a change in another one.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import extending, njit, types
+from numpy.typing import NDArray
+
+from novikoff.engine.powers import LARGEST_POWER, SMALLEST_POWER, powers_of_five
+
+intrinsic: Any = extending.intrinsic  # its functions are called without the typing context that they are declared with
+
+# A word is read wherever a digit may be, so the buffer must go on for so many bytes behind the last line.
+PADDING = 16
+
+# How a number or a line came out; from BAD_LABEL on, it is an error.
+FINE, WAITS, MALFORMED, BAD_LABEL, BAD_QUERY, BAD_PAIR, NOT_ASCENDING = range(7)
+
+
+class Lines(NamedTuple):
+    """Where `parse` puts the rows. It does not look how large the arrays are: see `room_for`.
+
+    `waiting` has the first byte, the byte behind the last, and the slot of every label or pair whose number has to wait
+    for `float`: the slot is its entry, or -1 - row for a label.
+    """
+
+    labels: NDArray[np.float64]
+    indptr: NDArray[np.uint32]
+    indices: NDArray[np.uint32]
+    data: NDArray[np.float64]
+    waiting: NDArray[np.int64]
+
+
+class Parsed(NamedTuple):
+    """What `parse` found: how many lines, rows and entries, how many numbers wait for `float`, the line of the first
+    row, and what was wrong at which byte. Lines count from 0."""
+
+    lines: int
+    rows: int
+    entries: int
+    waiting: int
+    first: int
+    error: int
+    place: int
+
+
+def room_for(n_bytes: int) -> Lines:
+    """Arrays for whatever so many bytes of text may hold.
+
+    A row takes two bytes at least, a pair with the blank before it four, a number that waits twenty. What stays unused
+    is never touched, and costs addresses, not memory.
+    """
+    return Lines(
+        np.empty(n_bytes // 2 + 1),
+        np.empty(n_bytes // 2 + 2, dtype=np.uint32),
+        np.empty(n_bytes // 4 + 1, dtype=np.uint32),
+        np.empty(n_bytes // 4 + 1),
+        np.empty((n_bytes // 20 + 1, 3), dtype=np.int64),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Bytes and words
+# ---------------------------------------------------------------------------------------------------------------------
+
+TAB, NEWLINE, RETURN, BLANK, COMMENT, PLUS, MINUS, POINT, ZERO, NINE, COLON = b"\t\n\r #+-.09:"
+SMALL_E, SMALL_Q, SMALL_I, SMALL_D = b"eqid"
+LOWER_CASE = 0x20
+
+ZEROS = np.uint64(0x3030303030303030)  # the digit 0, eight times
+SIXES = np.uint64(0x0606060606060606)
+UPPER_NIBBLES = np.uint64(0xF0F0F0F0F0F0F0F0)
+TWO_BYTES = np.uint64(0x000000FF000000FF)
+TEN = np.uint64(10)
+MILLION_AND_HUNDRED = np.uint64(1_000_000 * 2**32 + 100)
+TEN_THOUSAND_AND_ONE = np.uint64(10_000 * 2**32 + 1)
+
+NOTHING = np.uint64(0)
+TENS = np.array([10**n for n in range(9)], dtype=np.uint64)
+MOST_DIGITS = 19  # whatever they are, the number is below 2^64
+
+
+@intrinsic
+def byte(typing_context: Any, at: Any) -> Any:
+    """The byte at an address."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        loaded = builder.load(builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()))
+        return builder.zext(loaded, ir.IntType(64))
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def word(typing_context: Any, at: Any) -> Any:
+    """The eight bytes from an address on as one number, the first byte lowest."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()), align=1)
+
+    return types.uint64(types.int64), codegen
+
+
+@intrinsic
+def trailing_zeros(typing_context: Any, number: Any) -> Any:
+    """How many zeros the 64-bit number ends with: 64 for zero."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.IntType(1)(0))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def leading_zeros(typing_context: Any, number: Any) -> Any:
+    """How many zeros the 64-bit number begins with."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctlz(arguments[0], ir.IntType(1)(0))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def upper_product(typing_context: Any, a: Any, b: Any) -> Any:
+    """The upper 64 of the 128 bits of a b."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(builder.zext(arguments[0], wide), builder.zext(arguments[1], wide))
+        return builder.trunc(builder.lshr(product, wide(64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), codegen
+
+
+@intrinsic
+def float_of_bits(typing_context: Any, bits: Any) -> Any:
+    """The float64 that these 64 bits are."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.uint64), codegen
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def read_digits(at: int, w: Any) -> Any:
+    """Append the digits from `at` on to w; returns it and where they end. Beyond 19 digits it is some other number.
+
+    A byte b is a digit if and only if (b xor '0') + 6 is below 16. Carries run to later bytes only, so the first that
+    is none is found rightly. The digits are moved behind zeros to the end of the word, and added up in pairs, in fours
+    and in eights.
+    """
+    while True:
+        eight = word(at) ^ ZEROS
+        digits = trailing_zeros(((eight + SIXES) | eight) & UPPER_NIBBLES) >> 3
+        if digits == 0:
+            return w, at
+        eight <<= 64 - 8 * digits
+        eight = eight * TEN + (eight >> 8)
+        eight = (eight & TWO_BYTES) * MILLION_AND_HUNDRED + ((eight >> 16) & TWO_BYTES) * TEN_THOUSAND_AND_ONE
+        w = w * TENS[np.uint64(digits)] + (eight >> 32)
+        at += digits
+        if digits < 8:
+            return w, at
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Numbers
+# ---------------------------------------------------------------------------------------------------------------------
+
+FIVES = powers_of_five()
+EXACT_TENS = np.array([10.0**n for n in range(23)])  # all that float64 holds exactly
+MOST_EXACT_TENS = 22
+EXACT_INTEGERS = np.uint64(2**53)
+ONE, THREE = np.uint64(1), np.uint64(3)
+BELOW_MANTISSA = np.uint64(2**9 - 1)  # what is left of 64 bits below 53, one to round, and a leading zero
+HIDDEN_BIT = np.uint64(2**52)
+INFINITY = np.uint64(0x7FF0000000000000)
+LARGEST_EXPONENT = 2**40  # of those that are told apart: no text has so many digits that it would matter
+
+
+@njit(cache=True, nogil=True)
+def nearest(w: Any, q: int) -> float:
+    """The float64 nearest to w 10^q, ties to even; infinity where it overflows."""
+    if w == NOTHING or q < SMALLEST_POWER:
+        return 0.0
+    if q > LARGEST_POWER:
+        return np.inf
+    power = np.uint64(q - SMALLEST_POWER)
+    zeros = leading_zeros(w)
+    w <<= zeros
+    upper, lower = upper_product(w, FIVES[power, 0]), w * FIVES[power, 0]
+    if upper & BELOW_MANTISSA == BELOW_MANTISSA:  # a carry from the lower half of 5^q could reach the mantissa
+        carry = upper_product(w, FIVES[power, 1])
+        lower += carry
+        if lower < carry:
+            upper += ONE
+
+    top = np.int64(upper >> 63)
+    mantissa = upper >> (top + 9)
+    exponent = 1023 + 63 + ((217706 * q) >> 16) + top - zeros  # 217706 / 2^16 is log2(10), near enough for these q
+    if exponent <= 0:
+        mantissa >>= min(1 - exponent, 63)
+        return float_of_bits((mantissa + (mantissa & ONE)) >> 1)  # which may round up to the smallest normal number
+    if lower <= ONE and -4 <= q <= 23 and mantissa & THREE == ONE and mantissa << (top + 9) == upper:
+        mantissa -= ONE  # exactly halfway, which happens at these powers only: down to the even neighbour
+    mantissa = (mantissa + (mantissa & ONE)) >> 1
+    bits = mantissa - HIDDEN_BIT + (np.uint64(exponent) << 52)  # a mantissa rounded up to 2^53 carries over
+    return float_of_bits(min(bits, INFINITY))
+
+
+@njit(cache=True, nogil=True)
+def read_integer(at: int) -> Any:
+    """A signed integer, cut off at +-LARGEST_EXPONENT, and where it ends: at its start if there is none."""
+    sign = byte(at)
+    first = at + (sign in (PLUS, MINUS))
+    end, number = first, 0
+    while ZERO <= byte(end) <= NINE:
+        number = min(10 * number + byte(end) - ZERO, LARGEST_EXPONENT)
+        end += 1
+    return (-number if sign == MINUS else number), (end if end > first else at)
+
+
+@njit(cache=True, nogil=True)
+def read_long(at: int, end: int, exponent: int) -> Any:
+    """The digits from `at` to `end`, too many for a word, times 10^exponent; and whether they have to wait."""
+    w: Any = NOTHING
+    taken, q = 0, exponent
+    beyond_point = more = False
+    for place in range(at, end):
+        if byte(place) == POINT:
+            beyond_point = True
+        elif taken < MOST_DIGITS:
+            w = w * TEN + np.uint64(byte(place) - ZERO)
+            taken += w > NOTHING  # zeros in front do not count
+            q -= beyond_point
+        else:
+            more |= byte(place) != ZERO
+            q += not beyond_point
+    value = nearest(w, q)
+    if more and nearest(w + ONE, q) != value:
+        return 0.0, WAITS
+    return value, FINE
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def read_number(at: int) -> Any:
+    """The number at `at`, where it ends, and whether it is fine, waits for `float`, or is malformed."""
+    sign = byte(at)
+    if sign in (PLUS, MINUS):
+        at += 1
+    w, end = read_digits(at, NOTHING)
+    digits = end - at
+    significant = 0 if w == NOTHING and digits <= MOST_DIGITS else digits  # beyond, w may have wrapped around to 0
+    q = 0
+    if byte(end) == POINT:
+        first = end + 1
+        w, end = read_digits(first, w)
+        q = first - end
+        digits -= q
+        significant -= q
+    if digits == 0:
+        return 0.0, end, MALFORMED
+
+    last, exponent = end, 0
+    if byte(end) | LOWER_CASE == SMALL_E:
+        exponent, end = read_integer(last + 1)
+        if end == last + 1:
+            return 0.0, end, MALFORMED
+        q += exponent
+
+    state = FINE
+    if significant > MOST_DIGITS:
+        value, state = read_long(at, last, exponent)
+    elif w <= EXACT_INTEGERS and -MOST_EXACT_TENS <= q <= MOST_EXACT_TENS:
+        value = float(np.int64(w))
+        value = value * EXACT_TENS[np.uint64(q)] if q > 0 else value / EXACT_TENS[np.uint64(-q)]
+    else:
+        value = nearest(w, q)
+    return (-value if sign == MINUS else value), end, state
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Lines
+# ---------------------------------------------------------------------------------------------------------------------
+
+LARGEST_INDEX = np.uint64(2**32 - 1)
+
+
+@njit(cache=True, nogil=True)
+def skip_blanks(at: int) -> int:
+    while byte(at) == BLANK or byte(at) == TAB:
+        at += 1
+    return at
+
+
+@njit(cache=True, nogil=True)
+def ends_line(at: int) -> bool:
+    """Whether here is a comment or the end of the line."""
+    return byte(at) == NEWLINE or byte(at) == COMMENT or (byte(at) == RETURN and byte(at + 1) == NEWLINE)
+
+
+@njit(cache=True, nogil=True)
+def ends_number(at: int) -> bool:
+    """Whether a number may end here. A control character that is no blank is found where the next pair should begin."""
+    return byte(at) <= BLANK or byte(at) == COMMENT
+
+
+@njit(cache=True, nogil=True)
+def skip_query(at: int) -> int:
+    """Behind `qid:number`, or `at` itself if it is none."""
+    if byte(at + 1) != SMALL_I or byte(at + 2) != SMALL_D or byte(at + 3) != COLON:
+        return at
+    _, end = read_integer(at + 4)
+    return end if end > at + 4 and ends_number(end) else at
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def read_label(at: int) -> Any:
+    """The label at `at`, where it ends, and whether it is fine, waits for `float`, or is bad."""
+    label, end, state = read_number(at)
+    if state == MALFORMED or not ends_number(end) or not np.isfinite(label):
+        return label, end, BAD_LABEL
+    return label, end, state
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def read_pair(at: int) -> Any:
+    """The index and the value at `at`, where they end, and whether they are fine, wait for `float`, or are bad."""
+    index, colon = read_digits(at, NOTHING)
+    if colon == at or colon - at > MOST_DIGITS or byte(colon) != COLON or index > LARGEST_INDEX:
+        return 0, 0.0, at, BAD_PAIR
+    value, end, state = read_number(colon + 1)
+    if state == MALFORMED or not ends_number(end) or not np.isfinite(value):
+        return 0, 0.0, at, BAD_PAIR
+    return np.int64(index), value, end, state
+
+
+@njit(cache=True, nogil=True)
+def note(waiting: Any, number: int, start: int, end: int, slot: int) -> int:
+    waiting[number, 0] = start
+    waiting[number, 1] = end
+    waiting[number, 2] = slot
+    return number + 1
+
+
+@njit(cache=True, nogil=True)
+def parse(text: Any, start: int, stop: int, into: Any) -> Any:
+    """Parse text[start:stop], which are whole lines, the last with its newline, up to the first error.
+
+    The line with the error is not among the rows, but its numbers may be among those that wait.
+    """
+    base = text.ctypes.data
+    at, stop = base + start, base + stop
+    lines = rows = entries = waiting = first = 0
+    into.indptr[0] = 0
+    while at < stop:
+        at = skip_blanks(at)
+        if not ends_line(at):
+            label, end, state = read_label(at)
+            if state > WAITS:
+                return Parsed(lines, rows, entries, waiting, first, state, at - base)
+            if state == WAITS:
+                waiting = note(into.waiting, waiting, at - base, end - base, -1 - rows)
+            into.labels[np.uint64(rows)] = label
+            at = skip_blanks(end)
+            if byte(at) == SMALL_Q:
+                end = skip_query(at)
+                if end == at:
+                    return Parsed(lines, rows, entries, waiting, first, BAD_QUERY, at - base)
+                at = skip_blanks(end)
+
+            entry, previous = entries, -1
+            while not ends_line(at):
+                index, value, end, state = read_pair(at)
+                if state <= WAITS and index <= previous:
+                    state = NOT_ASCENDING
+                if state > WAITS:
+                    return Parsed(lines, rows, entries, waiting, first, state, at - base)
+                if state == WAITS:
+                    waiting = note(into.waiting, waiting, at - base, end - base, entry)
+                into.indices[np.uint64(entry)] = index
+                into.data[np.uint64(entry)] = value
+                entry, previous = entry + 1, index
+                at = skip_blanks(end)
+
+            if rows == 0:
+                first = lines
+            rows, entries = rows + 1, entry
+            into.indptr[np.uint64(rows)] = entries
+        while byte(at) != NEWLINE:
+            at += 1
+        at += 1
+        lines += 1
+    return Parsed(lines, rows, entries, waiting, first, FINE, at - base)
