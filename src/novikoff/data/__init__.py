@@ -1,0 +1,17 @@
+"""Data sets: files that are read piece by piece, and the order in which their examples are visited."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from novikoff.data.reading import read
+
+__all__ = ["read"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "read":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from novikoff.data.reading import read
+
+    globals()["read"] = read
+    return read

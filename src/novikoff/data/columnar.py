@@ -1,0 +1,73 @@
+"""Tables in Parquet files and Arrow files, which know the types of their columns."""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from novikoff.data.streams import Source, compression
+from novikoff.data.tables import Block, Types, cast_block, check_columns, check_no_duplicates, plain_type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def find_types(source: Source, only: Collection[str] | None) -> dict[str, "pa.DataType"]:
+    """The types of all columns, or of some."""
+    with _opened(source) as (table, schema):
+        del table
+        return {field.name: plain_type(field.type) for field in schema if only is None or field.name in only}
+
+
+def read_blocks(source: Source, types: Types, block_bytes: int) -> Iterator[Block]:
+    """The columns in `types`. Records have no lines here, they are counted from 1."""
+    row = 1
+    with _opened(source) as (table, schema):
+        check_columns(types, schema.names, source.name)
+        for batch in _batches(source, table, list(types), block_bytes):
+            yield Block(cast_block(batch, types), row, False)
+            row += batch.num_rows
+
+
+def _batches(source: Source, table: Any, names: list[str], block_bytes: int) -> Iterator["pa.RecordBatch"]:
+    if source.format == "parquet":
+        facts = table.metadata
+        size = sum(facts.row_group(group).total_byte_size for group in range(facts.num_row_groups))
+        yield from table.iter_batches(_rows(block_bytes, size, facts.num_rows), columns=names)
+        return
+    streamed = not hasattr(table, "num_record_batches")
+    for batch in table if streamed else map(table.get_batch, range(table.num_record_batches)):
+        step = _rows(block_bytes, batch.nbytes, batch.num_rows)
+        for start in range(0, batch.num_rows, step):
+            yield batch.slice(start, step)
+
+
+def _rows(block_bytes: int, size: int, n_rows: int) -> int:
+    """How many rows make a block."""
+    return max(1, block_bytes * max(n_rows, 1) // max(size, 1))
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[tuple[Any, "pa.Schema"]]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    kind = "a Parquet file" if source.format == "parquet" else "an Arrow file"
+    with open(source.path, "rb") as file:
+        head = file.read(8)
+    if not head:
+        raise ValueError(f"{source.name} is empty")
+    if compression(head):
+        raise ValueError(f"{source.name} is {kind} inside of a compressed one; decompress it first")
+    try:
+        with pa.OSFile(source.path) as file:
+            if source.format == "parquet":
+                table = parquet.ParquetFile(file)
+                schema = table.schema_arrow
+            else:
+                table = pa.ipc.open_file(file) if head.startswith(b"ARROW1") else pa.ipc.open_stream(file)
+                schema = table.schema
+            check_no_duplicates(schema.names, source.name)
+            yield table, schema
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise ValueError(f"{source.name} cannot be read as {kind}: {reason}; it is damaged or incomplete") from None

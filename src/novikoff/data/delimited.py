@@ -1,0 +1,297 @@
+"""Tables in text: CSV and TSV, in blocks of whole records, each parsed by pyarrow.
+
+A block is cut at the end of a record, which is a line end outside of quotes. Because pyarrow sees one block at a time,
+types are found block by block and joined, memory stays bounded, and whatever is wrong can be said with its line.
+
+The words that mean a missing value (nothing at all, NA, NaN, null, ...) mean it in every column. Only true and false
+are booleans, in any case; 0 and 1 are numbers.
+"""
+
+import csv
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from novikoff.data.streams import Source, read_block
+from novikoff.data.tables import Block, Types, check_columns, check_no_duplicates, joined_type, plain_type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Longer than any record should be. Without a limit, a quote that is never closed would swallow the whole file.
+LONGEST_RECORD = 1 << 26
+
+# What one thread parses at a time, unless there are many columns.
+PARSED_AT_ONCE = 1 << 20
+MANY_COLUMNS = 64
+
+_QUOTE, _NEWLINE, _RETURN = ord('"'), ord("\n"), ord("\r")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some whole records, the line where they begin, and how many lines they have."""
+
+    text: bytes
+    line: int
+    n_lines: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the first line says: the names of the columns, and what stands between them."""
+
+    file: str
+    names: tuple[str, ...]
+    delimiter: str
+
+
+def pieces(stream: Any, source: Source, block_bytes: int) -> tuple[Layout, Iterator[Piece]]:
+    """The layout of a file, and all that follows its first line, piece by piece."""
+    head = b""
+    while b"\n" not in head and (more := read_block(stream, block_bytes)):
+        head += more
+        if len(head) > LONGEST_RECORD:
+            raise ValueError(f"{source.name} has no line end in its first {len(head):,} bytes; is it a text file?")
+    layout, end = _layout(head, source)
+    line = 1 + head.count(b"\n", 0, end)
+    return layout, _pieces(stream, layout, head[end:], line, block_bytes)
+
+
+def _pieces(stream: Any, layout: Layout, text: bytes, line: int, block_bytes: int) -> Iterator[Piece]:
+    while True:
+        end = end_of_records(text, layout.delimiter)
+        if end:
+            n_lines = text.count(b"\n", 0, end)
+            yield Piece(text[:end], line, n_lines)
+            line += n_lines
+        text = text[end:]
+        if len(text) > LONGEST_RECORD:
+            raise _unclosed(layout, line)
+        more = read_block(stream, block_bytes)
+        if not more:
+            break
+        text += more
+    if text:
+        text += b"\n"
+        if end_of_records(text, layout.delimiter) < len(text):
+            raise _unclosed(layout, line)
+        yield Piece(text, line, text.count(b"\n"))
+
+
+def _unclosed(layout: Layout, line: int) -> ValueError:
+    return ValueError(
+        f"{layout.file}: the record that begins in line {line} has no end; a quote is opened and not closed, "
+        "close it or double it"
+    )
+
+
+def end_of_records(text: bytes, delimiter: str) -> int:
+    r"""Where the last whole record ends.
+
+    >>> end_of_records(b'a,b\n"c\nd', ",")
+    4
+    """
+    end = text.rfind(b"\n") + 1
+    if text.find(b'"', 0, end) < 0:
+        return end
+    characters = np.frombuffer(text, np.uint8, end)
+    quotes = np.flatnonzero(characters == _QUOTE)
+    # If every second quote stands at the start of a value or behind another quote, quotes are open and closed in turn.
+    opening = quotes[::2]
+    before = np.where(opening > 0, characters[opening - 1], _NEWLINE)
+    if not np.isin(before, (ord(delimiter), _NEWLINE, _RETURN, _QUOTE)).all():
+        return _end_by_grammar(text, delimiter)
+    while (number := int(np.searchsorted(quotes, end))) % 2:
+        end = text.rfind(b"\n", 0, quotes[number - 1]) + 1
+    return end
+
+
+def _end_by_grammar(text: bytes, delimiter: str) -> int:
+    """The same for text with quotes inside of values that are not quoted, where they mean themselves."""
+    end = 0
+    for match in _record(delimiter).finditer(text):
+        if match.start() != end:
+            break
+        end = match.end()
+    return end
+
+
+@lru_cache
+def _record(delimiter: str) -> re.Pattern[bytes]:
+    comma = re.escape(delimiter).encode()
+    plain = rb"[^" + comma + rb"\n]*+"
+    value = rb'(?:"(?:[^"]++|"")*+"' + plain + rb'|(?!")' + plain + rb")"
+    return re.compile(value + rb"(?:" + comma + value + rb")*+\n")
+
+
+def _layout(head: bytes, source: Source) -> tuple[Layout, int]:
+    if not head.strip():
+        raise ValueError(f"{source.name} is empty; a table begins with a line of column names")
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError(f"{source.name} is UTF-16, not UTF-8; convert it with: iconv -f UTF-16 -t UTF-8")
+    start = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+    while head[start : start + 1] in (b"\n", b"\r"):
+        start += 1
+    end = head.find(b"\n", start) + 1 or len(head)
+    try:
+        line = head[start:end].decode().rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise _not_utf8(source.name, 1 + head.count(b"\n", 0, start), error) from None
+    if "\r" in line:
+        raise ValueError(f"{source.name} ends its lines with carriage returns; convert it with: tr '\\r' '\\n'")
+    delimiter = "\t" if source.format == "tsv" else _delimiter(line)
+    named = next(csv.reader([line], delimiter=delimiter))
+    names = tuple(name or f"column {number}" for number, name in enumerate(named, 1))
+    check_no_duplicates(names, source.name)
+    return Layout(source.name, names, delimiter), end
+
+
+def _delimiter(line: str) -> str:
+    """A comma; if the first line has none, a semicolon or a tab."""
+    return next((mark for mark in ",;\t" if mark in line), ",")
+
+
+def find_types(stream: Any, source: Source, only: Collection[str] | None, block_bytes: int) -> dict[str, "pa.DataType"]:
+    """The types of all columns, or of some, from all their values."""
+    import pyarrow as pa
+
+    layout, blocks = pieces(stream, source, block_bytes)
+    types = {name: pa.null() for name in layout.names if only is None or name in only}
+    for piece in blocks:
+        open_names = [name for name, kind in types.items() if not pa.types.is_string(kind)]
+        if not open_names:
+            break
+        schema = _parse(piece, layout, open_names, None).schema
+        hexadecimal = _hexadecimal(piece, layout, schema)
+        for field in schema:
+            if pa.types.is_binary(field.type):
+                raise _undecodable(piece, layout)
+            found = pa.string() if field.name in hexadecimal else plain_type(field.type)
+            types[field.name] = joined_type(types[field.name], found, as_text=True) or pa.string()
+    return types
+
+
+def _hexadecimal(piece: Piece, layout: Layout, schema: "pa.Schema") -> set[str]:
+    """The columns with numbers such as 0x1F: to pyarrow they are whole, yet no floats. Here they are words."""
+    import pyarrow as pa
+
+    found = set[str]()
+    if not (b"x" in piece.text or b"X" in piece.text) or not re.search(rb"0[xX]", piece.text):
+        return found
+    for field in schema:
+        if pa.types.is_int64(field.type):
+            try:
+                _parse_csv(piece.text, layout, [field.name], {field.name: pa.float64()})
+            except pa.ArrowInvalid:
+                found.add(field.name)
+    return found
+
+
+def read_blocks(stream: Any, source: Source, types: Types, block_bytes: int) -> Iterator[Block]:
+    """The columns in `types`."""
+    layout, blocks = pieces(stream, source, block_bytes)
+    check_columns(types, layout.names, source.name)
+    row = 1
+    for piece in blocks:
+        table = _parse(piece, layout, list(types), types)
+        counts_lines = table.num_rows == piece.n_lines
+        first = piece.line if counts_lines else row
+        for batch in table.combine_chunks().to_batches():
+            if batch.num_rows:
+                yield Block(batch, first, counts_lines)
+            first += batch.num_rows
+        row += table.num_rows
+
+
+def _parse(piece: Piece, layout: Layout, names: list[str], types: Types | None) -> "pa.Table":
+    import pyarrow as pa
+
+    try:
+        return _parse_csv(piece.text, layout, names, types)
+    except pa.ArrowInvalid as error:
+        raise _explained(piece, layout, types, str(error)) from None
+
+
+def _parse_csv(text: bytes, layout: Layout, names: list[str], types: Types | None, *, slowly: bool = False) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    # Threads share out the lines, or, where there are many columns, the columns. Sharing out lines, pyarrow would not
+    # see that a line end is inside of quotes.
+    by_columns = len(names) >= MANY_COLUMNS or b'"' in text
+    at_once = len(text) + 1 if slowly or by_columns else PARSED_AT_ONCE
+    return arrow_csv.read_csv(
+        pa.BufferReader(text),
+        arrow_csv.ReadOptions(column_names=layout.names, block_size=at_once, use_threads=not slowly),
+        arrow_csv.ParseOptions(delimiter=layout.delimiter),
+        arrow_csv.ConvertOptions(
+            include_columns=names,
+            column_types={name: types[name] for name in names} if types else None,
+            strings_can_be_null=True,
+            true_values=["true", "True", "TRUE"],
+            false_values=["false", "False", "FALSE"],
+        ),
+    )
+
+
+def _explained(piece: Piece, layout: Layout, types: Types | None, message: str) -> ValueError:
+    """What pyarrow could not parse, with its line."""
+    if "UTF8" in message:
+        return _undecodable(piece, layout)
+    if wrong := re.search(r"Expected (\d+) columns, got (\d+)", message):
+        place = f"{layout.file}, line {_line_of_row(piece, layout, _ragged_row(piece, layout))}"
+        hint = "a value that contains the delimiter or a quote must be quoted"
+        return ValueError(f"{place}: {wrong[1]} columns, but here the number of values is {wrong[2]}; {hint}")
+    if wrong := re.search(r"In CSV column #(\d+): CSV conversion error to (\w+).*?: invalid value '(.*)'", message):
+        name = layout.names[int(wrong[1])]
+        kind = {"double": "number", "int64": "whole number", "bool": "boolean"}.get(wrong[2], wrong[2])
+        column = _parse_csv(piece.text, layout, [name], _all_strings([name])).column(0).to_pylist()
+        row = next((row for row, value in enumerate(column) if value == wrong[3]), 0)
+        place = f"{layout.file}, line {_line_of_row(piece, layout, row)}"
+        return ValueError(f"{place}: {wrong[3]!r} in the column {name!r} is no {kind}; correct it, or leave it empty")
+    return ValueError(f"{layout.file}, in or after line {piece.line}: {message}")
+
+
+def _all_strings(names: list[str]) -> Types:
+    import pyarrow as pa
+
+    return {name: pa.string() for name in names}
+
+
+def _ragged_row(piece: Piece, layout: Layout) -> int:
+    import pyarrow as pa
+
+    try:
+        _parse_csv(piece.text, layout, list(layout.names), _all_strings(list(layout.names)), slowly=True)
+    except pa.ArrowInvalid as error:
+        if found := re.search(r"Row #(\d+)", str(error)):
+            return int(found[1]) - 1
+    return 0
+
+
+def _line_of_row(piece: Piece, layout: Layout, row: int) -> int:
+    """The line where a record begins; lines without anything are no records."""
+    records = (m for m in _record(layout.delimiter).finditer(piece.text) if m.group().strip(b"\r\n"))
+    start = next((match.start() for number, match in enumerate(records) if number == row), 0)
+    return piece.line + piece.text.count(b"\n", 0, start)
+
+
+def _undecodable(piece: Piece, layout: Layout) -> ValueError:
+    try:
+        piece.text.decode()
+    except UnicodeDecodeError as error:
+        return _not_utf8(layout.file, piece.line + piece.text.count(b"\n", 0, error.start), error)
+    return ValueError(f"{layout.file}, in or after line {piece.line}: not UTF-8")
+
+
+def _not_utf8(file: str, line: int, error: UnicodeDecodeError) -> ValueError:
+    byte = error.object[error.start]
+    return ValueError(
+        f"{file}, line {line}: the byte 0x{byte:02x} is not UTF-8; convert the file, "
+        "for example with: iconv -f WINDOWS-1252 -t UTF-8"
+    )

@@ -1,0 +1,167 @@
+"""The bytes of a data set: from files or standard input, decompressed on the way, and the same in every pass."""
+
+import io
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+STANDARD_INPUT = "-"
+
+# What compressed bytes begin with, so that a file needs no telling name.
+_COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where bytes come from: the `path` to open, and the `name` to call it in messages."""
+
+    path: str
+    name: str
+    format: str = ""
+
+
+class Ahead(io.RawIOBase):
+    """A stream whose first bytes can be looked at before it is read. Closing it leaves the stream open."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._head = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def look(self, size: int) -> bytes:
+        """The first bytes, as many as asked for, unless a line or the stream ends before. They stay to be read."""
+        while len(self._head) < size and b"\n" not in self._head and (more := self._next(size)):
+            self._head += more
+        return self._head[:size]
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            return self.readall()
+        part = self._head[:size] or self._next(size)
+        self._head = self._head[len(part) :]
+        return part
+
+    def readinto(self, buffer: Any) -> int:
+        part = self.read(len(buffer))
+        buffer[: len(part)] = part
+        return len(part)
+
+    def _next(self, size: int) -> bytes:
+        """What has arrived: a pipe shall not be waited for longer than necessary."""
+        read = getattr(self._stream, "read1", self._stream.read)
+        return cast(bytes, read(size))
+
+
+def standard_input() -> Ahead:
+    return Ahead(sys.stdin.buffer)
+
+
+def compression(head: bytes) -> str | None:
+    """The compression of bytes that begin so, or None.
+
+    >>> compression(b"weight,fast"), compression(bytes([0x1F, 0x8B, 8]))
+    (None, 'gzip')
+    """
+    return next((kind for magic, kind in _COMPRESSED.items() if head.startswith(magic)), None)
+
+
+def need_pyarrow() -> None:
+    """Say how to get pyarrow, where it is not installed."""
+    if find_spec("pyarrow") is None:
+        raise ImportError("tables and compressed files are read by pyarrow; install it with: pip install pyarrow")
+
+
+def decompressed(stream: Ahead) -> Any:
+    """The stream itself, or what it holds if it is compressed."""
+    kind = compression(stream.look(4))
+    if kind is None:
+        return stream
+    need_pyarrow()
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), kind)
+
+
+@contextmanager
+def reading(source: Source, stamps: dict[str, tuple[int, int]]) -> Iterator[Any]:
+    """The decompressed bytes of a file, with a look at the end whether the file is still what it was.
+
+    `stamps` has the size and the time of last change of every file seen so far. An error while reading a file that has
+    changed is blamed on the change.
+    """
+    with open(source.path, "rb", buffering=0) as file:
+        _check_stamp(source, stamps, os.fstat(file.fileno()))
+        try:
+            yield decompressed(Ahead(cast(BinaryIO, file)))
+        except GeneratorExit:
+            raise
+        except Exception as error:
+            _check_stamp(source, stamps, os.fstat(file.fileno()))
+            raise (_broken(source, error) if isinstance(error, OSError) else error) from None
+        _check_stamp(source, stamps, os.fstat(file.fileno()))
+
+
+def read_block(stream: Any, size: int) -> bytes:
+    """Up to `size` bytes: fewer if no more have arrived, none at the end."""
+    return cast(bytes, stream.read(size))
+
+
+def first_line(stream: Any) -> bytes:
+    """The first line of a stream, and maybe more; not more than some kilobytes. Only `Ahead` keeps it to be read."""
+    if isinstance(stream, Ahead):
+        return stream.look(1 << 12)
+    return read_block(stream, 1 << 12)
+
+
+def spooled(stream: Ahead) -> str:
+    """The path of a temporary file with all bytes of a stream; the caller removes it."""
+    handle, path = tempfile.mkstemp(prefix="novikoff-")
+    with open(handle, "wb") as file:
+        shutil.copyfileobj(stream, file, 1 << 20)
+    return path
+
+
+def check_is_file(path: str) -> None:
+    """Refuse what cannot be opened and read many times."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{path} is a directory; name a file, or its files by a pattern such as {path}/*.csv")
+    if not os.path.exists(path):
+        folder = Path(path).parent
+        near = _nearest_file(folder, Path(path).name)
+        hint = f"did you mean {folder / near}?" if near else "check the path"
+        raise FileNotFoundError(f"there is no file {path}; {hint}")
+    if not os.path.isfile(path):
+        raise OSError(f"{path} is no regular file, and cannot be read more than once; copy it to one, or use '-'")
+
+
+def _nearest_file(folder: Path, name: str) -> str | None:
+    import difflib
+
+    names = os.listdir(folder) if folder.is_dir() else []
+    return next(iter(difflib.get_close_matches(name, names, n=1)), None)
+
+
+def _check_stamp(source: Source, stamps: dict[str, tuple[int, int]], now: os.stat_result) -> None:
+    before = stamps.setdefault(source.path, (now.st_size, now.st_mtime_ns))
+    if before != (now.st_size, now.st_mtime_ns):
+        was = (
+            f"it had {before[0]:,} bytes and has {now.st_size:,}"
+            if before[0] != now.st_size
+            else "its time of change differs"
+        )
+        raise OSError(f"{source.name} changed while it was being read ({was}); read it again when it is complete")
+
+
+def _broken(source: Source, error: OSError) -> OSError:
+    if source.name in str(error) or error.filename:
+        return error
+    return OSError(f"{source.name} cannot be read to its end: {error}; the file is damaged or incomplete")

@@ -1,0 +1,194 @@
+"""Tables: their columns, the types of these, and where a record stands in its file.
+
+Whatever a file has, columns come in few types: null, int64, uint64, double, bool, string; others (dates, nested
+values) are handed on as they are, for the encoding to refuse or to ignore. A column that has whole numbers in one place
+and fractions in another has fractions; in a text file, one that has numbers and words has words. So the type of a
+column depends on all of its values, and on nothing else: not on the order of the records, nor on the blocks in which
+they are read.
+"""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.batches import Records
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Types = Mapping[str, "pa.DataType"]
+
+# The key under which a block says that `line` counts records, because its file has no lines, or none that match them.
+_COUNTS_ROWS = {b"novikoff.counts": b"rows"}
+
+
+class Block(NamedTuple):
+    """Records as a file has them, label and all. `first` is the line of the first one, or its row, counted from 1."""
+
+    columns: "pa.RecordBatch"
+    first: int
+    counts_lines: bool
+
+
+def plain_type(kind: "pa.DataType") -> "pa.DataType":
+    """One type for all that hold the same values."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return plain_type(kind.value_type)
+    if pa.types.is_integer(kind):
+        return kind if pa.types.is_uint64(kind) else pa.int64()
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return pa.float64()
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pa.string()
+    return kind
+
+
+def joined_type(one: "pa.DataType", other: "pa.DataType", *, as_text: bool) -> "pa.DataType | None":
+    """The narrowest type that holds the values of both; None if there is none. As text, everything can be a string.
+
+    >>> import pyarrow as pa
+    >>> print(joined_type(pa.int64(), pa.float64(), as_text=False))
+    double
+    >>> print(joined_type(pa.int64(), pa.bool_(), as_text=True), joined_type(pa.int64(), pa.bool_(), as_text=False))
+    string None
+    """
+    import pyarrow as pa
+
+    kinds = pa.types
+    if one == other or kinds.is_null(other):
+        return one
+    if kinds.is_null(one):
+        return other
+    if is_number(one) and is_number(other):
+        return pa.float64()
+    days = [kind for kind in (one, other) if kinds.is_date(kind) or kinds.is_timestamp(kind)]
+    if len(days) == 2:
+        stamps = [kind for kind in days if kinds.is_timestamp(kind)]
+        if len({kind.tz for kind in stamps}) == 1 and stamps[0].tz is None:
+            return next((kind for kind in stamps if kind.unit == "ns"), stamps[0])
+    return pa.string() if as_text else None
+
+
+def is_number(kind: "pa.DataType") -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def cast_block(columns: "pa.RecordBatch", types: Types) -> "pa.RecordBatch":
+    """The columns named in `types`, in that order, and of these types where possible.
+
+    What cannot be cast stays as it is: whoever needs it otherwise can say in which row it is wrong.
+    """
+    import pyarrow as pa
+
+    arrays = [_cast(columns.column(name), kind) for name, kind in types.items()]
+    return pa.RecordBatch.from_arrays(arrays, names=list(types))
+
+
+def _cast(column: "pa.Array", kind: "pa.DataType") -> "pa.Array":
+    import pyarrow as pa
+
+    if column.type == kind:
+        return column
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    try:
+        return column.cast(kind, safe=not pa.types.is_floating(kind))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return column
+
+
+def records_of(block: Block, file: str, label: str | None) -> Records:
+    """A block with its labels taken out."""
+    columns = block.columns
+    if not block.counts_lines:
+        columns = columns.replace_schema_metadata(_COUNTS_ROWS)
+    if label is None:
+        return Records(columns, None, file, block.first)
+    at = columns.schema.get_field_index(label)
+    rest = Records(columns.remove_column(at), None, file, block.first)
+    return Records(rest.columns, _labels(columns.column(at), label, rest), file, block.first)
+
+
+def place(records: Records, row: int) -> str:
+    """Where a record stands: its file, and its line, or its row where lines are not known or do not exist."""
+    unit = "row" if records.columns.schema.metadata == _COUNTS_ROWS else "line"
+    return f"{records.file or 'the data'}, {unit} {records.line + row}"
+
+
+def _labels(column: "pa.Array", label: str, records: Records) -> NDArray[Any]:
+    """Labels as NumPy has them: words as objects, int64, float64 or bool."""
+    import pyarrow as pa
+
+    kinds = pa.types
+    missing = column.is_null(nan_is_null=kinds.is_floating(column.type))
+    if missing.true_count:
+        row = int(np.argmax(missing.to_numpy(zero_copy_only=False)))
+        raise ValueError(f"{place(records, row)}: the label {label!r} is missing; label this record or remove it")
+    if kinds.is_string(column.type):
+        codes = column.dictionary_encode()
+        words = codes.dictionary.to_numpy(zero_copy_only=False).astype(object)
+        return np.asarray(words[codes.indices.to_numpy()], dtype=object)
+    if kinds.is_uint64(column.type):
+        column = column.cast(pa.int64())
+    if kinds.is_boolean(column.type) or is_number(column.type):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    raise ValueError(
+        f"{records.file}: the label column {label!r} has the type {column.type}; labels are words, numbers or booleans"
+    )
+
+
+def check_label(label: str, names: Iterable[str], file: str) -> None:
+    """Refuse a label that is no column, with the nearest name."""
+    names = list(names)
+    if label in names:
+        return
+    hint = ""
+    if names and all(_looks_like_a_number(name) for name in names):
+        hint = "; the first line is read as the names of the columns, but has only numbers: add a line of names"
+    raise ValueError(f"{file} has no column {label!r} for the label; {nearest(label, names)}{hint}")
+
+
+def check_columns(wanted: Iterable[str], names: Iterable[str], file: str) -> None:
+    """Refuse a table that lacks a column, with the nearest name."""
+    names = list(names)
+    there = set(names)
+    for name in wanted:
+        if name not in there:
+            raise ValueError(f"{file} has no column {name!r}; {nearest(name, names)}")
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A hint at the name that was meant.
+
+    >>> nearest("wieght", ["doors", "weight"])
+    "did you mean 'weight'?"
+    """
+    names = list(names)
+    close = difflib.get_close_matches(name, names, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    return f"its columns are {shown}" if names else "it has no columns"
+
+
+def check_no_duplicates(names: Iterable[str], file: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{file} has two columns named {name!r}; give each its own name")
+        seen.add(name)
+
+
+def _looks_like_a_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,292 @@
+"""The kinds of columns, and the numbers that their values become.
+
+Each kind is frozen when learning starts: the same record gives the same numbers ever after. A value that is missing
+becomes a feature of its own, "age is missing", if the training data had missing ones in that column.
+"""
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.batches import Records
+from novikoff.data.tables import is_number, place
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NOTHING = -1
+
+
+class Entries(NamedTuple):
+    """The entries of a column, those of a row by ascending features; and how many values have none."""
+
+    rows: NDArray[np.int32]
+    features: NDArray[np.int32]
+    values: NDArray[np.float64]
+    unseen: int
+    missing: int
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """A number x becomes (x - mean) / deviation. Not centred means mean 0; a constant has the deviation 1 here."""
+
+    kind: ClassVar[str] = "numeric"
+
+    mean: float
+    deviation: float
+    has_missing: bool = False
+
+    @property
+    def type(self) -> str:
+        """The type as which the column is best read."""
+        return "double"
+
+    def names(self, column: str) -> list[str]:
+        return [column, *_missing_name(column, self.has_missing)]
+
+    def scaled(self, column: "pa.Array", name: str, records: Records) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """The value of every row, 0 where it is missing, and the rows where it is missing."""
+        x = numbers(column, name, records)
+        if self.mean:
+            x = x - self.mean
+        x = x / self.deviation
+        missing = np.flatnonzero(np.isnan(x))
+        x[missing] = 0.0
+        return x, missing
+
+    def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
+        x, missing = self.scaled(column, name, records)
+        features = np.zeros(len(x), dtype=np.int32)
+        if self.has_missing:
+            x[missing], features[missing] = 1.0, 1
+        rows = np.flatnonzero(x).astype(np.int32)
+        return Entries(rows, features[rows], x[rows], 0, 0 if self.has_missing else len(missing))
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """A value becomes a 1 in the feature of its own. Values of the type `type`, in order, as text."""
+
+    kind: ClassVar[str] = "categorical"
+
+    values: tuple[str, ...]
+    type: str
+    has_missing: bool = False
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        return {value: number for number, value in enumerate(self.values)}
+
+    def names(self, column: str) -> list[str]:
+        return [f"{column}={value}" for value in self.values] + _missing_name(column, self.has_missing)
+
+    def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
+        words, codes = categories(column)
+        self._check_same_sort(column.type, name, records)
+        # The last place is that of a missing value, whose code is -1.
+        feature_of_missing = len(self.values) if self.has_missing else NOTHING
+        features = np.array([self.places.get(word, NOTHING) for word in words] + [feature_of_missing], dtype=np.int32)
+        found = features[codes]
+        rows = np.flatnonzero(found != NOTHING).astype(np.int32)
+        n_missing = int(np.count_nonzero(codes == NOTHING))
+        missing = 0 if self.has_missing else n_missing
+        return Entries(rows, found[rows], np.ones(len(rows)), len(found) - len(rows) - missing, missing)
+
+    def _check_same_sort(self, kind: "pa.DataType", name: str, records: Records) -> None:
+        """Words may turn out to be numbers in a shorter file, but 'true' and True are not written alike."""
+        import pyarrow as pa
+
+        if pa.types.is_boolean(kind) != (self.type == "bool") and not pa.types.is_null(kind):
+            raise ValueError(
+                f"{place(records, 0)}: the column {name!r} is {kind} here, but was {self.type} when the encoding was "
+                "learned; pass types=encoding.types to read"
+            )
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text becomes a 1 in the feature of each word, and of each pair of neighbouring words, that it contains.
+
+    Words are hashed into buckets, so that their number is bounded. Only buckets that the training data filled are
+    features. `words` has for each some of the words that fell into it, in alphabetical order.
+    """
+
+    kind: ClassVar[str] = "text"
+
+    buckets: tuple[int, ...]
+    words: tuple[tuple[str, ...], ...]
+    n_buckets: int
+    has_missing: bool = False
+
+    @property
+    def type(self) -> str:
+        return "string"
+
+    @cached_property
+    def places(self) -> NDArray[np.int32]:
+        """The feature of every bucket."""
+        places = np.full(self.n_buckets, NOTHING, dtype=np.int32)
+        places[list(self.buckets)] = np.arange(len(self.buckets), dtype=np.int32)
+        return places
+
+    def names(self, column: str) -> list[str]:
+        return [f"{column}:{'|'.join(words)}" for words in self.words] + _missing_name(column, self.has_missing)
+
+    def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
+        words, rows, codes = words_and_pairs(texts(column, name, records))
+        features = self.places[bucket_numbers(words, self.n_buckets)][codes]
+        known = features != NOTHING
+        rows, features = distinct(rows[known], features[known], len(self.buckets))
+        missing = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
+        if self.has_missing and len(missing):
+            rows = np.concatenate([rows, missing])
+            features = np.concatenate([features, np.full(len(missing), len(self.buckets))])
+        unseen = len(known) - int(np.count_nonzero(known))
+        return Entries(
+            rows.astype(np.int32),
+            features.astype(np.int32),
+            np.ones(len(rows)),
+            unseen,
+            0 if self.has_missing else len(missing),
+        )
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """A column without features, and why."""
+
+    kind: ClassVar[str] = "ignored"
+
+    why: str
+
+    def names(self, column: str) -> list[str]:
+        del column
+        return []
+
+
+Kind = Numeric | Categorical | Text | Ignored
+
+
+def _missing_name(column: str, has_missing: bool) -> list[str]:
+    return [f"{column} is missing"] if has_missing else []
+
+
+def numbers(column: "pa.Array", name: str, records: Records) -> NDArray[np.float64]:
+    """A column as floats, NaN where a value is missing; what is no finite number is an error with its place."""
+    import pyarrow as pa
+
+    if pa.types.is_null(column.type):
+        return np.full(len(column), np.nan)
+    try:
+        if not (is_number(column.type) or pa.types.is_string(column.type)):
+            raise pa.ArrowInvalid
+        floats = column.cast(pa.float64(), safe=False)
+    except pa.ArrowInvalid:
+        row, value = _first_word(column)
+        raise ValueError(
+            f"{place(records, row)}: the column {name!r} has numbers, but here it has {value!r}; correct the value"
+        ) from None
+    x = np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
+    infinite = np.isinf(x)
+    if infinite.any():
+        row = int(np.argmax(infinite))
+        raise ValueError(
+            f"{place(records, row)}: the column {name!r} is {x[row]}; write a finite number, or nothing if missing"
+        )
+    return x
+
+
+def _first_word(column: "pa.Array") -> tuple[int, Any]:
+    """The first value that is no number."""
+    for row, value in enumerate(column.to_pylist()):
+        if value is None:
+            continue
+        try:
+            if not isinstance(value, str):
+                return row, value
+            float(value)
+        except ValueError:
+            return row, value
+    return 0, column[0].as_py()
+
+
+def categories(column: "pa.Array") -> tuple[list[str], NDArray[np.int64]]:
+    """The different values of a column as text, and the number of each row's value; -1 is a missing one."""
+    import pyarrow as pa
+
+    if pa.types.is_null(column.type):
+        return [], np.full(len(column), NOTHING)
+    coded = column.dictionary_encode()
+    codes = coded.indices.fill_null(NOTHING).to_numpy(zero_copy_only=False)
+    values = coded.dictionary.to_pylist()
+    if any(value != value for value in values):  # NaN, of which there may be several
+        kept = [number for number, value in enumerate(values) if value == value]
+        renumber = np.full(len(values) + 1, NOTHING)
+        renumber[kept] = np.arange(len(kept))
+        codes, values = renumber[codes], [values[number] for number in kept]
+    return [category(value) for value in values], codes
+
+
+def category(value: Any) -> str:
+    """A value as the name of a category. A whole number is written the same whatever its type.
+
+    >>> category("Quaky"), category(6), category(6.0), category(0.5), category(True)
+    ('Quaky', '6', '6', '0.5', 'True')
+    """
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def texts(column: "pa.Array", name: str, records: Records) -> "pa.Array":
+    """A column as strings. Numbers among texts are texts, too."""
+    import pyarrow as pa
+
+    if pa.types.is_string(column.type) or pa.types.is_null(column.type) or is_number(column.type):
+        return column.cast(pa.string())
+    raise ValueError(f"{place(records, 0)}: the column {name!r} is no text but {column.type}; leave it out of text=")
+
+
+def words_and_pairs(column: "pa.Array") -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+    """The different words and pairs of a column of texts; and for every occurrence its row and its number among them.
+
+    A word is a run of letters and digits, in lower case; a pair is two neighbouring words with a space between them.
+
+    >>> import pyarrow as pa
+    >>> words, rows, codes = words_and_pairs(pa.array(["A fast car!", None, "Fast, fast"]))
+    >>> [(int(row), words[code]) for row, code in zip(rows, codes)]
+    [(0, 'a'), (0, 'fast'), (0, 'car'), (2, 'fast'), (2, 'fast'), (0, 'a fast'), (0, 'fast car'), (2, 'fast fast')]
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    lists = compute.split_pattern_regex(compute.utf8_lower(column), r"[^\pL\pM\pN]+")
+    words = lists.flatten()
+    rows = compute.list_parent_indices(lists).to_numpy(zero_copy_only=False)
+    filled = compute.not_equal(words, "")
+    words = words.filter(filled)
+    rows = rows[filled.to_numpy(zero_copy_only=False)]
+    neighbours = rows[:-1] == rows[1:]
+    pairs = compute.binary_join_element_wise(words[:-1], words[1:], " ").filter(pa.array(neighbours))
+    coded = pa.concat_arrays([words, pairs]).dictionary_encode()
+    all_rows = np.concatenate([rows, rows[:-1][neighbours]])
+    return coded.dictionary.to_pylist(), all_rows, coded.indices.to_numpy()
+
+
+def bucket_numbers(words: Iterable[str], n_buckets: int) -> NDArray[np.int64]:
+    """The bucket of every word: its CRC-32, which is the same on every machine and in every year."""
+    return np.fromiter((zlib.crc32(word.encode()) for word in words), dtype=np.int64) % n_buckets
+
+
+def distinct(rows: NDArray[Any], features: NDArray[Any], n_features: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Each pair of row and feature once, in order. To sort is faster than NumPy's `unique`, which hashes before."""
+    pairs = np.sort(rows.astype(np.int64) * max(n_features, 1) + features)
+    first = np.ones(len(pairs), dtype=np.bool_)
+    np.not_equal(pairs[1:], pairs[:-1], out=first[1:])
+    return np.divmod(pairs[first], max(n_features, 1))

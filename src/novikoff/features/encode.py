@@ -1,0 +1,248 @@
+"""Attributes to numbers: a table's columns become features with names.
+
+One pass collects statistics, then the encoding is frozen; so an example never changes during a run, which is what the
+theorem wants of it. It depends on the records and their order alone, not on the blocks in which they are read.
+
+The notes write a sport car with 4 doors, made in 1997 by the manufacturer 6, as the point (4, 1997, 6). A half-space
+cannot make much of a 6 that is between a 5 and a 7, and a year of 1997 makes R large for nothing; here the manufacturer
+is asked to be categorical, and numbers are centred and scaled.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.batches import Batch, Records
+from novikoff.data.tables import check_columns
+from novikoff.engine.rows import Rows, as_rows
+from novikoff.features.columns import Categorical, Entries, Ignored, Kind, Numeric, Text
+from novikoff.features.gather import Column
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Rows with so few features are dense. So are wider ones of which at least every fourth entry is not 0.
+ALWAYS_DENSE = 64
+DENSE_SHARE = 4
+
+_KINDS: dict[str, Any] = {kind.kind: kind for kind in (Numeric, Categorical, Text, Ignored)}
+
+
+class Note(NamedTuple):
+    """What became of a column, for people to read."""
+
+    column: str
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Examples, and what the encoding could not express.
+
+    `unseen` counts, by column, the categories and words that it had not met in the training data, and ignored.
+    `missing` counts the missing values in columns where none was missing before; they count as average, or as 0.
+    """
+
+    batch: Batch
+    unseen: dict[str, int]
+    missing: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How records become rows of numbers: the kind of every column, by name, in the order of the features.
+
+    `is_dense` says which rows come out, dense or sparse.
+    """
+
+    columns: Mapping[str, Kind]
+    is_dense: bool
+
+    @cached_property
+    def feature_names(self) -> tuple[str, ...]:
+        """A name for every feature: weight, manufacturer=Quaky, comment:fast car, age is missing."""
+        return tuple(name for column, kind in self.columns.items() for name in kind.names(column))
+
+    @property
+    def n_columns(self) -> int:
+        """How many features there are."""
+        return len(self.feature_names)
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The types as which the columns are best read, for `read(path, types=...)`: only those that are needed."""
+        return {name: kind.type for name, kind in self.columns.items() if not isinstance(kind, Ignored)}
+
+    def encode(self, records: Records) -> Encoded:
+        """Records as examples. Columns may stand in another order, and others beside them; none may be missing."""
+        columns = records.columns
+        check_columns(self.types, columns.schema.names, records.file or "the data")
+        n_rows = columns.num_rows
+        unseen, missing = dict[str, int](), dict[str, int]()
+        dense = np.zeros((n_rows, self.n_columns)) if self.is_dense else None
+        parts: list[Entries] = []
+        for name, kind, start in self._starts:
+            column = columns.column(name)
+            if dense is not None and isinstance(kind, Numeric):
+                found = _fill(dense, start, kind, column, name, records)
+            else:
+                part = kind.entries(column, name, records)
+                found = part.unseen, part.missing
+                if dense is not None:
+                    dense[part.rows, part.features + start] = part.values
+                else:
+                    parts.append(part._replace(features=part.features + np.int32(start)))
+            for counts, count in zip((unseen, missing), found, strict=True):
+                if count:
+                    counts[name] = count
+        rows = as_rows(dense) if dense is not None else _sparse(parts, n_rows, self.n_columns)
+        return Encoded(Batch(rows, records.labels, records.file, records.line), unseen, missing)
+
+    @cached_property
+    def _starts(self) -> list[tuple[str, Any, int]]:
+        """The columns that have features, and where these begin."""
+        starts, start = [], 0
+        for name, kind in self.columns.items():
+            if not isinstance(kind, Ignored):
+                starts.append((name, kind, start))
+            start += len(kind.names(name))
+        return starts
+
+    def describe(self) -> tuple[Note, ...]:
+        """What became of each column."""
+        return tuple(Note(name, kind.kind, _detail(kind)) for name, kind in self.columns.items())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The encoding in what JSON knows; floats survive exactly."""
+        columns = [{"name": name, "kind": kind.kind, **_as_lists(asdict(kind))} for name, kind in self.columns.items()]
+        return {"is_dense": self.is_dense, "columns": columns}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Encoding":
+        """The encoding that `to_dict` wrote."""
+        try:
+            columns = {column["name"]: _kind_from(column) for column in plain["columns"]}
+            return cls(columns, bool(plain["is_dense"]))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"this is no encoding: {error!r}; it must be what to_dict() returned") from None
+
+
+def learn_encoding(
+    records: Iterable[Records],
+    *,
+    categorical: Iterable[str] = (),
+    text: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    max_categories: int = 1000,
+    n_buckets: int = 2**18,
+) -> Encoding:
+    """The encoding that records suggest, from one pass over them.
+
+    Numbers are divided by their standard deviation, and centred if the rows come out dense, or if at least half of
+    the column is not 0 anyway. Words and booleans are categorical: one feature for each value. So are the columns named
+    in `categorical`, for example numbers that are identifiers. Columns named in `text` get a feature for each word and
+    each pair of neighbouring words, hashed into at most `n_buckets`. Rows are dense if they have at most 64 features,
+    or if at least a quarter of all entries is not 0.
+
+    >>> import pyarrow as pa
+    >>> cars = pa.RecordBatch.from_pydict({"doors": [4, 0, 2], "manufacturer": [6, 3, 6], "fast": [True, False, None]})
+    >>> encoding = learn_encoding([Records(cars, None)], categorical=["manufacturer"])
+    >>> encoding.feature_names
+    ('doors', 'manufacturer=3', 'manufacturer=6', 'fast=False', 'fast=True', 'fast is missing')
+    >>> encoding.encode(Records(cars, None)).batch.rows.as_array().round(2).tolist()[0]
+    [1.22, 0.0, 1.0, 0.0, 1.0, 0.0]
+    """
+    asked = _asked({"categorical": categorical, "text": text, "ignored": ignore})
+    columns: dict[str, Column] = {}
+    n_rows = 0
+    for part in records:
+        names = part.columns.schema.names
+        if not columns:
+            check_columns(asked, names, part.file or "the data")
+            columns = {name: Column(name, asked.get(name, ""), n_buckets, max_categories) for name in names}
+        check_columns(columns, names, part.file or "the data")
+        for name, column in columns.items():
+            column.add(part.columns.column(name), part)
+        n_rows += part.columns.num_rows
+    if n_rows == 0:
+        raise ValueError("there are no records to learn an encoding from")
+    for column in columns.values():
+        column.moments.close()
+    return _settled(columns, n_rows)
+
+
+def _asked(wishes: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """What the caller wants each column to be."""
+    asked: dict[str, str] = {}
+    for kind, names in wishes.items():
+        for name in [names] if isinstance(names, str) else names:
+            if asked.setdefault(name, kind) != kind:
+                raise ValueError(f"the column {name!r} cannot be both {asked[name]} and {kind}; name it once")
+    return asked
+
+
+def _settled(columns: Mapping[str, Column], n_rows: int) -> Encoding:
+    # Whether rows are dense does not depend on whether columns are centred, only the other way round.
+    kinds = {name: column.settled(dense=False) for name, column in columns.items()}
+    n_features = Encoding(kinds, False).n_columns
+    if n_features == 0:
+        raise ValueError("no column is left to learn from: all are ignored, or without values")
+    filled = sum(columns[name].filled for name, kind in kinds.items() if not isinstance(kind, Ignored))
+    if n_features > ALWAYS_DENSE and DENSE_SHARE * filled < n_rows * n_features:
+        return Encoding(kinds, False)
+    return Encoding({name: column.settled(dense=True) for name, column in columns.items()}, True)
+
+
+def _fill(
+    dense: NDArray[np.float64], start: int, kind: Numeric, column: "pa.Array", name: str, records: Records
+) -> tuple[int, int]:
+    """Write a numeric column into its place; return how much is unseen (nothing ever is) and how much is missing."""
+    dense[:, start], missing = kind.scaled(column, name, records)
+    if kind.has_missing:
+        dense[missing, start + 1] = 1.0
+    return 0, 0 if kind.has_missing else len(missing)
+
+
+def _sparse(parts: list[Entries], n_rows: int, n_columns: int) -> Rows:
+    """Rows from the entries of each column. A row keeps its entries in the order of the parts, which is ascending."""
+    from scipy.sparse import coo_array
+
+    rows, features, values = (np.concatenate([part[field] for part in parts]) for field in range(3))
+    return as_rows(coo_array((values, (rows, features)), shape=(n_rows, n_columns)).tocsr())
+
+
+def _detail(kind: Kind) -> str:
+    if isinstance(kind, Ignored):
+        return kind.why
+    if isinstance(kind, Numeric):
+        detail = f"mean {kind.mean:.6g}, deviation {kind.deviation:.6g}"
+    elif isinstance(kind, Categorical):
+        shown = ", ".join(kind.values[:5]) + (", ..." if len(kind.values) > 5 else "")
+        detail = f"{len(kind.values):,} values: {shown}"
+    else:
+        detail = f"{len(kind.buckets):,} words and pairs of words"
+    return f"{detail}; some are missing" if kind.has_missing else detail
+
+
+def _as_lists(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _as_lists(part) for key, part in value.items()}
+    return [_as_lists(part) for part in value] if isinstance(value, tuple) else value
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(_as_tuples(part) for part in value) if isinstance(value, list) else value
+
+
+def _kind_from(column: Mapping[str, Any]) -> Kind:
+    plain = {key: _as_tuples(value) for key, value in column.items() if key not in ("name", "kind")}
+    kind: Kind = _KINDS[column["kind"]](**plain)
+    if isinstance(kind, Numeric) and not (math.isfinite(kind.mean) and 0 < kind.deviation < math.inf):
+        raise ValueError(f"this is no encoding: the column {column['name']!r} has {kind}")
+    return kind

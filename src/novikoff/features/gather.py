@@ -1,0 +1,221 @@
+"""One pass over a table, which collects what an encoding has to know about each column."""
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.batches import Records
+from novikoff.data.tables import is_number, place
+from novikoff.features.columns import (
+    NOTHING,
+    Categorical,
+    Ignored,
+    Kind,
+    Numeric,
+    Text,
+    bucket_numbers,
+    categories,
+    distinct,
+    numbers,
+    texts,
+    words_and_pairs,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Values are added up in runs of this many, whatever the blocks in which they come: sums of floats depend on the order
+# of additions, and an encoding must not depend on how a file is read.
+RUN = 4096
+
+# Few categories are always welcome, however few the records.
+FEW_CATEGORIES = 20
+
+# So many words of a bucket are remembered.
+WORDS_KEPT = 3
+
+
+@dataclass
+class Moments:
+    """The mean of numbers, and the sum of their squared distances from it, as Chan, Golub and LeVeque merge them."""
+
+    count: int = 0
+    mean: float = 0.0
+    squares: float = 0.0
+    smallest: float = math.inf
+    largest: float = -math.inf
+    filled: int = 0
+    waiting: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+
+    def add(self, x: NDArray[np.float64]) -> None:
+        if len(x) == 0:
+            return
+        self.smallest = min(self.smallest, float(x.min()))
+        self.largest = max(self.largest, float(x.max()))
+        self.filled += int(np.count_nonzero(x))
+        x = np.concatenate([self.waiting, x])
+        whole = len(x) - len(x) % RUN
+        self._merge(x[:whole].reshape(-1, RUN))
+        self.waiting = x[whole:]
+
+    def close(self) -> None:
+        """Count what is waiting for a run to be complete."""
+        if len(self.waiting):
+            self._merge(self.waiting.reshape(1, -1))
+            self.waiting = self.waiting[:0]
+
+    def _merge(self, runs: NDArray[np.float64]) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            means = runs.mean(axis=1)
+            squares = np.square(runs - means[:, None]).sum(axis=1)
+        size = runs.shape[1]
+        for mean, square in zip(means.tolist(), squares.tolist(), strict=True):
+            total = self.count + size
+            step = mean - self.mean
+            self.mean += step * size / total
+            self.squares += square + step * step * self.count * size / total
+            self.count = total
+
+
+@dataclass
+class Column:
+    """What is known of one column so far. `asked` is what the caller wants it to be: "", or the name of a kind."""
+
+    name: str
+    asked: str
+    n_buckets: int
+    max_categories: int
+    type: "pa.DataType | None" = None
+    rows: int = 0
+    missing: int = 0
+    moments: Moments = field(default_factory=Moments)
+    values: set[str] = field(default_factory=set)
+    words: dict[int, list[str]] = field(default_factory=dict)
+    occurrences: int = 0
+
+    def add(self, column: "pa.Array", records: Records) -> None:
+        import pyarrow as pa
+
+        self.rows += len(column)
+        if self.asked == "ignored":
+            return
+        if pa.types.is_null(column.type):
+            self.missing += len(column)
+            return
+        self._settle_type(column.type, records)
+        if self.kind == "text":
+            self._add_text(texts(column, self.name, records))
+        elif self.kind == "categorical":
+            self._add_categories(column, records)
+        else:
+            x = numbers(column, self.name, records)
+            missing = np.isnan(x)
+            n_missing = int(np.count_nonzero(missing))
+            self.missing += n_missing
+            self.moments.add(x[~missing] if n_missing else x)
+
+    @property
+    def kind(self) -> str:
+        """What was asked for, or else what the type suggests."""
+        if self.asked:
+            return self.asked
+        return "numeric" if self.type is None or is_number(self.type) else "categorical"
+
+    def _settle_type(self, kind: "pa.DataType", records: Records) -> None:
+        import pyarrow as pa
+
+        known = self.type
+        if known is None:
+            if not (is_number(kind) or pa.types.is_string(kind) or pa.types.is_boolean(kind)):
+                raise ValueError(f"{records.file or 'the data'}: {_refused(self.name, kind)}")
+            self.type = kind
+        elif is_number(known) and is_number(kind):
+            self.type = known if known == kind else pa.float64()
+        elif known != kind:
+            raise ValueError(f"{place(records, 0)}: the column {self.name!r} is {kind} from here on, but was {known}")
+
+    def _add_categories(self, column: "pa.Array", records: Records) -> None:
+        words, codes = categories(column)
+        self.missing += int(np.count_nonzero(codes == NOTHING))
+        self.values.update(words)
+        if not self.asked and len(self.values) > self.max_categories:
+            what = f"the column {self.name!r} has more than {self.max_categories:,} different values"
+            raise ValueError(f"{records.file or 'the data'}: {what}; {_too_many(self.name)}")
+
+    def _add_text(self, column: "pa.Array") -> None:
+        words, rows, codes = words_and_pairs(column)
+        buckets = bucket_numbers(words, self.n_buckets)
+        self.missing += column.null_count
+        self.occurrences += len(distinct(rows, buckets[codes], self.n_buckets)[0])
+        for word, bucket in zip(words, buckets.tolist(), strict=True):
+            kept = self.words.setdefault(bucket, [])
+            if word not in kept and (len(kept) < WORDS_KEPT or word < kept[-1]):
+                kept.append(word)
+                kept.sort()
+                del kept[WORDS_KEPT:]
+
+    @property
+    def filled(self) -> int:
+        """How many entries the column will have that are not 0, as long as it is not centred."""
+        if self.kind == "text":
+            return self.occurrences + self.missing
+        return self.moments.filled + self.missing if self.kind == "numeric" else self.rows
+
+    def settled(self, *, dense: bool) -> Kind:
+        """What the column has turned out to be."""
+        if self.asked == "ignored":
+            return Ignored("asked for")
+        if self.type is None or self.missing == self.rows:
+            return Ignored("no values")
+        has_missing = self.missing > 0
+        if self.kind == "text":
+            buckets = tuple(sorted(self.words))
+            return Text(buckets, tuple(tuple(self.words[bucket]) for bucket in buckets), self.n_buckets, has_missing)
+        if self.kind == "categorical":
+            self._check_few()
+            return Categorical(tuple(sorted(self.values, key=_rank(self.type))), str(self.type), has_missing)
+        return self._numeric(dense, has_missing)
+
+    def _numeric(self, dense: bool, has_missing: bool) -> Kind:
+        moments = self.moments
+        if not math.isfinite(moments.squares):
+            largest = max(abs(moments.smallest), abs(moments.largest))
+            what = f"numbers as large as {largest:.3g}, whose squares overflow float64"
+            raise ValueError(f"the column {self.name!r} has {what}; divide it by a power of ten")
+        constant = moments.smallest == moments.largest
+        deviation = 0.0 if constant else math.sqrt(moments.squares / moments.count)
+        centred = dense or 2 * moments.filled >= moments.count
+        mean = moments.smallest if constant else moments.mean
+        return Numeric(mean if centred else 0.0, deviation or 1.0, has_missing)
+
+    def _check_few(self) -> None:
+        count = len(self.values)
+        if not self.asked and count > FEW_CATEGORIES and 2 * count > self.rows:
+            what = f"the column {self.name!r} has {count:,} different values in {self.rows:,} records"
+            raise ValueError(f"{what}, too many to learn from; {_too_many(self.name)}")
+
+
+def _refused(name: str, kind: Any) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_temporal(kind):
+        how = "write it as a number, such as the days since a reference date"
+        return f"the column {name!r} has dates or times ({kind}); {how}, or ignore it with ignore=[{name!r}]"
+    return (
+        f"the column {name!r} has the type {kind}, which is no number, word or boolean; ignore=[{name!r}] leaves it out"
+    )
+
+
+def _too_many(name: str) -> str:
+    return (
+        f"use text=[{name!r}] if it is text, ignore=[{name!r}] if it tells records apart, "
+        f"or categorical=[{name!r}] to have a feature for each"
+    )
+
+
+def _rank(kind: "pa.DataType") -> Any:
+    """Numbers in their own order, words in that of the alphabet."""
+    return float if is_number(kind) else None
