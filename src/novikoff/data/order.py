@@ -6,6 +6,10 @@ rows' worth of runs at a time are then mixed by a random permutation. Neighbours
 runs from everywhere, each epoch draws anew, and up to `POOL` rows the order is uniformly random. What the memory gains:
 while one pool is learned, the next is loaded, run by run. The order depends on the number of rows and the generator
 alone, never on how the rows are stored.
+
+Rows that come in blocks, because they are read from a file, are visited block by block: the blocks in random order,
+and the rows of each in random order too. That mixes less than an order of all rows, so a file whose classes come one
+after the other is better mixed once before it is learned.
 """
 
 from typing import NamedTuple
@@ -54,6 +58,15 @@ def random_order(n_rows: int, generator: np.random.Generator, bytes_per_row: int
     visit = np.concatenate([mixed, generator.permutation(dealt[whole:])])
     load_ahead = bytes_per_row > 0 and POOL * bytes_per_row <= CACHED_POOL_BYTES
     return Order(visit, dealt[POOL:] if load_ahead else dealt[:0])
+
+
+def block_order(n_blocks: int, generator: np.random.Generator | None) -> list[int]:
+    """Every block once, in random order; without a generator, from the first to the last.
+
+    >>> block_order(4, np.random.default_rng(0)), block_order(4, None)
+    ([2, 0, 1, 3], [0, 1, 2, 3])
+    """
+    return list(range(n_blocks)) if generator is None or n_blocks == 1 else generator.permutation(n_blocks).tolist()
 
 
 def _index_type(n_rows: int) -> np.dtype[np.unsignedinteger]:

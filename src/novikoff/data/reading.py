@@ -47,7 +47,7 @@ _EXTENSIONS = {kind: kind for kind in FORMATS} | {
 _COMPRESSIONS = (".gz", ".zst", ".zstd")
 
 # Small enough for the caches, large enough that the costs of a call do not count.
-BLOCK_BYTES = 1 << 23
+BLOCK_BYTES = 1 << 21
 
 
 class _Found:

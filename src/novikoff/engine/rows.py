@@ -62,7 +62,7 @@ class Rows:
         data, indices, indptr = self.matrix
         first, last = int(indptr[start]), int(indptr[stop])
         pointers = indptr[start : stop + 1] - indptr[start]
-        return _csr_rows(data[first:last], indices[first:last], pointers, self.n_columns)
+        return csr_rows(data[first:last], indices[first:last], pointers, self.n_columns)
 
     def take(self, rows: NDArray[Any]) -> "Rows":
         """A copy of some rows."""
@@ -74,7 +74,7 @@ class Rows:
         ends = np.cumsum(lengths)
         entries = np.repeat(first - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
         pointers = np.concatenate([[0], ends]).astype(indptr.dtype)
-        return _csr_rows(data[entries], indices[entries], pointers, self.n_columns)
+        return csr_rows(data[entries], indices[entries], pointers, self.n_columns)
 
     def as_array(self) -> NDArray[np.float64]:
         """All rows as a dense float64 matrix."""
@@ -121,10 +121,11 @@ def _from_scipy(X: Any) -> Rows:
     indices = np.ascontiguousarray(indices).view(unsigned)
     if len(indices) and int(indices.max()) >= n_columns:
         raise ValueError(f"X is a broken CSR matrix: a column index lies outside its {n_columns} columns")
-    return _csr_rows(_as_floats(X.data), indices, np.ascontiguousarray(indptr).view(unsigned), n_columns)
+    return csr_rows(_as_floats(X.data), indices, np.ascontiguousarray(indptr).view(unsigned), n_columns)
 
 
-def _csr_rows(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_columns: int) -> Rows:
+def csr_rows(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_columns: int) -> Rows:
+    """Compressed sparse rows that are in order already: unsigned indices and pointers of one type, floats as data."""
     n_rows = len(indptr) - 1
     widest = int(np.diff(indptr).max()) if n_rows else 0
     bytes_per_row = (data.nbytes + indices.nbytes) // max(n_rows, 1)

@@ -1,6 +1,7 @@
 """The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear`."""
 
-from typing import Any, Self
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,22 +9,23 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from novikoff.data.blocks import with_columns
 from novikoff.engine.rows import Rows, as_rows, longest_square
 from novikoff.estimators.shell import all_or_nothing, at_least_two, inner_labels, seed_of, warn_unless_converged
-from novikoff.learn.linear import (
-    Memory,
-    Readout,
-    Tie,
-    check_choices,
-    decide,
-    grow,
-    learn_online,
-    perceptron,
-    predicted,
-    read_out,
-    record,
-)
+from novikoff.features.spool import batches_of, comes_in_batches
+from novikoff.learn.files import LearnedFromFiles, Options, learn_from
+from novikoff.learn.linear import Learned, Tie, check_choices, grow, learn_online, perceptron, predicted
+from novikoff.learn.linear_memory import Memory, Readout, decider, read_out, record
 from novikoff.learn.record import Run, Stopped
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+
+
+TINY_MARGINS = (
+    "; if the margin may be tiny, solve_inequalities on the rows y (x, 1), with labels y of -1 and +1, decides in time "
+    "that grows with log(1/margin)"
+)
 
 
 class Perceptron(ClassifierMixin, BaseEstimator):
@@ -33,6 +35,11 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     with margin gamma, it makes at most (R/gamma)^2 mistakes, whatever their number, dimension and order; with more than
     two classes at most 2 (R/gamma)^2, gamma being the multiclass margin under weights with ||W|| = 1. Every run leaves
     a record, `run_`, that says what happened and what it proves.
+
+    Instead of a matrix and labels, `fit` takes a data set that need not fit into memory: a reader
+    (`novikoff.data.read("cars.csv", label="sport")`), or any iterable of batches, each a pair (X, y). So do `predict`,
+    `decision_function` and `score`. `shuffle` then permutes blocks of rows, and the rows within each. Blocks are kept
+    in a temporary file where Python puts such files (set the environment variable TMPDIR to choose).
 
     Parameters
     ----------
@@ -74,6 +81,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         The record: mistakes, why it stopped, R, ||w||, the largest margin not ruled out, errors on the training rows.
     mistake_rows_ : array
         The row of every mistake in order (with `partial_fit`, counted from the first row ever seen).
+    encoding_ : Encoding
+        How the columns of a table became numbers, if the model was learned from one.
 
     Notes
     -----
@@ -99,6 +108,9 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     n_iter_: int
     mistake_rows_: NDArray[np.int64]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    encoding_: "Encoding"
     _classes_are_fixed: bool
     _memory: Memory
     _run: Run | None
@@ -130,30 +142,16 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     # -- learning -----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Learn from all rows, epoch by epoch, until one makes no mistake or a limit is reached.
 
+        X is a matrix and y has its labels; or X is a reader or an iterable of batches, which have labels of their own.
         After Ctrl-C the model holds what was learned so far, and the interrupt is raised again.
         """
         with all_or_nothing(self):
             goes_on = self.warm_start and self.__sklearn_is_fitted__()
-            rows, labels = self._validated(X, y, reset=not goes_on)
-            classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
-            learned = perceptron(
-                rows,
-                inner_labels(labels, classes),
-                n_classes=len(classes),
-                readout=self.readout,
-                fit_intercept=self.fit_intercept,
-                max_epochs=self.max_epochs,
-                shuffle=self.shuffle,
-                seed=seed_of(self.random_state),
-                tie=self.tie,
-                min_margin=self.min_margin,
-                start=self._memory if goes_on else None,
-                keep_mistakes=self.record_mistakes,
-            )
-            self.classes_ = classes
+            learn = self._learn_batches if comes_in_batches(X) else self._learn_matrix
+            learned = learn(X, y, goes_on)
             self._classes_are_fixed = True
             self._memory, self._run = learned.memory, learned.run
             self.n_iter_ = learned.run.epochs
@@ -161,7 +159,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
                 self.mistake_rows_ = learned.mistakes.rows
         if learned.run.stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt
-        warn_unless_converged(self, learned.run)
+        warn_unless_converged(self, learned.run, TINY_MARGINS if len(self.classes_) == 2 else "")
         return self
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -201,20 +199,30 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         Of two classes, the second has the scores of 0 and above. With more, there is one column a class. Scores are
         added up in column order, so dense and sparse rows of the same values have the same scores, bit for bit.
         """
-        check_is_fitted(self)
-        check_choices(readout=self.readout, learning_rate=self.learning_rate)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
-        rows = as_rows(X)
-        longest_square(rows, self._memory.constant)  # says which number is not finite, if one is not
-        score = decide(self._memory, rows, self.readout)
-        return score if self.readout == "vote" else self.learning_rate * score
+        parts = [score for score, _ in self._scored(X)]
+        if not parts:
+            raise ValueError("X has no examples to predict")
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of every row."""
-        score = self.decision_function(X)
-        if len(self.classes_) == 1:
-            return np.repeat(self.classes_, len(score))
-        return self.classes_[predicted(score)]
+        return self._class_of(self.decision_function(X))
+
+    def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
+        """The share of the rows that are predicted right; a reader or batches have their own labels."""
+        if not comes_in_batches(X):
+            return float(super().score(X, y, sample_weight))
+        if y is not None or sample_weight is not None:
+            raise ValueError("batches have labels of their own, and no weights; leave y and sample_weight out")
+        right = n_rows = 0
+        for score, labels in self._scored(X):
+            if labels is None:
+                raise ValueError("there are no labels to compare with; name their column, as in read(path, label=...)")
+            right += int(np.count_nonzero(self._class_of(score) == labels))
+            n_rows += len(labels)
+        if not n_rows:
+            raise ValueError("X has no examples to predict")
+        return right / n_rows
 
     # -- what was learned ---------------------------------------------------------------------------------------------
 
@@ -259,6 +267,65 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         return tags
 
     # -- the shell's own work -----------------------------------------------------------------------------------------
+
+    def _learn_matrix(self, X: Any, y: Any, goes_on: bool) -> Learned:
+        rows, labels = self._validated(X, y, reset=not goes_on)
+        if not goes_on:
+            self.classes_ = at_least_two(np.unique(labels))
+            self.__dict__.pop("encoding_", None)
+        inner = inner_labels(labels, self.classes_)
+        return perceptron(rows, inner, n_classes=len(self.classes_), **self._options(goes_on))
+
+    def _learn_batches(self, X: Iterable[Any], y: Any, goes_on: bool) -> LearnedFromFiles:
+        check_choices(learning_rate=self.learning_rate)
+        if y is not None:
+            raise ValueError("y was given, but batches have labels of their own: leave y out")
+        classes, encoding = (self.classes_, getattr(self, "encoding_", None)) if goes_on else (None, None)
+        learned = learn_from(X, classes=classes, encoding=encoding, **self._options(goes_on))
+        for name in ("encoding_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        self.classes_, self.n_features_in_ = learned.classes, learned.n_columns
+        if learned.encoding is not None:
+            self.encoding_ = learned.encoding
+            self.feature_names_in_ = np.array(learned.encoding.feature_names, dtype=object)
+        return learned
+
+    def _options(self, goes_on: bool) -> Options:
+        """The parameters as the plain function calls them."""
+        return {
+            "readout": self.readout,
+            "fit_intercept": self.fit_intercept,
+            "max_epochs": self.max_epochs,
+            "shuffle": self.shuffle,
+            "seed": seed_of(self.random_state),
+            "tie": self.tie,
+            "min_margin": self.min_margin,
+            "start": self._memory if goes_on else None,
+            "keep_mistakes": self.record_mistakes,
+        }
+
+    def _scored(self, X: Any) -> Iterator[tuple[NDArray[np.float64], NDArray[Any] | None]]:
+        """The scores of all rows, batch by batch, and their labels, where batches have them."""
+        check_is_fitted(self)
+        check_choices(readout=self.readout, learning_rate=self.learning_rate)
+        score, rate = decider(self._memory, self.readout), 1.0 if self.readout == "vote" else self.learning_rate
+        for rows, labels in self._rows_and_labels(X):
+            longest_square(rows, self._memory.constant)  # says which number is not finite, if one is not
+            yield rate * score(rows), labels
+
+    def _rows_and_labels(self, X: Any) -> Iterator[tuple[Rows, NDArray[Any] | None]]:
+        if comes_in_batches(X):
+            for batch in batches_of(X, getattr(self, "encoding_", None)):
+                # A column that sparse rows have beyond those of the training rows has no weight, which is the weight 0.
+                yield with_columns(batch.rows, self.n_features_in_), batch.labels
+        else:
+            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+            yield as_rows(X), None
+
+    def _class_of(self, score: NDArray[np.float64]) -> NDArray[Any]:
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, len(score))
+        return self.classes_[predicted(score)]
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
         check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)

@@ -1,8 +1,8 @@
 """The perceptron of the notes: on a mistake, add the example.
 
 `perceptron` is the batch algorithm, `learn_online` one pass in the order given. Both keep a `Memory`: the weights,
-which are the sum of the mistakes, and the little that read-outs and proofs need beside them. None of this knows of
-scikit-learn.
+which are the sum of the mistakes, and the little that read-outs and proofs need beside them. Examples come as arrays,
+or in blocks that need not be in memory all at once. None of this knows of scikit-learn.
 
 Binary labels are -1 and +1. With more than two classes labels are 0, 1, ..., and Kesler's construction applies: add the
 example to the weights of its class, subtract it from those of the best other class. Each such step is a binary mistake
@@ -13,19 +13,21 @@ over another under weights with ||W|| = 1 (Frobenius).
 import math
 import time
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.data.order import POOL, Order, given_order, random_order
-from novikoff.engine.linear import Rule, binary_epoch, fill_scores, multiclass_epoch
-from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
+from novikoff.data.blocks import Blocks, Held
+from novikoff.data.order import POOL, Order, block_order, given_order, random_order
+from novikoff.engine.linear import Rule, binary_epoch, multiclass_epoch
+from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
+from novikoff.learn.linear_memory import Memory, decider, record
+from novikoff.learn.linear_memory import Readout as Readout
 from novikoff.learn.record import Run, Stopped
-from novikoff.learn.vote import Ballot, Mistakes, votes
+from novikoff.learn.vote import Ballot, Mistakes
 
-Readout = Literal["last", "average", "vote"]
 Tie = Literal["mistake", "predict"]
 
 READOUTS = ("last", "average", "vote")
@@ -33,62 +35,6 @@ TIES = ("mistake", "predict")
 
 # Between two calls of a kernel the clock is read and Ctrl-C is heard.
 STEPS_PER_CALL = 1 << 16
-
-
-@dataclass
-class Memory:
-    """What a linear perceptron remembers.
-
-    `weights` has one row for two classes (or fewer, so far) and one row a class for more; its last column is the bias.
-    `drift` has the same shape, and (examples x weights - drift) is the sum of the weights after each example.
-    `longest` is R^2. `ballots` keeps the mistakes for a vote, part by part, or is None if no vote was asked for.
-    """
-
-    weights: NDArray[np.float64]
-    drift: NDArray[np.float64]
-    n_classes: int
-    constant: float
-    examples: int = 0
-    mistakes: int = 0
-    longest: float = 0.0
-    ballots: list[Ballot] | None = None
-
-    @classmethod
-    def empty(cls, n_columns: int, n_classes: int = 2, *, fit_intercept: bool = True, vote: bool = False) -> "Memory":
-        shape = (n_classes if n_classes > 2 else 1, n_columns + 1)
-        constant = 1.0 if fit_intercept else 0.0
-        return cls(np.zeros(shape), np.zeros(shape), n_classes, constant, ballots=[] if vote else None)
-
-    def copy(self) -> "Memory":
-        ballots = None if self.ballots is None else list(self.ballots)
-        return replace(self, weights=self.weights.copy(), drift=self.drift.copy(), ballots=ballots)
-
-    @property
-    def step_square(self) -> float:
-        """The largest squared length that one mistake adds: R^2, or Kesler's 2 R^2."""
-        return self.longest if self.n_classes <= 2 else 2.0 * self.longest
-
-    @property
-    def weights_length(self) -> float:
-        """||w||, or ||W|| of all classes; scaled, so that no square vanishes, and in one order of summation."""
-        largest = float(np.abs(self.weights).max(initial=0.0))
-        return largest * float(np.linalg.norm(self.weights.ravel() / largest)) if largest else 0.0
-
-    @property
-    def margin_at_most(self) -> float:
-        """gamma <= ||w||/k, rounded outwards.
-
-        Every addition rounds w by at most u ||w|| <= u sqrt(k) R, so k of them by at most u k sqrt(k) R.
-        """
-        k = self.mistakes
-        if k == 0:
-            return math.inf
-        length = self.weights_length * (1.0 + (self.weights.size + 8) * UNIT_ROUNDOFF)
-        return up(length / k + 2.0 * UNIT_ROUNDOFF * math.sqrt(k * self.step_square))
-
-    def average(self) -> NDArray[np.float64]:
-        """The mean of the weights after each example."""
-        return self.weights - self.drift / self.examples if self.examples else self.weights.copy()
 
 
 @dataclass(frozen=True)
@@ -102,7 +48,7 @@ class Learned:
 
 def perceptron(
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     *,
     n_classes: int = 2,
     readout: Readout = "average",
@@ -122,6 +68,9 @@ def perceptron(
     which proves that no separator has that margin. Ctrl-C ends the run, not the program: what was learned so far is
     returned, with `Stopped.INTERRUPTED` in the record.
 
+    Without y, X is a data set in blocks (`novikoff.data.blocks`), which have the labels: one block is in use at a time.
+    With `shuffle` the blocks come in random order, and the rows of each too; one block is shuffled as an array is.
+
     Theorem (Block 1962, Novikoff 1962): with examples of length at most R that some unit vector separates with margin
     gamma, it makes at most (R/gamma)^2 mistakes, in whatever order they come.
 
@@ -133,49 +82,58 @@ def perceptron(
     (3, 'NO_MISTAKES')
     """
     check_choices(readout=readout, tie=tie, max_epochs=max_epochs, min_margin=min_margin, time_limit=time_limit)
-    rows = as_rows(X)
-    labels = check_labels(y, rows.n_rows, n_classes)
+    blocks = _as_blocks(X, y, n_classes)
     vote = readout == "vote"
     if start is None:
-        memory = Memory.empty(rows.n_columns, n_classes, fit_intercept=fit_intercept, vote=vote)
+        memory = Memory.empty(blocks.n_columns, n_classes, fit_intercept=fit_intercept, vote=vote)
     else:
         memory = start.copy()
-        _check_goes_on(memory, rows, vote)
-    memory.longest = max(memory.longest, longest_square(rows, memory.constant))
+        _check_goes_on(memory, blocks.n_columns, vote)
+    examples = Examples(blocks, memory)
     watch = Watch.over(min_margin, time_limit)
-    log = Log(rows.n_rows, keep=keep_mistakes or memory.ballots is not None)
+    log = Log(blocks.n_rows, keep=keep_mistakes or memory.ballots is not None)
     generator = np.random.default_rng(seed)
 
     began = memory.examples
     stopped = None
     try:
         while stopped is None:
-            epochs = _epochs_at_once(rows.n_rows, log.epochs, max_epochs)
-            if shuffle:
-                order = random_order(rows.n_rows, generator, rows.bytes_per_row, epochs)
-            else:
-                order = given_order(rows.n_rows, epochs)
-            stopped = _visit(memory, rows, labels, order, tie, watch, log)
+            epochs = _epochs_at_once(blocks, log.epochs, max_epochs)
+            stopped = _go_through(examples, generator if shuffle else None, epochs, tie, watch, log)
             if log.flawless is not None:
                 stopped = Stopped.NO_MISTAKES
-                memory.examples = began + (log.flawless + 1) * rows.n_rows  # what came after changed nothing
+                memory.examples = began + (log.flawless + 1) * blocks.n_rows  # what came after changed nothing
             elif stopped is None and log.epochs == max_epochs:
                 stopped = Stopped.MAX_EPOCHS
     except KeyboardInterrupt:
         stopped = Stopped.INTERRUPTED
 
-    mistakes = _logged(memory, rows, log)
-    wrong = count_errors(memory, rows, labels, readout)
-    run = record(memory, readout, stopped, log.per_epoch(), n_rows=rows.n_rows, errors=wrong)
+    mistakes = _logged(memory, blocks, log)
+    wrong = count_errors(examples, readout)
+    run = record(memory, readout, stopped, log.per_epoch(), n_rows=blocks.n_rows, errors=wrong)
     return Learned(memory, run, mistakes)
 
 
-def _epochs_at_once(n_rows: int, done: int, max_epochs: int | None) -> int:
+def _as_blocks(X: Any, y: ArrayLike | None, n_classes: int) -> Blocks:
+    """Blocks as they are; rows and their labels as one block."""
+    if y is not None:
+        rows = as_rows(X)
+        return Held([(rows, check_labels(y, rows.n_rows, n_classes))])
+    if not hasattr(X, "block"):
+        raise ValueError("y is missing: without labels, X must be blocks, which have them (see novikoff.data.blocks)")
+    blocks: Blocks = X
+    if blocks.n_rows == 0:
+        raise ValueError("the blocks have no rows: there is nothing to learn from")
+    return blocks
+
+
+def _epochs_at_once(blocks: Blocks, done: int, max_epochs: int | None) -> int:
     """How many epochs to order in one go: on few rows twice as many as before, because a call costs more than a row.
 
     An epoch too many does no harm: after one without a mistake, nothing changes any more.
     """
-    most = min(done + 1, max(1, STEPS_PER_CALL // n_rows)) if n_rows <= POOL else 1
+    few = len(blocks) == 1 and blocks.n_rows <= POOL
+    most = min(done + 1, max(1, STEPS_PER_CALL // blocks.n_rows)) if few else 1
     return most if max_epochs is None else min(most, max_epochs - done)
 
 
@@ -184,16 +142,15 @@ def learn_online(
 ) -> Mistakes | None:
     """Learn the rows in the order given, once, into `memory`. Nothing is changed if anything is wrong with them."""
     check_choices(tie=tie)
-    rows = as_rows(X)
-    _check_goes_on(memory, rows)
-    labels = check_labels(y, rows.n_rows, memory.n_classes)
-    memory.longest = max(memory.longest, longest_square(rows, memory.constant))
-    log = Log(rows.n_rows, keep=keep_mistakes or memory.ballots is not None)
+    blocks = _as_blocks(X, y, memory.n_classes)
+    _check_goes_on(memory, blocks.n_columns)
+    block = Examples(blocks, memory).block(0)
+    log = Log(blocks.n_rows, keep=keep_mistakes or memory.ballots is not None)
     if memory.n_classes < 2:
-        memory.examples += rows.n_rows  # one label so far: there is no other to be mistaken for
+        memory.examples += blocks.n_rows  # one label so far: there is no other to be mistaken for
     else:
-        _visit(memory, rows, labels, given_order(rows.n_rows), tie, Watch.over(None, None), log)
-    return _logged(memory, rows, log)
+        _visit(memory, block, given_order(blocks.n_rows), tie, Watch.over(None, None), log)
+    return _logged(memory, blocks, log)
 
 
 def grow(memory: Memory, places: list[int], n_classes: int) -> Memory:
@@ -202,7 +159,7 @@ def grow(memory: Memory, places: list[int], n_classes: int) -> Memory:
     Two classes share one weight vector w; apart, they have -w and +w. A class not seen before has the weights 0, which
     are also its past, so averages need no correction.
     """
-    grown = Memory.empty(memory.weights.shape[1] - 1, n_classes, fit_intercept=memory.constant == 1.0)
+    grown = Memory.empty(memory.n_columns, n_classes, fit_intercept=memory.constant == 1.0)
     for old, new in ((memory.weights, grown.weights), (memory.drift, grown.drift)):
         if n_classes > 2 and memory.n_classes == 2:
             new[places] = np.vstack([-old, old])
@@ -214,72 +171,20 @@ def grow(memory: Memory, places: list[int], n_classes: int) -> Memory:
     return grown
 
 
-def read_out(memory: Memory, readout: Readout) -> NDArray[np.float64]:
-    """The weights to predict with: the last ones, or the average (a vote has no weights of its own)."""
-    return memory.weights if readout == "last" else memory.average()
-
-
-def scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
-    """The score of every row, each added up in column order: n scores for one weight vector, n x classes for more."""
-    result = np.empty((weights.shape[0], rows.n_rows))
-    for line, w in zip(result, np.ascontiguousarray(weights), strict=True):
-        fill_scores(rows.matrix, w, constant, line)
-    return result[0] if len(weights) == 1 else result.T
-
-
-def decide(memory: Memory, rows: Rows, readout: Readout) -> NDArray[np.float64]:
-    """The scores by which the read-out decides: of its weights, or the share of the votes."""
-    if readout != "vote":
-        return scores(rows, read_out(memory, readout), memory.constant)
-    if memory.ballots is None:
-        raise ValueError('a vote needs the mistakes, and they were not kept: learn with readout="vote" from the start')
-    if not memory.ballots:
-        return scores(rows, memory.weights, memory.constant)  # no mistake yet: the zero vector has all votes
-    if len(memory.ballots) > 1:
-        memory.ballots[:] = [Ballot.joined(memory.ballots)]
-    return votes(
-        memory.ballots[0],
-        rows,
-        examples=memory.examples,
-        n_classes=memory.n_classes,
-        constant=memory.constant,
-    )
-
-
 def predicted(score: NDArray[np.float64]) -> NDArray[np.int64]:
     """Class numbers from scores: with two classes 1 if the score is at least 0, else the first class of the best."""
     return (score >= 0).astype(np.int64) if score.ndim == 1 else np.argmax(score, axis=1)
 
 
-def count_errors(memory: Memory, rows: Rows, labels: NDArray[Any], readout: Readout) -> int:
+def count_errors(examples: "Examples", readout: Readout) -> int:
     """How many rows the read-out gets wrong."""
-    score = decide(memory, rows, readout)
-    truth = labels > 0 if memory.n_classes == 2 else labels
-    return int(np.count_nonzero(predicted(score) != truth))
+    score = decider(examples.memory, readout)
 
+    def count(block: Block) -> int:
+        truth = block.labels > 0 if examples.memory.n_classes == 2 else block.labels
+        return int(np.count_nonzero(predicted(score(block.rows)) != truth))
 
-def record(
-    memory: Memory,
-    readout: Readout,
-    stopped: Stopped | None = None,
-    per_epoch: tuple[int, ...] = (),
-    *,
-    n_rows: int | None = None,
-    errors: int | None = None,
-) -> Run:
-    """The record of what a memory went through."""
-    return Run(
-        mistakes=memory.mistakes,
-        mistakes_per_epoch=per_epoch,
-        examples=memory.examples,
-        stopped=stopped,
-        radius=root_up(memory.longest),
-        weights_length=memory.weights_length,
-        margin_at_most=memory.margin_at_most,
-        readout=readout,
-        n_rows=n_rows,
-        errors=errors,
-    )
+    return sum(count(examples.block(number)) for number in range(len(examples.blocks)))
 
 
 @dataclass
@@ -350,10 +255,63 @@ class Watch:
         return int(min(max(soonest, 1.0), STEPS_PER_CALL))
 
 
-def _visit(
-    memory: Memory, rows: Rows, labels: NDArray[Any], order: Order, tie: Tie, watch: Watch, log: Log
+class Block(NamedTuple):
+    """Rows, their labels as a kernel wants them, and the number of the first of them in the data set."""
+
+    rows: Rows
+    labels: NDArray[Any]
+    first: int
+
+
+@dataclass
+class Examples:
+    """Blocks as a learner visits them: on the first visit each is checked, and its longest row is remembered.
+
+    R^2 grows as blocks come. That is enough: what is bounded by it depends on examples that came already.
+    """
+
+    blocks: Blocks
+    memory: Memory
+    known: set[int] = field(default_factory=set)
+
+    def block(self, number: int) -> Block:
+        rows, labels = self.blocks.block(number)
+        first = int(self.blocks.starts[number])
+        if number not in self.known:
+            try:
+                labels = check_labels(labels, rows.n_rows, self.memory.n_classes)
+                self.memory.longest = max(self.memory.longest, longest_square(rows, self.memory.constant))
+            except ValueError as error:
+                if len(self.blocks) == 1:
+                    raise
+                raise ValueError(f"in the block of rows that begins with row {first}: {error}") from error
+            self.known.add(number)
+        return Block(rows, np.ascontiguousarray(labels, dtype=_label_type(self.memory.n_classes)), first)
+
+
+def _go_through(
+    examples: Examples, generator: np.random.Generator | None, epochs: int, tie: Tie, watch: Watch, log: Log
 ) -> Stopped | None:
+    """Visit all blocks, in random order if there is a generator; several epochs at a time only with one block."""
+
+    def visit(block: Block) -> Stopped | None:  # on return the block is let go, before the next one is mapped
+        rows = block.rows
+        if generator is None:
+            order = given_order(rows.n_rows, epochs)
+        else:
+            order = random_order(rows.n_rows, generator, rows.bytes_per_row, epochs)
+        return _visit(examples.memory, block, order, tie, watch, log)
+
+    for number in block_order(len(examples.blocks), generator):
+        stopped = visit(examples.block(number))
+        if stopped is not None:
+            return stopped
+    return None
+
+
+def _visit(memory: Memory, block: Block, order: Order, tie: Tie, watch: Watch, log: Log) -> Stopped | None:
     """Visit the rows in the given order, call by call."""
+    rows, labels, first = block
     doubt = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF * memory.step_square
     rule = Rule(memory.constant, tie == "mistake", doubt)
     binary = memory.n_classes == 2
@@ -372,7 +330,8 @@ def _visit(
         log.count(at[:made], seen)
         if log.keep and made:
             where = order.visit[steps][at[:made]]
-            log.note(where, memory.examples + at[:made].astype(np.int64), labels[where], rivals[:made])
+            times = memory.examples + at[:made].astype(np.int64)
+            log.note(first + where.astype(np.int64), times, labels[where], rivals[:made])
         memory.examples += seen
         memory.mistakes += made
         step += seen
@@ -393,20 +352,19 @@ def _in_kernel_layout(memory: Memory, sparse: bool) -> tuple[NDArray[np.float64]
     return memory.weights.T, memory.drift.T
 
 
-def _logged(memory: Memory, rows: Rows, log: Log) -> Mistakes | None:
+def _logged(memory: Memory, blocks: Blocks, log: Log) -> Mistakes | None:
     """The mistakes of a log, if they were kept; they join the memory's ballots, if there is to be a vote."""
     if not log.keep:
         return None
     mistakes = Mistakes.joined(log.parts)
     if memory.ballots is not None and len(mistakes.rows):
-        memory.ballots.append(Ballot.of(rows, mistakes))
+        memory.ballots.append(Ballot.of(blocks, mistakes))
     return mistakes
 
 
-def _check_goes_on(memory: Memory, rows: Rows, vote: bool = False) -> None:
-    n_columns = memory.weights.shape[1] - 1
-    if rows.n_columns != n_columns:
-        raise ValueError(f"X has {rows.n_columns} columns, but the weights were learned on {n_columns}")
+def _check_goes_on(memory: Memory, n_columns: int, vote: bool = False) -> None:
+    if n_columns != memory.n_columns:
+        raise ValueError(f"X has {n_columns} columns, but the weights were learned on {memory.n_columns}")
     if vote and memory.ballots is None:
         raise ValueError('a vote needs all mistakes, and earlier ones were not kept: start anew with readout="vote"')
 
@@ -418,12 +376,16 @@ def check_labels(y: ArrayLike, n_rows: int, n_classes: int) -> NDArray[Any]:
         raise ValueError(f"y has shape {labels.shape}, but X has {n_rows} rows: one label a row is needed")
     if n_rows == 0:
         raise ValueError("X has no rows: there is nothing to learn from")
-    good = np.isin(labels, (-1, 1)) if n_classes == 2 else (labels >= 0) & (labels < n_classes)
+    good = (labels == 1) | (labels == -1) if n_classes == 2 else (labels >= 0) & (labels < n_classes)
     if not good.all():
         row = int(np.flatnonzero(~good)[0])
         wanted = "-1 and +1" if n_classes == 2 else f"0 to {n_classes - 1}"
         raise ValueError(f"label {labels.tolist()[row]!r} in row {row} is none of {wanted}")
-    return np.ascontiguousarray(labels, dtype=np.int8 if n_classes == 2 else np.int64)
+    return np.ascontiguousarray(labels, dtype=_label_type(n_classes))
+
+
+def _label_type(n_classes: int) -> np.dtype[Any]:
+    return np.dtype(np.int8 if n_classes == 2 else np.int64)
 
 
 def check_choices(**choices: Any) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.blocks import Blocks, stacked, take_rows
 from novikoff.engine.linear import TINY, Replay, binary_votes, multiclass_votes
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
@@ -52,9 +53,9 @@ class Ballot:
     mistakes: Mistakes
 
     @classmethod
-    def of(cls, rows: Rows, mistakes: Mistakes) -> "Ballot":
+    def of(cls, blocks: Blocks, mistakes: Mistakes) -> "Ballot":
         distinct, which = np.unique(mistakes.rows, return_inverse=True)
-        return cls(rows.take(distinct), replace(mistakes, rows=which.astype(np.int64)))
+        return cls(take_rows(blocks, distinct), replace(mistakes, rows=which.astype(np.int64)))
 
     @classmethod
     def joined(cls, parts: "Sequence[Ballot]") -> "Ballot":
@@ -64,7 +65,7 @@ class Ballot:
             replace(part.mistakes, rows=part.mistakes.rows + offset)
             for part, offset in zip(parts, offsets[:-1], strict=True)
         ]
-        return cls(_stacked([part.support for part in parts]), Mistakes.joined(moved))
+        return cls(stacked([part.support for part in parts]), Mistakes.joined(moved))
 
 
 def votes(ballot: Ballot, X: Any, *, examples: int, n_classes: int, constant: float) -> NDArray[np.float64]:
@@ -130,13 +131,3 @@ def _of_the_kind(support: Rows, rows: Rows, start: int, stop: int) -> Rows:
     from scipy.sparse import csr_array
 
     return as_rows(csr_array(part.matrix))
-
-
-def _stacked(parts: list[Rows]) -> Rows:
-    if len(parts) == 1:
-        return parts[0]
-    if not all(part.is_sparse for part in parts):
-        return as_rows(np.vstack([part.as_array() for part in parts]))
-    from scipy.sparse import vstack
-
-    return as_rows(vstack([part.as_scipy() for part in parts], format="csr"))

@@ -1,0 +1,132 @@
+"""A data set in blocks: what a learner needs to know of examples that need not be in memory all at once.
+
+Rows in memory are the special case of one block. So there is one driver for both, and what is learned from blocks is
+what is learned from the same rows in one piece.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.rows import Rows, as_rows, csr_rows
+
+
+class Blocks(Protocol):
+    """Examples, block by block: `starts` has the first row of every block, and after them the number of all rows."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_columns(self) -> int: ...
+
+    @property
+    def starts(self) -> NDArray[np.int64]: ...
+
+    def __len__(self) -> int: ...
+
+    def block(self, number: int) -> tuple[Rows, NDArray[Any]]:
+        """The rows of a block and their labels."""
+        ...
+
+
+@dataclass(frozen=True)
+class Held:
+    """Blocks that are in memory, each of them rows and their labels.
+
+    >>> held = Held([(as_rows([[1.0], [2.0]]), np.array([1, -1])), (as_rows([[3.0]]), np.array([1]))])
+    >>> held.n_rows, held.n_columns, held.starts.tolist()
+    (3, 1, [0, 2, 3])
+    """
+
+    parts: Sequence[tuple[Rows, NDArray[Any]]]
+
+    @property
+    def n_rows(self) -> int:
+        return sum(rows.n_rows for rows, _ in self.parts)
+
+    @property
+    def n_columns(self) -> int:
+        return max((rows.n_columns for rows, _ in self.parts), default=0)
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        return np.cumsum([0, *(rows.n_rows for rows, _ in self.parts)], dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def block(self, number: int) -> tuple[Rows, NDArray[Any]]:
+        rows, labels = self.parts[number]
+        return with_columns(rows, self.n_columns), labels
+
+
+class Width:
+    """How many columns batches have so far: dense ones all have as many; sparse ones may grow, but not beyond those.
+
+    >>> width = Width()
+    >>> for X in ([[1.0, 2.0]], [[3.0, 4.0]]):
+    ...     width.add(as_rows(X))
+    >>> width.n_columns
+    2
+    """
+
+    def __init__(self) -> None:
+        self.n_columns = 0
+        self._is_known = False
+
+    def add(self, rows: Rows) -> None:
+        """Take note of a batch, or refuse it."""
+        if self._is_known:
+            fits = rows.n_columns <= self.n_columns if rows.is_sparse else rows.n_columns == self.n_columns
+        else:
+            fits = rows.is_sparse or rows.n_columns >= self.n_columns
+        if not fits:
+            raise ValueError(f"rows of {rows.n_columns} columns cannot follow rows of {self.n_columns} columns")
+        self.n_columns = max(self.n_columns, rows.n_columns)
+        self._is_known = self._is_known or not rows.is_sparse
+
+
+def with_columns(rows: Rows, n_columns: int) -> Rows:
+    """The same rows among so many columns. Sparse rows may get more, and lose what lies in columns beyond the last."""
+    if rows.n_columns == n_columns:
+        return rows
+    if not rows.is_sparse:
+        raise ValueError(f"rows of {rows.n_columns} columns came where {n_columns} columns were expected")
+    data, indices, indptr = rows.matrix
+    if rows.n_columns < n_columns or not np.any(outside := indices >= n_columns):
+        return replace(rows, n_columns=n_columns)
+    gone = np.concatenate([[0], np.cumsum(outside)])[indptr.astype(np.int64)]
+    return csr_rows(data[~outside], indices[~outside], (indptr - gone).astype(indptr.dtype), n_columns)
+
+
+def stacked(parts: Sequence[Rows]) -> Rows:
+    """All rows in one piece: sparse if all parts are; as many columns as the widest."""
+    if len(parts) == 1:
+        return parts[0]
+    if not all(part.is_sparse for part in parts):
+        return as_rows(np.vstack([part.matrix if not part.is_sparse else part.as_array() for part in parts]))
+    ends = np.cumsum([0, *(int(part.matrix.indptr[-1]) for part in parts)])
+    kind = np.result_type(*(part.matrix.indices.dtype for part in parts), np.min_scalar_type(int(ends[-1])), np.uint32)
+    pointers = [part.matrix.indptr[1:] + kind.type(end) for part, end in zip(parts, ends[:-1], strict=True)]
+    return csr_rows(
+        np.concatenate([part.matrix.data[: part.matrix.indptr[-1]] for part in parts]),
+        np.concatenate([part.matrix.indices[: part.matrix.indptr[-1]] for part in parts]).astype(kind, copy=False),
+        np.concatenate([np.zeros(1, kind), *pointers]).astype(kind, copy=False),
+        max(part.n_columns for part in parts),
+    )
+
+
+def take_rows(blocks: Blocks, rows: NDArray[np.int64]) -> Rows:
+    """A copy of some rows, numbered from the first of all, in ascending order."""
+    cuts = np.searchsorted(rows, blocks.starts)
+    parts = [
+        blocks.block(number)[0].take(rows[first:last] - blocks.starts[number])
+        for number, (first, last) in enumerate(pairwise(cuts))
+        if first < last
+    ]
+    return stacked(parts)

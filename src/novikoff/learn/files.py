@@ -1,0 +1,206 @@
+"""Learning from files, and from anything else that comes in batches, in the memory of a block.
+
+The first pass writes the examples, as numbers, into a temporary cache (`novikoff.data.cache`); every epoch reads that.
+One epoch in the order given needs no cache: then examples are learned as they are read. Either way the model is the
+one that the same rows in the same order give in memory, bit for bit.
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from inspect import signature
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.data.batches import Batch
+from novikoff.data.blocks import Width, with_columns
+from novikoff.data.labels import Labels, said_where, sorted_classes
+from novikoff.engine.rows import Rows, longest_square
+from novikoff.features.spool import (
+    Labelled,
+    batches_of,
+    check_there_are_two,
+    comes_once,
+    encoding_for,
+    spooled,
+)
+from novikoff.learn.linear import Readout, Tie, check_choices, learn_online, perceptron
+from novikoff.learn.linear_memory import Memory, record, resized
+from novikoff.learn.record import Run, Stopped
+from novikoff.learn.vote import Mistakes
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+
+
+class Options(TypedDict, total=False):
+    """The options of `perceptron`."""
+
+    readout: Readout
+    fit_intercept: bool
+    max_epochs: int | None
+    shuffle: bool
+    seed: int | np.random.Generator | None
+    tie: Tie
+    min_margin: float | None
+    time_limit: float | None
+    start: Memory | None
+    keep_mistakes: bool
+
+
+DEFAULTS = cast(
+    Options,
+    {
+        name: option.default
+        for name, option in signature(perceptron).parameters.items()
+        if name in Options.__annotations__
+    },
+)
+
+
+@dataclass(frozen=True)
+class LearnedFromFiles:
+    """What `learn_from` returns.
+
+    `classes` are the labels, sorted; of two, the second is +1. `encoding` says how records became numbers, if they were
+    records. `fingerprint` is a SHA-256 of the encoded examples in order, or None if they were learned as they came.
+    """
+
+    memory: Memory
+    run: Run
+    classes: NDArray[Any]
+    encoding: "Encoding | None" = None
+    mistakes: Mistakes | None = None
+    fingerprint: str | None = None
+
+    @property
+    def n_columns(self) -> int:
+        return self.memory.n_columns
+
+
+def learn_from(
+    source: Iterable[Any],
+    *,
+    classes: ArrayLike | None = None,
+    encoding: "Encoding | None" = None,
+    cache_folder: str | os.PathLike[str] | None = None,
+    **options: Unpack[Options],
+) -> LearnedFromFiles:
+    """The perceptron on a reader (see `novikoff.data.read`), or on any iterable of batches or of pairs (X, y).
+
+    Labels are whatever the source has; `classes` may name them beforehand. Records of a table need an `encoding`, which
+    is learned in a pass of its own if none is given. The options are those of `perceptron`, with the same defaults.
+    With `shuffle` the blocks of the cache, and the rows within each, are visited in random order. The cache is written
+    to a folder of its own in `cache_folder` (or where temporary files go), and is removed in every case.
+
+    >>> first = ([[-1, 2], [1, 0], [1, 1]], ["blue", "red", "red"])
+    >>> second = ([[-1, 0], [-1, -2], [1, -1]], ["blue", "blue", "red"])
+    >>> learned = learn_from([first, second], fit_intercept=False, shuffle=False, readout="last")
+    >>> learned.memory.weights.tolist(), learned.classes.tolist(), learned.run.mistakes
+    ([[3.0, 1.0, 0.0]], ['blue', 'red'], 3)
+    """
+    unknown = options.keys() - DEFAULTS.keys()
+    if unknown:
+        raise TypeError(f"learn_from() has no option {sorted(unknown)[0]!r}; it has those of perceptron()")
+    options = DEFAULTS | options
+    check_choices(**options)
+    named = None if classes is None else sorted_classes(classes)
+    encoding = encoding_for(source, encoding)
+    learned = None
+    if _one_pass_will_do(options) and (named is not None or not comes_once(source)):
+        learned = _learn_in_one_pass(source, named, encoding, options)
+    return learned or _learn_from_cache(source, named, encoding, cache_folder, options)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Through a cache
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _learn_from_cache(
+    source: Iterable[Any],
+    classes: NDArray[Any] | None,
+    encoding: "Encoding | None",
+    cache_folder: str | os.PathLike[str] | None,
+    options: Options,
+) -> LearnedFromFiles:
+    labels = Labels(classes)
+    constant = 1.0 if options["fit_intercept"] else 0.0
+
+    def check(rows: Rows) -> None:
+        longest_square(rows, constant)  # says which number is not finite, if one is not
+
+    with spooled(batches_of(source, encoding), labels, check, cache_folder) as cache:
+        start = options["start"]
+        n_columns = max(cache.n_columns, 0 if start is None else start.n_columns)
+        learned = perceptron(Labelled(cache, labels.inner(), n_columns), n_classes=len(labels.known), **options)
+    run, memory, mistakes = learned.run, learned.memory, learned.mistakes
+    return LearnedFromFiles(memory, run, labels.classes(), encoding, mistakes, cache.fingerprint)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# As they come
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _one_pass_will_do(options: Options) -> bool:
+    """Whether each example is needed once: one epoch in the order given, and nothing to be kept or stopped for."""
+    once = options["max_epochs"] == 1 and not options["shuffle"]
+    kept = options["readout"] == "vote" or options["keep_mistakes"] or options["start"] is not None
+    watched = options["min_margin"] is not None or options["time_limit"] is not None
+    return once and not kept and not watched
+
+
+def _learn_in_one_pass(
+    source: Iterable[Any], classes: NDArray[Any] | None, encoding: "Encoding | None", options: Options
+) -> LearnedFromFiles | None:
+    """Learn while reading; None if more classes turn up than learning has begun with.
+
+    Until two labels are known there is nothing to learn, so these are looked for first.
+    """
+    labels = Labels(classes)
+    if classes is None:
+        _look_for_two(labels, batches_of(source, encoding))
+    inner = labels.inner()
+    memory = Memory.empty(0, len(inner), fit_intercept=options["fit_intercept"])
+    width, stopped = Width(), Stopped.MAX_EPOCHS
+    try:
+        for batch in batches_of(source, encoding):
+            with said_where(batch):
+                codes = labels.codes(batch.labels)
+                if len(labels.known) > len(inner):
+                    return None
+                width.add(batch.rows)
+                memory = _with_room_for(batch.rows, memory)
+                rows = with_columns(batch.rows, memory.n_columns)
+                learn_online(memory, rows, inner[codes], tie=options["tie"])
+    except KeyboardInterrupt:
+        if not memory.examples:
+            raise
+        stopped = Stopped.INTERRUPTED
+    memory = resized(memory, width.n_columns)
+    if stopped is Stopped.MAX_EPOCHS:
+        check_there_are_two(labels, memory.examples)
+        stopped = stopped if memory.mistakes else Stopped.NO_MISTAKES
+    run = record(memory, options["readout"], stopped, (memory.mistakes,), n_rows=memory.examples)
+    return LearnedFromFiles(memory, run, labels.classes(), encoding)
+
+
+def _look_for_two(labels: Labels, batches: Iterable[Batch]) -> None:
+    n_rows = 0
+    for batch in batches:
+        with said_where(batch):
+            labels.codes(batch.labels)
+        n_rows += batch.rows.n_rows
+        if len(labels.known) >= 2:
+            return
+    check_there_are_two(labels, n_rows)
+
+
+def _with_room_for(rows: Rows, memory: Memory) -> Memory:
+    """A memory with room for the columns of rows. For sparse ones room is doubled, so that it is seldom made."""
+    if memory.n_columns == rows.n_columns or (rows.is_sparse and memory.n_columns > rows.n_columns):
+        return memory
+    return resized(memory, max(rows.n_columns, 2 * memory.n_columns) if rows.is_sparse else rows.n_columns)

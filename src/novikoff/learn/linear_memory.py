@@ -1,0 +1,147 @@
+"""What a linear perceptron remembers, and how it is read out: the last weights, their average, or a vote.
+
+Nothing here learns: `novikoff.learn.linear` changes a memory, and predictions, proofs and records read it.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.linear import fill_scores
+from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
+from novikoff.engine.rows import Rows
+from novikoff.learn.record import Run, Stopped
+from novikoff.learn.vote import Ballot, votes
+
+Readout = Literal["last", "average", "vote"]
+
+
+@dataclass
+class Memory:
+    """What a linear perceptron remembers.
+
+    `weights` has one row for two classes (or fewer, so far) and one row a class for more; its last column is the bias.
+    `drift` has the same shape, and (examples x weights - drift) is the sum of the weights after each example.
+    `longest` is R^2. `ballots` keeps the mistakes for a vote, part by part, or is None if no vote was asked for.
+    """
+
+    weights: NDArray[np.float64]
+    drift: NDArray[np.float64]
+    n_classes: int
+    constant: float
+    examples: int = 0
+    mistakes: int = 0
+    longest: float = 0.0
+    ballots: list[Ballot] | None = None
+
+    @classmethod
+    def empty(cls, n_columns: int, n_classes: int = 2, *, fit_intercept: bool = True, vote: bool = False) -> "Memory":
+        shape = (n_classes if n_classes > 2 else 1, n_columns + 1)
+        constant = 1.0 if fit_intercept else 0.0
+        return cls(np.zeros(shape), np.zeros(shape), n_classes, constant, ballots=[] if vote else None)
+
+    def copy(self) -> "Memory":
+        ballots = None if self.ballots is None else list(self.ballots)
+        return replace(self, weights=self.weights.copy(), drift=self.drift.copy(), ballots=ballots)
+
+    @property
+    def n_columns(self) -> int:
+        return self.weights.shape[1] - 1
+
+    @property
+    def step_square(self) -> float:
+        """The largest squared length that one mistake adds: R^2, or Kesler's 2 R^2."""
+        return self.longest if self.n_classes <= 2 else 2.0 * self.longest
+
+    @property
+    def weights_length(self) -> float:
+        """||w||, or ||W|| of all classes; scaled, so that no square vanishes, and in one order of summation."""
+        largest = float(np.abs(self.weights).max(initial=0.0))
+        return largest * float(np.linalg.norm(self.weights.ravel() / largest)) if largest else 0.0
+
+    @property
+    def margin_at_most(self) -> float:
+        """gamma <= ||w||/k, rounded outwards.
+
+        Every addition rounds w by at most u ||w|| <= u sqrt(k) R, so k of them by at most u k sqrt(k) R.
+        """
+        k = self.mistakes
+        if k == 0:
+            return math.inf
+        length = self.weights_length * (1.0 + (self.weights.size + 8) * UNIT_ROUNDOFF)
+        return up(length / k + 2.0 * UNIT_ROUNDOFF * math.sqrt(k * self.step_square))
+
+    def average(self) -> NDArray[np.float64]:
+        """The mean of the weights after each example."""
+        return self.weights - self.drift / self.examples if self.examples else self.weights.copy()
+
+
+def read_out(memory: Memory, readout: Readout) -> NDArray[np.float64]:
+    """The weights to predict with: the last ones, or the average (a vote has no weights of its own)."""
+    return memory.weights if readout == "last" else memory.average()
+
+
+def scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
+    """The score of every row, each added up in column order: n scores for one weight vector, n x classes for more."""
+    result = np.empty((weights.shape[0], rows.n_rows))
+    for line, w in zip(result, np.ascontiguousarray(weights), strict=True):
+        fill_scores(rows.matrix, w, constant, line)
+    return result[0] if len(weights) == 1 else result.T
+
+
+def decide(memory: Memory, rows: Rows, readout: Readout) -> NDArray[np.float64]:
+    """The scores by which the read-out decides: of its weights, or the share of the votes."""
+    return decider(memory, readout)(rows)
+
+
+def decider(memory: Memory, readout: Readout) -> Callable[[Rows], NDArray[np.float64]]:
+    """What gives rows their scores: the read-out is prepared once, for however many pieces they come in."""
+    if readout != "vote":
+        weights = read_out(memory, readout)
+        return lambda rows: scores(rows, weights, memory.constant)
+    if memory.ballots is None:
+        raise ValueError('a vote needs the mistakes, and they were not kept: learn with readout="vote" from the start')
+    if not memory.ballots:
+        return lambda rows: scores(rows, memory.weights, memory.constant)  # so far the zero vector has all votes
+    if len(memory.ballots) > 1:
+        memory.ballots[:] = [Ballot.joined(memory.ballots)]
+    ballot, counts = memory.ballots[0], {"examples": memory.examples, "n_classes": memory.n_classes}
+    return lambda rows: votes(ballot, rows, constant=memory.constant, **counts)
+
+
+def record(
+    memory: Memory,
+    readout: Readout,
+    stopped: Stopped | None = None,
+    per_epoch: tuple[int, ...] = (),
+    *,
+    n_rows: int | None = None,
+    errors: int | None = None,
+) -> Run:
+    """The record of what a memory went through."""
+    return Run(
+        mistakes=memory.mistakes,
+        mistakes_per_epoch=per_epoch,
+        examples=memory.examples,
+        stopped=stopped,
+        radius=root_up(memory.longest),
+        weights_length=memory.weights_length,
+        margin_at_most=memory.margin_at_most,
+        readout=readout,
+        n_rows=n_rows,
+        errors=errors,
+    )
+
+
+def resized(memory: Memory, n_columns: int) -> Memory:
+    """The same memory with another number of columns. What is added has the weight 0, like all that was never seen."""
+    result = replace(memory, weights=np.zeros((len(memory.weights), n_columns + 1)), drift=np.empty(0))
+    result.drift = np.zeros_like(result.weights)
+    both = min(n_columns, memory.n_columns)
+    for old, new in ((memory.weights, result.weights), (memory.drift, result.drift)):
+        new[:, :both], new[:, -1] = old[:, :both], old[:, -1]
+    return result

@@ -1,0 +1,351 @@
+"""The cache: what goes in comes out, whatever the batches; damage is said, and what is not complete is removed."""
+
+import errno
+import gc
+import os
+import struct
+import subprocess
+import sys
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from novikoff.data.blocks import Held, stacked, take_rows, with_columns
+from novikoff.data.cache import INDEX, MAGIC, TRAILER, CacheWriter, open_cache
+from novikoff.engine.rows import as_rows
+
+
+def examples(seed, n=40, d=5, kind=np.float64):
+    generator = np.random.default_rng(seed)
+    X = generator.integers(-9, 10, (n, d)) / generator.choice([1, 2, 10])
+    X[generator.random((n, d)) < 0.5] = 0.0
+    return X.astype(kind), generator.integers(0, 3, n)
+
+
+def with_long_indices(X):
+    csr = sparse.csr_array(X)
+    return sparse.csr_array((csr.data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64)), csr.shape)
+
+
+FORMS = {
+    "dense": np.asarray,
+    "csr": sparse.csr_array,
+    "float32": lambda X: X.astype(np.float32),
+    "long": with_long_indices,
+}
+
+
+def write(path, X, codes, cuts=(), **sizes):
+    with CacheWriter(path, **sizes) as writer:
+        for start, stop in zip([0, *cuts], [*cuts, len(codes)], strict=True):
+            writer.append(as_rows(X[start:stop]), codes[start:stop])
+    return open_cache(path)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(seed=st.integers(0, 999), cuts=st.lists(st.integers(0, 40), max_size=6).map(sorted), rows=st.integers(1, 50))
+def test_what_went_in_comes_out_whatever_the_batches(form, seed, cuts, rows, tmp_path_factory):
+    X, codes = examples(seed)
+    path = tmp_path_factory.mktemp("cache") / "cache"
+    cache = write(path, FORMS[form](X), codes, cuts, block_rows=rows)
+    assert (cache.n_rows, cache.n_columns, len(cache)) == (40, 5, -(-40 // rows))
+    blocks = list(cache)
+    assert (np.vstack([part.as_array() for part, _ in blocks]) == FORMS[form](X)).all()
+    assert np.concatenate([part for _, part in blocks]).tolist() == codes.tolist()
+    assert cache.starts.tolist() == [*range(0, 40, rows), 40]
+    whole = path.read_bytes()
+    write(path, FORMS[form](X), codes, block_rows=rows)
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_block_has_no_more_bytes_than_it_may_unless_one_row_has(form, tmp_path):
+    X, codes = examples(0, n=100, d=30)
+    X[7] = 1.0
+    cache = write(tmp_path / "cache", FORMS[form](X), codes, block_bytes=300)
+    sizes = [entry.entries * (12 if entry.index_bytes else 8) for entry in cache.entries]
+    assert all(size <= 300 or entry.rows == 1 for size, entry in zip(sizes, cache.entries, strict=True))
+    assert (np.vstack([part.as_array() for part, _ in cache]) == FORMS[form](X)).all()
+
+
+def test_values_that_float32_holds_take_half_the_room_and_others_stay(tmp_path):
+    X, codes = np.array([[0.5, -3.0], [1e300, 0.1]]), np.array([0, 300])
+    cache = write(tmp_path / "cache", X, codes, block_rows=1)
+    assert [(entry.value_bytes, entry.code_bytes) for entry in cache.entries] == [(4, 1), (8, 2)]
+    assert np.vstack([part.matrix for part, _ in cache]).tolist() == X.tolist()
+
+
+def test_blocks_come_through_the_one_door(tmp_path):
+    """Read-only, aligned, unsigned: the types for which the kernels are compiled already."""
+    X, codes = examples(1)
+    rows, _ = write(tmp_path / "dense", X, codes).block(0)
+    assert (rows.matrix.flags.writeable, rows.matrix.flags.aligned, rows.matrix.flags.c_contiguous) == (0, 1, 1)
+    rows, _ = write(tmp_path / "sparse", sparse.csr_array(X), codes).block(0)
+    assert [(part.dtype.kind, part.itemsize) for part in rows.matrix] == [
+        ("f", rows.entries.itemsize),
+        ("u", 4),
+        ("u", 4),
+    ]
+    assert not any(part.flags.writeable for part in rows.matrix)
+
+
+def test_a_batch_may_be_overwritten_once_it_was_appended(tmp_path):
+    buffer, codes = np.empty((3, 2)), np.zeros(3, dtype=int)
+    with CacheWriter(tmp_path / "cache") as writer:
+        for value in range(4):
+            buffer[:] = value
+            writer.append(as_rows(buffer), codes)
+    rows, _ = open_cache(tmp_path / "cache").block(0)
+    assert rows.matrix[:, 0].tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+
+
+def test_sparse_batches_may_grow_wider_and_dense_ones_may_not(tmp_path):
+    narrow, wide = sparse.csr_array([[1.0, 0.0]]), sparse.csr_array([[0.0, 0.0, 2.0]])
+    with CacheWriter(tmp_path / "cache", block_rows=1) as writer:
+        for X in (narrow, wide):
+            writer.append(as_rows(X), np.array([0]))
+    cache = open_cache(tmp_path / "cache")
+    assert [rows.as_array().tolist() for rows, _ in cache] == [[[1.0, 0.0, 0.0]], [[0.0, 0.0, 2.0]]]
+    for before, after, words in ((np.ones((1, 2)), wide, "3 columns .* 2"), (wide, np.ones((1, 2)), "2 columns .* 3")):
+        with CacheWriter(cache.path) as writer:
+            writer.append(as_rows(before), np.array([0]))
+            with pytest.raises(ValueError, match=f"rows of {words} columns"):
+                writer.append(as_rows(after), np.array([0]))
+    assert os.listdir(tmp_path) == ["cache"]
+
+
+def test_dense_and_sparse_blocks_may_alternate(tmp_path):
+    X, codes = examples(2)
+    with CacheWriter(tmp_path / "cache") as writer:
+        for start in range(0, 40, 10):
+            writer.append(
+                as_rows(X[start : start + 10] if start % 20 else sparse.csr_array(X[start : start + 10])), codes[:10]
+            )
+    cache = open_cache(tmp_path / "cache")
+    assert [rows.is_sparse for rows, _ in cache] == [True, False, True, False]
+    assert (stacked([rows for rows, _ in cache]).as_array() == X).all()
+
+
+@pytest.mark.parametrize("codes", [np.array([0.0]), np.array([0, 1]), np.array([-1])])
+def test_codes_that_are_none_are_refused(codes, tmp_path):
+    with pytest.raises(ValueError, match="code"), CacheWriter(tmp_path / "cache") as writer:
+        writer.append(as_rows([[1.0]]), codes)
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_fingerprint_is_of_the_examples_not_of_their_form(tmp_path):
+    X, codes = examples(3)
+    one = write(tmp_path / "one", X.astype(np.float32), codes)
+    two = write(tmp_path / "two", X.astype(np.float32).astype(np.float64), codes, cuts=[7, 20])
+    other = write(tmp_path / "other", X, codes[::-1])
+    assert one.fingerprint == two.fingerprint != other.fingerprint
+
+
+# -- rows of blocks ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(seed=st.integers(0, 99), some=st.sets(st.integers(0, 39), min_size=1))
+def test_rows_are_taken_from_whatever_block_they_are_in(form, seed, some):
+    X, codes = examples(seed)
+    X = FORMS[form](X)
+    held = Held([(as_rows(X[start : start + 7]), codes[start : start + 7]) for start in range(0, 40, 7)])
+    wanted = np.array(sorted(some))
+    dense = np.asarray(X.toarray() if sparse.issparse(X) else X)
+    assert (take_rows(held, wanted).as_array() == dense[wanted]).all()
+
+
+@given(seed=st.integers(0, 99), columns=st.integers(1, 9))
+def test_columns_beyond_the_last_are_left_out(seed, columns):
+    X, _ = examples(seed)
+    expected = np.zeros((40, columns))
+    expected[:, : min(columns, 5)] = X[:, :columns]
+    rows = with_columns(as_rows(sparse.csr_array(X)), columns)
+    assert (rows.as_array() == expected).all()
+    assert rows.widest >= max(np.count_nonzero(expected, axis=1))
+    if columns != 5:
+        with pytest.raises(ValueError, match="5 columns"):
+            with_columns(as_rows(X), columns)
+
+
+# -- damage -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    X, codes = examples(4)
+    X[:, 0] = 1.0
+    path = tmp_path_factory.mktemp("sound") / "cache"
+    with CacheWriter(path, block_rows=16) as writer:
+        writer.append(as_rows(sparse.csr_array(X)), codes)
+        writer.append(as_rows(X), codes)
+    return path.read_bytes(), [(rows.as_array(), codes.tolist()) for rows, codes in open_cache(path)]
+
+
+def read_all(path, content):
+    path.write_bytes(content)
+    return [(rows.as_array(), codes.tolist()) for rows, codes in open_cache(path)]
+
+
+@given(data=st.data())
+def test_a_flipped_byte_is_an_error(sound, data, tmp_path_factory):
+    content = bytearray(sound[0])
+    content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
+    with pytest.raises(ValueError, match="make"):
+        read_all(tmp_path_factory.mktemp("flipped") / "cache", bytes(content))
+
+
+@given(data=st.data())
+def test_a_truncated_file_is_an_error(sound, data, tmp_path_factory):
+    content = sound[0][: data.draw(st.integers(0, len(sound[0]) - 1))]
+    with pytest.raises(ValueError, match="make"):
+        read_all(tmp_path_factory.mktemp("truncated") / "cache", content)
+
+
+@given(data=st.data())
+def test_an_index_that_lies_with_right_checksums_is_an_error(sound, data, tmp_path_factory):
+    """Counts far beyond the file, wrong sizes, other kinds: nothing is allocated or read on their word."""
+    content = sound[0]
+    n_blocks, n_columns, n_codes, fingerprint, _ = TRAILER.unpack(content[-TRAILER.size :])
+    start = len(content) - TRAILER.size - n_blocks * INDEX.itemsize
+    index = np.frombuffer(content[start : -TRAILER.size], INDEX).copy()
+    number = data.draw(st.integers(0, n_blocks - 1))
+    name = data.draw(st.sampled_from(["rows", "entries", "columns", "value_bytes", "index_bytes", "code_bytes"]))
+    largest = np.iinfo(index.dtype[name]).max
+    index[name][number] = data.draw(st.integers(0, largest).filter(lambda value: value != index[name][number]))
+    trailer = (n_blocks, n_columns, n_codes, fingerprint)
+    checksum = zlib.crc32(TRAILER.pack(*trailer, 0), zlib.crc32(index.tobytes()))
+    with pytest.raises(ValueError, match="damaged"):
+        read_all(
+            tmp_path_factory.mktemp("lie") / "cache",
+            content[:start] + index.tobytes() + TRAILER.pack(*trailer, checksum),
+        )
+
+
+@pytest.mark.parametrize(
+    ("columns", "codes", "words"), [(4, 3, "column beyond"), (5, 2, "code beyond"), (5, 0, "code beyond")]
+)
+def test_entries_outside_the_columns_or_codes_are_an_error(columns, codes, words, tmp_path):
+    """Checksums say that a file is as it was written, not that a kernel can be let loose on it."""
+    X, labels = examples(4)
+    write(tmp_path / "cache", sparse.csr_array(X), labels)
+    content = (tmp_path / "cache").read_bytes()
+    n_blocks, _, _, fingerprint, _ = TRAILER.unpack(content[-TRAILER.size :])
+    index = content[-TRAILER.size - n_blocks * INDEX.itemsize : -TRAILER.size]
+    trailer = (n_blocks, columns, codes, fingerprint)
+    checksum = zlib.crc32(TRAILER.pack(*trailer, 0), zlib.crc32(index))
+    with pytest.raises(ValueError, match=words):
+        read_all(tmp_path / "cache", content[: -TRAILER.size] + TRAILER.pack(*trailer, checksum))
+
+
+def test_row_pointers_that_go_astray_are_an_error(tmp_path):
+    write(tmp_path / "cache", sparse.csr_array([[1.0, 2.0], [3.0, 0.0]]), np.array([0, 1]))
+    content = bytearray((tmp_path / "cache").read_bytes())
+    pointers = len(MAGIC) + 2 * 64
+    assert struct.unpack_from("<3I", content, pointers) == (0, 2, 3)
+    struct.pack_into("<3I", content, pointers, 0, 2**31, 3)
+    index = np.frombuffer(bytes(content[-TRAILER.size - INDEX.itemsize : -TRAILER.size]), INDEX).copy()
+    index["checksum"] = zlib.crc32(content[len(MAGIC) : len(MAGIC) + 4 * 64])
+    *trailer, _ = TRAILER.unpack(content[-TRAILER.size :])
+    checksum = zlib.crc32(TRAILER.pack(*trailer, 0), zlib.crc32(index.tobytes()))
+    forged = content[: -TRAILER.size - INDEX.itemsize] + index.tobytes() + TRAILER.pack(*trailer, checksum)
+    with pytest.raises(ValueError, match="row pointers"):
+        read_all(tmp_path / "cache", bytes(forged))
+
+
+def test_a_file_that_shrinks_behind_our_back_is_an_error(tmp_path):
+    X, codes = examples(5)
+    cache = write(tmp_path / "cache", X, codes)
+    os.truncate(cache.path, 100)
+    with pytest.raises(ValueError, match="become shorter"):
+        cache.block(0)
+
+
+def test_another_file_is_no_cache_and_an_empty_cache_has_no_blocks(tmp_path):
+    (tmp_path / "table.csv").write_text("a,b\n1,2\n" * 100)
+    with pytest.raises(ValueError, match="is not a cache"):
+        open_cache(tmp_path / "table.csv")
+    with pytest.raises(FileNotFoundError):
+        open_cache(tmp_path / "none")
+    with CacheWriter(tmp_path / "cache"):
+        pass
+    assert (len(open_cache(tmp_path / "cache")), open_cache(tmp_path / "cache").n_rows) == (0, 0)
+
+
+# -- what the disk does not allow -------------------------------------------------------------------------------------
+
+
+FULL_DISK = """
+import resource, signal, sys
+import numpy as np
+from novikoff.data.cache import CacheWriter
+from novikoff.engine.rows import as_rows
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+try:
+    with CacheWriter(sys.argv[1]) as writer:
+        for _ in range(10):
+            writer.append(as_rows(np.random.default_rng(0).random((1000, 5))), np.zeros(1000, dtype=int))
+except OSError as error:
+    print(error.errno, error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit on the size of files stands for a full disk")
+@pytest.mark.parametrize("room", [0, 10, 100_000, 410_100])
+def test_a_full_disk_leaves_no_file(room, tmp_path):
+    """Wherever it ends: at the first byte, in a block, in the index that is written last."""
+    command = [sys.executable, "-c", FULL_DISK, str(tmp_path / "cache"), str(room)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"{errno.EFBIG} ")
+    assert "could not be written" in done.stdout
+    assert "another folder" in done.stdout
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "none", tmp_path / "file"):
+        with pytest.raises(OSError, match=f"could not be written.*{folder.name}"), CacheWriter(folder / "cache"):
+            pass
+
+
+def test_an_interrupted_cache_leaves_no_file(tmp_path):
+    def interrupted():
+        with CacheWriter(tmp_path / "cache", block_rows=1) as writer:
+            writer.append(as_rows(np.eye(3)), np.arange(3))
+            assert len(os.listdir(tmp_path)) == 1
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_failed_cache_leaves_the_one_before_it_alone(tmp_path):
+    X, codes = examples(6)
+    before = write(tmp_path / "cache", X, codes)
+    with pytest.raises(ValueError, match="negative"), CacheWriter(tmp_path / "cache", block_rows=1) as writer:
+        writer.append(as_rows(X), codes - 1)
+    assert open_cache(tmp_path / "cache").fingerprint == before.fingerprint
+    assert os.listdir(tmp_path) == ["cache"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux lists what is mapped")
+def test_a_block_is_unmapped_when_nobody_uses_it(tmp_path):
+    def mappings():
+        gc.collect()
+        with open("/proc/self/maps") as maps:
+            return sum(str(tmp_path) in line for line in maps)
+
+    X, codes = examples(7)
+    cache = write(tmp_path / "cache", X, codes, block_rows=10)
+    held = [cache.block(number) for number in range(len(cache))]
+    assert mappings() == 4
+    del held
+    assert mappings() == 0

@@ -1,0 +1,233 @@
+"""Out of core: what is learned from blocks is what the same rows in the same order give in memory, bit for bit."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from novikoff.data.blocks import Held
+from novikoff.data.cache import BLOCK_BYTES
+from novikoff.data.order import random_order
+from novikoff.engine.rows import as_rows
+from novikoff.learn.linear import learn_online, perceptron
+from novikoff.learn.linear_memory import Memory, decide
+
+FORMS = {
+    "dense": np.asarray,
+    "float32": lambda X: np.asarray(X, dtype=np.float32),
+    "csr": sparse.csr_array,
+    "mixed": lambda X: sparse.csr_array(X) if len(X) % 2 else X,
+}
+READOUTS = ("last", "average", "vote")
+
+
+def examples(seed, n=60, d=6, n_classes=2):
+    """Numbers of one decimal, half of them 0, so that many scores are close to a tie."""
+    generator = np.random.default_rng(seed)
+    X = generator.integers(-9, 10, (n, d)) / 8
+    X[generator.random((n, d)) < 0.5] = 0.0
+    y = generator.integers(0, n_classes, n)
+    return X, np.where(y > 0, 1, -1) if n_classes == 2 else y
+
+
+def in_blocks(X, y, cuts, form):
+    parts = zip([0, *cuts], [*cuts, len(y)], strict=True)
+    return Held([(as_rows(form(X[start:stop])), y[start:stop]) for start, stop in parts])
+
+
+def assert_same(one, other, X, readout):
+    assert (one.memory.weights == other.memory.weights).all()
+    assert (one.memory.drift == other.memory.drift).all()
+    assert (decide(one.memory, as_rows(X), readout) == decide(other.memory, as_rows(X), readout)).all()
+    assert one.run.mistakes_per_epoch == other.run.mistakes_per_epoch
+    assert (one.run.examples, one.run.stopped, one.run.errors) == (
+        other.run.examples,
+        other.run.stopped,
+        other.run.errors,
+    )
+    assert one.run.radius == pytest.approx(other.run.radius, rel=1e-14)
+
+
+cuts = st.sets(st.integers(1, 59), max_size=12).map(sorted)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(
+    seed=st.integers(0, 999),
+    cuts=cuts,
+    n_classes=st.integers(2, 4),
+    readout=st.sampled_from(READOUTS),
+    tie=st.booleans(),
+)
+def test_blocks_of_any_size_give_the_model_of_one_piece(form, seed, cuts, n_classes, readout, tie):
+    X, y = examples(seed, n_classes=n_classes)
+    options = {"n_classes": n_classes, "readout": readout, "max_epochs": 4, "shuffle": False, "keep_mistakes": True}
+    options["tie"] = "mistake" if tie else "predict"
+    whole = perceptron(X, y, **options)
+    parts = perceptron(in_blocks(X, y, cuts, FORMS[form]), **options)
+    assert_same(parts, whole, X, readout)
+    assert parts.mistakes.rows.tolist() == whole.mistakes.rows.tolist()
+    assert parts.mistakes.times.tolist() == whole.mistakes.times.tolist()
+
+
+def visited(sizes, seed, epochs):
+    """The rows in the order in which shuffled blocks are visited."""
+    generator = np.random.default_rng(seed)
+    starts = np.cumsum([0, *sizes])
+    for _ in range(epochs):
+        for number in generator.permutation(len(sizes)) if len(sizes) > 1 else [0]:
+            yield starts[number] + random_order(sizes[number], generator).visit.astype(np.int64)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(seed=st.integers(0, 999), cuts=cuts.filter(len), n_classes=st.integers(2, 4))
+def test_shuffled_blocks_give_the_model_of_the_rows_in_the_order_visited(form, seed, cuts, n_classes):
+    X, y = examples(seed, n_classes=n_classes)
+    blocks = in_blocks(X, y, cuts, FORMS[form])
+    parts = perceptron(blocks, n_classes=n_classes, max_epochs=3, seed=seed, keep_mistakes=True)
+    order = np.concatenate(list(visited(np.diff(blocks.starts), seed, parts.run.epochs)))
+    memory = Memory.empty(X.shape[1], n_classes)
+    mistakes = learn_online(memory, X[order], y[order], keep_mistakes=True)
+    assert (parts.memory.weights == memory.weights).all()
+    assert (parts.memory.average() == memory.average()).all()
+    assert parts.mistakes.rows.tolist() == order[mistakes.rows].tolist()
+
+
+def test_shuffled_blocks_come_in_another_order_in_each_epoch_and_every_row_once():
+    sizes = [3, 5, 2, 4]
+    epochs = np.concatenate(list(visited(sizes, 0, 2))).reshape(2, 14)
+    assert all(sorted(epoch) == list(range(14)) for epoch in epochs.tolist())
+    assert epochs[0].tolist() != epochs[1].tolist()
+
+
+def test_one_block_is_shuffled_like_an_array():
+    X, y = examples(0, n=3_000)
+    array = perceptron(X, y, seed=5, max_epochs=3)
+    block = perceptron(Held([(as_rows(X), y)]), seed=5, max_epochs=3)
+    assert_same(block, array, X, "average")
+
+
+@given(seed=st.integers(0, 999), cuts=cuts, margin=st.sampled_from([0.01, 0.1, 0.3, 1.0]))
+def test_a_margin_is_ruled_out_at_the_same_mistake(seed, cuts, margin):
+    X, y = examples(seed)
+    X[-1] = 50.0
+    options = {"shuffle": False, "min_margin": margin, "max_epochs": 5}
+    whole, parts = perceptron(X, y, **options), perceptron(in_blocks(X, y, cuts, np.asarray), **options)
+    assert_same(parts, whole, X, "average")
+
+
+@pytest.mark.parametrize(
+    ("blocks", "words"),
+    [
+        (
+            Held([(as_rows(np.eye(2)), np.array([1, -1])), (as_rows(np.eye(2)), np.array([1, 0]))]),
+            "row 2: label 0 in row 1",
+        ),
+        (
+            Held([(as_rows(np.eye(2)), np.array([1, -1])), (as_rows([[1.0, np.inf]]), np.array([1]))]),
+            "row 2: .* infinity",
+        ),
+        (Held([(as_rows(np.eye(2)), np.array([1, -1])), (as_rows([[1.0]]), np.array([1]))]), "1 columns came where 2"),
+        (Held([]), "no rows"),
+        (np.eye(2), "y is missing"),
+    ],
+)
+def test_what_is_wrong_with_a_block_is_said(blocks, words):
+    with pytest.raises(ValueError, match=words):
+        perceptron(blocks)
+
+
+# -- more than fits into memory ---------------------------------------------------------------------------------------
+
+LIMITED = """
+import resource, sys
+import numpy as np
+from novikoff.data import read
+from novikoff.learn.files import learn_from
+{setup}
+limit = int(sys.argv[1])
+learn_from(source(few=True), max_epochs=2, {options})  # whatever is loaded or compiled on first use
+in_use = next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith("VmSize"))
+resource.setrlimit(resource.RLIMIT_AS, (in_use + limit,) * 2)
+try:
+    np.ones(limit, dtype=np.uint8)  # not even a tenth of the data
+except MemoryError:
+    print("limited")
+learned = learn_from(source(few=False), max_epochs=2, {options})
+print(learned.memory.weights.tobytes().hex(), learned.memory.drift.tobytes().hex(), learned.run.mistakes)
+"""
+
+
+def learn_in_little_memory(limit, setup, options, *arguments):
+    """The weights, the drift and the mistakes of a process that may use so many bytes beyond what it starts with."""
+    code = LIMITED.format(setup=setup, options=options)
+    command = [sys.executable, "-c", code, str(limit), *map(str, arguments)]
+    # With this setting, freed arrays go back to the system at once, so that the limit is on what is in use.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "MALLOC_MMAP_THRESHOLD_": "65536"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    limited, line = done.stdout.splitlines()
+    assert limited == "limited"
+    return line.split()
+
+
+def in_hex(memory):
+    return [memory.weights.tobytes().hex(), memory.drift.tobytes().hex(), str(memory.mistakes)]
+
+
+GENERATED = """
+def source(few):
+    return ((X, np.where(X[:, 0] > X[:, 1], "up", "down")) for X in matrices(1 if few else 64))
+
+def matrices(count):
+    generator = np.random.default_rng(1)
+    for _ in range(count):
+        yield generator.random((2_000, 200)) - 0.5
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of the address space is kept by Linux")
+def test_shuffled_batches_of_ten_times_the_memory_give_the_model_that_memory_gives():
+    limit = 20_000_000
+    namespace = {"np": np}
+    exec(GENERATED, namespace)
+    X = np.concatenate(list(namespace["matrices"](64)))
+    assert X.nbytes >= 10 * limit
+    y = np.where(X[:, 0] > X[:, 1], 1, -1)
+    rows = BLOCK_BYTES // X[0].nbytes
+    memory = Memory.empty(X.shape[1])
+    for order in visited(np.diff([*range(0, len(y), rows), len(y)]), 3, epochs=2):
+        learn_online(memory, X[order], y[order])
+    assert learn_in_little_memory(limit, GENERATED, "seed=3") == in_hex(memory)
+
+
+FROM_FILE = """
+def source(few):
+    return read(sys.argv[2 if few else 3])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of the address space is kept by Linux")
+def test_a_file_of_ten_times_the_memory_gives_the_model_that_memory_gives(tmp_path):
+    limit, times = 30_000_000, 53
+    generator = np.random.default_rng(2)
+    X = sparse.random_array((10_000, 500), density=0.05, rng=generator, dtype=np.float64).tocsr()
+    y = np.where(X @ generator.standard_normal(500) > 0, 1, -1)
+    text = "".join(
+        " ".join([str(label), *(f"{j}:{v!r}" for j, v in zip(x.indices.tolist(), x.data.tolist(), strict=True))]) + "\n"
+        for label, x in zip(y.tolist(), (X[[i]] for i in range(len(y))), strict=True)
+    ).encode()
+    few, many = tmp_path / "few.svm", tmp_path / "many.svm"
+    few.write_bytes(text)
+    with open(many, "wb") as file:
+        file.writelines([text] * times)
+    assert many.stat().st_size >= 10 * limit
+    memory = Memory.empty(500)
+    for _ in range(2 * times):
+        learn_online(memory, X, y)
+    assert learn_in_little_memory(limit, FROM_FILE, "shuffle=False", few, many) == in_hex(memory)
