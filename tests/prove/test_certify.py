@@ -385,3 +385,12 @@ def test_it_reads_as_a_paragraph():
     text = json.loads(certify(XOR_X, XOR_Y).to_json())
     assert text["obstruction"][1] == ["1", "1", "1", "1"]
     assert Separator([1.0]).bias == 0
+
+
+def test_the_data_are_not_touched():
+    from scipy.sparse import csr_matrix
+
+    X = csr_matrix(([0.0, 1.0, 2.0, 3.0], [0, 1, 0, 1], [0, 2, 3, 4]), shape=(3, 2))
+    X.data.flags.writeable = False
+    certify(X, [0, 1, 2])
+    assert X.data.tolist() == [0.0, 1.0, 2.0, 3.0]

@@ -3,11 +3,12 @@
 import math
 import time
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.features.spool import comes_in_batches
 from novikoff.prove.certificate import (
     Bracket,
     Certificate,
@@ -26,26 +27,32 @@ from novikoff.prove.proofs import as_whole_floats, places_that_vary
 from novikoff.prove.rational import nearest_point_exactly
 from novikoff.prove.recession import divergences
 
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+
 # The signs of diverging coefficients are worked out unasked if that means looking at no more numbers than this in all.
 QUICK_TO_SIGN = 10_000_000
 
 
 def certify(
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     *,
     fit_intercept: bool = True,
     tolerance: float = 1e-6,
     time_limit: float | None = None,
     kernel: str | None = None,
     diverging: bool | None = None,
+    encoding: "Encoding | None" = None,
 ) -> Certificate:
     """Are the data linearly separable, with what margin, how many mistakes can a perceptron make, and why?
 
     Parameters
     ----------
     X, y : examples and labels, dense or CSR; with more than two labels the question is separability by argmax
-        (Kesler's construction). One against the rest is `certify(X, y == label)`.
+        (Kesler's construction). One against the rest is `certify(X, y == label)`. Or X alone: a reader (see
+        `novikoff.data.read`) or another iterable of batches (X, y). They may be larger than memory: a temporary cache
+        is written, and passed over a few times.
     fit_intercept : whether planes may have a bias. It is folded in: margins are those of the theorem.
     tolerance : the largest relative gap of the margin's bracket.
     time_limit : seconds after which to give up as `undecided`, with the bracket reached.
@@ -53,11 +60,12 @@ def certify(
     diverging : whether to work out which coefficients logistic regression sends to infinity, for two classes. By
         default it is done where it is quick: each such coefficient is another question of separability. On overlapping
         data there are none.
+    encoding : how the records of a table become numbers; learned from them if not given.
 
     Returns
     -------
     Certificate : `verdict`, `margin`, `radius`, `mistake_bound`, `separator`, `support` or `obstruction`, ...;
-        it prints as a paragraph, and `check(X, y)` proves every claim again.
+        it prints as a paragraph, and `check(X, y)`, or `check` of the reader, proves every claim again.
 
     Examples
     --------
@@ -75,6 +83,14 @@ def certify(
     """
     _check_parameters(tolerance, time_limit, kernel)
     deadline = math.inf if time_limit is None else time.monotonic() + time_limit
+    if comes_in_batches(X):
+        if y is not None or kernel is not None:
+            raise ValueError("batches have labels of their own, and are no kernel matrix: leave y and kernel out")
+        from novikoff.prove.working_set import certify_batches
+
+        return certify_batches(X, encoding, fit_intercept, tolerance, deadline, diverging)
+    if y is None:
+        raise ValueError("y is missing: a matrix needs its labels; only a reader or batches have their own")
     if kernel is not None:
         from novikoff.prove.feature_space import certify_kernel
 
@@ -86,13 +102,20 @@ def certify(
     names = getattr(X, "columns", None)
     facts["feature_names"] = None if names is None else tuple(map(str, names))
 
+    return certify_points(points, facts, labels, tolerance, deadline, diverging)
+
+
+def certify_points(
+    points: Points, facts: dict[str, Any], y: NDArray[Any], tolerance: float, deadline: float, diverging: bool | None
+) -> Certificate:
+    """The certificate of points that are in memory; `facts` are those about the data, see `facts_about`."""
     answer = decide(Face(points, np.arange(points.n_points)), deadline, tolerance)
-    wanted = False if problem == "argmax" else diverging
+    wanted = False if facts["problem"] == "argmax" else diverging
     if answer.vector is not None:
-        return _separable(points, facts, labels, answer, tolerance, deadline, wanted)
+        return _separable(points, facts, y, answer, tolerance, deadline, wanted)
     if answer.obstruction is not None:
-        return _not_separable(points, facts, labels, answer, deadline, wanted)
-    return _undecided(points, facts, labels, answer)
+        return _not_separable(points, facts, y, answer, deadline, wanted)
+    return _undecided(points, facts, y, answer)
 
 
 def _separable(

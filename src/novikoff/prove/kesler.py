@@ -20,7 +20,7 @@ def kesler_points(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Points:
     classes, labels = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y has only one class, {classes.tolist()}; there is nothing to tell apart")
-    rows = csr_matrix(X, dtype=np.float64)
+    rows = csr_matrix(X, dtype=np.float64, copy=True)
     rows.eliminate_zeros()
     folded = hstack([rows, csr_matrix(np.full((rows.shape[0], 1), float(fit_intercept)))], format="csr")
     width, others = folded.shape[1], len(classes) - 1

@@ -1,0 +1,248 @@
+"""Certifying examples that do not fit into memory: cutting planes over blocks.
+
+A *working set* of rows is in memory, at first an even sample. Its certificate claims something about all rows: that a
+plane has them on its side at a distance, that a weak separator has none on its wrong side, or that they lie in the
+span of an obstruction. One pass over the blocks tests that, row by row, and the rows that contradict it join the
+working set. When none does, the certificate of the working set is that of all rows: a point of its hull is a point of
+the hull of all, an obstruction in it is an obstruction of all, and the rest was just proved of every row.
+
+A sample of r rows leaves about a share of d/r of all rows on the wrong side (Clarkson), so few passes are needed. Data
+that fit into memory are the special case in which the working set has every row, and nothing is left to test.
+"""
+
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.prove.algebra import null_vectors
+from novikoff.prove.certificate import (
+    Bracket,
+    Certificate,
+    Obstruction,
+    Support,
+    Verdict,
+    bound_from_square,
+    geometric_margin,
+)
+from novikoff.prove.certify import QUICK_TO_SIGN, certify_points
+from novikoff.prove.claims import Claims, Direction, Smallest, Some, Worst
+from novikoff.prove.exact import root_down
+from novikoff.prove.examples import Examples, examples_from, matrix_of
+from novikoff.prove.faces import LARGEST_COMPLEMENT, Whole
+from novikoff.prove.fingerprint import Fingerprint
+from novikoff.prove.kesler import point_numbers
+from novikoff.prove.margin import radius
+from novikoff.prove.points import Points
+from novikoff.prove.products import whole_points
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+
+# Points of up to so many bytes are all in memory; of more, a working set of about as many.
+MEMORY = 64_000_000
+# After so many passes the best that was found has to do.
+MOST_PASSES = 100
+
+Numbers = NDArray[np.int64]
+
+
+def certify_batches(
+    source: Iterable[Any],
+    encoding: "Encoding | None",
+    fit_intercept: bool,
+    tolerance: float,
+    deadline: float,
+    diverging: bool | None,
+) -> Certificate:
+    """The certificate of a reader or of batches, as `certify` gives it for the same rows in one piece."""
+    with examples_from(source, encoding, fit_intercept) as examples:
+        facts, working = _survey(examples)
+        return _Search(examples, facts, tolerance, deadline, diverging).run(working)
+
+
+def _survey(examples: Examples) -> tuple[dict[str, Any], Some]:
+    """The facts about the data and a first working set, from one pass: an even sample, and a row of every class."""
+    n_rows = examples.n_rows
+    share = examples.bytes_per_row * n_rows / MEMORY
+    step = 1 if share <= 1 else math.ceil(2 * share)
+    chosen = np.union1d(np.arange(0, n_rows, step), examples.first_of_each)
+    digest, longest, sample = Fingerprint((n_rows, examples.n_columns)), 0.0, list[Some]()
+    for piece in examples.pieces():
+        digest.add(matrix_of(piece.rows))
+        longest = max(longest, radius(matrix_of(piece.rows), examples.fit_intercept))
+        first, last = np.searchsorted(chosen, [piece.start, piece.start + piece.rows.n_rows])
+        if first < last:
+            sample.append(Some.of(piece, chosen[first:last] - piece.start))
+    facts = {
+        "radius": longest,
+        "problem": examples.problem,
+        "fit_intercept": examples.fit_intercept,
+        "classes": tuple(examples.classes.tolist()),
+        "n_rows": n_rows,
+        "n_columns": examples.n_columns,
+        "data_hash": digest.with_labels(examples.labels_as_given()),
+        "feature_names": examples.feature_names,
+    }
+    return facts, Some.joined(sample)
+
+
+@dataclass
+class _Search:
+    """Rounds of a certificate for the working set and a look at all rows, and the best bracket so far."""
+
+    examples: Examples
+    facts: dict[str, Any]
+    tolerance: float
+    deadline: float
+    diverging: bool | None
+    vector: Whole | None = None  # the best plane that has every row on its side
+    lower: Fraction = Fraction(0)
+    support: Support | None = None
+    upper: float = math.inf
+
+    def run(self, working: Some) -> Certificate:
+        examples = self.examples
+        if len(working) == examples.n_rows:
+            points = examples.points(working.rows, working.labels)
+            found = certify_points(points, self.facts, working.labels, self.tolerance, self.deadline, self.diverging)
+            return self._renumbered(found, working)
+        wanted, settled = False, None
+        for _ in range(MOST_PASSES):
+            points = examples.points(working.rows, working.labels)
+            found = certify_points(points, self.facts, working.labels, self.tolerance / 4, self.deadline, wanted)
+            claims = self._claims(found, points, working.labels)
+            found = self._renumbered(found, working)
+            if found.margin.upper < self.upper:
+                self.support, self.upper = found.support, found.margin.upper
+            if found.verdict is Verdict.UNDECIDED:
+                break
+            new = self._look(claims, working)
+            if new is not None:
+                working = self._exchange(working, new, found, claims, points)
+            else:
+                settled = self._settled(found)
+                if wanted or not self._wants_signs(points):
+                    return settled
+                wanted = True
+            if time.monotonic() > self.deadline:
+                break
+        return settled or self._unsettled(found)
+
+    def _wants_signs(self, points: Points) -> bool:
+        """As in memory: if asked for, or if nobody said so and it is quick."""
+        if self.examples.problem == "argmax":
+            return False
+        if self.diverging is not None:
+            return self.diverging
+        return points.dimension**2 * self.examples.n_rows <= QUICK_TO_SIGN
+
+    def _claims(self, found: Certificate, points: Points, labels: NDArray[Any]) -> Claims:
+        """What the certificate of a working set says about all points."""
+        longest = self.facts["radius"] * (1.5 if self.examples.problem == "argmax" else 1.0)  # sqrt(2) R, and more
+        signs = found.divergences or {}
+        weak = [Direction(list(witness)) for sign in signs.values() for witness in sign.witnesses]
+        if found.vector is not None:
+            least = found.margin.lower * (1 - self.tolerance / 4)
+            return Claims(longest, Direction(list(found.vector)), least, tuple(weak))
+        if found.verdict is Verdict.UNDECIDED or found.obstruction is None:
+            return Claims(longest)
+        normals = null_vectors(whole_points(points, _numbers(found.obstruction, labels))[0], points.dimension)
+        if found.weak_separator is not None:
+            weak = [Direction(list(found.weak_separator)), *weak]
+        return Claims(longest, weak=tuple(weak), normals=tuple(map(Direction, normals)))
+
+    def _look(self, claims: Claims, working: Some) -> Some | None:
+        """The rows that contradict the claims, from one pass over all; notes the plane if it separates all."""
+        if claims.are_empty:
+            return None
+        examples = self.examples
+        worst = Worst(max(1, int(MEMORY / 4 / examples.bytes_per_row)))
+        smallest = None if claims.plane is None else Smallest(examples, claims.plane)
+        for piece in examples.pieces():
+            wrong, urgency = claims.test(examples.points(piece.rows, piece.labels), piece, smallest)
+            rows = np.flatnonzero(wrong.reshape(piece.rows.n_rows, -1).any(axis=1))
+            rows = rows[~np.isin(piece.start + rows, working.numbers)]
+            if len(rows):
+                worst.add(Some.of(piece, rows, urgency.reshape(piece.rows.n_rows, -1).min(axis=1)[rows]))
+        square = None if smallest is None else smallest.lower_square()
+        if claims.plane is not None and square is not None and square > self.lower:
+            self.vector, self.lower = claims.plane.whole, square
+        return worst.rows()
+
+    def _exchange(self, working: Some, new: Some, found: Certificate, claims: Claims, points: Points) -> Some:
+        """Add new rows. If there are too many, those leave that are farthest from contradicting the claims.
+
+        Those of the first sample leave before those that contradicted something once, lest they come and go for ever.
+        """
+        most = int(MEMORY * 3 / 4 / self.examples.bytes_per_row)
+        if points.dimension <= LARGEST_COMPLEMENT:  # so that a proof always has room
+            most = max(most, 2 * points.dimension)
+        if len(working) > most:
+            urgency = claims.urgency(points).reshape(len(working), -1).min(axis=1)
+            named = [part.rows for part in (found.support, found.obstruction) if part is not None]
+            pinned = np.isin(working.numbers, np.concatenate([self.examples.first_of_each, *map(np.array, named)]))
+            order = np.lexsort((urgency, np.isinf(working.urgency), ~pinned))
+            working = working.chosen(np.sort(order[: max(most, int(pinned.sum()))])).different()
+        return Some.joined([working, new])
+
+    # -- certificates -------------------------------------------------------------------------------------------------
+
+    def _renumbered(self, found: Certificate, working: Some) -> Certificate:
+        """The certificate of a working set with the numbers that its rows have among all."""
+
+        def part(of: Any) -> Any:
+            if of is None:
+                return None
+            rivals = None if of.rivals is None else tuple(self.examples.classes[list(of.rivals)].tolist())
+            return of._replace(rows=tuple(working.numbers[list(of.rows)].tolist()), rivals=rivals)
+
+        signs = found.divergences
+        if signs is not None:
+            signs = {c: d._replace(rows=tuple(working.numbers[list(d.rows)].tolist())) for c, d in signs.items()}
+        return replace(found, support=part(found.support), obstruction=part(found.obstruction), divergences=signs)
+
+    def _settled(self, found: Certificate) -> Certificate:
+        """The certificate of a working set that no row contradicts."""
+        return self._bracketed(found) if found.verdict is Verdict.SEPARABLE else found
+
+    def _unsettled(self, found: Certificate) -> Certificate:
+        """What is certain when time or passes have run out, or when floats could not tell."""
+        if found.obstruction is not None:
+            return replace(found, verdict=Verdict.UNDECIDED, weak_separator=None, divergences=None)
+        return self._bracketed(replace(found, divergences=None))
+
+    def _bracketed(self, found: Certificate) -> Certificate:
+        """Separable by the best plane that has every row on its side, or undecided if there is none."""
+        found = replace(found, support=self.support)
+        if self.vector is None:
+            return replace(
+                found,
+                verdict=Verdict.UNDECIDED,
+                margin=Bracket(0.0, self.upper),
+                geometric_margin=0.0,
+                mistake_bound=None,
+                vector=None,
+                divergences=None,
+            )
+        problem = self.examples.problem
+        return replace(
+            found,
+            verdict=Verdict.SEPARABLE,
+            arithmetic="exact",
+            margin=Bracket(root_down(self.lower), self.upper),
+            geometric_margin=geometric_margin(self.lower, self.vector, problem),
+            mistake_bound=bound_from_square(self.facts["radius"], self.lower, problem),
+            vector=tuple(self.vector),
+        )
+
+
+def _numbers(obstruction: Obstruction, labels: NDArray[Any]) -> Numbers:
+    """Which points of a working set its obstruction names."""
+    rows, _, rivals = obstruction
+    return np.array(rows, dtype=np.int64) if rivals is None else point_numbers(labels, rows, rivals)
