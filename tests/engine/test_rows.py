@@ -113,3 +113,10 @@ def test_taking_and_parting_rows_keeps_their_numbers():
         assert rows.is_whole()
     X[4, 1] = 0.5
     assert not as_rows(X).is_whole()
+
+
+def test_columns_beyond_31_bits_survive_the_way_to_scipy():
+    from novikoff.engine.rows import csr_rows
+
+    rows = csr_rows(np.ones(1), np.array([3_000_000_000], dtype=np.uint32), np.array([0, 1], dtype=np.uint32), 2**32)
+    assert rows.as_scipy().indices.tolist() == [3_000_000_000]

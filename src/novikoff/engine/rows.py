@@ -85,6 +85,8 @@ class Rows:
         from scipy.sparse import csr_array
 
         data, indices, indptr = self.matrix
+        if self.n_columns > np.iinfo(np.int32).max:  # a column that a signed view of 32 bits would make negative
+            indices, indptr = indices.astype(np.uint64), indptr.astype(np.uint64)
         signed = np.dtype(f"i{indices.itemsize}")
         return csr_array((data, indices.view(signed), indptr.view(signed)), shape=(self.n_rows, self.n_columns))
 
