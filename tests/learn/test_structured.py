@@ -251,7 +251,7 @@ def test_the_margin_is_bounded_by_the_exact_sum_of_the_differences(pairs):
 def test_a_margin_that_is_ruled_out_ends_the_run_with_a_warning():
     pairs = [([{"a": 1}, {"a": -1}], 0), ([{"a": 1}, {"a": -1}], 1)]
     model = StructuredPerceptron(features, decode, min_margin=0.1, max_epochs=None, shuffle=False)
-    with pytest.warns(UserWarning, match=r"no weights have the margin min_margin=0\.1"):
+    with pytest.warns(UserWarning, match=r"no separator has the margin min_margin=0\.1"):
         model.fit(*split(pairs))
     assert model.run_.stopped is Stopped.MARGIN_RULED_OUT
     assert model.run_.margin_at_most < 0.1

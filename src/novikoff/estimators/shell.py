@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from novikoff.engine.rounding import at_most
-from novikoff.learn.record import Run, Stopped
+from novikoff.learn.record import Run, why_not_converged
 
 
 @contextmanager
@@ -60,19 +59,8 @@ def inner_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
 
 def warn_unless_converged(model: Any, run: Run, otherwise: str = "") -> None:
     """Whoever asked for convergence and did not get it is told why, and what to do next, or `otherwise`."""
-    margin = at_most(run.margin_at_most)
-    if run.stopped is Stopped.MARGIN_RULED_OUT:
-        what = (
-            f"no separator has the margin min_margin={model.min_margin}: after {run.mistakes:,} mistakes the proof "
-            f'leaves none above {margin}. Ask for less, or settle for readout="average", which needs no separator'
-        )
-    elif run.stopped is Stopped.MAX_EPOCHS and (model.readout == "last" or model.min_margin is not None):
-        what = (
-            f"the last of {run.epochs} epochs still made {run.mistakes_per_epoch[-1]:,} mistakes; the data have no "
-            f"margin above {margin}, or none at all. Raise max_epochs (None: no limit), or use "
-            'readout="average", which needs no separator'
-        )
-    else:
+    what = why_not_converged(run, model.readout, model.min_margin)
+    if not what:
         return
     # At the line that called fit: past this function and fit itself.
     warnings.warn(f"{type(model).__name__} did not converge: {what}{otherwise}.", ConvergenceWarning, stacklevel=3)

@@ -79,5 +79,27 @@ class Run:
         return f"The {names[self.readout]}: {counted(self.errors, 'error')} on {rows}."
 
 
+def why_not_converged(run: Run, readout: str, min_margin: float | None) -> str:
+    """What to tell who asked for convergence, by the last weights or a margin, and did not get it; else nothing."""
+    margin = at_most(run.margin_at_most)
+    if run.stopped is Stopped.MARGIN_RULED_OUT:
+        return (
+            f"no separator has the margin min_margin={min_margin}: after {counted(run.mistakes, 'mistake')} the proof "
+            f'leaves none above {margin}. Ask for less, or settle for readout="average", which needs no separator'
+        )
+    if run.stopped is Stopped.MAX_EPOCHS and (readout == "last" or min_margin is not None):
+        return (
+            f"the last of {counted(run.epochs, 'epoch')} still made {counted(run.mistakes_per_epoch[-1], 'mistake')}; "
+            f"the data have no margin above {margin}, or none at all. Raise max_epochs (None: no limit), or use "
+            'readout="average", which needs no separator'
+        )
+    return ""
+
+
 def counted(number: int, noun: str) -> str:
+    """How many of what: the noun gets its s unless there is one.
+
+    >>> counted(1, "epoch"), counted(2000, "mistake")
+    ('1 epoch', '2,000 mistakes')
+    """
     return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -24,8 +24,7 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import Any, Self
 
-from novikoff.engine.rounding import at_most
-from novikoff.learn.record import Run, Stopped
+from novikoff.learn.record import Run, Stopped, counted, why_not_converged
 from novikoff.learn.structured_memory import Memory, Readout, Weights
 from novikoff.learn.structured_search import Search, Violation, same
 
@@ -247,7 +246,7 @@ class StructuredPerceptron:
         shown = [f"{name}={_name(value)}" for name, value in options.items() if value != defaults[name].default]
         state = "nothing learned yet"
         if self._memory is not None:
-            state = f"{_count(self._memory.mistakes, 'mistake')} on {_count(self._memory.examples, 'example')}"
+            state = f"{counted(self._memory.mistakes, 'mistake')} on {counted(self._memory.examples, 'example')}"
         return f"StructuredPerceptron({', '.join(shown)}): {state}"
 
     def _fitted(self) -> Memory:
@@ -302,25 +301,14 @@ def _record(
 def _warn_unless_converged(model: StructuredPerceptron, astray: int) -> None:
     """Whoever asked for convergence and did not get it is told why, and what to do next."""
     run = model.run_
-    margin = at_most(run.margin_at_most)
-    if run.stopped is Stopped.MARGIN_RULED_OUT:
+    what = why_not_converged(run, model.readout, model.min_margin)
+    if run.stopped is Stopped.NO_MISTAKES and astray:
         what = (
-            f"no weights have the margin min_margin={model.min_margin}: after {_count(run.mistakes, 'mistake')} the "
-            f'proof leaves none above {margin}. Ask for less, or settle for readout="average", which needs no separator'
-        )
-    elif run.stopped is Stopped.MAX_EPOCHS and (model.readout == "last" or model.min_margin is not None):
-        what = (
-            f"the last of {run.epochs:,} epochs still made {_count(run.mistakes_per_epoch[-1], 'mistake')}; the "
-            f"structures have no margin above {margin}, or none at all. Raise max_epochs (None: no limit), or use "
-            'readout="average", which needs no separator'
-        )
-    elif run.stopped is Stopped.NO_MISTAKES and astray:
-        what = (
-            f"the last epoch made no mistake, but {_count(astray, 'guess', 'guesses')} missed a gold structure that "
+            f"the last epoch made no mistake, but {astray:,} guess{'' if astray == 1 else 'es'} missed a gold structure that "
             "scores higher, so decode did not find the best one. Check that it scores what features(x, y) returns "
             '(and, given gold=, adds the loss); if it is a beam, widen it or train with violation="max"'
         )
-    else:
+    if not what:
         return
     # At the line that called fit: past this function and fit itself.
     warnings.warn(f"StructuredPerceptron did not converge: {what}.", UserWarning, stacklevel=3)
@@ -360,7 +348,3 @@ def _check_readout(readout: str) -> None:
 
 def _name(value: Any) -> str:
     return getattr(value, "__name__", repr(value))
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
