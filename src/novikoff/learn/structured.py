@@ -306,7 +306,8 @@ def _warn_unless_converged(model: StructuredPerceptron, astray: int) -> None:
         what = (
             f"the last epoch made no mistake, but {astray:,} guess{'' if astray == 1 else 'es'} missed a gold "
             "structure that scores higher, so decode did not find the best one. Check that it scores what "
-            'features(x, y) returns (and, given gold=, adds the loss); if it is a beam, widen it or train with violation="max"'
+            "features(x, y) returns (and, given gold=, adds the loss); if it is a beam, widen it or train with "
+            'violation="max"'
         )
     if not what:
         return
