@@ -143,6 +143,7 @@ def _add_token(X, token, amount, label, weights, age, drift):
             grown = size = 0.0
             for j in range(X.shape[1]):
                 step, old = amount * X[token, j], weights.emissions[j, label]
+                weights.used[j] = weights.used[j] or step != 0.0
                 weights.emissions[j, label] += step
                 drift.emissions[j, label] += age * step
                 grown += step * (2.0 * old + step)
