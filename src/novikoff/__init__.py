@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from novikoff.estimators.lifts import Paraboloid
     from novikoff.estimators.perceptron import Perceptron
     from novikoff.estimators.sequence_perceptron import SequencePerceptron
+    from novikoff.keep.models import load, save
     from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
     from novikoff.learn.record import Run, Stopped
     from novikoff.learn.structured import StructuredPerceptron
@@ -58,6 +59,8 @@ _HOMES = {
     "write_conll": "data.conll",
     "write_conllu": "data.conllu",
     "StructuredPerceptron": "learn.structured",
+    "load": "keep.models",
+    "save": "keep.models",
     "OnlinePerceptron": "learn.online",
     "predict_reveal_learn": "learn.online",
     "Run": "learn.record",
@@ -134,6 +137,7 @@ __all__ = [
     "growth",
     "is_shattered",
     "linprog",
+    "load",
     "margins",
     "mistake_bound",
     "multiclass_margins",
@@ -143,6 +147,7 @@ __all__ = [
     "read_conll",
     "read_conllu",
     "sauer_bound",
+    "save",
     "score_chunks",
     "separating_ball",
     "separation_as_program",

@@ -6,8 +6,6 @@ at which sentences start. `data/conll.py` and `data/conllu.py` read and write th
 
 import gzip
 import os
-import secrets
-import shutil
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +15,8 @@ from typing import IO, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
+
+from novikoff.data.whole_file import WholeFile
 
 Source = str | os.PathLike[str] | IO[str] | IO[bytes]
 
@@ -197,22 +197,6 @@ def write_text(target: Source, text: str) -> None:
         # Streams of text have an encoding (None for io.StringIO), streams of bytes have no such attribute.
         stream.write(text if hasattr(stream, "encoding") else text.encode())
         return
-    path = Path(os.path.realpath(target))
     data = text.encode()
-    if path.suffix == ".gz":
-        data = gzip.compress(data, mtime=0)
-    if path.exists() and not path.is_file():
-        # A pipe or a device has no content to keep, and must not be replaced by a file.
-        path.write_bytes(data)
-        return
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with WholeFile(target) as file:
+        file.write(gzip.compress(data, mtime=0) if file.path.suffix == ".gz" else data)

@@ -1,0 +1,145 @@
+"""What the headers of all learners have in common: parameters, classes, the record of the run, and evidence."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.keep.expect import Fields, ensure
+from novikoff.keep.values import decode, decode_array, encode, encode_array
+from novikoff.learn.record import Run, Stopped
+
+
+class FunctionError(ValueError):
+    """A function is needed that was not given, or was given and is not needed."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known about the training data: a certificate, as JSON, and a SHA-256."""
+
+    certificate: str | None = None
+    fingerprint: str | None = None
+
+    def to_header(self) -> dict[str, Any]:
+        return {"certificate": self.certificate, "training_data": self.fingerprint}
+
+    def unless(self, newer: "Evidence") -> "Evidence":
+        """The newer evidence, and where there is none, this."""
+        return Evidence(newer.certificate or self.certificate, newer.fingerprint or self.fingerprint)
+
+    @classmethod
+    def from_header(cls, header: Fields) -> "Evidence":
+        return cls(header.optional_text("certificate"), header.optional_text("training_data"))
+
+
+NO_EVIDENCE = Evidence()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Parameters
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def encode_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters by name. In the place of a function or a generator that no file can hold there is a note."""
+    return {name: _parameter(name, value) for name, value in parameters.items()}
+
+
+def _parameter(name: str, value: Any) -> Any:
+    if callable(value) and not isinstance(value, type):
+        return {"function": getattr(value, "__qualname__", type(value).__name__)}
+    if name == "random_state":
+        try:
+            return encode(value)
+        except ValueError:
+            return {"not_kept": f"random_state was a {type(value).__name__}, whose state a model file cannot hold"}
+    return encode(value, f"the parameter {name}")
+
+
+def decode_parameters(header: Fields, functions: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+    """The parameters, with the functions that the caller has brought; where none is needed, none may be brought."""
+    found = dict(header.part("parameters").content)
+    for name in functions:
+        if name not in found or _function_name(found[name]) is None:
+            raise FunctionError(f"{name}= was given, but this model was learned without such a function; leave it out")
+    return {name: functions.get(name) if _is_left_out(plain) else decode(plain) for name, plain in found.items()}
+
+
+def needed_function(header: Fields, name: str, functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Ask for a function that the model cannot do without."""
+    plain = header.part("parameters").content.get(name)
+    function = _function_name(plain)
+    if function is not None and not callable(functions.get(name)):
+        raise FunctionError(
+            f"this model was learned with the function {name}={function}, and a model file holds no code; "
+            f"pass it: load(path, {name}={function})"
+        )
+
+
+def _function_name(plain: Any) -> str | None:
+    return str(plain["function"])[:100] if isinstance(plain, dict) and plain.keys() == {"function"} else None
+
+
+def _is_left_out(plain: Any) -> bool:
+    return isinstance(plain, dict) and plain.keys() in ({"function"}, {"not_kept"})
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Classes and records
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def encode_classes(classes: NDArray[Any]) -> dict[str, Any]:
+    return encode_array(np.asarray(classes), "classes_")
+
+
+def decode_classes(header: Fields, least: int = 2) -> NDArray[Any]:
+    """The classes: sorted, each once."""
+    classes = decode_array(header.value("classes"))
+    ensure(classes.ndim == 1 and len(classes) >= least, "classes are no list of labels")
+    ensure(bool(np.all(classes[:-1] < classes[1:])), "classes are not sorted, or not different")
+    return classes
+
+
+def encode_run(run: Run) -> dict[str, Any]:
+    plain = {field.name: encode(_own(getattr(run, field.name))) for field in fields(run) if field.name != "stopped"}
+    return {**plain, "stopped": None if run.stopped is None else run.stopped.name}
+
+
+def _own(value: Any) -> Any:
+    """Numbers of NumPy as Python's, which equal them."""
+    if isinstance(value, tuple):
+        return tuple(map(_own, value))
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def decode_run(header: Fields, kind: type[Run] = Run) -> Run:
+    plain = header.part("run")
+    names = [field.name for field in fields(kind)]
+    ensure(plain.content.keys() == set(names), "the record of the run has other fields")
+    values = {name: decode(plain.value(name)) for name in names}
+    stopped = plain.choice("stopped", (None, *(reason.name for reason in Stopped)))
+    values["stopped"] = None if stopped is None else Stopped[stopped]
+    for name, value in values.items():
+        ensure(_fits(name, value), f"the record of the run has {name}={value!r:.60}")
+    return kind(**values)
+
+
+NUMBERS = ("radius", "weights_length", "margin_at_most")
+MAYBE = ("n_rows", "errors")
+
+
+def _fits(name: str, value: Any) -> bool:
+    if name in NUMBERS:
+        return type(value) is float and value >= 0
+    if name == "stopped":
+        return True
+    if name == "readout":
+        return value in ("last", "average", "vote")
+    if type(value) is tuple:
+        numbers = float if name.startswith("seconds") else int
+        return all(type(part) in (numbers, int) and part >= 0 for part in value)
+    return (name in MAYBE and value is None) or (type(value) is int and value >= 0 and "_per_" not in name)

@@ -1,0 +1,295 @@
+"""The kernel perceptron in a file: support rows, coefficients, and what proofs and budgets need beside them.
+
+A kernel that is a function cannot be in a file; whoever loads such a model brings it.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.rows import Csr
+from novikoff.keep.expect import Fields, Table, check_arrays, check_ascends, check_finite, check_within, ensure
+from novikoff.keep.header import (
+    NO_EVIDENCE,
+    Evidence,
+    decode_classes,
+    decode_parameters,
+    decode_run,
+    encode_classes,
+    encode_parameters,
+    encode_run,
+    needed_function,
+)
+from novikoff.keep.layout import Arrays, Parts
+from novikoff.keep.rows import check_csr
+from novikoff.keep.values import decode, decode_names, encode, encode_names
+from novikoff.learn.kernel import BUDGET_RULES
+from novikoff.learn.kernel_memory import Memory, Mistakes, decide, record
+from novikoff.learn.kernels import KERNELS, Grown, Kernel, Shelf, as_points
+from novikoff.learn.linear import READOUTS, Readout, predicted
+from novikoff.learn.record import Run
+
+LEARNER = "KernelPerceptron"
+TABLE: Table = {
+    "mistakes": ("i8", "vectors"),
+    "squares": ("f8", "vectors"),
+    "damage": ("f8", "vectors"),
+    "coefficients": ("f8", "support", "vectors"),
+    "drift": ("f8", "support", "vectors"),
+    "rows": ("i8", "support"),
+    "gram": ("f8", "held", "held"),
+}
+VOTE: Table = {
+    "kept.rows": ("i8", "kept"),
+    "kept.times": ("i8", "kept"),
+    "kept.classes": ("i8", "kept"),
+    "kept.signs": ("f8", "kept"),
+    "kept.support": ("i8", "kept"),
+}
+SHELVES: dict[str, Table] = {
+    "nothing": {},
+    "dense": {"support.squares": ("f8", "support"), "support.rows": ("f8", "support", "columns")},
+    "sparse": {
+        "support.squares": ("f8", "support"),
+        "support.values": ("f8", "entries"),
+        "support.columns": ("u8", "entries"),
+        "support.pointers": ("u8", "support + 1"),
+    },
+    "places": {"support.places": ("i8", "support")},
+    "objects": {"support.objects": ("u1", "bytes")},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class KernelModel:
+    """A kernel perceptron free of scikit-learn: what was learned, its classes, and how it is read out."""
+
+    memory: Memory
+    classes: NDArray[Any]
+    readout: Readout = "average"
+    feature_names: tuple[str, ...] | None = None
+    run: Run | None = None
+    evidence: Evidence = NO_EVIDENCE
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    n_iter: int = 1
+    mistake_rows: NDArray[np.int64] | None = None
+
+    @property
+    def record(self) -> Run:
+        """The record of the run, also while learning goes on."""
+        return record(self.memory, self.readout) if self.run is None else self.run
+
+    def scores(self, X: Any) -> NDArray[np.float64]:
+        """The score of every example, or the share of the votes; a column a class for more than two classes."""
+        return decide(self.memory, as_points(X, self.memory.kernel.form, square=False), self.readout)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of every example."""
+        return self.classes[predicted(self.scores(X))]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Writing
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def to_parts(model: KernelModel, evidence: Evidence) -> Parts:
+    memory = model.memory
+    kind, shelf = _shelf_to_arrays(memory.support)
+    arrays = {
+        "mistakes": memory.mistakes,
+        "squares": memory.squares,
+        "damage": memory.damage,
+        "coefficients": memory.coefficients.array,
+        "drift": memory.drift.array,
+        "rows": memory.rows.array,
+        "gram": memory.gram,
+        **shelf,
+    }
+    if memory.kept is not None:
+        kept = Mistakes.joined(memory.kept)
+        arrays |= {name: getattr(kept, name.removeprefix("kept.")) for name in VOTE}
+    if memory.projector is not None:
+        arrays["projector"] = memory.projector
+    if model.mistake_rows is not None:
+        arrays["mistake_rows"] = np.asarray(model.mistake_rows, dtype=np.int64)
+    header = {
+        "learner": LEARNER,
+        "parameters": encode_parameters(model.parameters),
+        "classes": encode_classes(model.classes),
+        "feature_names": None if model.feature_names is None else list(model.feature_names),
+        "encoding": None,
+        "run": encode_run(model.record),
+        **model.evidence.unless(evidence).to_header(),
+        "state": _state(model, kind),
+    }
+    return Parts(header, arrays)
+
+
+def _state(model: KernelModel, kind: str) -> dict[str, Any]:
+    memory, kernel = model.memory, model.memory.kernel
+    return {
+        "readout": model.readout,
+        "kernel": {
+            "form": kernel.form if isinstance(kernel.form, str) else None,
+            "gamma": kernel.gamma,
+            "degree": kernel.degree,
+            "coef0": kernel.coef0,
+            "params": encode(kernel.params, "kernel_params"),
+        },
+        "support": kind,
+        "n_columns": memory.n_columns,
+        "examples": memory.examples,
+        "passes": memory.passes,
+        "longest": float(memory.longest),
+        "largest": float(memory.largest),
+        "doubt": float(memory.doubt),
+        "budget": None if memory.budget is None else int(memory.budget),
+        "budget_rule": memory.budget_rule,
+        "rounds": memory.rounds,
+        "since": memory.since,
+        "vote": memory.kept is not None,
+        "is_projected": memory.projector is not None,
+        "goes_on": model.run is None,
+        "n_iter": model.n_iter,
+        "has_mistake_rows": model.mistake_rows is not None,
+    }
+
+
+def _shelf_to_arrays(shelf: Shelf) -> tuple[str, Arrays]:
+    if shelf.items:
+        return "objects", {"support.objects": encode_names(shelf.items, "the support")}
+    kind = {0: "nothing", 1: "places", 2: "dense", 4: "sparse"}[len(shelf.parts)]
+    return kind, {name: part.array for name, part in zip(SHELVES[kind], shelf.parts, strict=True)}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Reading
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> KernelModel:
+    header, arrays = Fields(parts.header), parts.arrays
+    needed_function(header, "kernel", functions)
+    state = header.part("state")
+    classes = decode_classes(header)
+    kind = state.choice("support", tuple(SHELVES))
+    table = TABLE | SHELVES[kind]
+    for name, more in (
+        ("vote", VOTE),
+        ("is_projected", {"projector": ("f8", "support", "support")}),
+        ("has_mistake_rows", {"mistake_rows": ("i8", "all mistakes")}),
+    ):
+        table = table | (more if state.flag(name) else {})
+    vectors = len(classes) if len(classes) > 2 else 1
+    sizes = check_arrays(arrays, table, {"vectors": vectors})
+    check_finite(arrays, *(name for name, array in arrays.items() if array.dtype.kind == "f"))
+    memory = _memory(state, arrays, kind, functions.get("kernel"))
+    memory.n_classes = len(classes)
+    _check(memory, arrays, kind, sizes)
+    names = header.names("feature_names")
+    ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
+    run = decode_run(header)
+    return KernelModel(
+        memory,
+        classes,
+        readout=state.choice("readout", READOUTS),
+        feature_names=names,
+        run=None if state.flag("goes_on") else run,
+        evidence=Evidence.from_header(header),
+        parameters=decode_parameters(header, functions),
+        n_iter=state.whole("n_iter"),
+        mistake_rows=arrays.get("mistake_rows"),
+    )
+
+
+def _memory(state: Fields, arrays: Arrays, kind: str, function: Callable[..., Any] | None) -> Memory:
+    return Memory(
+        _kernel(state.part("kernel"), function),
+        2,
+        arrays["mistakes"],
+        arrays["squares"],
+        Grown.of(arrays["coefficients"]),
+        Grown.of(arrays["drift"]),
+        _shelf(arrays, kind),
+        Grown.of(arrays["rows"]),
+        examples=state.whole("examples"),
+        passes=state.whole("passes"),
+        longest=state.number("longest"),
+        largest=state.number("largest"),
+        doubt=state.number("doubt"),
+        n_columns=None if state.value("n_columns") is None else state.whole("n_columns"),
+        kept=[Mistakes(*(arrays[name] for name in VOTE))] if state.flag("vote") else None,
+        budget=None if state.value("budget") is None else state.whole("budget", least=1),
+        budget_rule=state.choice("budget_rule", tuple(BUDGET_RULES)),
+        gram=arrays["gram"],
+        projector=arrays.get("projector"),
+        damage=arrays["damage"],
+        rounds=state.whole("rounds"),
+        since=state.whole("since"),
+    )
+
+
+def _kernel(plain: Fields, function: Callable[..., Any] | None) -> Kernel:
+    name = plain.choice("form", (None, *KERNELS))
+    ensure((name is None) == (function is not None), "the kernel of the parameters is another than that of the model")
+    params = decode(plain.value("params"))
+    ensure(params is None or isinstance(params, dict), "kernel_params is no dictionary")
+    return Kernel(
+        function or name,
+        plain.number("gamma", least=math.ulp(0.0)),
+        plain.whole("degree", least=1),
+        plain.number("coef0", least=-math.inf),
+        params,
+    )
+
+
+def _shelf(arrays: Arrays, kind: str) -> Shelf:
+    if kind == "objects":
+        return Shelf(items=decode_names(arrays["support.objects"]))
+    shelf = Shelf([Grown.of(arrays[name]) for name in SHELVES[kind]])
+    if kind == "dense":
+        shelf.width = arrays["support.rows"].shape[1]
+    return shelf
+
+
+def _check(memory: Memory, arrays: Arrays, kind: str, sizes: Mapping[str, int]) -> None:
+    """Whether the parts fit together, so that neither a kernel nor a proof is led astray."""
+    ensure(math.isfinite(memory.kernel.coef0), "coef0 is not finite")
+    support = sizes["support"]
+    made = {"dense": support, "sparse": support, "places": support, "objects": len(memory.support.items)}
+    ensure(made.get(kind, 0) == support, "there are not as many support rows as coefficients")
+    ensure((kind == "places") == (memory.kernel.form == "precomputed") or kind == "nothing", "the support has no place")
+    ensure(kind != "objects" or callable(memory.kernel.form), "objects need a kernel function")
+    ensure((memory.n_columns is None) == (kind == "objects") or kind == "nothing", "the number of columns is wrong")
+    if kind in ("dense", "sparse"):
+        memory.support.width = memory.n_columns or 0
+        ensure(kind == "sparse" or sizes["columns"] == memory.n_columns, "the support rows have other columns")
+    if kind == "sparse":
+        ensure(sizes["support + 1"] == support + 1, "there are not as many support rows as coefficients")
+        check_csr(Csr(*(arrays[name] for name in list(SHELVES["sparse"])[1:])), "support", memory.n_columns or 0)
+    if kind == "places":
+        check_within(arrays["support.places"], "support.places", memory.n_columns or 0)
+    check_within(memory.mistakes, "mistakes", memory.examples + 1)
+    check_within(memory.rows.array, "rows", 2**62)
+    ensure(memory.since <= memory.examples, "the average begins after the last example")
+    held = support if memory.budget is not None else 0
+    ensure(sizes["held"] == held and held <= (memory.budget or 0), "the products of the support rows are not those")
+    if memory.kept is not None:
+        _check_kept(memory, memory.kept[0], support)
+
+
+def _check_kept(memory: Memory, kept: Mistakes, support: int) -> None:
+    ensure(memory.budget is None, "there is no vote on a budget")
+    check_within(kept.support, "kept.support", support)
+    check_within(kept.classes, "kept.classes", len(memory.mistakes))
+    check_within(kept.times, "kept.times", memory.examples)
+    check_ascends(kept.times, "kept.times", strictly=False)
+    check_within(kept.rows, "kept.rows", 2**62)
+    ensure(bool(np.all(np.abs(kept.signs) == 1.0)), "a kept mistake has another sign than -1 and +1")
+    counts = np.bincount(kept.classes, minlength=len(memory.mistakes))
+    ensure(np.array_equal(counts, memory.mistakes), "other mistakes were kept than were made")

@@ -1,0 +1,222 @@
+"""The layout of a model file: a JSON header and arrays, in the safetensors format. There is no code in it.
+
+A file is the length of the outer header (8 bytes, little-endian), the outer header, which names the arrays and has our
+own header as one string among its metadata, and the arrays, one behind the other. Any program that reads safetensors
+can read the arrays. Our header begins with a SHA-256 of the whole file, taken with 64 zeros in its own place, so that
+no byte can change unnoticed.
+
+What a file says is checked before it is believed: sizes before anything is read, the format's version before anything
+else, the checksum before the arrays, and, by the safetensors package, that the arrays fill the file without overlap.
+"""
+
+import hashlib
+import json
+import os
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.whole_file import WholeFile
+
+FORMAT = 1
+KEY = "novikoff"
+
+# The safetensors format allows no longer header.
+LONGEST_HEADER = 100_000_000
+LENGTH = struct.Struct("<Q")
+NO_DIGEST = "0" * 64
+
+KINDS: dict[str, np.dtype[Any]] = {
+    "F64": np.dtype("<f8"),
+    "F32": np.dtype("<f4"),
+    "I64": np.dtype("<i8"),
+    "I32": np.dtype("<i4"),
+    "U64": np.dtype("<u8"),
+    "U32": np.dtype("<u4"),
+    "U8": np.dtype("u1"),
+    "BOOL": np.dtype("?"),
+}
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class ModelFileError(ValueError):
+    """A file that is no model, or is damaged, or too new."""
+
+
+class Parts(NamedTuple):
+    """What a model file holds: the header, in what JSON knows, and the arrays."""
+
+    header: dict[str, Any]
+    arrays: Arrays
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Writing
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write a model file; the path has its old content or all of the new, whatever happens."""
+    content = memoryview(_packed(header, arrays))
+    place = _digest_place(bytes(content[: LENGTH.size + _header_length(content)]), NO_DIGEST)
+    with WholeFile(path) as file:
+        file.write(content[:place])
+        file.write(hashlib.sha256(content).hexdigest().encode())
+        file.write(content[place + len(NO_DIGEST) :])
+
+
+def _packed(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """The file, with zeros in the place of its checksum."""
+    from safetensors.numpy import save
+
+    transposed = sorted(name for name, array in arrays.items() if _is_transposed(array))
+    text = dumped({"sha256": NO_DIGEST, **header, "transposed": transposed})
+    if len(json.dumps(text)) > LONGEST_HEADER // 2:
+        raise ValueError(
+            f"the names in the model take {len(text) / 1e6:.0f} MB, and a model file has room for "
+            f"{LONGEST_HEADER / 2e6:.0f} MB; learn with fewer or shorter names, or hash them"
+        )
+    flat = {name: np.ascontiguousarray(array.T if name in transposed else array) for name, array in arrays.items()}
+    return bytes(save(flat, {KEY: text}))
+
+
+def _is_transposed(array: NDArray[Any]) -> bool:
+    """Whether columns lie side by side. The order is kept, because sums in another order round otherwise."""
+    return array.ndim == 2 and array.flags.f_contiguous and not array.flags.c_contiguous
+
+
+def dumped(value: Any) -> str:
+    """JSON in ASCII, and without numbers that JSON does not know."""
+    return json.dumps(value, allow_nan=False)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Reading
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The header of a model file. Nothing else is read, so it says nothing about whether the file is whole."""
+    with open(path, "rb") as file:
+        _, header = _read_header(file, Path(path))
+    return header
+
+
+def read(path: str | os.PathLike[str]) -> Parts:
+    """The header and the arrays of a model file, after all that can be checked without knowing the learner."""
+    path = Path(path)
+    with open(path, "rb") as file:
+        beginning, header = _read_header(file, path)
+        try:
+            file.seek(0)
+            content = file.read()
+        except (MemoryError, OverflowError):
+            refuse(path, "it is larger than the memory")
+    if not content.startswith(beginning):
+        refuse(path, "it has changed while it was read")
+    _check_digest(content, header, path)
+    return Parts(header, _unpacked(content, header, path))
+
+
+def loads(text: str) -> Any:
+    """What JSON says, if nothing is said twice and all numbers are finite."""
+    return json.loads(text, object_pairs_hook=_without_twins, parse_constant=_no_constant)
+
+
+def refuse(path: Path, what: str) -> NoReturn:
+    raise ModelFileError(f"{path} is no model file, or is damaged: {what}")
+
+
+def _read_header(file: BinaryIO, path: Path) -> tuple[bytes, dict[str, Any]]:
+    """The bytes up to the end of the outer header, and our own header in it."""
+    size = os.fstat(file.fileno()).st_size
+    beginning = file.read(LENGTH.size)
+    length = _header_length(beginning) if len(beginning) == LENGTH.size else LONGEST_HEADER + 1
+    if length > LONGEST_HEADER or LENGTH.size + length > size:
+        refuse(path, f"its {size} bytes have no room for the header that it begins with; it may be cut off")
+    beginning += file.read(length)
+    if len(beginning) != LENGTH.size + length:
+        refuse(path, "it has become shorter while it was read")
+    try:
+        text = loads(beginning[LENGTH.size :].decode())["__metadata__"][KEY]
+        header = loads(text)
+        version = header["format"]
+        if type(version) is not int or type(header["sha256"]) is not str:
+            raise TypeError("the version or the checksum is of another type")
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelFileError(
+            f"{path} is no model file, or is damaged: its header cannot be read ({error!r})"
+        ) from error
+    if version < 1:
+        refuse(path, f"there is no format {version}")
+    if version > FORMAT:
+        raise ModelFileError(
+            f"{path} has format {version}, written by novikoff {header.get('novikoff')!s:.40}; this version reads "
+            f"formats up to {FORMAT}. Upgrade with pip install --upgrade novikoff"
+        )
+    return beginning, header
+
+
+def _header_length(content: bytes | memoryview) -> int:
+    return int(LENGTH.unpack_from(content)[0])
+
+
+def _digest_place(beginning: bytes, digest: str) -> int:
+    """Where our header has its checksum: it is the first string that follows the name."""
+    name = b'{\\"sha256\\": \\"'
+    place = beginning.find(name) + len(name)
+    if place < len(name) or beginning[place : place + len(NO_DIGEST)] != digest.encode():
+        raise ValueError("the checksum is not in its place")
+    return place
+
+
+def _check_digest(content: bytes, header: Mapping[str, Any], path: Path) -> None:
+    view = memoryview(content)
+    try:
+        place = _digest_place(content[: LENGTH.size + _header_length(content)], header["sha256"])
+    except ValueError as error:
+        refuse(path, str(error))
+    digest = hashlib.sha256(view[:place])
+    digest.update(NO_DIGEST.encode())
+    digest.update(view[place + len(NO_DIGEST) :])
+    if digest.hexdigest() != header["sha256"]:
+        refuse(path, "its checksum is wrong, so some of it was changed or is missing; save the model again")
+
+
+def _unpacked(content: bytes, header: Mapping[str, Any], path: Path) -> Arrays:
+    from safetensors import SafetensorError, deserialize
+
+    transposed = header.get("transposed")
+    if not isinstance(transposed, list):
+        refuse(path, "it does not say how its arrays lie")
+    try:
+        return {name: _array(tensor, name in transposed) for name, tensor in deserialize(content)}
+    except (SafetensorError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
+        raise ModelFileError(f"{path} is no model file, or is damaged: {error}") from error
+
+
+def _array(tensor: Mapping[str, Any], transposed: bool) -> NDArray[Any]:
+    """A tensor as an array of this machine: its own, aligned, and writable, so that learning can go on."""
+    kind, shape = KINDS[tensor["dtype"]], tensor["shape"]
+    if len(shape) > 2:
+        raise ValueError(f"an array of {len(shape)} dimensions, where vectors and matrices are expected")
+    if tensor["dtype"] == "BOOL" and np.any(np.frombuffer(tensor["data"], np.uint8) > 1):
+        raise ValueError("a truth value that is neither 0 nor 1")
+    array = np.frombuffer(tensor["data"], kind).reshape(shape).astype(kind.newbyteorder("="))
+    return array.T if transposed else array
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name occurs twice")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")

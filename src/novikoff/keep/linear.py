@@ -1,0 +1,191 @@
+"""The linear perceptron in a file: weights, drift, counts, and the mistakes if there is to be a vote."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from novikoff.features.columns import Categorical, Ignored, Numeric, Text
+from novikoff.features.encode import Encoding
+from novikoff.keep.expect import (
+    Fields,
+    Table,
+    check_arrays,
+    check_ascends,
+    check_finite,
+    check_within,
+    ensure,
+)
+from novikoff.keep.header import (
+    Evidence,
+    decode_classes,
+    decode_parameters,
+    decode_run,
+    encode_classes,
+    encode_parameters,
+    encode_run,
+)
+from novikoff.keep.layout import Arrays, Parts
+from novikoff.keep.rows import rows_from_arrays, rows_table, rows_to_arrays
+from novikoff.learn.linear import READOUTS, TIES
+from novikoff.learn.linear_memory import Memory
+from novikoff.learn.linear_model import LinearModel
+from novikoff.learn.vote import Ballot, Mistakes
+
+LEARNER = "Perceptron"
+TABLE: Table = {"weights": ("f8", "vectors", "width"), "drift": ("f8", "vectors", "width")}
+VOTE: Table = {f"mistakes.{name}": ("i8", "mistakes") for name in ("rows", "times", "right", "wrong")}
+
+# More buckets than this, and the table of a text's words would take a gigabyte.
+MOST_BUCKETS = 1 << 28
+
+
+def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
+    memory = model.memory
+    ballot = None if not memory.ballots else Ballot.joined(memory.ballots)
+    names = None if model.encoding is not None or model.feature_names is None else list(model.feature_names)
+    header = {
+        "learner": LEARNER,
+        "parameters": encode_parameters(model.parameters),
+        "classes": encode_classes(model.classes),
+        "feature_names": names,
+        "encoding": None if model.encoding is None else model.encoding.to_dict(),
+        "run": encode_run(model.record),
+        **Evidence(model.certificate, model.fingerprint).unless(evidence).to_header(),
+        "state": {
+            "readout": model.readout,
+            "tie": model.tie,
+            "learning_rate": float(model.learning_rate),
+            "fit_intercept": memory.constant == 1.0,
+            "examples": memory.examples,
+            "mistakes": memory.mistakes,
+            "longest": memory.longest,
+            "vote": None if memory.ballots is None else _kind_of_vote(ballot),
+            "goes_on": model.run is None,
+            "n_iter": model.n_iter,
+            "classes_are_fixed": model.classes_are_fixed,
+            "has_mistake_rows": model.mistake_rows is not None,
+        },
+    }
+    arrays = {"weights": memory.weights, "drift": memory.drift}
+    if ballot is not None:
+        arrays |= rows_to_arrays(ballot.support, "support")
+        arrays |= {name: getattr(ballot.mistakes, name.removeprefix("mistakes.")) for name in VOTE}
+    if model.mistake_rows is not None:
+        arrays["mistake_rows"] = np.asarray(model.mistake_rows, dtype=np.int64)
+    return Parts(header, arrays)
+
+
+def _kind_of_vote(ballot: Ballot | None) -> str:
+    if ballot is None:
+        return "no mistakes"
+    return "sparse" if ballot.support.is_sparse else "dense"
+
+
+def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> LinearModel:
+    header, arrays = Fields(parts.header), parts.arrays
+    state = header.part("state")
+    classes = decode_classes(header, least=1)
+    kind = state.choice("vote", (None, "no mistakes", "dense", "sparse"))
+    table = TABLE | ({"mistake_rows": ("i8", "all mistakes")} if state.flag("has_mistake_rows") else {})
+    if kind in ("dense", "sparse"):
+        table = table | VOTE | rows_table("support", kind == "sparse")
+    n_classes = len(classes)
+    sizes = {"vectors": n_classes if n_classes > 2 else 1}
+    if "weights" in arrays and arrays["weights"].ndim == 2:
+        sizes["columns"] = arrays["weights"].shape[1] - 1
+    check_arrays(arrays, table, sizes)
+    encoding = None if header.value("encoding") is None else _encoding(header.part("encoding"))
+    names = header.names("feature_names") if encoding is None else encoding.feature_names
+    memory = _memory(state, arrays, n_classes, kind)
+    ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
+    run = decode_run(header)
+    evidence = Evidence.from_header(header)
+    return LinearModel(
+        memory,
+        classes,
+        readout=state.choice("readout", READOUTS),
+        tie=state.choice("tie", TIES),
+        learning_rate=state.number("learning_rate"),
+        encoding=encoding,
+        feature_names=names,
+        run=None if state.flag("goes_on") else run,
+        certificate=evidence.certificate,
+        fingerprint=evidence.fingerprint,
+        parameters=decode_parameters(header, functions),
+        n_iter=state.whole("n_iter"),
+        classes_are_fixed=state.flag("classes_are_fixed"),
+        mistake_rows=arrays.get("mistake_rows"),
+    )
+
+
+def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> Memory:
+    check_finite(arrays, "weights", "drift")
+    memory = Memory(
+        arrays["weights"],
+        arrays["drift"],
+        n_classes,
+        1.0 if state.flag("fit_intercept") else 0.0,
+        state.whole("examples"),
+        state.whole("mistakes"),
+        state.number("longest"),
+        None if kind is None else [],
+    )
+    ensure(memory.weights.shape[1] >= 1, "the weights have no column for the bias")
+    ensure(memory.mistakes <= memory.examples, "there are more mistakes than examples")
+    if "mistake_rows" in arrays:
+        check_within(arrays["mistake_rows"], "mistake_rows", 2**62)
+    if memory.ballots is not None:
+        if kind != "no mistakes":
+            memory.ballots.append(_ballot(arrays, memory, kind == "sparse"))
+        kept = sum(len(ballot.mistakes.rows) for ballot in memory.ballots)
+        ensure(kept == memory.mistakes, f"{kept} mistakes were kept, but {memory.mistakes} were made")
+    return memory
+
+
+def _ballot(arrays: Arrays, memory: Memory, sparse: bool) -> Ballot:
+    support = rows_from_arrays(arrays, "support", sparse, memory.n_columns)
+    mistakes = Mistakes(*(arrays[name] for name in VOTE))
+    check_within(mistakes.rows, "mistakes.rows", support.n_rows)
+    check_within(mistakes.times, "mistakes.times", memory.examples)
+    check_ascends(mistakes.times, "mistakes.times", strictly=True)
+    for name in ("right", "wrong"):
+        check_within(getattr(mistakes, name), f"mistakes.{name}", memory.n_classes)
+    ensure(bool(np.all(mistakes.right != mistakes.wrong)), "a mistake took the right class")
+    return Ballot(support, mistakes)
+
+
+def _encoding(plain: Fields) -> Encoding:
+    plain.flag("is_dense")
+    columns = plain.value("columns")
+    ensure(isinstance(columns, list), "the encoding has no list of columns")
+    names = [Fields(column, "a column of the encoding").text("name") for column in columns]
+    ensure(len(set(names)) == len(names), "the encoding has a column twice")
+    encoding = Encoding.from_dict(plain.content)
+    for name, kind in encoding.columns.items():
+        ensure(_is_sound(kind), f"the encoding of the column {name!r:.60} is not sound")
+    return encoding
+
+
+def _is_sound(kind: Any) -> bool:
+    """Whether all fields of a column's kind have their types; numbers were looked at when it was made."""
+    if isinstance(kind, Ignored):
+        return type(kind.why) is str
+    if type(kind.has_missing) is not bool:
+        return False
+    if isinstance(kind, Numeric):
+        return type(kind.mean) in (int, float) and type(kind.deviation) in (int, float)
+    if isinstance(kind, Categorical):
+        return type(kind.type) is str and _are_words(kind.values) and len(set(kind.values)) == len(kind.values)
+    if isinstance(kind, Text):
+        room = type(kind.n_buckets) is int and 0 < kind.n_buckets <= MOST_BUCKETS
+        placed = type(kind.buckets) is tuple and all(
+            type(bucket) is int and 0 <= bucket < kind.n_buckets for bucket in kind.buckets
+        )
+        words = type(kind.words) is tuple and all(_are_words(part) for part in kind.words)
+        return room and placed and words and len(kind.words) == len(kind.buckets) == len(set(kind.buckets))
+    return False
+
+
+def _are_words(values: Any) -> bool:
+    return type(values) is tuple and all(type(value) is str for value in values)

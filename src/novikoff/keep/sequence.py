@@ -1,0 +1,237 @@
+"""The sequence perceptron in a file: how tokens become features, and the weights of features and of label after label.
+
+A constraint that is a function is code, and not in the file. It is needed for learning only: what it forbids has the
+weight minus infinity, which is kept.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.viterbi import Weights
+from novikoff.features.attributes import AttributeIndex
+from novikoff.features.templates import LARGEST_KEY, Lookup, Template, TemplateIndex, Vocabulary, parse_template
+from novikoff.features.tokens import Numbers
+from novikoff.keep.expect import Fields, Table, check_arrays, check_ascends, check_finite, check_within, ensure
+from novikoff.keep.header import (
+    NO_EVIDENCE,
+    Evidence,
+    decode_parameters,
+    decode_run,
+    encode_parameters,
+    encode_run,
+)
+from novikoff.keep.layout import Arrays, ModelFileError, Parts
+from novikoff.keep.values import decode, decode_names, encode, encode_names
+from novikoff.learn.sequence import SequenceRun
+from novikoff.learn.tagger import Features, Tagger
+
+LEARNER = "SequencePerceptron"
+TABLE: Table = {
+    "emissions": ("f8", "features", "labels"),
+    "links": ("f8", "labels + outside", "labels + outside"),
+    "used": ("b1", "features"),
+}
+NAMES: Table = {"names": ("u1", "bytes")}
+
+# Far beyond what templates are written for, and near enough that a hostile one cannot keep a machine busy.
+LONGEST_TEMPLATE = 10_000
+FARTHEST_OFFSET = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceModel:
+    """A tagger, and what an estimator needs beside it."""
+
+    tagger: Tagger
+    evidence: Evidence = NO_EVIDENCE
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    mistake_rows: NDArray[np.int64] | None = None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Writing
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def to_parts(model: SequenceModel | Tagger, evidence: Evidence) -> Parts:
+    model = SequenceModel(model) if isinstance(model, Tagger) else model
+    tagger, index = model.tagger, model.tagger.features.index
+    arrays: Arrays = {
+        "emissions": tagger.weights.emissions,
+        "links": tagger.weights.links,
+        "used": tagger.weights.used,
+    }
+    kind: dict[str, Any] = {"kind": "numbers"}
+    if isinstance(index, TemplateIndex):
+        kind = {
+            "kind": "templates",
+            "templates": [template.text for template in index.templates],
+            "stages": [len(lookups) for lookups in index.stages],
+        }
+        arrays |= _templates_to_arrays(index)
+    elif isinstance(index, AttributeIndex):
+        kind = {"kind": "attributes"}
+        arrays["names"] = encode_names(index.numbers, "an attribute")
+    if model.mistake_rows is not None:
+        arrays["mistake_rows"] = np.asarray(model.mistake_rows, dtype=np.int64)
+    header = {
+        "learner": LEARNER,
+        "parameters": encode_parameters(model.parameters),
+        "classes": encode(list(tagger.labels), "the labels"),
+        "feature_names": None,
+        "encoding": None,
+        "run": encode_run(tagger.run),
+        **model.evidence.unless(evidence).to_header(),
+        "state": {
+            "features": kind,
+            "columns": list(tagger.features.columns),
+            "has_mistake_rows": model.mistake_rows is not None,
+        },
+    }
+    return Parts(header, arrays)
+
+
+def _templates_to_arrays(index: TemplateIndex) -> Arrays:
+    arrays: Arrays = {}
+    for number, vocabulary in enumerate(index.vocabularies.values()):
+        arrays[f"vocabulary.{number}"] = encode_names(vocabulary.numbers, "a value")
+    for number, lookups in enumerate(index.stages):
+        for stage, lookup in enumerate(lookups):
+            arrays[f"keys.{number}.{stage}"] = np.asarray(lookup.keys, dtype=np.int64)
+            arrays[f"numbers.{number}.{stage}"] = np.asarray(lookup.numbers, dtype=np.int32)
+    return arrays
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Reading
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> SequenceModel:
+    header, arrays = Fields(parts.header), parts.arrays
+    state = header.part("state")
+    labels = decode(header.value("classes"))
+    ensure(isinstance(labels, list) and len(labels) > 0, "there are no labels")
+    ensure(len(set(labels)) == len(labels), "a label occurs twice")
+    kind = state.part("features")
+    templates = _templates(kind) if kind.text("kind") == "templates" else ()
+    table = TABLE | _index_table(kind, templates)
+    if state.flag("has_mistake_rows"):
+        table = table | {"mistake_rows": ("i8", "mistakes")}
+    sizes = check_arrays(arrays, table, {"labels": len(labels), "labels + outside": len(labels) + 1})
+    index = _index(kind, templates, arrays, sizes["features"])
+    ensure(index.n_columns == sizes["features"], "there are not as many features as weights")
+    if not isinstance(index, Numbers):  # of dense tokens, every feature is fetched anyway, and none is marked
+        ensure(not np.any(arrays["emissions"][~arrays["used"]]), "a feature that counts as unused has weights")
+    columns = state.names("columns")
+    ensure(columns is not None, "the columns have no names")
+    run = decode_run(header, SequenceRun)
+    assert isinstance(run, SequenceRun)
+    if "mistake_rows" in arrays:
+        check_within(arrays["mistake_rows"], "mistake_rows", 2**62)
+    tagger = Tagger(Features(index, columns or ()), tuple(labels), _weights(arrays), run)
+    parameters = decode_parameters(header, functions)
+    return SequenceModel(tagger, Evidence.from_header(header), parameters, arrays.get("mistake_rows"))
+
+
+def _weights(arrays: Arrays) -> Weights:
+    weights = Weights(arrays["emissions"], arrays["links"], arrays["used"])
+    check_finite(arrays, "emissions")
+    ensure(not np.any(np.isnan(weights.links) | np.isposinf(weights.links)), "a link is NaN or infinite")
+    return weights
+
+
+def _templates(kind: Fields) -> tuple[Template, ...]:
+    texts = kind.names("templates")
+    ensure(bool(texts) and max(map(len, texts or ())) <= LONGEST_TEMPLATE, "there are no templates, or absurd ones")
+    templates = tuple(map(parse_template, texts or ()))
+    offsets = [abs(part.offset) for template in templates for part in template.parts]
+    ensure(max(offsets) <= FARTHEST_OFFSET, "a template looks absurdly far")
+    return templates
+
+
+def _sources(templates: tuple[Template, ...]) -> dict[tuple[str, tuple[str, ...]], int]:
+    """The columns under their functions, in the order of the templates, and how far templates look in each."""
+    reaches: dict[tuple[str, tuple[str, ...]], int] = {}
+    for part in (part for template in templates for part in template.parts):
+        reaches[part.source] = max(reaches.get(part.source, 0), abs(part.offset))
+    return reaches
+
+
+def _index_table(kind: Fields, templates: tuple[Template, ...]) -> Table:
+    name = kind.choice("kind", ("templates", "attributes", "numbers"))
+    if name != "templates":
+        return NAMES if name == "attributes" else {}
+    table: Table = {f"vocabulary.{number}": ("u1", f"bytes {number}") for number in range(len(_sources(templates)))}
+    for number, n_stages in enumerate(_stages(kind, templates)):
+        for stage in range(n_stages):
+            table[f"keys.{number}.{stage}"] = ("i8", f"keys {number} {stage}")
+            table[f"numbers.{number}.{stage}"] = ("i4", f"keys {number} {stage}")
+    return table
+
+
+def _stages(kind: Fields, templates: tuple[Template, ...]) -> list[int]:
+    stages = kind.value("stages")
+    ensure(isinstance(stages, list) and len(stages) == len(templates), "the templates have no stages")
+    for number, template in zip(stages, templates, strict=True):
+        ensure(type(number) is int and 1 <= number <= len(template.parts), "a template has an absurd number of stages")
+    return list(stages)
+
+
+def _index(
+    kind: Fields, templates: tuple[Template, ...], arrays: Arrays, n_features: int
+) -> TemplateIndex | AttributeIndex | Numbers:
+    name = kind.text("kind")
+    if name == "numbers":
+        return Numbers(n_features)
+    if name == "attributes":
+        return AttributeIndex(_numbered(arrays["names"]))
+    vocabularies = {
+        source: Vocabulary(_numbered(arrays[f"vocabulary.{number}"]), reach)
+        for number, (source, reach) in enumerate(_sources(templates).items())
+    }
+    stages = []
+    for number, (template, n_stages) in enumerate(zip(templates, _stages(kind, templates), strict=True)):
+        lookups = tuple(
+            Lookup(arrays[f"keys.{number}.{stage}"], arrays[f"numbers.{number}.{stage}"]) for stage in range(n_stages)
+        )
+        _check_lookups(template, vocabularies, lookups)
+        stages.append(lookups)
+    return TemplateIndex(templates, vocabularies, tuple(stages))
+
+
+def _numbered(array: NDArray[np.uint8]) -> dict[str, int]:
+    """Texts, numbered from 0."""
+    names = decode_names(array)
+    if any(type(name) is not str for name in names) or len(set(names)) != len(names):
+        raise ModelFileError("the values of a column, or the attributes, are not different texts")
+    return {name: number for number, name in enumerate(names)}
+
+
+def _check_lookups(
+    template: Template,
+    vocabularies: Mapping[tuple[str, tuple[str, ...]], Vocabulary],
+    lookups: tuple[Lookup, ...],
+) -> None:
+    """Whether every look-up is asked for keys that it can have: parts are joined as long as keys fit into 64 bits."""
+    remaining, n_keys = list(lookups), 1
+    for part in template.parts:
+        size = vocabularies[part.source].size
+        if n_keys * size > LARGEST_KEY:
+            ensure(len(remaining) > 1, f"the template {template.text!r:.60} has too few look-ups")
+            lookup = remaining.pop(0)
+            _check_lookup(lookup, n_keys)
+            n_keys = max(len(lookup.keys), 1)
+        n_keys *= size
+    ensure(len(remaining) == 1, f"the template {template.text!r:.60} has too many look-ups")
+    _check_lookup(remaining[0], n_keys)
+
+
+def _check_lookup(lookup: Lookup, n_keys: int) -> None:
+    check_within(lookup.keys, "keys", n_keys)
+    check_ascends(lookup.keys, "keys", strictly=True)
+    ensure(np.array_equal(np.sort(lookup.numbers), np.arange(len(lookup.numbers))), "features are not numbered from 0")

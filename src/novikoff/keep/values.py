@@ -1,0 +1,218 @@
+"""Values that JSON does not know, in what it knows, and back: names, labels, parameters, generators.
+
+Strings, whole numbers, finite floats, booleans, None and lists are written as they are. Everything else is an object
+with one key, which says what it is: `{"tuple": [1, "a"]}`. Reading makes values of these kinds only; no class is looked
+up by a name in a file.
+
+>>> encode(("colour", b"red", float("inf")))
+{'tuple': ['colour', {'bytes': 'cmVk'}, {'float': 'inf'}]}
+>>> decode(encode(("colour", b"red", float("inf"))))
+('colour', b'red', inf)
+"""
+
+import base64
+import math
+import random
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.features.names import Intercept, OneHot
+from novikoff.keep.layout import ModelFileError, dumped, loads
+
+# NumPy pads strings to the longest, so a short file could ask for a long array.
+MOST_BYTES = 1 << 28
+
+SCALARS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        np.bool_,
+        *(np.int8, np.int16, np.int32, np.int64),
+        *(np.uint8, np.uint16, np.uint32, np.uint64),
+        *(np.float16, np.float32, np.float64, np.str_, np.bytes_),
+    )
+}
+FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+# What an array may consist of: truth values, whole numbers, floats of up to 64 bits, strings, bytes, any of these.
+ARRAY_KINDS = "biufUSO"
+ARRAY_TYPE = rf"[<|][{ARRAY_KINDS}]\d{{0,9}}"
+
+
+def encode(value: Any, what: str = "a value") -> Any:
+    """The value in what JSON knows; `what` it is, for the error if it cannot be."""
+    kind = type(value)
+    if value is None or kind in (str, bool, int) or (kind is float and math.isfinite(value)):
+        return value
+    if kind is list:
+        return [encode(part, what) for part in value]
+    tagged = _tagged(value, what)
+    if tagged is None:
+        raise ValueError(
+            f"{what} is or contains {value!r}, a {kind.__name__}, which a model file cannot hold; it holds strings, "
+            "numbers, bytes, None, and tuples, lists, sets and dictionaries of them"
+        )
+    return {tagged[0]: tagged[1]}
+
+
+def _tagged(value: Any, what: str) -> tuple[str, Any] | None:
+    kind = type(value)
+    if kind is float:
+        return "float", repr(value)
+    if kind is bytes:
+        return "bytes", base64.b64encode(value).decode()
+    if kind is tuple:
+        return "tuple", [encode(part, what) for part in value]
+    if kind is frozenset or kind is set:
+        return kind.__name__, sorted((encode(part, what) for part in value), key=dumped)
+    if kind is dict:
+        return "dict", [[encode(key, what), encode(part, what)] for key, part in value.items()]
+    if kind is OneHot:
+        return "one_hot", [encode(part, what) for part in value[1:]]
+    if value is Intercept:
+        return "intercept", None
+    if SCALARS.get(kind.__name__) is kind:
+        return "scalar", [kind.__name__, encode(value.item(), what)]
+    if kind is np.ndarray:
+        return "array", encode_array(value, what)
+    return _tagged_generator(value)
+
+
+def decode(plain: Any) -> Any:
+    """The value that `encode` wrote."""
+    if isinstance(plain, list):
+        return [decode(part) for part in plain]
+    if not isinstance(plain, dict):
+        return plain
+    if len(plain) != 1:
+        raise ModelFileError(f"a value has {len(plain)} tags, where one is expected")
+    ((tag, content),) = plain.items()
+    if tag not in _READERS:
+        raise ModelFileError(f"a value has the unknown tag {tag!r:.60}")
+    return _READERS[tag](content)
+
+
+def encode_array(array: NDArray[Any], what: str) -> dict[str, Any]:
+    """A small array, such as that of the classes, with its exact type."""
+    kind = array.dtype
+    if kind.kind not in ARRAY_KINDS or (kind.kind == "f" and kind.itemsize > 8):
+        raise ValueError(f"{what} is an array of {kind}, which a model file cannot hold; use strings or numbers")
+    plain = {
+        "type": kind.newbyteorder("=").str.replace(">", "<"),
+        "shape": list(array.shape),
+        "values": encode(array.ravel().tolist(), what),
+    }
+    if not _same(decode_array(plain), array):
+        raise ValueError(
+            f"{what}, an array of {kind}, would not come back from a file as it is; use strings or numbers"
+        )
+    return plain
+
+
+def decode_array(plain: Any) -> NDArray[Any]:
+    """The array that `encode_array` wrote."""
+    if not re.fullmatch(ARRAY_TYPE, plain["type"]):
+        raise ModelFileError(f"an array of {plain['type']:.60} is not among those that a model file holds")
+    kind, shape, values = np.dtype(plain["type"]).newbyteorder("="), plain["shape"], decode(plain["values"])
+    if not isinstance(values, list) or math.prod(shape) != len(values) or min(shape, default=0) < 0:
+        raise ModelFileError(f"an array of the shape {shape} has another number of values")
+    if len(values) * kind.itemsize > MOST_BYTES:
+        raise ModelFileError(f"an array of {len(values)} values of {kind} is larger than any such array should be")
+    array = np.empty(len(values), dtype=kind)
+    array[:] = values
+    return array.reshape(shape)
+
+
+def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    if one.dtype != other.dtype.newbyteorder("=") or one.shape != other.shape:
+        return False
+    pairs = zip(one.ravel().tolist(), other.ravel().tolist(), strict=True)
+    return all(type(a) is type(b) and (a == b or (a != a and b != b)) for a, b in pairs)
+
+
+def encode_names(names: Iterable[Any], what: str) -> NDArray[np.uint8]:
+    """Names, of which there may be many, as an array: the header stays short."""
+    return np.frombuffer(dumped(encode(list(names), what)).encode(), np.uint8)
+
+
+def decode_names(array: NDArray[np.uint8]) -> list[Any]:
+    """The names that `encode_names` wrote."""
+    names = decode(loads(array.tobytes().decode()))
+    if not isinstance(names, list):
+        raise ModelFileError("names are not a list")
+    return names
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Generators of random numbers
+# ---------------------------------------------------------------------------------------------------------------------
+
+# The states that are plain numbers, and the place in a buffer that must be inside it: NumPy does not look.
+BIT_GENERATORS = {"PCG64": None, "PCG64DXSM": None, "SFC64": None, "MT19937": ("state", "pos", 624)}
+
+
+def _tagged_generator(value: Any) -> tuple[str, Any] | None:
+    if type(value) is random.Random:
+        return "random", encode(value.getstate())
+    if type(value) is np.random.RandomState:
+        state: Any = value.get_state(legacy=False)
+    elif type(value) is np.random.Generator:
+        state = value.bit_generator.state
+    else:
+        return None
+    return (type(value).__name__, encode(state)) if state["bit_generator"] in BIT_GENERATORS else None
+
+
+def _read_random(content: Any) -> random.Random:
+    generator = random.Random()
+    generator.setstate(decode(content))
+    return generator
+
+
+def _read_generator(content: Any) -> np.random.Generator:
+    state = _checked_state(content)
+    bits: Any = getattr(np.random, state["bit_generator"])(0)
+    bits.state = state
+    return np.random.Generator(bits)
+
+
+def _read_random_state(content: Any) -> np.random.RandomState:
+    state = _checked_state(content)
+    generator = np.random.RandomState(0)
+    generator.set_state(state)
+    return generator
+
+
+def _checked_state(content: Any) -> dict[str, Any]:
+    state: dict[str, Any] = decode(content)
+    inside = BIT_GENERATORS[state["bit_generator"]]
+    if inside is not None:
+        part, name, size = inside
+        if not 0 <= state[part][name] <= size or len(state[part]["key"]) != size:
+            raise ModelFileError("the state of a generator of random numbers points outside its buffer")
+    return state
+
+
+def _read_scalar(content: Any) -> Any:
+    kind, value = content
+    return SCALARS[kind](decode(value))
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "float": lambda content: FLOATS[content],
+    "bytes": lambda content: base64.b64decode(content, validate=True),
+    "tuple": lambda content: tuple(decode(part) for part in content),
+    "set": lambda content: {decode(part) for part in content},
+    "frozenset": lambda content: frozenset(decode(part) for part in content),
+    "dict": lambda content: {decode(key): decode(value) for key, value in content},
+    "one_hot": lambda content: OneHot(*(decode(part) for part in content)),
+    "intercept": lambda content: Intercept,
+    "scalar": _read_scalar,
+    "array": decode_array,
+    "random": _read_random,
+    "Generator": _read_generator,
+    "RandomState": _read_random_state,
+}

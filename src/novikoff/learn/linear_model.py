@@ -1,0 +1,162 @@
+"""A linear perceptron with all that it takes to use it, free of scikit-learn: what a model file holds of one."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.batches import Batch, Records
+from novikoff.data.blocks import with_columns
+from novikoff.engine.rows import Rows, longest_square
+from novikoff.learn.files import LearnedFromFiles
+from novikoff.learn.linear import Tie, check_choices, predicted
+from novikoff.learn.linear_memory import Memory, Readout, decider, read_out, record
+from novikoff.learn.record import Run
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+
+
+class NamedWeight(NamedTuple):
+    """A weight: the class that it speaks for (None: the second of two), its feature (None: the bias), and its size."""
+
+    label: Any
+    name: str | None
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """Labels with their scores, and, by column, how many values the encoding had never seen, or missed."""
+
+    labels: NDArray[Any]
+    scores: NDArray[np.float64]
+    unseen: Mapping[str, int]
+    missing: Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """What was learned, and how it is read out.
+
+    `classes` are sorted; of two, the second has the scores of 0 and above. `run` is the record of a fit, or None if
+    learning goes on. `certificate` is JSON (see `novikoff.Certificate`), `fingerprint` a hash of the training data,
+    `parameters` what the user asked for. The fields after it are what an estimator needs to go on as it was.
+
+    >>> from novikoff.learn.files import learn_from
+    >>> first = ([[-1, 2], [1, 0], [1, 1]], ["blue", "red", "red"])
+    >>> second = ([[-1, 0], [-1, -2], [1, -1]], ["blue", "blue", "red"])
+    >>> options = {"fit_intercept": False, "shuffle": False, "readout": "last"}
+    >>> model = LinearModel.of(learn_from([first, second], **options), options)
+    >>> model.weights_by_name()
+    [NamedWeight(label=None, name='column 0', weight=3.0), NamedWeight(label=None, name='column 1', weight=1.0)]
+    >>> from novikoff.engine.rows import as_rows
+    >>> model.predict(Batch(as_rows([[5.0, -1.0], [-5.0, 1.0]]), None)).tolist()
+    ['red', 'blue']
+    """
+
+    memory: Memory
+    classes: NDArray[Any]
+    readout: Readout = "average"
+    tie: Tie = "mistake"
+    learning_rate: float = 1.0
+    encoding: "Encoding | None" = None
+    feature_names: tuple[str, ...] | None = None
+    run: Run | None = None
+    certificate: str | None = None
+    fingerprint: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    n_iter: int = 1
+    classes_are_fixed: bool = True
+    mistake_rows: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
+
+    @classmethod
+    def of(
+        cls, learned: LearnedFromFiles, parameters: Mapping[str, Any], *, certificate: str | None = None
+    ) -> "LinearModel":
+        """The model that was learned from files; `parameters` are the options with which it was."""
+        encoding, mistakes = learned.encoding, learned.mistakes
+        return cls(
+            learned.memory,
+            learned.classes,
+            readout=parameters.get("readout", "average"),
+            tie=parameters.get("tie", "mistake"),
+            learning_rate=float(parameters.get("learning_rate", 1.0)),
+            encoding=encoding,
+            feature_names=None if encoding is None else encoding.feature_names,
+            run=learned.run,
+            certificate=certificate,
+            fingerprint=learned.fingerprint,
+            parameters=dict(parameters),
+            n_iter=learned.run.epochs,
+            mistake_rows=None if mistakes is None else mistakes.rows,
+        )
+
+    @property
+    def record(self) -> Run:
+        """The record of the run, also while learning goes on."""
+        return record(self.memory, self.readout) if self.run is None else self.run
+
+    def decide(self, batch: Batch | Records) -> Decided:
+        """The label and the score of every example, and what the encoding could not express."""
+        unseen: Mapping[str, int] = {}
+        missing: Mapping[str, int] = {}
+        if isinstance(batch, Records):
+            if self.encoding is None:
+                raise ValueError("this model was learned from numbers, and has no encoding for the columns of a table")
+            encoded = self.encoding.encode(batch)
+            batch, unseen, missing = encoded.batch, encoded.unseen, encoded.missing
+        scores = self._scores_of(self._fitting(batch.rows))
+        return Decided(self._class_of(scores), scores, unseen, missing)
+
+    def scores(self, batch: Batch | Records) -> NDArray[np.float64]:
+        """The score of every example times the learning rate, or the share of the votes; a column a class for more."""
+        return self.decide(batch).scores
+
+    def predict(self, batch: Batch | Records) -> NDArray[Any]:
+        """The label of every example."""
+        return self.decide(batch).labels
+
+    def weights_by_name(self) -> list[NamedWeight]:
+        """The weights of the read-out that are not 0, the largest in size first."""
+        if self.readout == "vote":
+            raise ValueError('a vote has no weights of its own; read out the "average" or the "last" ones')
+        weights = self.learning_rate * read_out(self.memory, self.readout)
+        places = np.flatnonzero(weights)
+        order = np.argsort(-np.abs(weights.ravel()[places]), kind="stable")
+        of_class, of_feature = np.divmod(places[order], weights.shape[1])
+        labels = [None] if len(weights) == 1 else self.classes.tolist()
+        found = zip(of_class.tolist(), of_feature.tolist(), strict=True)
+        return [NamedWeight(labels[c], self._name(j), float(weights[c, j])) for c, j in found]
+
+    @cached_property
+    def _scored(self) -> Callable[[Rows], NDArray[np.float64]]:
+        return decider(self.memory, self.readout)
+
+    def _scores_of(self, rows: Rows) -> NDArray[np.float64]:
+        longest_square(rows, self.memory.constant)  # says which number is not finite, if one is not
+        rate = 1.0 if self.readout == "vote" else self.learning_rate
+        return rate * self._scored(rows)
+
+    def _fitting(self, rows: Rows) -> Rows:
+        if rows.is_sparse:
+            return with_columns(rows, self.memory.n_columns)  # a column that was never learned has the weight 0
+        if rows.n_columns != self.memory.n_columns:
+            raise ValueError(f"the rows have {rows.n_columns} columns, but the model has {self.memory.n_columns}")
+        return rows
+
+    def _class_of(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        if len(self.classes) == 1:
+            return np.repeat(self.classes, len(scores))
+        return self.classes[predicted(scores)]
+
+    def _name(self, column: int) -> str | None:
+        if column == self.memory.n_columns:
+            return None
+        return f"column {column}" if self.feature_names is None else self.feature_names[column]

@@ -1,0 +1,31 @@
+"""Files of every format that was ever written are read by every later version, and predict what they predicted."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from novikoff.keep.models import CODECS, load, read_header
+from novikoff.keep.values import decode
+from tests.keep import samples
+
+GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.novikoff"))
+FUNCTIONS = {"features": samples.pair_features, "decode": samples.best_pair}
+
+
+def about(predictions):
+    """Predictions to compare with: other processors add up matrix products in another order."""
+    if isinstance(predictions, float):
+        return pytest.approx(predictions, rel=1e-12, abs=1e-12)
+    return [about(part) for part in predictions] if isinstance(predictions, list) else predictions
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_a_file_of_old_predicts_what_it_predicted(path):
+    model = load(path, **(FUNCTIONS if path.stem.startswith("structured") else {}))
+    golden = json.loads(path.with_suffix(".json").read_text())
+    assert samples.predictions(model, decode(golden["inputs"])) == about(golden["predictions"])
+
+
+def test_there_is_a_file_of_every_learner():
+    assert {read_header(path)["learner"] for path in GOLDEN} == set(CODECS)

@@ -1,0 +1,291 @@
+"""Files that are cut off, damaged, too new, or made to do harm: a clear error, no code, no more memory than needed."""
+
+import contextlib
+import copy
+import hashlib
+import json
+import os
+import struct
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import novikoff
+from novikoff.keep import layout
+from novikoff.keep.header import FunctionError
+from novikoff.keep.models import load, load_plain, read_header, save
+from novikoff.keep.values import decode
+from tests.keep import samples
+
+GOLDEN_FOLDER = Path(__file__).parent / "golden"
+GOLDEN = {path.stem: path.read_bytes() for path in sorted(GOLDEN_FOLDER.glob("*.novikoff"))}
+FUNCTIONS = {"features": samples.pair_features, "decode": samples.best_pair}
+
+
+def attempt(content, path, name=""):
+    """Load what was made of a file; how much memory that took is looked at, too."""
+    path.write_bytes(content)
+    tracemalloc.start()
+    try:
+        return load(path, **(FUNCTIONS if name.startswith("structured") else {}))
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2_000_000 + 20 * len(content)
+
+
+def signed(content):
+    """The same bytes with a checksum that is right: an enemy can compute one, too."""
+    place = content.find(b'sha256\\": \\"')
+    if place < 0 or len(content) < place + 75:
+        return content
+    place += len(b'sha256\\": \\"')
+    blank = content[:place] + b"0" * 64 + content[place + 64 :]
+    return blank[:place] + hashlib.sha256(blank).hexdigest().encode() + blank[place + 64 :]
+
+
+def forged(content, path, change_header=lambda header: None, change_arrays=lambda arrays: None):
+    """A file in which all is as it should be, except for what is changed here."""
+    path.write_bytes(content)
+    header, arrays = layout.read(path)
+    for name in ("sha256", "transposed"):
+        del header[name]
+    change_header(header)
+    change_arrays(arrays)
+    layout.write(path, header, arrays)
+    return path.read_bytes()
+
+
+def outer(header, body=b""):
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + body
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """Where hostile files are put. Every learner is loaded once, so that no import counts as memory for a file."""
+    path = tmp_path_factory.mktemp("hostile") / "model.novikoff"
+    for name, content in GOLDEN.items():
+        path.write_bytes(content)
+        load(path, **(FUNCTIONS if name.startswith("structured") else {}))
+    return path
+
+
+# -- damage -----------------------------------------------------------------------------------------------------------
+
+
+def test_our_own_forgeries_are_otherwise_right(path):
+    for name, content in GOLDEN.items():
+        assert signed(content) == content == forged(content, path)
+        assert attempt(content, path, name) is not None
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_a_file_that_is_cut_off_anywhere_is_an_error(name, path):
+    content = GOLDEN[name]
+    for length in [*range(0, len(content), 97), *range(40), len(content) - 1]:
+        with pytest.raises(ValueError, match=r"model\.novikoff is no model file, or is damaged"):
+            attempt(content[:length], path, name)
+
+
+@given(name=st.sampled_from(list(GOLDEN)), place=st.integers(0, 10_000), byte=st.integers(1, 255))
+def test_no_byte_can_change_unnoticed(name, place, byte, path):
+    content = bytearray(GOLDEN[name])
+    content[place % len(content)] ^= byte
+    with pytest.raises(ValueError, match=r"damaged|format"):
+        attempt(bytes(content), path, name)
+
+
+@given(name=st.sampled_from(list(GOLDEN)), extra=st.binary(min_size=1, max_size=20))
+def test_what_is_appended_is_noticed(name, extra, path):
+    for content in (GOLDEN[name] + extra, signed(GOLDEN[name] + extra)):
+        with pytest.raises(ValueError, match="damaged"):
+            attempt(content, path, name)
+
+
+# -- malice -----------------------------------------------------------------------------------------------------------
+
+
+@given(content=st.binary(max_size=200))
+@example(content=b"")
+@example(content=b"\xff" * 8)
+@example(content=struct.pack("<Q", 2**63) + b"{}")
+@example(content=struct.pack("<Q", layout.LONGEST_HEADER) + b"{}")
+@example(content=outer([]))
+@example(content=outer({"__metadata__": {"novikoff": "[" * 100_000}}))
+@example(content=struct.pack("<Q", 100_000) + b"[" * 100_000)
+@example(content=outer({"__metadata__": {"novikoff": '{"format": 1, "sha256": "' + "0" * 64 + '"}'}}))
+@example(content=outer({"__metadata__": {"novikoff": '{"format": NaN}'}}))
+@example(content=outer({"__metadata__": {"novikoff": '{"format": ' + "9" * 5000 + "}"}}))
+def test_any_other_bytes_are_an_error(content, path):
+    with pytest.raises(ValueError, match="no model file"):
+        attempt(content, path)
+
+
+@given(name=st.sampled_from(list(GOLDEN)), data=st.data())
+@settings(max_examples=150)
+def test_changed_bytes_with_a_right_checksum_harm_nobody(name, data, path):
+    content = bytearray(GOLDEN[name])
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place : place + data.draw(st.integers(0, 2))] = data.draw(st.binary(max_size=3))
+    loads_or_refuses(signed(bytes(content)), path, name)
+
+
+def loads_or_refuses(content, path, name):
+    """An error, or a model that predicts, or refuses to."""
+    try:
+        model = attempt(content, path, name)
+    except (layout.ModelFileError, FunctionError):
+        return
+    inputs = decode(json.loads((GOLDEN_FOLDER / f"{name}.json").read_text())["inputs"])
+    with contextlib.suppress(ValueError, TypeError, LookupError), np.errstate(all="ignore"):
+        samples.predictions(model, inputs)
+
+
+junk = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 3),
+    st.sampled_from([2**31, 2**62, 2**63, -(2**63), 10**30, 1e300, 5e-324, -1.0]),
+    st.text(max_size=3),
+    st.sampled_from(["O", "<U999999999", "|V8", "vote", "sparse", "dense", "templates", "w[99999999999]", "__class__"]),
+    st.lists(st.integers(-2, 2), max_size=3),
+    st.sampled_from([{}, {"tuple": [[]]}, {"dict": [[[1], 2]]}, {"array": {}}, {"scalar": ["eval", "1"]}, {"x": 1}]),
+)
+
+
+def change_somewhere(data, value):
+    """Another value, or none, somewhere inside a value that JSON knows."""
+    if isinstance(value, dict | list) and len(value) and data.draw(st.integers(0, 5)):
+        key = data.draw(st.sampled_from(sorted(value) if isinstance(value, dict) else range(len(value))))
+        if data.draw(st.integers(0, 9)) == 0:
+            del value[key]
+        else:
+            value[key] = change_somewhere(data, value[key])
+        return value
+    return data.draw(junk)
+
+
+@given(name=st.sampled_from(list(GOLDEN)), data=st.data())
+@settings(max_examples=200)
+def test_a_header_that_says_something_else_harms_nobody(name, data, path):
+    def change(header):
+        field = data.draw(st.sampled_from(sorted(header)))
+        header[field] = change_somewhere(data, copy.deepcopy(header[field]))
+
+    loads_or_refuses(forged(GOLDEN[name], path, change), path, name)
+
+
+@given(name=st.sampled_from(list(GOLDEN)), data=st.data())
+@settings(max_examples=150)
+def test_arrays_that_say_something_else_harm_nobody(name, data, path):
+    def change(arrays):
+        which = data.draw(st.sampled_from(sorted(arrays)))
+        array = arrays[which]
+        what = data.draw(st.sampled_from(["gone", "type", "shape", "value", "longer"]))
+        if what == "gone":
+            del arrays[which]
+        elif what == "type":
+            arrays[which] = array.astype(data.draw(st.sampled_from(["f4", "f8", "i8", "u8", "i4", "u1", "?"])))
+        elif what == "shape":
+            arrays[which] = array.reshape(data.draw(st.sampled_from([(-1, 1), (1, -1), (-1,)])))
+        elif what == "longer":
+            arrays[which] = np.concatenate([array, array])
+        elif array.size:
+            bad = [2**31, -1, 2**62, 7] if array.dtype.kind in "iu" else [np.nan, np.inf, -np.inf, 1e308]
+            with np.errstate(all="ignore"):
+                array.flat[data.draw(st.integers(0, array.size - 1))] = np.array(
+                    data.draw(st.sampled_from(bad))
+                ).astype(array.dtype)
+
+    if name != "paraboloid-1":
+        with np.errstate(all="ignore"):
+            content = forged(GOLDEN[name], path, change_arrays=change)
+        loads_or_refuses(content, path, name)
+
+
+def tensors(**changes):
+    """The outer header of a tiny model, with other tensors."""
+    length = struct.unpack_from("<Q", GOLDEN["perceptron-1"])[0]
+    header = json.loads(GOLDEN["perceptron-1"][8 : 8 + length])
+    return signed(outer(header | changes, GOLDEN["perceptron-1"][8 + length :]))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"weights": {"dtype": "F64", "shape": [3, 4], "data_offsets": [0, 96]}, "drift": None},
+        {"weights": {"dtype": "F64", "shape": [3, 4], "data_offsets": [0, 96]}},
+        {"weights": {"dtype": "F64", "shape": [2**40, 2**40], "data_offsets": [96, 192]}},
+        {"weights": {"dtype": "F64", "shape": [10**9], "data_offsets": [96, 8 * 10**9 + 96]}},
+        {"weights": {"dtype": "F64", "shape": [0, 2**62], "data_offsets": [96, 96]}},
+        {"weights": {"dtype": "F64", "shape": [-1], "data_offsets": [96, 88]}},
+        {"weights": {"dtype": "F64", "shape": [1] * 60 + [12], "data_offsets": [96, 192]}},
+        {"weights": {"dtype": "BF16", "shape": [48], "data_offsets": [96, 192]}},
+        {"more": {"dtype": "F64", "shape": [0], "data_offsets": [192, 192]}},
+    ],
+)
+def test_tensors_that_overlap_or_have_absurd_shapes_are_refused(changes, path):
+    with pytest.raises(ValueError, match=r"model\.novikoff"):
+        attempt(tensors(**changes), path)
+
+
+def test_a_file_that_pretends_to_be_huge_is_refused_before_it_is_read(path):
+    path.write_bytes(struct.pack("<Q", 2**40) + b"{")
+    os.truncate(path, 2**42)
+    try:
+        with pytest.raises(ValueError, match="have no room for the header"):
+            load(path)
+    finally:
+        path.unlink()
+
+
+# -- what the errors say ----------------------------------------------------------------------------------------------
+
+
+def test_a_newer_format_says_who_wrote_it_and_what_to_do(path):
+    old, new = (rf"\"format\": {number}, \"novikoff\": \"{who}\"" for number, who in ((1, "0.1.0"), (2, "7.1.0")))
+    path.write_bytes(GOLDEN["perceptron-1"].replace(old.encode(), new.encode()))
+    for read in (load, load_plain, read_header):
+        with pytest.raises(ValueError, match=r"format 2, written by novikoff 7\.1\.0.*pip install --upgrade novikoff"):
+            read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("perceptron-1", lambda header: header.update(learner="os.system"), "'os.system', which is none of Perceptron"),
+        (
+            "perceptron-1",
+            lambda header: header.update(classes=None),
+            "has no Perceptron that novikoff can have written",
+        ),
+        ("perceptron-1", lambda header: header["state"].update(mistakes=10**6), "more mistakes than examples"),
+        ("perceptron-1", lambda header: header["state"].update(examples=-1), "examples is -1, not a whole number"),
+        ("perceptron-1", lambda header: header["state"].pop("tie"), "state has no 'tie'"),
+        ("vote-1", lambda header: header["state"].update(mistakes=1), "mistakes were kept, but 1 were made"),
+        ("sequence-1", lambda header: header["classes"].append("B-X"), "a label occurs twice"),
+        ("sequence-1", lambda header: header["state"]["features"].update(templates=["w[0]"] * 3), "array"),
+    ],
+)
+def test_an_error_says_what_is_wrong(name, change, words, path):
+    with pytest.raises(ValueError, match=words):
+        attempt(forged(GOLDEN[name], path, change), path)
+
+
+def test_a_generator_that_points_outside_its_buffer_is_refused(path):
+    X, y = samples.points(1)
+    save(novikoff.Perceptron(random_state=np.random.RandomState(0)).fit(X, y), path)
+
+    def change(header):
+        ((_, state),) = header["parameters"]["random_state"].items()
+        (inner,) = (value for name, value in state["dict"] if name == "state")
+        inner["dict"] = [[name, 10**6 if name == "pos" else value] for name, value in inner["dict"]]
+
+    with pytest.raises(ValueError, match="points outside its buffer"):
+        attempt(forged(path.read_bytes(), path, change), path)
