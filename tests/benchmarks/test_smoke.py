@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
         ("linear", ["epochs", "fits", "online", "memory"], ["epoch / one pass", "River's learn_one / ours"]),
         ("certify", ["program", "machines", "sizes"], ["HiGHS / certify", "SVC with large C", "relative gap"]),
         ("conll2000", ["quality", "speed", "choose", "letters"], ["F1", "python-crfsuite / ours: tagging", "chain"]),
-        ("files", ["text", "table"], ["Vowpal Wabbit / ours", "scikit-learn's loader", "peak memory"]),
+        ("files", ["text", "table"], ["Vowpal Wabbit", "scikit-learn's loader", "peak memory"]),
         ("inequalities", ["methods", "sizes", "exponential", "steps"], ["HiGHS", "rescalings", "best t"]),
         ("linprog", [], ["infeasible *", "seconds of linprog / HiGHS"]),
         ("mnist_voted", [], ["vote", "SVC's fit / ours"]),

@@ -394,3 +394,24 @@ def test_the_data_are_not_touched():
     X.data.flags.writeable = False
     certify(X, [0, 1, 2])
     assert X.data.tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_the_time_limit_holds_also_in_exact_arithmetic():
+    import time
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 15)).round(3), rng.integers(30, size=300)
+    start = time.monotonic()
+    certificate = certify(X, y, time_limit=0.5)
+    assert time.monotonic() - start < 10
+    certificate.check(X, y)
+
+
+def test_a_certificate_with_very_long_numbers_is_written_and_read():
+    X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), [0, 0, 1, 1]
+    certificate = certify(X, y)
+    rows, weights, rivals = certificate.obstruction
+    weights = tuple(weight * 10**5000 for weight in weights)
+    long = dataclasses.replace(certificate, obstruction=type(certificate.obstruction)(rows, weights, rivals))
+    assert Certificate.from_json(long.to_json()).obstruction.weights == weights
+    long.check(X, y)

@@ -12,6 +12,7 @@ over another under weights with ||W|| = 1 (Frobenius).
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -61,12 +62,14 @@ def perceptron(
     time_limit: float | None = None,
     start: Memory | None = None,
     keep_mistakes: bool = False,
+    after_epoch: Callable[[Memory], None] | None = None,
 ) -> Learned:
     """The batch perceptron: epochs until one makes no mistake.
 
     It also stops after `max_epochs` (None: no limit), after `time_limit` seconds, or as soon as ||w||/k < `min_margin`,
     which proves that no separator has that margin. Ctrl-C ends the run, not the program: what was learned so far is
-    returned, with `Stopped.INTERRUPTED` in the record.
+    returned, with `Stopped.INTERRUPTED` in the record. `after_epoch` is called between epochs (with few rows, between
+    some of them), and may end the run by raising KeyboardInterrupt itself.
 
     Without y, X is a data set in blocks (`novikoff.data.blocks`), which have the labels: one block is in use at a time.
     With `shuffle` the blocks come in random order, and the rows of each too; one block is shuffled as an array is.
@@ -105,6 +108,8 @@ def perceptron(
                 memory.examples = began + (log.flawless + 1) * blocks.n_rows  # what came after changed nothing
             elif stopped is None and log.epochs == max_epochs:
                 stopped = Stopped.MAX_EPOCHS
+            elif stopped is None and after_epoch is not None:
+                after_epoch(memory)
     except KeyboardInterrupt:
         stopped = Stopped.INTERRUPTED
 

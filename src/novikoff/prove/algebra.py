@@ -70,3 +70,25 @@ def as_whole(numbers: Sequence[Fraction]) -> list[int]:
 def _primitive(vector: Whole) -> list[int]:
     divisor = math.gcd(*map(int, vector)) or 1
     return [int(v) // divisor for v in vector]
+
+
+def decimal(whole: int) -> str:
+    """The digits of a whole number, however many: Python itself stops at some thousands, to be safe from attackers.
+
+    >>> len(decimal(10**5000))
+    5001
+    """
+    from flint import fmpz
+
+    return str(fmpz(int(whole)))
+
+
+def from_decimal(digits: str) -> int:
+    """The whole number with these digits.
+
+    >>> from_decimal(decimal(-(7**9000))) == -(7**9000)
+    True
+    """
+    from flint import fmpz
+
+    return int(fmpz(digits))

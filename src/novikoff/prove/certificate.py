@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import at_least, at_most, decimal_digits
+from novikoff.prove.algebra import decimal, from_decimal
 from novikoff.prove.exact import fraction_root_up, root_down
 from novikoff.prove.fingerprint import fingerprint
 from novikoff.prove.margin import Separator, radius
@@ -220,11 +221,11 @@ class Certificate:
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         fields["verdict"] = self.verdict.value
         for name in ("vector", "weak_separator"):
-            fields[name] = None if fields[name] is None else [str(v) for v in fields[name]]
+            fields[name] = None if fields[name] is None else [decimal(v) for v in fields[name]]
         if self.obstruction is not None:
             rows, weights, rivals = self.obstruction
-            fields["obstruction"] = [rows, [str(v) for v in weights], rivals]
-        fields["mistake_bound"] = None if self.mistake_bound is None else str(self.mistake_bound)
+            fields["obstruction"] = [rows, [decimal(v) for v in weights], rivals]
+        fields["mistake_bound"] = None if self.mistake_bound is None else decimal(self.mistake_bound)
         fields["margin"] = [None if math.isinf(v) else v for v in self.margin]
         if self.divergences is not None:
             fields["divergences"] = [[column, _divergence_to_json(d)] for column, d in self.divergences.items()]
@@ -239,7 +240,7 @@ class Certificate:
                 raise CertificateError(f"the certificate has another format than {FORMAT}; a newer version wrote it")
             fields["verdict"] = Verdict(fields["verdict"])
             fields["margin"] = Bracket(*(math.inf if v is None else v for v in fields["margin"]))
-            fields["mistake_bound"] = None if fields["mistake_bound"] is None else int(fields["mistake_bound"])
+            fields["mistake_bound"] = None if fields["mistake_bound"] is None else from_decimal(fields["mistake_bound"])
             for name, read in _READERS.items():
                 fields[name] = None if fields[name] is None else read(fields[name])
             if fields["divergences"] is not None:
@@ -343,14 +344,14 @@ _WORDS = {
 }
 
 _READERS: dict[str, Any] = {
-    "weak_separator": lambda values: tuple(int(v) for v in values),
-    "vector": lambda values: tuple(int(v) for v in values),
+    "weak_separator": lambda values: tuple(from_decimal(v) for v in values),
+    "vector": lambda values: tuple(from_decimal(v) for v in values),
     "coefficients": tuple,
     "classes": tuple,
     "feature_names": tuple,
     "support": lambda parts: Support(tuple(parts[0]), tuple(parts[1]), None if parts[2] is None else tuple(parts[2])),
     "obstruction": lambda parts: Obstruction(
-        tuple(parts[0]), tuple(int(v) for v in parts[1]), None if parts[2] is None else tuple(parts[2])
+        tuple(parts[0]), tuple(from_decimal(v) for v in parts[1]), None if parts[2] is None else tuple(parts[2])
     ),
 }
 
@@ -359,9 +360,9 @@ def _divergence_to_json(divergence: Divergence) -> dict[str, Any]:
     return {
         "sign": divergence.sign,
         "rows": list(divergence.rows),
-        "weights": [str(v) for v in divergence.weights],
-        "scale": str(divergence.scale),
-        "witnesses": [[str(v) for v in witness] for witness in divergence.witnesses],
+        "weights": [decimal(v) for v in divergence.weights],
+        "scale": decimal(divergence.scale),
+        "witnesses": [[decimal(v) for v in witness] for witness in divergence.witnesses],
     }
 
 
@@ -369,7 +370,7 @@ def _divergence_from_json(fields: dict[str, Any]) -> Divergence:
     return Divergence(
         fields["sign"],
         tuple(fields["rows"]),
-        tuple(int(v) for v in fields["weights"]),
-        int(fields["scale"]),
-        tuple(tuple(int(v) for v in witness) for witness in fields["witnesses"]),
+        tuple(from_decimal(v) for v in fields["weights"]),
+        from_decimal(fields["scale"]),
+        tuple(tuple(from_decimal(v) for v in witness) for witness in fields["witnesses"]),
     )

@@ -7,6 +7,7 @@ is facial reduction. It ends, after at most as many rounds as the space has dime
 """
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -179,23 +180,27 @@ def reduce_faces(points: Points, obstruction: Obstruction, deadline: float) -> B
     while True:
         rows, _ = whole_points(points, obstruction.rows)
         complement = null_vectors(rows, points.dimension)
-        left = _outside_the_span(points, complement)
+        left = _outside_the_span(points, complement, deadline)
+        if left is None:
+            return Beyond(obstruction, everything, None, settled=False)
         if len(left) == 0:
             return Beyond(obstruction, left, None, settled=True)
         face = Face(points, left, complement)
         answer = decide(face, deadline)
         if answer.vector is not None:
             return Beyond(obstruction, left, answer.vector, settled=True)
-        if answer.obstruction is None:
+        if answer.obstruction is None or time.monotonic() > deadline:
             return Beyond(obstruction, left, None, settled=False)
         found = Obstruction(left[answer.obstruction.rows], answer.obstruction.weights)
         obstruction = _joined(points, obstruction, found)
 
 
-def _outside_the_span(points: Points, complement: list[Whole]) -> NDArray[np.int64]:
-    """The points that have a product with some vector of the complement."""
+def _outside_the_span(points: Points, complement: list[Whole], deadline: float) -> NDArray[np.int64] | None:
+    """The points that have a product with some vector of the complement; None if that takes too long."""
     outside = np.zeros(points.n_points, dtype=bool)
     for normal in complement:
+        if time.monotonic() > deadline:
+            return None
         outside |= signs_of_products(points, normal) != 0
     return np.flatnonzero(outside)
 
