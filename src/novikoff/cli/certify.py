@@ -1,0 +1,115 @@
+"""`novikoff certify`: is there a separator, with what margin, and why?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from novikoff.cli import options
+from novikoff.cli.options import Output
+
+if TYPE_CHECKING:
+    from novikoff.prove.certificate import Certificate
+
+CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 12}
+
+
+@click.command()
+@click.argument("file", type=options.FILE)
+@options.table
+@click.option("--out", type=click.Path(), metavar="CERT", help="Where to write the certificate, for `novikoff check`.")
+@options.report
+@options.report_features
+@options.force
+@options.fit_intercept
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=1e-6,
+    show_default=True,
+    metavar="T",
+    help="The largest relative gap between the bounds of the margin.",
+)
+@options.time_limit("Seconds after which to give up as undecided.")
+@click.option(
+    "--diverging/--no-diverging",
+    default=None,
+    help="Whether to find the coefficients that logistic regression sends to infinity.  [default: where it is quick]",
+)
+@options.answering
+def certify(
+    file: str,
+    label: str | None,
+    categorical: tuple[str, ...],
+    text: tuple[str, ...],
+    ignore: tuple[str, ...],
+    format: str | None,
+    out: str | None,
+    report: str | None,
+    report_features: tuple[str, str] | None,
+    force: bool,
+    fit_intercept: bool,
+    tolerance: float,
+    time_limit: float | None,
+    diverging: bool | None,
+    output: Output,
+) -> int:
+    """Is the table FILE linearly separable, with what margin, and why?
+
+    The exit code is the verdict: 0 separable, 10 quasi-separable, 11 overlapping, 12 undecided.
+    """
+    from novikoff.cli import certificates, documents
+    from novikoff.cli.outputs import check_free
+    from novikoff.cli.progress import progress
+    from novikoff.cli.render import answer
+    from novikoff.cli.reports import report_on, report_path
+    from novikoff.cli.training import certified, encoding_of, examples_of, open_table
+    from novikoff.data.whole_file import WholeFile
+
+    target, page = None if out is None else check_free(out, force), report_path(report, report_features, force)
+    reader = open_table(file, label, format)
+    with progress(output.quiet) as bar:
+        encoding = encoding_of(reader, bar, categorical, text, ignore)
+        with examples_of(reader, encoding, fit_intercept, bar) as examples:
+            bar.close()
+            asked = {"categorical": categorical, "text": text, "ignore": ignore, "format": format}
+            reported = report_on(page, reader.files, examples, report_features, asked)
+            questions = {"tolerance": tolerance, "time_limit": time_limit, "diverging": diverging}
+            certificate = certified(examples, fit_intercept=fit_intercept, **questions)
+            counts = examples.counts
+            if reported is not None:
+                reported.on_certificate(certificate, label, target)
+    if target is not None:
+        with WholeFile(target) as file_out:
+            file_out.write(certificates.to_json(certificate, label, encoding).encode())
+    said = documents.document(
+        "certify",
+        data=documents.described_data(
+            reader.files, label, encoding, (certificate.n_rows, certificate.n_columns), certificate.classes, counts
+        ),
+        certificate=documents.described_certificate(certificate),
+        out=None if target is None else str(target),
+    )
+    answer(output, said, lambda: panel(said, certificate, page))
+    return CODES[certificate.verdict.value]
+
+
+def panel(said: dict[str, Any], certificate: "Certificate", page: Path | None = None) -> Any:
+    """The verdict, the margin and the bound, or the rows that stand in the way."""
+    from novikoff.cli import sayings
+    from novikoff.cli.render import facts
+
+    found = said["certificate"]
+    return facts(
+        f"novikoff certify {said['data']['files'][0]}",
+        [
+            ("read", sayings.what_was_read(said["data"])),
+            ("verdict", sayings.verdict(found)),
+            ("margin", sayings.margin(found)),
+            ("bound", sayings.allowed(found)),
+            ("proof", sayings.obstruction(certificate)),
+            ("regression", sayings.diverging(found)),
+            ("certificate", said["out"]),
+            ("report", None if page is None else str(page)),
+        ],
+    )

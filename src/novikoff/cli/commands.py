@@ -1,0 +1,30 @@
+"""The command `novikoff`, and where its commands are."""
+
+import click
+
+from novikoff import __version__
+from novikoff.cli.lazy import Lazy, LazyGroup
+
+COMMANDS = {
+    "fit": Lazy("novikoff.cli.fit:fit", "Learn a classifier from a table, and prove what can be proved."),
+    "predict": Lazy("novikoff.cli.predict:predict", "Add a column of predictions to a table."),
+    "score": Lazy("novikoff.cli.score:score", "Count the errors of a model on a labelled table."),
+    "certify": Lazy("novikoff.cli.certify:certify", "Is there a separator, with what margin, and why?"),
+    "check": Lazy("novikoff.cli.check:check", "Prove a saved certificate again, from the data."),
+    "inspect": Lazy(
+        "novikoff.cli.inspect:inspect", "Show what is in a model file: weights by name, the run, the proof."
+    ),
+    "online": Lazy("novikoff.cli.online:online", "Predict, reveal, learn: one example a line, over a pipe."),
+    "tag": Lazy("novikoff.cli.tag:tag", "Label sequences: train, run and score taggers on CoNLL files."),
+    "lp": Lazy("novikoff.cli.lp:lp", "Solve a linear program by the perceptron, with proof."),
+    "example": Lazy("novikoff.cli.example:example", "Write small data sets to try the commands on."),
+}
+
+
+@click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="novikoff")
+def novikoff() -> None:
+    """The perceptron, complete, and every run carries its proof.
+
+    Begin with: novikoff example, then: novikoff fit cars.csv --label sport_car
+    """

@@ -1,0 +1,114 @@
+"""What commands say, as plain values: the one schema of all --json answers.
+
+Every answer is an object with `schema`, `version` and `command`. A number that is not finite is null, and whole numbers
+are numbers however large.
+"""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from novikoff import __version__
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+    from novikoff.learn.linear_model import LinearModel
+    from novikoff.prove.certificate import Certificate
+
+SCHEMA = 1
+
+Document = dict[str, Any]
+
+
+def document(command: str, **parts: Any) -> Document:
+    """An answer."""
+    return {"schema": SCHEMA, "version": __version__, "command": command, **{k: plain(v) for k, v in parts.items()}}
+
+
+def plain(value: Any) -> Any:
+    """A value in what JSON knows.
+
+    >>> plain({"bound": (1, float("inf"))})
+    {'bound': [1, None]}
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
+def described_data(
+    files: tuple[str, ...],
+    label: str | None,
+    encoding: "Encoding | None",
+    size: tuple[int, int],
+    classes: Any,
+    counts: tuple[int, ...],
+) -> Document:
+    """What was read."""
+    notes = () if encoding is None else encoding.describe()
+    return plain(
+        {
+            "files": files,
+            "rows": size[0],
+            "label": label,
+            "classes": classes,
+            "class_counts": counts,
+            "columns": [{"name": note.column, "kind": note.kind, "detail": note.detail} for note in notes],
+            "features": size[1],
+        }
+    )
+
+
+def described_run(run: Any) -> Document:
+    """What a learner did."""
+    return plain(
+        {
+            "readout": run.readout,
+            "epochs": run.epochs,
+            "mistakes": run.mistakes,
+            "mistakes_per_epoch": run.mistakes_per_epoch,
+            "examples": run.examples,
+            "stopped": None if run.stopped is None else run.stopped.name,
+            "errors": run.errors,
+            "rows": run.n_rows,
+            "radius": run.radius,
+            "weights_length": run.weights_length,
+            "margin_at_most": run.margin_at_most,
+        }
+    )
+
+
+def described_certificate(certificate: "Certificate | None") -> Document | None:
+    """What is proved of the data."""
+    if certificate is None:
+        return None
+    rows = None if certificate.obstruction is None else certificate.obstruction.rows
+    return plain(
+        {
+            "verdict": certificate.verdict.value,
+            "arithmetic": certificate.arithmetic,
+            "problem": certificate.problem,
+            "margin": certificate.margin,
+            "geometric_margin": certificate.geometric_margin,
+            "radius": certificate.radius,
+            "mistake_bound": certificate.mistake_bound,
+            "obstruction_rows": rows,
+            "diverging": certificate.diverging,
+        }
+    )
+
+
+def described_weights(model: "LinearModel", most: int | None, *, with_bias: bool = True) -> list[Document]:
+    """The heaviest weights by name; a vote has none of its own."""
+    found = [] if model.readout == "vote" else model.weights_by_name()
+    named = [
+        {"class": plain(label), "name": "(bias)" if name is None else name, "weight": weight}
+        for label, name, weight in found
+        if with_bias or name is not None
+    ]
+    return named[:most]

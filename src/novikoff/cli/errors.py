@@ -1,0 +1,74 @@
+"""The one place where whatever goes wrong becomes one sentence and an exit code.
+
+0 is done, 1 is something wrong with the input or the files, 2 is a command that was not understood, 130 is Ctrl-C, and
+141 a pipe whose reader has closed it, as for any program that a signal ends.
+Commands whose answer has several verdicts have further codes, which they document.
+"""
+
+import os
+import sys
+import traceback
+from typing import Any
+
+import click
+
+DONE, INPUT_ERROR, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
+
+# What a user can cause. Anything else is our mistake: its traceback is wanted.
+EXPECTED = (ValueError, OSError, ImportError, MemoryError)
+
+
+def run(command: click.Command, args: list[str] | None = None) -> None:
+    """Run a command, and exit with its code."""
+    sys.exit(exit_code(command, sys.argv[1:] if args is None else args))
+
+
+def exit_code(command: click.Command, args: list[str]) -> int:
+    """Run a command, say what went wrong in one sentence on stderr, and return the exit code."""
+    sys.set_int_max_str_digits(0)  # the whole numbers of an exact proof may have more than Python prints by default
+    try:
+        # A command returns its exit code, or nothing.
+        code = command.main(args, prog_name="novikoff", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else DONE
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return USAGE
+    except click.UsageError as error:
+        about = "novikoff" if error.ctx is None else error.ctx.command_path
+        return _say(args, f"{error.format_message().rstrip('.')}; see {about} --help", USAGE)
+    except (click.Abort, KeyboardInterrupt):
+        return _say(args, "interrupted; nothing was written", INTERRUPTED)
+    except (BrokenPipeError, SystemExit):  # click exits so where a pipe is broken
+        # Who read our output has enough. Python would complain once more when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except EXPECTED as error:
+        if "--debug" in args:
+            traceback.print_exc()
+        return _say(args, sentence(error), INPUT_ERROR)
+
+
+def sentence(error: BaseException) -> str:
+    """What an error says, in one line, with the file that it is about.
+
+    >>> sentence(FileNotFoundError(2, "No such file or directory", "cars.csv"))
+    'cars.csv: No such file or directory'
+    """
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _say(args: list[str], what: str, code: int) -> int:
+    click.echo(f"novikoff: {what}", err=True)
+    if "--json" in args:
+        import json
+
+        from novikoff.cli.documents import SCHEMA
+
+        answer: dict[str, Any] = {"schema": SCHEMA, "error": {"message": what, "exit_code": code}}
+        click.echo(json.dumps(answer))
+    return code

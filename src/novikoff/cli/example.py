@@ -1,0 +1,49 @@
+"""`novikoff example`: write small data sets to try the commands on."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from novikoff.cli import options
+from novikoff.cli.examples import EXAMPLES
+from novikoff.cli.options import Output
+
+
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice(list(EXAMPLES)), metavar="[NAME]...")
+@click.option("--out", type=click.Path(), default=".", show_default=True, metavar="FOLDER", help="Where to write them.")
+@options.force
+@options.answering
+def example(names: tuple[str, ...], out: str, force: bool, output: Output) -> None:
+    """Write small data sets to try the commands on: all of them, or those NAMEd.
+
+    Files that are already there are kept; if they differ, that is an error, unless --force replaces them.
+    """
+    from novikoff.cli import documents
+    from novikoff.cli.outputs import check_free
+    from novikoff.cli.render import answer
+    from novikoff.data.whole_file import WholeFile
+
+    folder = Path(out)
+    contents = {folder / name: EXAMPLES[name].make().encode() for name in names or EXAMPLES}
+    new = {path: content for path, content in contents.items() if not _is_there(path, content)}
+    for path in new:
+        check_free(path, force)
+    for path, content in new.items():
+        with WholeFile(path) as file:
+            file.write(content)
+    files = [{"file": str(path), "try": EXAMPLES[path.name].command} for path in contents]
+    said = documents.document("example", files=files)
+    answer(output, said, lambda: panel(said))
+
+
+def _is_there(path: Path, content: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == content
+
+
+def panel(said: dict[str, Any]) -> Any:
+    """What was written, and what to try with each."""
+    from novikoff.cli.render import facts
+
+    return facts("novikoff example", [(written["file"], f"novikoff {written['try']}") for written in said["files"]])

@@ -1,0 +1,205 @@
+"""`novikoff fit`: learn a classifier from a table, certify the table, keep the model."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from novikoff.cli import options
+from novikoff.cli.errors import DONE, INTERRUPTED
+from novikoff.cli.options import Output
+
+if TYPE_CHECKING:
+    from novikoff.cli.training import Examples
+    from novikoff.learn.linear_model import LinearModel
+    from novikoff.learn.record import Run
+    from novikoff.prove.certificate import Certificate
+
+SHOWN = 10
+LONGEST_PROOF = 1_000_000
+
+
+@click.command()
+@click.argument("file", type=options.FILE)
+@options.table
+@click.option(
+    "--model", type=click.Path(), metavar="OUT", help="Where to write the model.  [default: FILE's name with .novikoff]"
+)
+@options.report
+@options.report_features
+@options.force
+@options.readout("average", "last", "vote")
+@options.max_epochs
+@options.shuffle
+@options.random_state
+@options.tie
+@options.min_margin
+@options.time_limit("Seconds after which to stop learning.")
+@options.fit_intercept
+@click.option("--certify/--no-certify", default=True, show_default=True, help="Whether to certify the table, too.")
+@click.option(
+    "--certify-time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    default=5.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds after which the table is called undecided.",
+)
+@options.answering
+def fit(
+    file: str,
+    label: str | None,
+    categorical: tuple[str, ...],
+    text: tuple[str, ...],
+    ignore: tuple[str, ...],
+    format: str | None,
+    model: str | None,
+    report: str | None,
+    report_features: tuple[str, str] | None,
+    force: bool,
+    certify: bool,
+    certify_time_limit: float,
+    output: Output,
+    random_state: int,
+    **learning: Any,
+) -> int:
+    """Learn a classifier from FILE, and prove what can be proved about it.
+
+    FILE is a table (CSV, TSV, JSON lines, Parquet, Arrow; gzip or zstd) with a column of labels, or svmlight text; "-"
+    is standard input. With more than two labels the class with the best score wins.
+
+    Ctrl-C stops after the epoch that is running, and keeps the weights that it ends with.
+    """
+    from novikoff.cli.outputs import check_free
+    from novikoff.cli.progress import progress
+    from novikoff.cli.reports import report_on, report_path
+    from novikoff.cli.training import encoding_of, examples_of, learn, open_table
+    from novikoff.keep.models import save
+    from novikoff.learn.linear_model import LinearModel
+
+    target, page = check_free(model or default_model(file), force), report_path(report, report_features, force)
+    learning["max_epochs"] = options.unlimited(learning["max_epochs"])
+    reader = open_table(file, label, format)
+    with progress(output.quiet) as bar:
+        encoding = encoding_of(reader, bar, categorical, text, ignore)
+        with examples_of(reader, encoding, learning["fit_intercept"], bar) as examples:
+            asked = {"categorical": categorical, "text": text, "ignore": ignore, "format": format}
+            reported = report_on(page, reader.files, examples, report_features, asked)
+            kept = {"keep_mistakes": True} if reported is not None and reported.needs_mistakes else {}
+            learned = learn(examples, {**learning, "seed": random_state, **kept}, bar)
+            bar.close()
+            limit = certify_time_limit if certify and not was_interrupted(learned.run) else None
+            certificate = _certificate(examples, learning["fit_intercept"], limit)
+            counts = examples.counts
+            parameters = {"label": label, "random_state": random_state, **learning}
+            fitted = LinearModel.of(learned, parameters, certificate=_short_proof(certificate))
+            if kept and learning["readout"] != "vote":
+                fitted = replace(fitted, mistake_rows=None)  # a report changes nothing in the model
+            save(fitted, target)
+            if reported is not None:
+                reported.on_model(fitted, certificate, learned.mistakes, target)
+    _report(output, reader.files, counts, fitted, certificate, target, page)
+    _warn_if_it_did_not_converge(output, learned.run, learning)
+    return INTERRUPTED if was_interrupted(learned.run) else DONE
+
+
+def was_interrupted(run: "Run") -> bool:
+    return run.stopped is not None and run.stopped.name == "INTERRUPTED"
+
+
+def default_model(file: str) -> Path:
+    """The model's file: named after the table, in the folder where the command runs.
+
+    >>> default_model("tables/cars.csv.gz").name
+    'cars.novikoff'
+    """
+    name = Path(file).name
+    for ending in (".gz", ".zst", ".zstd"):
+        name = name.removesuffix(ending)
+    stem = Path(name).stem.strip("-*?")
+    return Path(f"{stem or 'model'}.novikoff")
+
+
+def _certificate(examples: "Examples", fit_intercept: bool, time_limit: float | None) -> "Certificate | None":
+    from novikoff.cli.training import HELD_IN_MEMORY, certified
+
+    if time_limit is None or examples.n_numbers > HELD_IN_MEMORY:
+        return None
+    try:
+        return certified(examples, fit_intercept=fit_intercept, time_limit=time_limit, diverging=False)
+    except KeyboardInterrupt:
+        return None  # what was learned is not lost
+
+
+def _short_proof(certificate: "Certificate | None") -> str | None:
+    """The certificate for the model file, unless its whole numbers are so long that it belongs in one of its own."""
+    proof = "" if certificate is None else certificate.to_json()
+    return proof if 0 < len(proof) <= LONGEST_PROOF else None
+
+
+def _report(
+    output: Output,
+    files: tuple[str, ...],
+    counts: tuple[int, ...],
+    model: "LinearModel",
+    certificate: Any,
+    target: Path,
+    page: Path | None,
+) -> None:
+    from novikoff.cli import documents
+    from novikoff.cli.render import answer
+
+    run = model.record
+    size = (run.n_rows or 0, model.memory.n_columns)
+    said = documents.document(
+        "fit",
+        data=documents.described_data(files, model.parameters["label"], model.encoding, size, model.classes, counts),
+        run=documents.described_run(run),
+        weights=documents.described_weights(model, SHOWN, with_bias=False),
+        certificate=documents.described_certificate(certificate),
+        model=str(target),
+    )
+    answer(output, said, lambda: panel(said, target, page))
+
+
+def panel(said: dict[str, Any], target: Path, page: Path | None = None) -> Any:
+    """What was read, what was learned, why it stopped, what is proved, and where the model is."""
+    from novikoff.cli import sayings
+    from novikoff.cli.outputs import size_in_words
+    from novikoff.cli.render import facts
+
+    run, certificate = said["run"], said["certificate"]
+    return facts(
+        f"novikoff fit {said['data']['files'][0]}",
+        [
+            ("read", sayings.what_was_read(said["data"])),
+            ("learned", sayings.weights(said["weights"], run, said["data"]["classes"])),
+            ("stopped", sayings.why_it_stopped(run)),
+            ("mistakes", sayings.mistakes(run)),
+            ("errors", sayings.errors(run)),
+            ("certified", "no; novikoff certify does" if certificate is None else sayings.verdict(certificate)),
+            ("margin", None if certificate is None else sayings.margin(certificate)),
+            ("bound", sayings.bound(certificate, run)),
+            ("model", f"{target} ({size_in_words(target)})"),
+            ("report", None if page is None else f"{page} ({size_in_words(page)})"),
+        ],
+    )
+
+
+def _warn_if_it_did_not_converge(output: Output, run: "Run", learning: dict[str, Any]) -> None:
+    from novikoff.cli.render import warn
+
+    asked = learning["readout"] == "last" or learning["min_margin"] is not None
+    if run.stopped is None or run.stopped.name == "NO_MISTAKES":
+        return
+    if was_interrupted(run):
+        complete = run.examples % (run.n_rows or 1) == 0
+        when = "after the last complete epoch" if complete else "of that moment, in the middle of an epoch,"
+        warn(output, f"interrupted; the weights {when} were saved")
+    elif asked:
+        warn(
+            output,
+            f"it did not converge: {run.stopped.value}; raise --max-epochs or --time-limit if the table is separable, "
+            "or predict with --readout average if it is not",
+        )

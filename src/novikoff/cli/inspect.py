@@ -1,0 +1,117 @@
+"""`novikoff inspect`: what is in a model file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from novikoff.cli import options
+from novikoff.cli.options import Output
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@click.option(
+    "--weights",
+    type=options.Limit(),
+    default=20,
+    show_default=True,
+    metavar="N|none",
+    help="How many of the heaviest weights to show.",
+)
+@options.answering
+def inspect(model: str, weights: int | str, output: Output) -> None:
+    """Show what is in the model file MODEL: weights by name, the record of the run, the proof, and where it is from.
+
+    A model file holds no code: to look into it is safe.
+    """
+    from novikoff.cli import documents
+    from novikoff.cli.render import answer
+    from novikoff.keep.models import load_plain, read_header
+    from novikoff.prove.certificate import Certificate
+
+    header = read_header(model)
+    loaded = load_plain(model)
+    saved = header.get("certificate")
+    run = getattr(loaded, "record", None) or getattr(loaded, "run", None)
+    said = documents.document(
+        "inspect",
+        model=model,
+        bytes=Path(model).stat().st_size,
+        learner=header["learner"],
+        written_by=header["novikoff"],
+        format=header["format"],
+        sha256=header["sha256"],
+        parameters=header["parameters"],
+        classes=_classes(loaded),
+        columns=_columns(loaded),
+        run=None if run is None else documents.described_run(run),
+        weights=_weights(loaded, options.unlimited(weights)),
+        certificate=None if saved is None else documents.described_certificate(Certificate.from_json(saved)),
+        training_data=header.get("training_data"),
+    )
+    answer(output, said, lambda: panel(said))
+
+
+def _classes(model: Any) -> Any:
+    return getattr(model, "classes", None) if hasattr(model, "classes") else getattr(model, "labels", None)
+
+
+def _columns(model: Any) -> list[dict[str, str]]:
+    """What became of each column of a table."""
+    encoding = getattr(model, "encoding", None)
+    notes = () if encoding is None else encoding.describe()
+    return [{"name": note.column, "kind": note.kind, "detail": note.detail} for note in notes]
+
+
+def _weights(model: Any, most: int | None) -> list[dict[str, Any]]:
+    """The heaviest weights by name, of the kinds of models whose weights have names."""
+    from novikoff.cli.documents import described_weights, plain
+
+    if hasattr(model, "weights_by_name"):
+        return described_weights(model, most)
+    if hasattr(model, "heaviest"):
+        return [{"class": plain(w.label), "name": str(w.feature), "weight": w.weight} for w in model.heaviest(most)]
+    if type(model).__name__ != "OnlinePerceptron":
+        return []
+    labels = model.classes if len(model.classes) > 2 else (None,)
+    found = [
+        {"class": plain(label), "name": str(name), "weight": weight}
+        for label in labels
+        for name, weight in {**model.weights(label), "(bias)": model.intercept(label)}.items()
+    ]
+    return sorted(found, key=lambda weight: -abs(weight["weight"]))[:most]
+
+
+def _unit(learner: str) -> str:
+    return "training sequences" if learner == "SequencePerceptron" else "training examples"
+
+
+def panel(said: dict[str, Any]) -> Any:
+    """The parts of a model file that a person asks for."""
+    from novikoff.cli import sayings
+    from novikoff.cli.outputs import size_in_words
+    from novikoff.cli.render import columns, facts, listed
+
+    run, certificate = said["run"], said["certificate"]
+    parameters = [f"{name}={json.dumps(value)}" for name, value in said["parameters"].items()]
+    encoded = [(column["name"], column["kind"], column["detail"]) for column in said["columns"]]
+    made = f"{said['learner']}, written by novikoff {said['written_by']} ({size_in_words(Path(said['model']))})"
+    return facts(
+        f"novikoff inspect {said['model']}",
+        [
+            ("model", made),
+            ("parameters", ", ".join(parameters) or None),
+            ("classes", listed(said["classes"], 24) if said["classes"] else None),
+            ("columns", columns(("", "", ""), encoded, left=3) if encoded else None),
+            ("weights", sayings.weights(said["weights"], run, said["classes"]) if said["weights"] else None),
+            ("stopped", sayings.why_it_stopped(run) if run and run["stopped"] else None),
+            ("mistakes", sayings.mistakes(run) if run else None),
+            ("errors", sayings.errors(run, _unit(said["learner"])) if run else None),
+            ("certified", sayings.verdict(certificate) if certificate else None),
+            ("margin", sayings.margin(certificate) if certificate else None),
+            ("bound", sayings.bound(certificate, run) if run else None),
+            ("data", None if said["training_data"] is None else f"SHA-256 {said['training_data'][:16]}..."),
+        ],
+    )

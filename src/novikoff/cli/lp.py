@@ -1,0 +1,82 @@
+"""`novikoff lp`: solve a linear program by the perceptron, with proof."""
+
+from typing import Any
+
+import click
+
+from novikoff.cli import options
+from novikoff.cli.options import Output
+
+# SciPy's statuses, and the exit codes of this command.
+CODES = {0: 0, 1: 22, 2: 20, 3: 21, 4: 22}
+WORDS = {0: "optimal", 1: "undecided", 2: "infeasible", 3: "unbounded", 4: "undecided"}
+SHOWN = 20
+
+
+@click.command()
+@click.argument("file", type=click.Path())
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1e-8,
+    show_default=True,
+    metavar="T",
+    help="How much an answer that is not exact may violate.",
+)
+@options.time_limit("Seconds after which to give up as undecided.", default=60.0)
+@options.answering
+def lp(file: str, tolerance: float, time_limit: float, output: Output) -> int:
+    """Solve the linear program FILE by the rescaled perceptron, with proof.
+
+    FILE is MPS (read by HiGHS), or .npz with c, and perhaps A_ub, b_ub, A_eq, b_eq and bounds, as for SciPy's linprog.
+    The exit code is the outcome: 0 optimal, 20 infeasible, 21 unbounded, 22 undecided.
+    """
+    from novikoff.cli import documents
+    from novikoff.cli.programs import read_file
+    from novikoff.cli.render import answer
+    from novikoff.prove.linprog import linprog
+
+    program = read_file(file)
+    result = linprog(**program.arguments, options={"tolerance": tolerance, "time_limit": time_limit})
+    proof = result.certificate
+    x = None if result.x is None else dict(zip(program.names, result.x.tolist(), strict=True))
+    said = documents.document(
+        "lp",
+        file=file,
+        variables=len(program.names),
+        constraints=program.n_constraints,
+        status=WORDS[result.status],
+        objective=None if result.fun is None else program.objective(result.fun),
+        x=x,
+        arithmetic=None if proof is None else proof.arithmetic,
+        message=program.in_its_words(result.message),
+        iterations=result.nit,
+        rescalings=result.rescalings,
+    )
+    answer(output, said, lambda: panel(said))
+    return CODES[result.status]
+
+
+def panel(said: dict[str, Any]) -> Any:
+    """The outcome, and the variables that are not 0."""
+    from rich.text import Text
+
+    from novikoff.cli.render import BAD, GOOD, columns, facts, stacked
+    from novikoff.learn.record import counted
+
+    status = said["status"]
+    used = [(name, f"{value:.10g}") for name, value in (said["x"] or {}).items() if value]
+    more = f"and {len(used) - SHOWN:,} more; --json has all" if len(used) > SHOWN else None
+    size = f"{counted(said['variables'], 'variable')}, {counted(said['constraints'], 'constraint')}"
+    work = f"{counted(said['iterations'], 'perceptron step')}, {counted(said['rescalings'], 'rescaling')}"
+    return facts(
+        f"novikoff lp {said['file']}",
+        [
+            ("read", size),
+            ("outcome", Text(status, style=f"bold {GOOD if status == 'optimal' else BAD}")),
+            ("objective", None if said["objective"] is None else f"{said['objective']:.12g}"),
+            ("solution", stacked(columns(("", ""), used[:SHOWN]), more) if used else None),
+            ("proof", said["message"]),
+            ("work", work),
+        ],
+    )

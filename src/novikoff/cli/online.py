@@ -1,0 +1,191 @@
+"""`novikoff online`: predict, reveal, learn, one example a line, over a pipe."""
+
+import csv
+import json
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from novikoff.cli import options
+from novikoff.cli.errors import DONE, INTERRUPTED
+from novikoff.cli.options import Output
+
+if TYPE_CHECKING:
+    from novikoff.learn.online import OnlinePerceptron
+
+Example = dict[str, Any]
+
+
+@click.command()
+@click.option(
+    "--label",
+    metavar="COL",
+    required=True,
+    help="The key or column with the label. Without one, a line is only predicted.",
+)
+@click.option(
+    "--input",
+    "form",
+    type=click.Choice(["json", "csv"]),
+    default="json",
+    show_default=True,
+    help="A JSON object a line, or CSV, whose first line names the columns.",
+)
+@click.option(
+    "--model",
+    type=click.Path(),
+    metavar="FILE",
+    help="The model: it is gone on with if the file is there, and saved to it.",
+)
+@click.option(
+    "--save-every",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="How many lines to learn between two saves.",
+)
+@options.readout("average", "last")
+@options.tie
+@options.fit_intercept
+@options.answering
+def online(label: str, form: str, model: str | None, save_every: int, output: Output, **parameters: Any) -> int:
+    """Predict, reveal, learn: read one example a line, answer each with a line at once.
+
+    The answer has the prediction, made before the label was looked at, and the wrong predictions so far, with a tab
+    between. The model is saved every N lines, and at the end, also after Ctrl-C and when the process is told to end.
+    """
+    target = None if model is None else Path(model)
+    learner = _learner(target, parameters)
+    parse = _json_parser(label) if form == "json" else _csv_parser(label)
+    session = Session(learner, target, save_every, output)
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        for number, line in enumerate(iter(sys.stdin.readline, ""), start=1):
+            try:
+                session.play(parse(line))
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"standard input, line {number}: {error}") from error
+    except (KeyboardInterrupt, SystemExit):
+        return INTERRUPTED
+    finally:
+        session.save()
+        signal.signal(signal.SIGTERM, before)
+    return DONE
+
+
+def _end(number: int, frame: Any) -> None:
+    raise SystemExit
+
+
+@dataclass
+class Session:
+    """A learner at work: what it said wrong so far, and where it is saved."""
+
+    learner: "OnlinePerceptron"
+    target: Path | None
+    save_every: int
+    output: Output
+    mistakes: int = 0
+
+    def play(self, example: tuple[Example, Any] | None) -> None:
+        """Predict, reveal, learn, and say so; without a label only predict, and without an example nothing."""
+        from novikoff.learn.online import predict_reveal_learn
+
+        if example is None:
+            return
+        x, y = example
+        if y is None:
+            self._say(self.learner.predict_one(x), None)
+            return
+        (played,) = predict_reveal_learn(self.learner, [example])
+        self.mistakes += played.mistakes
+        self._say(played.prediction, y)
+        if self.learner.examples % self.save_every == 0:
+            self.save()
+
+    def _say(self, prediction: Any, truth: Any) -> None:
+        if self.output.quiet:
+            return
+        if self.output.json:
+            said = {"prediction": prediction, "label": truth, "mistakes": self.mistakes}
+            line = json.dumps({**said, "examples": self.learner.examples}, ensure_ascii=False)
+        else:
+            line = f"{'' if prediction is None else prediction}\t{self.mistakes}"
+        click.echo(line)  # flushes
+
+    def save(self) -> None:
+        from novikoff.keep.models import save
+
+        if self.target is not None:
+            save(self.learner, self.target)
+
+
+def _learner(target: Path | None, parameters: dict[str, Any]) -> "OnlinePerceptron":
+    """The learner to go on with, or a new one."""
+    from novikoff.cli.outputs import check_free
+    from novikoff.learn.online import OnlinePerceptron
+
+    if target is None or not target.exists():
+        if target is not None:
+            check_free(target, force=False)
+        return OnlinePerceptron(**parameters)
+    from novikoff.cli.models import load_online
+
+    learner = load_online(str(target))
+    for name, value in parameters.items():
+        if getattr(learner, name) != value:
+            was = f"{name}={getattr(learner, name)!r}"
+            raise ValueError(f"{target} learns with {was}, not {value!r}; pass the same options, or another file")
+    return learner
+
+
+def _json_parser(label: str) -> Callable[[str], tuple[Example, Any] | None]:
+    def parse(line: str) -> tuple[Example, Any] | None:
+        if not line.strip():
+            return None
+        try:
+            example = json.loads(line)
+        except ValueError as error:
+            raise ValueError(f"this is no JSON: {error}") from None
+        if not isinstance(example, dict):
+            raise ValueError(f'one object a line is wanted, such as {{"doors": 2, {json.dumps(label)}: "yes"}}')
+        return _split(example, label)
+
+    return parse
+
+
+def _csv_parser(label: str) -> Callable[[str], tuple[Example, Any] | None]:
+    names: list[str] = []
+
+    def parse(line: str) -> tuple[Example, Any] | None:
+        if not line.strip():
+            return None
+        (values,) = csv.reader([line])
+        if not names:
+            names.extend(values)
+            return None
+        if len(values) != len(names):
+            raise ValueError(f"{len(values)} values, but the first line names {len(names)} columns")
+        example = dict(zip(names, values, strict=True))
+        known = {name: value if name == label else _as_value(value) for name, value in example.items() if value}
+        return _split(known, label)
+
+    return parse
+
+
+def _split(example: Example, label: str) -> tuple[Example, Any]:
+    """The features and the label; what is missing is left out."""
+    return {name: value for name, value in example.items() if value is not None and name != label}, example.get(label)
+
+
+def _as_value(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -1,0 +1,138 @@
+"""Options that several commands share. They have the names of the library's parameters."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
+FILE = click.Path(allow_dash=True)
+
+
+@dataclass(frozen=True)
+class Output:
+    """How a command answers: in panels, in JSON, or only by its exit code."""
+
+    json: bool
+    quiet: bool
+
+
+class Limit(click.ParamType):  # type: ignore[type-arg]
+    """A whole number of at least 1, or `none` for no limit."""
+
+    name = "limit"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> int | str:
+        if value == "none":
+            return "none"
+        try:
+            number = int(value)
+        except ValueError:
+            number = 0
+        if number < 1:
+            self.fail(f"{value!r} is neither a whole number of at least 1 nor 'none'", parameter, context)
+        return number
+
+
+def unlimited(limit: int | str) -> int | None:
+    """The library's word for `none`."""
+    return None if isinstance(limit, str) else limit
+
+
+def answering(command: Command) -> Command:
+    """--json, --quiet and --debug, which every command has; the command gets them as `output`."""
+
+    @click.option("--json", is_flag=True, help="Answer in JSON, for machines.")
+    @click.option("--quiet", is_flag=True, help="Answer only by the exit code; errors are still said.")
+    @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+    @functools.wraps(command)
+    def wrapped(*args: Any, json: bool, quiet: bool, debug: bool, **kwargs: Any) -> Any:
+        return command(*args, output=Output(json, quiet), **kwargs)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def column_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The columns of the FILE that was typed already, for the shell to complete."""
+    import csv
+
+    typed = [context.params.get("file"), *reversed(context.args)]  # with an unfinished option, all is in args
+    try:
+        with open(next(filter(None, typed), ""), newline="", encoding="utf-8") as file:
+            first = file.readline()
+    except (OSError, UnicodeDecodeError):
+        return []
+    names = next(csv.reader([first], delimiter=max(",;\t", key=first.count)), [])
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def _column(name: str, what: str) -> Callable[[Command], Command]:
+    help_text = f"{what} May be repeated."
+    return click.option(name, metavar="COL", multiple=True, shell_complete=column_names, help=help_text)
+
+
+label = click.option("--label", metavar="COL", shell_complete=column_names, help="The column with the labels.")
+categorical = _column("--categorical", "A column of numbers that are names, such as identifiers.")
+text = _column("--text", "A column of free text: a feature for each word and each pair of words.")
+ignore = _column("--ignore", "A column to leave out.")
+file_format = click.option(
+    "--format", type=click.Choice(FORMATS), help="The format of FILE, if neither its name nor its content shows it."
+)
+
+
+def table(command: Command) -> Command:
+    """What the columns of a table mean."""
+    for option in (file_format, ignore, text, categorical, label):
+        command = option(command)
+    return command
+
+
+force = click.option("--force", is_flag=True, help="Replace a file that is already there.")
+report = click.option(
+    "--report", type=click.Path(), metavar="HTML", help="Where to write a report, one page that needs nothing else."
+)
+report_features = click.option(
+    "--report-features",
+    nargs=2,
+    metavar="A B",
+    help="The two features that the report draws.  [default: the only two, if they are numbers]",
+)
+fit_intercept = click.option(
+    "--fit-intercept/--no-fit-intercept", default=True, show_default=True, help="Whether planes have a bias."
+)
+random_state = click.option(
+    "--random-state", type=int, default=0, show_default=True, metavar="N", help="The seed of the shuffling."
+)
+max_epochs = click.option(
+    "--max-epochs", type=Limit(), default=10, show_default=True, metavar="N|none", help="When to stop at the latest."
+)
+shuffle = click.option(
+    "--shuffle/--no-shuffle", default=True, show_default=True, help="Whether each epoch has an order of its own."
+)
+min_margin = click.option(
+    "--min-margin", type=float, metavar="G", help="Stop as soon as no separator can have this margin."
+)
+tie = click.option(
+    "--tie", type=click.Choice(["mistake", "predict"]), default="mistake", show_default=True,
+    help="Whether a score of 0 is a mistake, or predicts the second class.",
+)  # fmt: skip
+
+
+def readout(*choices: str) -> Callable[[Command], Command]:
+    """Which weights predict."""
+    return click.option(
+        "--readout", type=click.Choice(choices), default="average", show_default=True, help="Which weights predict."
+    )
+
+
+def time_limit(help_text: str, default: float | None = None) -> Callable[[Command], Command]:
+    """Seconds after which to stop."""
+    kind = click.FloatRange(min=0, min_open=True)
+    return click.option(
+        "--time-limit", type=kind, default=default, show_default=default is not None, metavar="S", help=help_text
+    )

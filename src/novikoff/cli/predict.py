@@ -1,0 +1,167 @@
+"""`novikoff predict`: add a column of predictions to a table, piece by piece."""
+
+import contextlib
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from novikoff.cli import options
+from novikoff.cli.options import Output
+
+if TYPE_CHECKING:
+    from novikoff.data.batches import Batch, Records
+    from novikoff.learn.linear_model import Decided, LinearModel
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@click.argument("file", type=options.FILE)
+@options.file_format
+@click.option("--out", type=click.Path(), metavar="OUT", help="Where to write the CSV.  [default: standard output]")
+@options.force
+@click.option("--column", default="prediction", show_default=True, metavar="NAME", help="The name of the new column.")
+@click.option(
+    "--scores", is_flag=True, help="Add the scores, too: one column, or one for each of more than two classes."
+)
+@options.answering
+def predict(
+    model: str, file: str, format: str | None, out: str | None, force: bool, column: str, scores: bool, output: Output
+) -> None:
+    """Write the table FILE as CSV, with a column of what MODEL predicts.
+
+    The table is read and written piece by piece: it may be larger than memory, and it may come through a pipe ("-").
+    With --json, standard output has one object a row: its number, the prediction and the scores.
+    """
+    from novikoff.cli import documents
+    from novikoff.cli.models import load_linear
+    from novikoff.cli.outputs import check_free
+    from novikoff.cli.progress import progress
+    from novikoff.cli.render import answer
+    from novikoff.cli.tables import open_unlabelled
+
+    target = None if out is None else check_free(out, force)
+    loaded = load_linear(model)
+    reader = open_unlabelled(file, format, loaded.encoding)
+    writer = Writer(loaded, column, scores, as_json=output.json and target is None)
+    with progress(output.quiet or target is None) as bar, _sink(target) as write:
+        for batch in bar.over(reader, "predicting"):
+            write(writer.lines(batch))
+    warn_of_the_unknown(output, writer.unseen, writer.missing)
+    if target is not None:
+        said = documents.document(
+            "predict", model=model, file=file, out=str(target), rows=writer.n_rows, predicted=writer.predicted,
+            unseen=writer.unseen, missing=writer.missing,
+        )  # fmt: skip
+        answer(output, said, lambda: panel(said))
+
+
+@dataclass
+class Writer:
+    """Predictions as lines of CSV or of JSON, and what there is to say about them in the end."""
+
+    model: "LinearModel"
+    column: str
+    scores: bool
+    as_json: bool
+    n_rows: int = 0
+    predicted: Counter[str] = field(default_factory=Counter)
+    unseen: Counter[str] = field(default_factory=Counter)
+    missing: Counter[str] = field(default_factory=Counter)
+
+    def lines(self, batch: "Batch | Records") -> bytes:
+        """What is to be written for a batch, the header before the first."""
+        decided = self.model.decide(batch)
+        first, self.n_rows = self.n_rows, self.n_rows + len(decided.labels)
+        self.unseen.update(decided.unseen)
+        self.missing.update(decided.missing)
+        labels = decided.labels.tolist()
+        self.predicted.update(Counter(map(str, labels)))
+        if self.as_json:
+            return self._json(labels, decided, first)
+        return self._csv(batch, {self.column: labels, **self._score_columns(decided)}, with_header=first == 0)
+
+    def _score_columns(self, decided: "Decided") -> dict[str, list[float]]:
+        if not self.scores:
+            return {}
+        if decided.scores.ndim == 1:
+            return {"score": decided.scores.tolist()}
+        return {
+            f"score of {name}": column.tolist()
+            for name, column in zip(self.model.classes, decided.scores.T, strict=True)
+        }
+
+    def _csv(self, batch: "Batch | Records", extra: dict[str, list[Any]], with_header: bool) -> bytes:
+        import csv
+        import io
+
+        from novikoff.cli.tables import as_text, csv_rows
+        from novikoff.data.batches import Records
+
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        names = batch.columns.schema.names if isinstance(batch, Records) else []
+        twice = next((name for name in extra if name in names), None)
+        if twice is not None:
+            raise ValueError(f"{batch.file} has a column {twice!r} already; choose another name with --column")
+        if with_header:
+            writer.writerow([*names, *extra])
+        if isinstance(batch, Records):
+            writer.writerows(csv_rows(batch, extra))
+        else:
+            writer.writerows(zip(*(map(as_text, values) for values in extra.values()), strict=True))
+        return text.getvalue().encode()
+
+    def _json(self, labels: list[Any], decided: "Decided", first: int) -> bytes:
+        import json
+
+        scores = decided.scores.tolist()
+        lines = (
+            json.dumps({"row": first + row, "prediction": label, "score": score}, ensure_ascii=False)
+            for row, (label, score) in enumerate(zip(labels, scores, strict=True))
+        )
+        return "".join(f"{line}\n" for line in lines).encode()
+
+
+@contextlib.contextmanager
+def _sink(target: Any) -> Iterator[Callable[[bytes], None]]:
+    """What takes the lines: a file that gets its name at the end, or standard output, at once."""
+    if target is not None:
+        from novikoff.data.whole_file import WholeFile
+
+        with WholeFile(target) as file:
+            yield file.write
+        return
+    stream = sys.stdout.buffer
+
+    def write(lines: bytes) -> None:
+        stream.write(lines)
+        stream.flush()
+
+    yield write
+
+
+def warn_of_the_unknown(output: Output, unseen: dict[str, int], missing: dict[str, int]) -> None:
+    """Say what the model had never met, and took for nothing."""
+    from novikoff.cli.render import warn
+
+    for column, count in unseen.items():
+        warn(output, f"the column {column!r} has {count:,} values that training did not have; they count as 0")
+    for column, count in missing.items():
+        warn(
+            output, f"the column {column!r} lacks {count:,} values, and lacked none in training; they count as average"
+        )
+
+
+def panel(said: dict[str, Any]) -> Any:
+    """How many rows, and how many of each class."""
+    from novikoff.cli.render import facts, listed
+
+    counts = [f"{name} ({count:,})" for name, count in sorted(said["predicted"].items())]
+    return facts(
+        f"novikoff predict {said['file']}",
+        [("rows", f"{said['rows']:,}"), ("predicted", listed(counts)), ("written", said["out"])],
+    )

@@ -1,0 +1,132 @@
+"""Progress on long work: a bar on stderr with rate and remaining time, on a terminal, once it has taken a while."""
+
+import contextlib
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+# Seconds before a bar appears: shorter work needs none, nor the import of what draws it.
+PATIENCE = 0.5
+
+
+@dataclass
+class Bar:
+    """What has been done so far, of how much."""
+
+    is_shown: bool
+    began: float = field(default_factory=time.monotonic)
+    drawn: "Progress | None" = None
+    what: str = ""
+    done: int = 0
+    total: int | None = None
+
+    def stage(self, what: str, total: int | None = None) -> None:
+        """Begin another part of the work."""
+        self.what, self.done, self.total, self.began = what, 0, total, time.monotonic()
+        if self.drawn is not None:
+            self.drawn.reset(self.drawn.task_ids[0], description=what, total=total)
+
+    def advance(self, count: int) -> None:
+        self.done += count
+        if not self.is_shown:
+            return
+        if self.drawn is None and time.monotonic() - self.began > PATIENCE:
+            self.drawn = _drawn()
+            self.drawn.add_task(self.what, total=self.total)
+        if self.drawn is not None:
+            self.drawn.update(self.drawn.task_ids[0], completed=self.done)
+
+    def over(self, items: Iterable[Any], what: str, total: int | None = None) -> Iterator[Any]:
+        """Hand on batches or records, and count their rows."""
+        self.stage(what, total)
+        for item in items:
+            yield item
+            self.advance(item.columns.num_rows if hasattr(item, "columns") else item.rows.n_rows)
+
+    def close(self) -> None:
+        if self.drawn is not None:
+            self.drawn.stop()
+            self.drawn = None
+
+
+@contextlib.contextmanager
+def progress(quiet: bool) -> Iterator[Bar]:
+    """A bar that is gone when the work is done."""
+    bar = Bar(not quiet and sys.stderr.isatty())
+    try:
+        yield bar
+    finally:
+        bar.close()
+
+
+def _drawn() -> "Progress":
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    class Rate(TextColumn):
+        def render(self, task: Any) -> Any:
+            from rich.text import Text
+
+            return Text(f"{task.speed:,.0f} rows/s" if task.speed else "")
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        Rate(""),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    drawn = Progress(*columns, console=Console(stderr=True), transient=True)
+    drawn.start()
+    return drawn
+
+
+class Patience:
+    """Ctrl-C waits for the end of the epoch; a second one does not.
+
+    So what is kept of an interrupted run is the weights after a complete epoch.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def interrupt(self) -> None:
+        """Do what was asked for."""
+        self.asked = False
+        raise KeyboardInterrupt
+
+    def _hear(self, number: int, frame: Any) -> None:
+        if self.asked:
+            self.interrupt()
+        self.asked = True
+        click.echo("\nstopping after this epoch; press Ctrl-C again to stop at once", err=True)
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator["Patience"]:
+        if threading.current_thread() is not threading.main_thread():
+            yield self  # signals reach only the main thread
+            return
+        before = signal.signal(signal.SIGINT, self._hear)
+        try:
+            yield self
+        finally:
+            signal.signal(signal.SIGINT, before)

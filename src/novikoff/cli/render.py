@@ -1,0 +1,114 @@
+"""Panels: what a person reads. Colours only on a terminal, and none where NO_COLOR is set; rich sees to both."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from novikoff.cli.documents import Document
+from novikoff.cli.options import Output
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+WIDEST, NARROW = 100, 70
+GOOD, BAD, NAME = "green", "yellow", "bold"
+
+
+def answer(output: Output, document: Document, panel: "Callable[[], RenderableType]") -> None:
+    """Say the answer in JSON or as a panel, or not at all."""
+    if output.quiet:
+        return
+    if output.json:
+        click.echo(json.dumps(document, ensure_ascii=False))
+        return
+    console().print(panel())
+
+
+def console() -> "Console":
+    """Standard output, as wide as it is, but not so wide that lines are hard to read. Text is never markup."""
+    from rich.console import Console
+
+    found = Console(highlight=False, emoji=False, markup=False)
+    found.width = min(found.width, WIDEST)
+    return found
+
+
+def facts(title: str, rows: "Iterable[tuple[str, RenderableType | None]]") -> "RenderableType":
+    """A panel of facts, each with its name; those that are None are left out."""
+    from rich.box import ROUNDED
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style=NAME, no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in rows:
+        if value is not None:
+            grid.add_row(name, value)
+    return Panel(grid, title=Text(title), title_align="left", box=ROUNDED, padding=(0, 1))
+
+
+def columns(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> "Table":
+    """A small table without lines; all but the first `left` columns are numbers."""
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=any(header), pad_edge=False, header_style="dim")
+    for place, name in enumerate(header):
+        table.add_column(name, justify="left" if place < left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def weights_table(weights: Sequence[Document]) -> "Table":
+    """Weights with bars; with many classes, for each the class first. Names are never cut."""
+    from rich.table import Table
+    from rich.text import Text
+
+    many = any(weight["class"] is not None for weight in weights)
+    largest = max((abs(weight["weight"]) for weight in weights), default=0.0) or 1.0
+    size = 24 if console().width >= NARROW else 8
+    table = Table.grid(padding=(0, 2))
+    if many:
+        table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    for _ in ("weight", "bar"):
+        table.add_column(no_wrap=True)
+    for weight in weights:
+        value = weight["weight"]
+        length = max(1, round(size * abs(value) / largest))
+        bar = Text("━" * length, style=GOOD if value > 0 else "red")
+        label = [in_words(weight["class"])] if many else []
+        table.add_row(*label, weight["name"], Text(f"{value:+.4g}", justify="right"), bar)
+    return table
+
+
+def in_words(label: Any) -> str:
+    """A label; a whole number without its .0.
+
+    >>> in_words(-1.0), in_words("yes")
+    ('-1', 'yes')
+    """
+    return f"{label:g}" if isinstance(label, float) else str(label)
+
+
+def listed(items: Sequence[Any], most: int = 12) -> str:
+    """Items with commas, not more than `most`."""
+    shown = ", ".join(f"{item:,}" if type(item) is int else in_words(item) for item in items[:most])
+    return f"{shown}, ... ({len(items):,} in all)" if len(items) > most else shown
+
+
+def stacked(*parts: "RenderableType | None") -> "RenderableType":
+    from rich.console import Group
+
+    return Group(*(part for part in parts if part is not None))
+
+
+def warn(output: Output, what: str) -> None:
+    """A warning on stderr, which no machine reads by mistake."""
+    if not output.quiet:
+        click.echo(f"novikoff: {what}", err=True)

@@ -1,0 +1,100 @@
+"""`novikoff score`: count the errors of a model on a labelled table."""
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from novikoff.cli import options
+from novikoff.cli.options import Output
+
+if TYPE_CHECKING:
+    from novikoff.data.reading import Reader
+    from novikoff.learn.linear_model import LinearModel
+
+# More classes than this do not fit beside each other.
+WIDEST_TABLE = 10
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@click.argument("file", type=options.FILE)
+@click.option(
+    "--label",
+    metavar="COL",
+    shell_complete=options.column_names,
+    help="The column with the labels.  [default: as in training]",
+)
+@options.file_format
+@options.answering
+def score(model: str, file: str, label: str | None, format: str | None, output: Output) -> None:
+    """Count the errors of MODEL on the labelled table FILE."""
+    from novikoff.cli import documents
+    from novikoff.cli.models import load_linear
+    from novikoff.cli.predict import warn_of_the_unknown
+    from novikoff.cli.progress import progress
+    from novikoff.cli.render import answer
+
+    loaded = load_linear(model)
+    reader = _open(file, format, loaded, label)
+    pairs, unseen, missing = Counter[tuple[Any, Any]](), Counter[str](), Counter[str]()
+    with progress(output.quiet) as bar:
+        for batch in bar.over(reader, "scoring"):
+            decided = loaded.decide(batch)
+            pairs.update(zip(batch.labels.tolist(), decided.labels.tolist(), strict=True))
+            unseen.update(decided.unseen)
+            missing.update(decided.missing)
+    known = loaded.classes.tolist()
+    names = [*known, *sorted({truth for truth, _ in pairs} - set(known), key=str)]
+    rows, right = pairs.total(), sum(pairs[name, name] for name in names)
+    if not rows:
+        raise ValueError(f"{file} has no examples to score")
+    said = documents.document(
+        "score",
+        model=model,
+        file=file,
+        rows=rows,
+        errors=rows - right,
+        accuracy=right / rows,
+        classes=names,
+        confusion=[[pairs[truth, guess] for guess in known] for truth in names],
+        unseen=unseen,
+        missing=missing,
+    )
+    warn_of_the_unknown(output, unseen, missing)
+    answer(output, said, lambda: panel(said, len(known)))
+
+
+def _open(file: str, format: str | None, model: "LinearModel", label: str | None) -> "Reader":
+    from novikoff.data.reading import read
+
+    if model.encoding is None:
+        reader = read(file, format=format)
+        if reader.is_table:
+            raise ValueError(f"{file} is a table, but the model was learned from numbers without names")
+        return reader
+    label = label or model.parameters.get("label")
+    if label is None:
+        raise ValueError("the model does not say which column has the labels; name it by --label")
+    return read(file, label=label, format=format, types=model.encoding.types)
+
+
+def panel(said: dict[str, Any], n_known: int) -> Any:
+    """The errors, and which class was taken for which."""
+    from novikoff.cli.render import columns, facts, in_words
+
+    names = list(map(in_words, said["classes"]))
+    table = None
+    if len(names) <= WIDEST_TABLE:
+        counts = zip(names, said["confusion"], strict=True)
+        lines = [(name, *(f"{count:,}" for count in line)) for name, line in counts]
+        table = columns(("truth \\ guess", *names[:n_known]), lines)
+    return facts(
+        f"novikoff score {said['file']}",
+        [
+            ("rows", f"{said['rows']:,}"),
+            ("errors", f"{said['errors']:,} ({said['errors'] / said['rows']:.2%})"),
+            ("accuracy", f"{said['accuracy']:.2%}"),
+            ("classes", table),
+        ],
+    )

@@ -1,0 +1,79 @@
+"""Tables to predict from: read piece by piece, with all their columns, so that they can be written out again."""
+
+import io
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from novikoff.data.batches import Records
+from novikoff.data.delimited import pieces
+from novikoff.data.reading import Reader, read
+from novikoff.data.streams import Source, compression, reading
+from novikoff.features.columns import Numeric
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+
+HEADER_BYTES = 1 << 16
+
+
+def open_unlabelled(file: str, format: str | None, encoding: "Encoding | None") -> Reader:
+    """A reader of all columns, in one pass. Numbers of text files come as they are written."""
+    arrived = _looked_at_standard_input() if file == "-" else None
+    reader = read(file, format=format)
+    if not reader.is_table:
+        if encoding is not None:
+            raise ValueError(f"{file} is svmlight text, but the model was learned from a table with named columns")
+        return reader
+    if encoding is None:
+        raise ValueError(f"{file} is a table, but the model was learned from numbers without names")
+    if reader.formats[0] in ("csv", "tsv"):
+        return replace(reader, types=_types(_header(reader, arrived), encoding))
+    return reader if arrived is None else replace(reader, types=encoding.types)
+
+
+def _types(names: tuple[str, ...], encoding: "Encoding") -> dict[str, str]:
+    """Every column as text, but for categories, which are told apart as training told them."""
+    needed = {
+        name: "string" if isinstance(encoding.columns[name], Numeric) else kind for name, kind in encoding.types.items()
+    }
+    return dict.fromkeys(names, "string") | needed
+
+
+def _looked_at_standard_input() -> bytes:
+    """What has arrived there, without reading it."""
+    look = getattr(sys.stdin.buffer, "peek", None)
+    return b"" if look is None else look(1)
+
+
+def _header(reader: Reader, arrived: bytes | None) -> tuple[str, ...]:
+    """The names in the first line; none where that line has not arrived yet."""
+    source = Source(reader.files[0], reader.files[0], reader.formats[0])
+    if arrived is None:
+        with reading(source, {}) as stream:
+            return pieces(stream, source, HEADER_BYTES)[0].names
+    if b"\n" not in arrived or compression(arrived) is not None:
+        return ()
+    return pieces(io.BytesIO(arrived), source, HEADER_BYTES)[0].names
+
+
+def csv_rows(records: Records, extra: Mapping[str, list[Any]]) -> Iterator[tuple[str, ...]]:
+    """The records with further columns, row by row, as text."""
+    table = records.columns
+    parts = [map(as_text, table.column(name).to_pylist()) for name in table.schema.names]
+    parts += [map(as_text, values) for values in extra.values()]
+    return zip(*parts, strict=True)
+
+
+def as_text(value: Any) -> str:
+    """A value as CSV has it.
+
+    >>> [as_text(value) for value in (None, True, 0.1, 2.0, "word")]
+    ['', 'true', '0.1', '2.0', 'word']
+    """
+    if value is None:
+        return ""
+    if value is True or value is False:
+        return "true" if value else "false"
+    return str(value)

@@ -1,0 +1,168 @@
+"""`novikoff tag train`: learn a tagger from labelled sentences."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from novikoff.cli import options
+from novikoff.cli.errors import DONE, INTERRUPTED
+from novikoff.cli.options import Output
+from novikoff.cli.sentences import layout
+
+if TYPE_CHECKING:
+    from novikoff.cli.progress import Bar, Patience
+    from novikoff.learn.tagger import Tagger
+
+SHOWN = 10
+
+
+@click.command()
+@click.argument("file", type=options.FILE)
+@click.option(
+    "--templates", type=click.Path(), required=True, metavar="FILE", help="The feature templates, one a line."
+)
+@layout
+@click.option("--label", metavar="COL", help="The column with the labels.  [default: the last]")
+@click.option(
+    "--model", type=click.Path(), metavar="OUT", help="Where to write the model.  [default: FILE's name with .novikoff]"
+)
+@options.force
+@click.option(
+    "--constraint",
+    type=click.Choice(["IOB1", "IOB2", "IOBES", "BILOU"]),
+    help="Predict only legal label sequences of this scheme.",
+)
+@click.option(
+    "--min-count",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How often a feature must occur.",
+)
+@click.option(
+    "--held-out",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Choose the number of epochs on this share of the sentences.",
+)
+@click.option(
+    "--patience",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="How many epochs to look on after the best, with --held-out.",
+)
+@click.option(
+    "--cost",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    show_default=True,
+    metavar="C",
+    help="What each wrong label gets on top while learning, so that the right sequence wins by a margin.",
+)
+@options.readout("average", "last")
+@options.max_epochs
+@options.shuffle
+@options.random_state
+@options.min_margin
+@options.time_limit("Seconds after which to stop learning.")
+@options.answering
+def train(
+    file: str,
+    templates: str,
+    columns: str | None,
+    separator: str | None,
+    comment: str | None,
+    label: str | None,
+    model: str | None,
+    force: bool,
+    random_state: int,
+    output: Output,
+    **learning: Any,
+) -> int:
+    """Learn a tagger from the labelled sentences in FILE.
+
+    Templates say which parts of a token and its neighbours are features: word[0], pos[-1], pos[-1]|pos[0],
+    suffix2(word[0]); there are lower, shape, prefixN and suffixN. Ctrl-C stops after the epoch that is running, and
+    keeps the weights that it ends with.
+    """
+    from novikoff.cli.fit import default_model, was_interrupted
+    from novikoff.cli.outputs import check_free
+    from novikoff.cli.progress import Patience, progress
+    from novikoff.cli.sentences import read_sentences, read_templates, split_names
+    from novikoff.keep.models import save
+    from novikoff.learn.tagger import learn_tagger
+
+    target = check_free(model or default_model(file), force)
+    learning["max_epochs"] = options.unlimited(learning["max_epochs"])
+    sentences = read_sentences(file, split_names(columns) or ("word", "pos", "chunk"), separator, comment)
+    label = label or sentences.columns[-1]
+    gold = sentences.column(label)
+    features = tuple(name for name in sentences.columns if name != label)
+    with progress(output.quiet) as bar, Patience().listening() as patience:
+        watched = {"after_epoch": _watcher(len(gold), learning["max_epochs"], bar, patience)}
+        tagger, _ = learn_tagger(
+            sentences, gold, templates=read_templates(templates), columns=features, seed=random_state,
+            **learning, **({} if learning["held_out"] else watched),
+        )  # fmt: skip
+    save(tagger, target)
+    _report(output, file, len(gold), tagger, str(target))
+    return INTERRUPTED if was_interrupted(tagger.run) else DONE
+
+
+def _watcher(n_sentences: int, max_epochs: int | None, bar: "Bar", patience: "Patience") -> Any:
+    bar.stage("learning", None if max_epochs is None else max_epochs * n_sentences)
+
+    def after_epoch(memory: Any) -> bool:
+        bar.advance(n_sentences)
+        if patience.asked:
+            patience.interrupt()
+        return False
+
+    return after_epoch
+
+
+def _report(output: Output, file: str, n_sentences: int, tagger: "Tagger", target: str) -> None:
+    from novikoff.cli import documents
+    from novikoff.cli.render import answer
+
+    run = documents.described_run(tagger.run)
+    said = documents.document(
+        "tag train",
+        data={
+            "file": file, "sentences": n_sentences, "tokens": tagger.run.n_tokens, "labels": tagger.labels,
+            "features": tagger.weights.emissions.shape[0],
+        },
+        run={**run, "wrong_tokens": tagger.run.wrong_tokens, "held_out_errors": tagger.run.held_out_errors},
+        weights=[{"class": w.label, "name": str(w.feature), "weight": w.weight} for w in tagger.heaviest(SHOWN)],
+        model=target,
+    )  # fmt: skip
+    answer(output, said, lambda: panel(said))
+
+
+def panel(said: dict[str, Any]) -> Any:
+    """What was read, what was learned, and where the model is."""
+    from pathlib import Path
+
+    from novikoff.cli import sayings
+    from novikoff.cli.outputs import size_in_words
+    from novikoff.cli.render import facts, listed
+    from novikoff.learn.record import counted
+
+    data, run, target = said["data"], said["run"], Path(said["model"])
+    size = f"{counted(data['sentences'], 'sentence')}, {counted(data['tokens'], 'token')}"
+    return facts(
+        f"novikoff tag train {data['file']}",
+        [
+            ("read", f"{size}, {counted(data['features'], 'feature')}"),
+            ("labels", listed(data["labels"], 24)),
+            ("learned", sayings.weights(said["weights"], run, data["labels"])),
+            ("stopped", sayings.why_it_stopped(run)),
+            ("mistakes", sayings.mistakes(run)),
+            ("errors", sayings.errors(run, "training sentences")),
+            ("bound", sayings.bound(None, run)),
+            ("model", f"{target} ({size_in_words(target)})"),
+        ],
+    )

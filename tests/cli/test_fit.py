@@ -1,0 +1,148 @@
+"""`fit` learns what the library learns, says what it did, and keeps what is there."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from novikoff.data import read
+from novikoff.features.encode import learn_encoding
+from novikoff.keep.models import load, load_plain
+from novikoff.learn.files import learn_from
+from tests.cli.calling import call
+
+
+@pytest.mark.parametrize(
+    ("options", "same"),
+    [
+        ("", {}),
+        ("--readout vote --max-epochs 3", {"readout": "vote", "max_epochs": 3}),
+        (
+            "--readout last --no-shuffle --no-fit-intercept",
+            {"readout": "last", "shuffle": False, "fit_intercept": False},
+        ),
+        ("--max-epochs none --tie predict --random-state 5", {"max_epochs": None, "tie": "predict", "seed": 5}),
+        ("--min-margin 0.9", {"min_margin": 0.9}),
+    ],
+)
+def test_the_command_learns_what_the_library_learns(folder, options, same):
+    done = call("fit", "cars.csv", "--label", "sport_car", "--force", "--quiet", *options.split(), folder=folder)
+    assert done.code == 0
+    reader = read(folder / "cars.csv", label="sport_car")
+    expected = learn_from(reader, **{"seed": 0, **same})
+    model = load_plain(folder / "cars.novikoff")
+    np.testing.assert_array_equal(model.memory.weights, expected.memory.weights)
+    np.testing.assert_array_equal(model.memory.drift, expected.memory.drift)
+    assert model.run == expected.run
+    assert model.fingerprint == expected.fingerprint
+    assert model.encoding == expected.encoding
+
+
+def test_the_columns_are_what_the_options_say(folder):
+    (folder / "ids.csv").write_text("id,note,extra,sport\n6,low red car,1,yes\n3,slow tractor,2,no\n6,red car,3,yes\n")
+    wishes = {"categorical": ["id"], "text": ["note"], "ignore": ["extra"]}
+    options = [word for name, (column,) in wishes.items() for word in (f"--{name}", column)]
+    assert call("fit", "ids.csv", "--label", "sport", *options, folder=folder).code == 0
+    model = load_plain(folder / "ids.novikoff")
+    assert model.encoding == learn_encoding(read(folder / "ids.csv", label="sport"), **wishes)
+
+
+def test_the_panel_says_what_was_read_and_learned_and_proved(folder):
+    done = call("fit", "cars.csv", "--label", "sport_car", "--force", folder=folder)
+    wanted = [
+        "400 rows",
+        "numeric      doors, year, engine_size",
+        "categorical  manufacturer (7 values), colour (6 values)",
+        "maximum_speed",
+        "by epoch: 19, 5, 4, 0",
+        "an epoch made no mistake",
+        "0 of 400 training rows are wrong",
+        "separable (exact)",
+        "gamma between 0.175467",
+        "28 mistakes made; the theorem allows (R/gamma)^2 = 2,599",
+        "cars.novikoff",
+    ]
+    assert [part for part in wanted if part not in done.out] == []
+    assert max(map(len, done.out.splitlines())) == 80
+    assert done.err == ""
+
+
+def test_the_mistakes_of_the_notes_example_are_three(folder):
+    line = "fit six_points.svm --readout last --no-fit-intercept --no-shuffle --json"
+    said = call(*line.split(), folder=folder).json
+    assert said["run"]["mistakes"] == 3
+    assert [(weight["name"], weight["weight"]) for weight in said["weights"]] == [("column 1", 3.0), ("column 2", 1.0)]
+    assert said["certificate"]["mistake_bound"] == 5
+
+
+def test_an_estimator_can_be_made_of_the_model(folder):
+    model = load(folder / "cars.novikoff")
+    assert list(model.classes_) == ["no", "yes"]
+    assert model.get_params()["random_state"] == 0
+
+
+def test_a_table_can_come_compressed_and_through_a_pipe(folder):
+    text = (folder / "cars.csv").read_text()
+    (folder / "zipped.csv.gz").write_bytes(gzip.compress(text.encode()))
+    assert call("fit", "zipped.csv.gz", "--label", "sport_car", "--quiet", folder=folder).code == 0
+    piped = ("fit", "-", "--label", "sport_car", "--model", "piped.novikoff", "--quiet")
+    assert call(*piped, folder=folder, stdin=text).code == 0
+    before, *after = (load_plain(folder / f"{name}.novikoff").memory.weights for name in ("cars", "zipped", "piped"))
+    assert all(np.array_equal(before, weights) for weights in after)
+
+
+def test_whoever_asked_for_convergence_and_did_not_get_it_is_warned(folder):
+    done = call("fit", "xor.csv", "--label", "bits", "--readout", "last", folder=folder)
+    assert done.code == 0
+    assert "it did not converge: the number of epochs was used up" in done.err
+    assert "overlapping (exact)" in done.out
+
+
+def test_without_certify_nothing_is_certified(folder):
+    said = call("fit", "cars.csv", "--label", "sport_car", "--no-certify", "--force", "--json", folder=folder).json
+    assert said["certificate"] is None
+    assert load_plain(folder / "cars.novikoff").certificate is None
+    assert "rule out every margin above" in call("inspect", "cars.novikoff", folder=folder).out
+
+
+def test_a_certificate_that_takes_too_long_is_undecided(folder):
+    line = "fit cars.csv --label sport_car --force --json --certify-time-limit 1e-9"
+    assert call(*line.split(), folder=folder).json["certificate"]["verdict"] in ("undecided", "separable")
+
+
+def test_a_proof_that_is_very_long_stays_out_of_the_model(folder, monkeypatch):
+    monkeypatch.setattr("novikoff.cli.fit.LONGEST_PROOF", 100)
+    said = call("fit", "cars.csv", "--label", "sport_car", "--force", "--json", folder=folder).json
+    assert said["certificate"]["verdict"] == "separable"
+    assert load_plain(folder / "cars.novikoff").certificate is None
+
+
+def test_a_model_that_is_there_is_kept_and_nothing_is_learned(folder):
+    before = (folder / "cars.novikoff").read_bytes()
+    done = call("fit", "cars.csv", "--label", "no such column", folder=folder)
+    assert done.code == 1
+    assert "cars.novikoff is already there, and is kept; pass --force" in done.err
+    assert (folder / "cars.novikoff").read_bytes() == before
+
+
+def test_svmlight_has_no_columns_to_name(folder):
+    done = call("fit", "six_points.svm", "--ignore", "x", "--model", "m", folder=folder)
+    assert done.code == 1
+    assert "svmlight text has no named columns" in done.err
+
+
+def test_an_interrupt_while_certifying_loses_nothing(folder, monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("novikoff.cli.training.certified", interrupted)
+    said = call("fit", "cars.csv", "--label", "sport_car", "--force", "--json", folder=folder).json
+    assert said["certificate"] is None
+    assert said["run"]["stopped"] == "NO_MISTAKES"
+
+
+def test_names_with_brackets_are_shown_as_they_are(folder):
+    (folder / "a[bold]b.csv").write_text("x[/],y\n1,[red]p\n2,q\n")
+    out = call("fit", "a[bold]b.csv", "--label", "y", folder=folder).out
+    for name in ("a[bold]b.csv", "x[/]", "[red]p"):
+        assert name in out

@@ -1,0 +1,93 @@
+"""`tag`: taggers from CoNLL files, the same as the library's."""
+
+import json
+
+import pytest
+
+from novikoff.data.conll import read_conll
+from novikoff.keep.models import load_plain
+from novikoff.learn.tagger import learn_tagger
+from tests.cli.calling import call
+
+TEMPLATES = ["word[0]", "lower(word[-1])", "pos[-1]", "pos[0]", "pos[1]", "pos[-1]|pos[0]", "pos[0]|pos[1]"]
+
+
+@pytest.mark.parametrize(
+    ("options", "same"),
+    [
+        ("", {}),
+        ("--constraint IOB2 --min-count 2 --cost 1", {"constraint": "IOB2", "min_count": 2, "cost": 1.0}),
+        ("--held-out 0.3 --patience 1 --readout last", {"held_out": 0.3, "patience": 1, "readout": "last"}),
+        ("--no-shuffle --max-epochs 1", {"shuffle": False, "max_epochs": 1}),
+    ],
+)
+def test_the_command_learns_what_the_library_learns(folder, options, same):
+    sentences = read_conll(folder / "chunks.conll")
+    templates = [*TEMPLATES, "suffix2(word[0])"]
+    expected, _ = learn_tagger(sentences, sentences.column("chunk"), templates=templates, seed=0, **same)
+    line = f"tag train chunks.conll --templates templates.txt --force --quiet {options}"
+    assert call(*line.split(), folder=folder).code == 0
+    model = load_plain(folder / "chunks.novikoff")
+    assert model.heaviest(None) == expected.heaviest(None)
+    assert model.run.mistakes_per_epoch == expected.run.mistakes_per_epoch
+
+
+def test_labels_are_added_with_or_without_the_gold_ones(folder):
+    text = (folder / "chunks.conll").read_text()
+    bare = "".join(line.rpartition(" ")[0] + "\n" for line in text.splitlines())
+    (folder / "bare.conll").write_text(bare)
+    full, short = (
+        call("tag", "run", "chunks.novikoff", f"{name}.conll", folder=folder).out for name in ("chunks", "bare")
+    )
+    assert [line.split()[-1:] for line in full.splitlines()] == [line.split()[-1:] for line in short.splitlines()]
+    assert short.splitlines()[0].split()[:2] == ["The", "DT"]
+    assert call("tag", "run", "chunks.novikoff", "-", folder=folder, stdin=bare).out == short
+
+
+def test_json_has_one_object_a_sentence(folder):
+    out = call("tag", "run", "chunks.novikoff", "chunks.conll", "--json", folder=folder).out
+    said = [json.loads(line) for line in out.splitlines()]
+    assert [part["sentence"] for part in said] == list(range(8))
+    assert said[2]["labels"] == ["B-NP", "B-VP", "B-PP", "B-NP", "O"]
+
+
+def test_chunks_are_scored(folder):
+    said = call("tag", "score", "chunks.novikoff", "chunks.conll", "--json", folder=folder).json
+    assert said["accuracy"] == 1.0
+    assert said["chunks"][-1] == {
+        "type": "all", "precision": 1.0, "recall": 1.0, "f1": 1.0, "gold": 34, "found": 34, "correct": 34,
+    }  # fmt: skip
+    out = call("tag", "score", "chunks.novikoff", "chunks.conll", "--scheme", "none", folder=folder).out
+    assert "61 right (100.00%)" in out
+    assert "precision" not in out
+
+
+def test_the_columns_and_what_stands_between_them_can_be_said(folder):
+    text = (folder / "chunks.conll").read_text().replace(" ", "\t")
+    (folder / "tabs.txt").write_text("# a comment\n" + text)
+    (folder / "t.txt").write_text("w[0]\np[0]\n")
+    layout = ["--columns", "w,p,tag", "--separator", "tab", "--comment", "#"]
+    line = ("tag", "train", "tabs.txt", "--templates", "t.txt", "--label", "tag", "--model", "tabs.novikoff", *layout)
+    assert call(*line, "--quiet", folder=folder).code == 0
+    scored = call("tag", "score", "tabs.novikoff", "tabs.txt", "--label", "tag", *layout, "--json", folder=folder)
+    assert scored.json["tokens"] == 61
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("tag train nope.conll --templates templates.txt", "there is no file nope.conll"),
+        ("tag train cars.csv --templates templates.txt --force", "columns, but 3 were expected"),
+        ("tag train chunks.conll --templates nope.txt --force", "nope.txt: No such file"),
+        ("tag train chunks.conll --templates empty.txt --force", "empty.txt has no templates"),
+        ("tag train chunks.conll --templates templates.txt", "chunks.novikoff is already there"),
+        ("tag score chunks.novikoff bare.conll", "2 columns, but 3 were expected"),
+        ("tag run chunks.novikoff empty.txt", "empty.txt has no tokens"),
+    ],
+)
+def test_what_is_wrong_is_said(folder, line, what):
+    (folder / "empty.txt").write_text("\n")
+    (folder / "bare.conll").write_text("The DT\ncat NN\n")
+    done = call(*line.split(), folder=folder)
+    assert done.code == 1
+    assert what in done.err
