@@ -43,6 +43,15 @@ if TYPE_CHECKING:
         shattered_example,
         vc_dimension,
     )
+    from novikoff.show.boundary import BoundaryDisplay
+    from novikoff.show.confusion import ConfusionDisplay
+    from novikoff.show.folding import FoldingDisplay
+    from novikoff.show.heaviest import HeaviestDisplay
+    from novikoff.show.margins import MarginsDisplay
+    from novikoff.show.mistakes import MistakesDisplay
+    from novikoff.show.paraboloid import ParaboloidDisplay
+    from novikoff.show.proof import ProofDisplay
+    from novikoff.show.weight_space import WeightSpaceDisplay
 
 __version__ = "0.1.0"
 
@@ -98,29 +107,46 @@ _HOMES = {
     "sauer_bound": "prove.vc",
     "shattered_example": "prove.vc",
     "vc_dimension": "prove.vc",
+    "BoundaryDisplay": "show.boundary",
+    "ConfusionDisplay": "show.confusion",
+    "FoldingDisplay": "show.folding",
+    "HeaviestDisplay": "show.heaviest",
+    "MarginsDisplay": "show.margins",
+    "MistakesDisplay": "show.mistakes",
+    "ParaboloidDisplay": "show.paraboloid",
+    "ProofDisplay": "show.proof",
+    "WeightSpaceDisplay": "show.weight_space",
     "FollowedProof": "prove.follow",
     "follow_proof": "prove.follow",
 }
 
 __all__ = [
     "Ball",
+    "BoundaryDisplay",
     "Bracket",
     "Certificate",
     "CertificateError",
     "ChunkScores",
     "Combination",
+    "ConfusionDisplay",
+    "FoldingDisplay",
     "FollowedProof",
     "FreundSchapireBound",
+    "HeaviestDisplay",
     "Inequalities",
     "InequalitiesError",
     "KernelPerceptron",
     "LinearProgram",
+    "MarginsDisplay",
+    "MistakesDisplay",
     "NoBall",
     "OnlinePerceptron",
     "Outcome",
     "Paraboloid",
+    "ParaboloidDisplay",
     "Perceptron",
     "ProgramCertificate",
+    "ProofDisplay",
     "Run",
     "Sentences",
     "Separation",
@@ -129,6 +155,7 @@ __all__ = [
     "Stopped",
     "StructuredPerceptron",
     "Verdict",
+    "WeightSpaceDisplay",
     "certify",
     "cover_count",
     "dichotomies",

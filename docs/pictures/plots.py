@@ -1,0 +1,108 @@
+"""Draw plots.png, all displays in one, and plots_*.png, each alone.
+
+python docs/pictures/plots.py
+"""
+
+import warnings
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_iris, make_moons
+from sklearn.pipeline import make_pipeline
+
+from novikoff import (
+    BoundaryDisplay,
+    ConfusionDisplay,
+    FoldingDisplay,
+    HeaviestDisplay,
+    KernelPerceptron,
+    MarginsDisplay,
+    MistakesDisplay,
+    Paraboloid,
+    ParaboloidDisplay,
+    Perceptron,
+    ProofDisplay,
+    WeightSpaceDisplay,
+    certify,
+)
+
+TOGETHER = (
+    *("proof", "boundary", "weight_space"),
+    *("mistakes", "kernel", "margins"),
+    *("confusion", "paraboloid", "heaviest"),
+)
+LAST = {"readout": "last", "max_epochs": None, "record_mistakes": True}
+
+
+def through_the_origin(n, gap, seed):
+    """Two classes that a line through the origin separates, with some room."""
+    X = np.random.default_rng(seed).normal(0, 1.4, (n, 2))
+    distance = X @ [0.8, 0.6]
+    far_enough = abs(distance) > gap
+    return X[far_enough], np.where(distance > 0, "red", "blue")[far_enough]
+
+
+def high_dimensions():
+    """Few points with labels by chance, in so many dimensions that some plane separates them."""
+    generator = np.random.default_rng(0)
+    return generator.normal(0, 1, (60, 100)), generator.choice(["blue", "red"], 60)
+
+
+def disc():
+    """Points in a disc, and around it."""
+    X = np.random.default_rng(4).uniform(-2.2, 2.2, (60, 2))
+    distance = np.linalg.norm(X - [0.5, -0.3], axis=1)
+    far_enough = abs(distance - 1.2) > 0.15
+    return X[far_enough], np.where(distance < 1.2, "red", "blue")[far_enough]
+
+
+def displays():
+    """Every display, by the name of its picture."""
+    iris = load_iris(as_frame=True)
+    petals, setosa = iris.data.iloc[:, 2:], np.where(iris.target == 0, "setosa", "other")
+    species = iris.target_names[iris.target]
+    line = Perceptron(**LAST, random_state=2).fit(petals, setosa)
+    many, colours = high_dimensions()
+    long_walk = Perceptron(**LAST, random_state=0).fit(many, colours)
+    X, y = through_the_origin(24, 0.3, seed=25)
+    walk = Perceptron(**LAST, fit_intercept=False, shuffle=False).fit(X, y)
+    moons, moon = make_moons(120, noise=0.05, random_state=0)
+    curved = KernelPerceptron(kernel="rbf", gamma=2.0, readout="last", max_epochs=None, random_state=9)
+    curved.fit(moons, moon)
+    three = Perceptron(random_state=0).fit(iris.data, species)
+    points, colour = disc()
+    lifted = make_pipeline(Paraboloid(), Perceptron(**LAST, random_state=0)).fit(points, colour)
+    return {
+        "mistakes": MistakesDisplay.from_estimator(long_walk, certificate=certify(many, colours)),
+        "proof": ProofDisplay.from_estimator(long_walk, many, colours),
+        "boundary": BoundaryDisplay.from_estimator(line, petals, setosa, certificate=certify(petals, setosa)),
+        "weight_space": WeightSpaceDisplay.from_estimator(walk, X, y),
+        "folding": FoldingDisplay.from_estimator(walk, X, y),
+        "margins": MarginsDisplay.from_estimator(three, iris.data, species),
+        "kernel": BoundaryDisplay.from_estimator(curved, moons, moon),
+        "regions": BoundaryDisplay.from_estimator(Perceptron(random_state=0).fit(petals, species), petals, species),
+        "paraboloid": ParaboloidDisplay.from_estimator(lifted, points, colour),
+        "confusion": ConfusionDisplay.from_estimator(three, iris.data, species),
+        "heaviest": HeaviestDisplay.from_estimator(three, n=12),
+    }
+
+
+def main(folder=Path(__file__).parent):
+    drawn = displays()
+    for name, display in drawn.items():
+        display.plot()
+        display.figure_.savefig(folder / f"plots_{name}.png", dpi=90)
+        plt.close(display.figure_)
+    figure = plt.figure(figsize=(19, 16.5), layout="constrained")
+    for part, name in zip(figure.subfigures(3, 3).flat, TOGETHER, strict=True):
+        drawn[name].plot(ax=part.add_subplot(projection="3d" if name == "paraboloid" else None))
+    figure.savefig(folder / "plots.png", dpi=60)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("error")
+    main()

@@ -1,0 +1,132 @@
+"""The heaviest features: what a model listens to most."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from novikoff.show.style import DARK, INK, LIGHT, Display, axes, last_step, legend_below, soften
+
+BIAS = "(bias)"
+
+
+class Bar(NamedTuple):
+    """A weight by name, and the class that it belongs to (None for two classes, which share their weights)."""
+
+    name: str
+    weight: float
+    label: Any = None
+
+
+@dataclass(eq=False)
+class HeaviestDisplay(Display):
+    """The weights of the largest size by the names of their features, heaviest on top.
+
+    With two classes, `classes`, a positive weight speaks for the second and a negative one for the first. With more,
+    or with sequences, every weight belongs to a class, and speaks for or against it.
+
+    >>> from novikoff import Perceptron
+    >>> X, y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], ["no", "yes", "yes", "no", "no", "yes"]
+    >>> model = Perceptron(readout="last", fit_intercept=False, shuffle=False).fit(X, y)
+    >>> HeaviestDisplay.from_estimator(model).bars
+    (Bar(name='x0', weight=3.0, label=None), Bar(name='x1', weight=1.0, label=None))
+    """
+
+    bars: tuple[Bar, ...]
+    classes: tuple[Any, ...] = ()
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, n: int = 20, label: Any = None) -> Self:
+        """From a fitted linear, online, sequence or structured perceptron, or a pipeline that ends in one.
+
+        The n heaviest weights that are not 0, of one class if `label` names it.
+        """
+        if n < 1:
+            raise ValueError(f"n={n} weights are none to show; ask for at least 1")
+        bars, classes = _weights(estimator, n, label)
+        if label is not None:
+            bars = _only(bars, label)
+        heaviest = sorted((bar for bar in bars if bar.weight != 0), key=lambda bar: -abs(bar.weight))
+        shared = len(classes) == 2 and all(bar.label is None for bar in bars)
+        return cls(tuple(heaviest[:n]), tuple(classes) if shared else ())
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw on `ax`, or on a new figure; `kwargs` go to `barh`."""
+        ax = axes(ax, (6.8, min(1.6 + 0.3 * len(self.bars), 14)))
+        weights = np.array([bar.weight for bar in self.bars])
+        names = [bar.name if bar.label is None else f"{bar.name} → {bar.label}" for bar in self.bars]
+        against, favour = self.classes or ("against", "for")
+        for chosen, colour, hatch, speaks in (
+            (weights < 0, DARK, "//", f"speaks {'for ' if self.classes else ''}{against}"),
+            (weights > 0, LIGHT, "", f"speaks {'for ' if self.classes else ''}{favour}"),
+        ):
+            look = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0, "label": speaks, **kwargs}
+            ax.barh(np.flatnonzero(chosen), weights[chosen], **look)
+        ax.axvline(0, color=INK, linewidth=1)
+        ax.set_yticks(range(len(names)), names)
+        ax.set(xlabel="weight", title=f"The {len(names)} heaviest weights", ylim=(len(names) - 0.4, -0.6))
+        soften(ax)
+        legend_below(ax)
+        self._drawn(ax)
+        return self
+
+
+def _weights(estimator: Any, n: int, label: Any) -> tuple[list[Bar], Sequence[Any]]:
+    """The weights of any of the learners, all of them or the heaviest, and the classes."""
+    model = last_step(estimator)
+    if hasattr(model, "coef_"):
+        classes = model.classes_.tolist()
+        return _of_coefficients(estimator, classes), classes
+    if hasattr(model, "intercept") and hasattr(model, "weights"):
+        return _of_online(model), model.classes
+    if hasattr(model, "classes_") and hasattr(model, "heaviest"):
+        found = model.heaviest(n, label)
+        return [Bar(str(weight.feature), weight.weight, weight.label) for weight in found], model.classes_
+    if hasattr(model, "heaviest"):
+        return [Bar(str(name), float(weight)) for name, weight in model.heaviest(n)], ()
+    raise ValueError(f"this {type(model).__name__} has no weights of features to show: a kernel or a vote has none")
+
+
+def _of_coefficients(estimator: Any, classes: Sequence[Any]) -> list[Bar]:
+    """All weights of a linear model, by the names its columns have."""
+    model = last_step(estimator)
+    names = [*_feature_names(estimator, np.shape(model.coef_)[1]), BIAS]
+    table = np.column_stack([model.coef_, np.ravel(model.intercept_)])
+    labels = [None] if len(table) == 1 else list(classes)
+    return [
+        Bar(str(name), weight, label)
+        for label, row in zip(labels, table.tolist(), strict=True)
+        for name, weight in zip(names, row, strict=True)
+    ]
+
+
+def _feature_names(estimator: Any, n_columns: int) -> list[Any]:
+    """Those that the last of the steps before the model gives, or those of the data."""
+    model = last_step(estimator)
+    if model is not estimator and len(estimator.steps) > 1:
+        try:
+            return list(estimator[:-1].get_feature_names_out())
+        except AttributeError:
+            return [f"x{j}" for j in range(n_columns)]
+    return list(getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_columns)]))
+
+
+def _of_online(model: Any) -> list[Bar]:
+    labels = model.classes if len(model.classes) > 2 else (None,)
+    return [
+        Bar(str(name), float(weight), label)
+        for label in labels
+        for name, weight in [*model.weights(label).items(), (BIAS, model.intercept(label))]
+    ]
+
+
+def _only(bars: list[Bar], label: Any) -> list[Bar]:
+    known = list(dict.fromkeys(bar.label for bar in bars))
+    if label not in known:
+        raise ValueError(
+            "these weights belong to no label; leave label out"
+            if known == [None]
+            else f"label {label!r} is not one of the model's, {known}"
+        )
+    return [bar for bar in bars if bar.label == label]

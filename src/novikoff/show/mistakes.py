@@ -1,0 +1,117 @@
+"""Mistakes per epoch, their sum, and the bound that the sum cannot pass."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from novikoff.learn.record import counted
+from novikoff.show.style import (
+    DARK,
+    DRAWABLE,
+    GAMMA,
+    INK,
+    LIGHT,
+    Display,
+    axes,
+    bound_in_words,
+    last_step,
+    legend_below,
+    soften,
+)
+
+if TYPE_CHECKING:
+    from novikoff.learn.record import Run
+    from novikoff.prove.certificate import Certificate
+
+# Above so many times the mistakes made, the bound would flatten them on a plain axis.
+FAR = 5
+
+
+@dataclass(eq=False)
+class MistakesDisplay(Display):
+    """How many mistakes each epoch made, how many there were so far, and how many there can be.
+
+    The theorem of Block and Novikoff bounds the sum, not the epochs: the line of the sum stays below the dashed one.
+    Where the bound is far above, the axis is logarithmic (and linear from 0 to 1).
+
+    >>> from novikoff import Perceptron, certify
+    >>> X, y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], [-1, 1, 1, -1, -1, 1]
+    >>> model = Perceptron(readout="last", fit_intercept=False, shuffle=False).fit(X, y)
+    >>> display = MistakesDisplay.from_estimator(model, certificate=certify(X, y, fit_intercept=False))
+    >>> display.mistakes_per_epoch, display.bound
+    ((3, 0), 5)
+    """
+
+    mistakes_per_epoch: tuple[int, ...]
+    bound: int | None = None
+
+    @classmethod
+    def from_run(cls, run: "Run", *, bound: int | None = None) -> Self:
+        """From the record of a run (`run_`), with a bound on its mistakes if one is known."""
+        if not run.mistakes_per_epoch:
+            raise ValueError("the run has no epochs: fit keeps their mistakes, partial_fit and learn_one see no epochs")
+        return cls(tuple(run.mistakes_per_epoch), bound)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, certificate: "Certificate | None" = None) -> Self:
+        """From a fitted model, with the bound of the certificate of its training data, if given."""
+        model = last_step(estimator)
+        if certificate is not None:
+            _check_that_they_belong(model, certificate)
+        return cls.from_run(model.run_, bound=None if certificate is None else certificate.mistake_bound)
+
+    @property
+    def mistakes(self) -> int:
+        """All of them."""
+        return sum(self.mistakes_per_epoch)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw on `ax`, or on a new figure; `kwargs` go to the line of the sum."""
+        ax = axes(ax)
+        made = np.array(self.mistakes_per_epoch)
+        epochs = np.arange(1, len(made) + 1)
+        ax.stairs(made, np.arange(len(made) + 1) + 0.5, fill=True, color=LIGHT, label="mistakes in this epoch")
+        line = {"color": DARK, "marker": "o" if len(made) <= 40 else "", "label": "mistakes so far", **kwargs}
+        ax.plot(epochs, np.cumsum(made), **line)
+        title = f"{counted(self.mistakes, 'mistake')} in {counted(len(made), 'epoch')}"
+        if self.bound is not None:
+            title += f"; at most {bound_in_words(self.bound)} are possible"
+            self._draw_bound(ax, self.bound)
+        ax.set(xlabel="epoch", ylabel="mistakes", title=title, xlim=(0.4, len(made) + 0.6))
+        ax.set_ylim(bottom=0)
+        ax.locator_params(axis="x", integer=True)
+        soften(ax)
+        legend_below(ax, 3)
+        self._drawn(ax)
+        return self
+
+    def _draw_bound(self, ax: Any, bound: int) -> None:
+        label = f"the bound (R/{GAMMA})²"
+        if bound > DRAWABLE:
+            return
+        height = float(bound)
+        ax.axhline(height, color=INK, linestyle="--", linewidth=1.4, label=label)
+        if bound > FAR * max(self.mistakes, 1):
+            ax.set_yscale("symlog", linthresh=1)
+            ax.set_ylim(top=height * 3)
+            ax.yaxis.set_major_formatter(lambda value, _: bound_in_words(int(value)))
+        else:
+            ax.set_ylim(top=max(height, self.mistakes, 1) * 1.08)
+
+
+def _check_that_they_belong(model: Any, certificate: "Certificate") -> None:
+    """A bound speaks of one kind of problem: the same labels, bias and space."""
+    classes = np.asarray(model.classes_).tolist()
+    if sorted(map(str, certificate.classes)) != sorted(map(str, classes)):
+        raise ValueError(f"the certificate is about the labels {list(certificate.classes)}, the model about {classes}")
+    is_kernel = hasattr(model, "support_")
+    if is_kernel and len(classes) > 2:
+        raise ValueError("a kernel perceptron learns each class against the rest; certify one of these questions")
+    if is_kernel != (certificate.problem == "kernel"):
+        raise ValueError("the certificate and the model speak of different spaces: one of a kernel's, one of columns")
+    if not is_kernel and model.fit_intercept != certificate.fit_intercept:
+        raise ValueError(
+            f"the model has fit_intercept={model.fit_intercept}, the certificate {certificate.fit_intercept}, and so "
+            f"another bound: certify(X, y, fit_intercept={model.fit_intercept})"
+        )

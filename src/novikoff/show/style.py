@@ -1,0 +1,174 @@
+"""What the pictures share: matplotlib on use, colours and shapes that survive grey paper, numbers on their safe side.
+
+Two classes differ by shape, by lightness and by hue, blue and orange, which every common kind of colour vision tells
+apart. More classes take their colours from cividis, made for that, whose lightness rises steadily.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.engine.rounding import at_most, decimal_digits, up
+
+DARK, LIGHT = "#1b4b7f", "#ec9a3c"
+INK, GREY, FAINT, PAPER = "#222222", "#6b6b6b", "#dddddd", "#ffffff"
+# Beyond this, axes have no room: matplotlib computes their ends in floats.
+DRAWABLE = 10**150
+MARKERS = "so^DvPX*<>"
+GAMMA = "\N{GREEK SMALL LETTER GAMMA}"
+
+Floats = NDArray[np.float64]
+
+
+class Display:
+    """A picture. Its constructor holds plain data, `plot` draws them and leaves `ax_` and `figure_`."""
+
+    ax_: Any
+    figure_: Any
+
+    def _drawn(self, ax: Any) -> None:
+        self.ax_, self.figure_ = ax, ax.figure
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, or the advice to install it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError('pictures need matplotlib, which is an extra: pip install "novikoff[plot]"') from error
+    return plt
+
+
+def axes(ax: Any, size: tuple[float, float] = (6.4, 4.6)) -> Any:
+    """The axes to draw on: those given, or those of a new figure."""
+    plt = pyplot()
+    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+
+
+def class_colours(n_classes: int) -> list[str]:
+    """One colour a class, from dark to light."""
+    if n_classes <= 2:
+        return [DARK, LIGHT][:n_classes]
+    pyplot()
+    from matplotlib import colormaps, colors
+
+    return [colors.to_hex(colormaps["cividis"](share)) for share in np.linspace(0.05, 0.95, n_classes)]
+
+
+def tint(colour: str, share: float = 0.22) -> Any:
+    """A colour on its way to white, for areas behind points."""
+    from matplotlib import colors
+
+    return tuple(1 - share * (1 - part) for part in colors.to_rgb(colour))
+
+
+def draw_points(ax: Any, points: Floats, labels: NDArray[Any], classes: Sequence[Any], **kwargs: Any) -> list[Any]:
+    """The points of every class in its shape and colour; `kwargs` go to `scatter`."""
+    style = {"s": 34, "edgecolors": INK, "linewidths": 0.5, "zorder": 3, **kwargs}
+    return [
+        ax.scatter(
+            *points[labels == name].T, **{"c": colour, "marker": MARKERS[i % len(MARKERS)], **style, "label": name}
+        )
+        for i, (name, colour) in enumerate(zip(classes, class_colours(len(classes)), strict=True))
+    ]
+
+
+def ring(ax: Any, points: Floats, label: str) -> Any:
+    """Rings around points that matter."""
+    return ax.scatter(*points.T, s=150, facecolors="none", edgecolors=INK, linewidths=1.4, zorder=4, label=label)
+
+
+def legend_below(ax: Any, columns: int = 2, points: float = 38) -> None:
+    """The legend below the picture, where it hides nothing: so many points, to leave room for the axis."""
+    from matplotlib.transforms import ScaledTranslation
+
+    lower = ax.transAxes + ScaledTranslation(0, -points / 72, ax.figure.dpi_scale_trans)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=lower, ncols=columns, frameon=False)
+
+
+def halo(text: Any) -> None:
+    """White around letters, to be read on lines and points."""
+    from matplotlib import patheffects
+
+    text.set_path_effects([patheffects.withStroke(linewidth=3, foreground=PAPER)])
+
+
+def soften(ax: Any) -> None:
+    """Axes that leave the stage to the data."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def bound_in_words(bound: int) -> str:
+    """A bound on the number of mistakes, never below it.
+
+    >>> bound_in_words(1234), bound_in_words(10**12 + 1), bound_in_words(10**400)
+    ('1,234', '1.00001e+12', '10^401')
+    """
+    if bound < 10**9:
+        return f"{bound:,}"
+    digits = decimal_digits(bound)
+    return at_most(up(float(bound))) if digits < 300 else f"10^{digits}"
+
+
+def matrix_of(X: Any, n_columns: int, why: str) -> Floats:
+    """The examples as a dense matrix with as many columns as the picture has directions."""
+    points = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != n_columns:
+        raise ValueError(
+            f"X has shape {np.shape(X)}, but {why} needs {n_columns} columns: choose them before fitting, as in "
+            f"X[:, :{n_columns}]"
+        )
+    return points
+
+
+def labels_for(X: Any, y: ArrayLike) -> NDArray[Any]:
+    """The labels, one a row."""
+    labels = np.asarray(y)
+    if labels.shape != (np.shape(X)[0],):
+        raise ValueError(f"y has shape {labels.shape}, but X has {np.shape(X)[0]} rows: one label a row is needed")
+    return labels
+
+
+def signs_under(labels: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.int8]:
+    """Labels as -1 and +1 as a model of two classes means them, whichever of them are there."""
+    strange = ~np.isin(labels, np.asarray(classes))
+    if strange.any():
+        row = int(np.flatnonzero(strange)[0])
+        raise ValueError(f"label {labels.tolist()[row]!r} in row {row} is not one of the model's, {list(classes)}")
+    return np.where(labels == classes[1], np.int8(1), np.int8(-1))
+
+
+def last_step(estimator: Any) -> Any:
+    """The learner itself, behind whatever prepares its examples."""
+    return estimator[-1] if hasattr(estimator, "steps") else estimator
+
+
+def linear_of_two_classes(estimator: Any) -> Any:
+    """The model itself, if the theorem's proof can be drawn of it."""
+    if not hasattr(estimator, "fit_intercept") or len(estimator.classes_) != 2:
+        raise ValueError(
+            f"this picture is of a linear perceptron with two classes, not of this {type(estimator).__name__}; from a "
+            "pipeline take its last step, with the examples that it sees"
+        )
+    return estimator
+
+
+def rows_within(rows: Any, n_rows: int) -> NDArray[np.int64]:
+    """Row numbers, if the examples have such rows."""
+    numbers = np.unique(np.asarray(rows, dtype=np.int64))
+    if len(numbers) and numbers[-1] >= n_rows:
+        raise ValueError(f"row {numbers[-1]} is to be marked, but X has {n_rows} rows; pass the rows that were fitted")
+    return numbers
+
+
+def recorded_mistakes(estimator: Any) -> NDArray[np.int64]:
+    """The row of every mistake, if the model kept them."""
+    rows = getattr(last_step(estimator), "mistake_rows_", None)
+    if rows is None:
+        raise ValueError(
+            f"this {type(last_step(estimator)).__name__} kept no mistakes; fit it with record_mistakes=True"
+        )
+    return np.asarray(rows, dtype=np.int64)
