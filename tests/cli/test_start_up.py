@@ -1,10 +1,11 @@
 """Commands start quickly, and import only what they need."""
 
+import resource
 import subprocess
 import sys
 import time
 
-from tests.cli.calling import command, environment, spawn
+from tests.cli.calling import command, environment
 
 HEAVY = ("numpy", "scipy", "numba", "pyarrow", "rich", "sklearn")
 
@@ -60,14 +61,18 @@ def test_help_takes_under_120_ms(tmp_path):
 
 
 def test_the_second_fit_takes_under_a_second_and_a_half(folder):
-    """0.6 s of it are the imports of numba, pyarrow and rich; pyarrow imports pandas too, where that is installed."""
-    line = ("fit", "cars.csv", "--label", "sport_car", "--force")
-    spawn(*line, folder=folder)
+    """0.6 s of it are the imports of numba, pyarrow and rich; pyarrow imports pandas too, where that is installed.
 
-    def importing():
-        began = time.perf_counter()
-        code = "import numba, pyarrow, rich, pandas"
-        subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, check=True)
-        return time.perf_counter() - began
+    Processor time is counted, because a machine that is busy with something else makes everybody wait.
+    """
+    line = command("fit", "cars.csv", "--label", "sport_car", "--force")
+    imports = [sys.executable, "-c", "import numba, pyarrow, rich, pandas"]
 
-    assert any(seconds(*line, folder=folder) - importing() < 1.5 - 0.6 for _ in range(6))
+    def processor_seconds(arguments):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(arguments, cwd=folder, env=environment(), capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+    processor_seconds(line)  # compiled
+    assert any(processor_seconds(line) - processor_seconds(imports) < 1.5 - 0.6 for _ in range(6))

@@ -62,23 +62,24 @@ def certify(
     from novikoff.cli.outputs import check_free
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
-    from novikoff.cli.reports import report_on, report_path
     from novikoff.cli.training import certified, encoding_of, examples_of, open_table
     from novikoff.data.whole_file import WholeFile
+    from novikoff.show.report_writing import report_on
 
-    target, page = None if out is None else check_free(out, force), report_path(report, report_features, force)
+    target = None if out is None else check_free(out, force)
+    page = options.report_path(report, report_features, force)
     reader = open_table(file, label, format)
     with progress(output.quiet) as bar:
         encoding = encoding_of(reader, bar, categorical, text, ignore)
         with examples_of(reader, encoding, fit_intercept, bar) as examples:
             bar.close()
             asked = {"categorical": categorical, "text": text, "ignore": ignore, "format": format}
-            reported = report_on(page, reader.files, examples, report_features, asked)
+            reported = report_on(page, examples, report_features, (file, reader.files, label), asked)
             questions = {"tolerance": tolerance, "time_limit": time_limit, "diverging": diverging}
             certificate = certified(examples, fit_intercept=fit_intercept, **questions)
             counts = examples.counts
             if reported is not None:
-                reported.on_certificate(certificate, label, target)
+                reported.on_certificate(certificate, target)
     if target is not None:
         with WholeFile(target) as file_out:
             file_out.write(certificates.to_json(certificate, label, encoding).encode())

@@ -73,19 +73,20 @@ def fit(
     """
     from novikoff.cli.outputs import check_free
     from novikoff.cli.progress import progress
-    from novikoff.cli.reports import report_on, report_path
     from novikoff.cli.training import encoding_of, examples_of, learn, open_table
     from novikoff.keep.models import save
     from novikoff.learn.linear_model import LinearModel
+    from novikoff.show.report_writing import report_on
 
-    target, page = check_free(model or default_model(file), force), report_path(report, report_features, force)
+    target = check_free(model or default_model(file), force)
+    page = options.report_path(report, report_features, force)
     learning["max_epochs"] = options.unlimited(learning["max_epochs"])
     reader = open_table(file, label, format)
     with progress(output.quiet) as bar:
         encoding = encoding_of(reader, bar, categorical, text, ignore)
         with examples_of(reader, encoding, learning["fit_intercept"], bar) as examples:
             asked = {"categorical": categorical, "text": text, "ignore": ignore, "format": format}
-            reported = report_on(page, reader.files, examples, report_features, asked)
+            reported = report_on(page, examples, report_features, (file, reader.files, label), asked)
             kept = {"keep_mistakes": True} if reported is not None and reported.needs_mistakes else {}
             learned = learn(examples, {**learning, "seed": random_state, **kept}, bar)
             bar.close()

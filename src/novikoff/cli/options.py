@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -42,6 +43,15 @@ class Limit(click.ParamType):  # type: ignore[type-arg]
 def unlimited(limit: int | str) -> int | None:
     """The library's word for `none`."""
     return None if isinstance(limit, str) else limit
+
+
+def report_path(report: str | None, features: tuple[str, str] | None, force: bool) -> Path | None:
+    """Where a report goes, if one is asked for and a file may be written there."""
+    from novikoff.cli.outputs import check_free
+
+    if report is None and features is not None:
+        raise ValueError("--report-features chooses what a report draws; say where it goes, too, by --report")
+    return None if report is None else check_free(report, force)
 
 
 def answering(command: Command) -> Command:
