@@ -17,6 +17,7 @@ COMMANDS = {
     "online": Lazy("novikoff.cli.online:online", "Predict, reveal, learn: one example a line, over a pipe."),
     "tag": Lazy("novikoff.cli.tag:tag", "Label sequences: train, run and score taggers on CoNLL files."),
     "lp": Lazy("novikoff.cli.lp:lp", "Solve a linear program by the perceptron, with proof."),
+    "lab": Lazy("novikoff.cli.lab:lab", "See the perceptron learn, with its proof, on a page in the browser."),
     "example": Lazy("novikoff.cli.example:example", "Write small data sets to try the commands on."),
 }
 

@@ -1,0 +1,43 @@
+"""`novikoff lab`: a page on which one sees the perceptron learn."""
+
+from typing import Any
+
+import click
+
+from novikoff.cli import options
+from novikoff.cli.options import Output
+
+
+@click.command()
+@click.option(
+    "--port", type=click.IntRange(1, 65535), metavar="N", help="The port to serve on; any free one if left out."
+)
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Whether to open the page in a browser.")
+@options.answering
+def lab(port: int | None, browser: bool, output: Output) -> None:
+    """Serve a page on which one sees the perceptron learn, and its proof beside it, until Ctrl-C.
+
+    Put red and blue points, or choose a scene; then step through the algorithm. The page is served to this machine
+    only, on 127.0.0.1.
+    """
+    from novikoff.cli import documents
+    from novikoff.cli.render import answer
+    from novikoff.lab.server import address_of, check_installed, listen, serve
+
+    check_installed()
+    listener = listen(port or 0)
+    address = address_of(listener)
+    said = documents.document("lab", address=address)
+    answer(output, said, lambda: panel(said))
+    if browser:
+        import webbrowser
+
+        webbrowser.open(address)
+    serve(listener)
+
+
+def panel(said: dict[str, Any]) -> Any:
+    """Where the lab is."""
+    from novikoff.cli.render import facts
+
+    return facts("novikoff lab", [("address", said["address"]), ("end it with", "Ctrl-C")])

@@ -1,0 +1,130 @@
+"""The certificate of a state, and what of it can be drawn: the widest boundary with its band, or why there is none."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from novikoff.engine.rounding import at_least, at_most
+from novikoff.lab.shapes import Shape, grid_shape, hull, plane_shape
+from novikoff.lab.state import Floats, State
+from novikoff.lab.walk import gram_of, kernel_of
+from novikoff.learn.kernels import Vectors
+from novikoff.prove.ball import separating_ball
+from novikoff.prove.certificate import Certificate, Verdict
+from novikoff.prove.certify import certify
+from novikoff.prove.inseparable import freund_schapire_bound
+from novikoff.prove.margin import Separator
+
+# Seconds after which a question is given up as undecided.
+PATIENCE = 5.0
+
+
+@lru_cache(maxsize=32)
+def certificate_of(state: State) -> Certificate | None:
+    """The library's certificate; None as long as there are not two classes to tell apart."""
+    if not state.has_two_classes:
+        return None
+    if state.is_kernel:
+        return certify(gram_of(state), state.labels, kernel="precomputed", fit_intercept=False, time_limit=PATIENCE)
+    return certify(state.rows, state.labels, fit_intercept=state.fit_intercept, diverging=False, time_limit=PATIENCE)
+
+
+def evidence_as_json(state: State) -> dict[str, Any] | None:
+    """What the certificate says, in numbers, in words, and in shapes."""
+    certificate = certificate_of(state)
+    if certificate is None:
+        return None
+    said: dict[str, Any] = {
+        "verdict": certificate.verdict.value,
+        "arithmetic": certificate.arithmetic,
+        "sentence": str(certificate),
+        "radius": certificate.radius,
+        "radius_at_most": at_most(certificate.radius, 5),
+        "margin": certificate.margin.lower,
+        "margin_at_least": at_least(certificate.margin.lower, 5),
+        "geometric_margin": certificate.geometric_margin,
+        "bound": certificate.mistake_bound,
+        "support": [] if certificate.support is None else list(certificate.support.rows),
+    }
+    if certificate.verdict is Verdict.SEPARABLE:
+        return {**said, "widest": widest(state, certificate).as_json()}
+    return {**said, "obstruction": obstruction(state, certificate), **_without_separator(state)}
+
+
+@dataclass(frozen=True)
+class Widest:
+    """The widest boundary, and the two edges of its band."""
+
+    boundary: Shape
+    band: tuple[Shape, Shape]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"boundary": self.boundary.as_json(), "band": [edge.as_json() for edge in self.band]}
+
+
+def widest(state: State, certificate: Certificate) -> Widest:
+    """The plane of the certificate, and the same plane moved by the margin to either side."""
+    margin = certificate.margin.lower
+    if isinstance(certificate.separator, Separator):
+        u = certificate.separator.folded
+        shapes = [plane_shape([*u[:-1], u[-1] + moved], state.view) for moved in (0.0, margin, -margin)]
+    else:
+        u, points = unit_coefficients(state, certificate), Vectors.of(state.rows)
+        kernel = kernel_of(state)
+
+        def moved_by(distance: float) -> Shape:
+            return grid_shape(lambda plane: u @ kernel.between(points, Vectors.of(plane)) + distance >= 0, state.view)
+
+        shapes = [moved_by(distance) for distance in (0.0, margin, -margin)]
+    return Widest(shapes[0], (shapes[1], shapes[2]))
+
+
+def unit_coefficients(state: State, certificate: Certificate) -> Floats:
+    """The coefficients of the points in the unit vector of the certificate, in the space of a kernel."""
+    signed = np.asarray(certificate.coefficients) * state.labels
+    return np.asarray(signed / np.sqrt(signed @ gram_of(state) @ signed), dtype=np.float64)
+
+
+def obstruction(state: State, certificate: Certificate) -> dict[str, Any] | None:
+    """The rows whose examples cancel, their whole weights, and the hulls that meet.
+
+    With a bias the weights of either class have the same sum, so the two weighted means are one point in both hulls.
+    Without one, the hull of all y x contains the origin. Where the points are lifted, nothing of this is in the plane.
+    """
+    if certificate.obstruction is None:
+        return None
+    rows, weights, _ = certificate.obstruction
+    said: dict[str, Any] = {"rows": list(rows), "weights": [str(weight) for weight in weights]}
+    if state.space != "line":
+        return {**said, "hulls": [], "folded": [], "meeting": None}
+    points, labels = state.plane[list(rows)], state.labels[list(rows)]
+    if not state.fit_intercept:
+        folded = (points * labels[:, None]).tolist()
+        return {**said, "hulls": [hull(map(tuple, folded))], "folded": folded, "meeting": [0.0, 0.0]}
+    hulls = [hull(map(tuple, points[labels == label].tolist())) for label in (1, -1)]
+    positive = [(weight, x) for weight, x, label in zip(weights, points, labels, strict=True) if label > 0]
+    total = sum(weight for weight, _ in positive)
+    meeting = sum((float(weight / total) * x for weight, x in positive), np.zeros(2))
+    return {**said, "hulls": hulls, "folded": [], "meeting": meeting.tolist()}
+
+
+def _without_separator(state: State) -> dict[str, Any]:
+    """What can still be said of the first pass: the bound of Freund and Schapire (1999)."""
+    if state.is_kernel:
+        return {"first_pass_bound": None}
+    bound = freund_schapire_bound(state.rows, state.labels, fit_intercept=state.fit_intercept)
+    return {"first_pass_bound": bound.bound}
+
+
+def balls_as_json(state: State) -> list[dict[str, Any]]:
+    """For a circle: whether one holds the red points and keeps the blue ones out, and the other way round."""
+    if state.space != "circle" or not state.has_two_classes:
+        return []
+    names = np.where(state.labels > 0, "red", "blue")
+    try:
+        found = [separating_ball(state.plane, names, inside=inside, time_limit=PATIENCE) for inside in ("red", "blue")]
+    except TimeoutError:
+        return []
+    return [{"inside": ball.inside, "exists": bool(ball)} for ball in found]

@@ -1,0 +1,329 @@
+// The lab: what is on the page, and what keys and buttons do to it.
+
+import { ask, scenes } from "./api.js";
+import { editByKey, makeEditable } from "./edit.js";
+import { drawPlane } from "./plane.js";
+import { drawProof } from "./proof.js";
+import { listenToRules, makePanels, showRules } from "./rules.js";
+import { asFragment, download, fromFragment } from "./share.js";
+import { element } from "./svg.js";
+import { makeTableDialog } from "./table.js";
+import { drawWeights } from "./weights.js";
+import { sayStep, sayVerdict } from "./words.js";
+
+const DEFAULTS = { points: [], space: "line", fit_intercept: true, tie: "mistake", readout: "last", shuffle: false,
+  seed: 0, max_epochs: 100, degree: 2, gamma: 1, view: [0, 0, 3] };
+const PLAY = "M8 5l11 7-11 7z";
+const PAUSE = "M7 5h3.5v14H7zM13.5 5H17v14h-3.5z";
+
+const at = (id) => document.getElementById(id);
+const plane = at("plane");
+
+const lab = {
+  // `state` is what was asked for, `shown` is what the run and the drawings are about.
+  state: structuredClone(DEFAULTS), shown: null, run: null, moment: null, step: 0, tool: 1, certificateShown: false, lookFor: "", selected: null,
+  undone: [], limits: { points: 200, steps: 5000 },
+
+  edit(change, sameStroke = false) {
+    if (!sameStroke) lab.undone.push(JSON.stringify(lab.state.points));
+    change(lab.state.points);
+    custom();
+    // Until the library has answered, the old boundary is better than none; the old run may name points that are gone.
+    const moved = lab.shown?.points.length === lab.state.points.length;
+    drawPlane(plane, { ...lab, step: moved ? lab.step : 0, certificateShown: moved && lab.certificateShown });
+    return refresh();
+  },
+  select(row) {
+    lab.selected = row;
+    draw();
+  },
+  roomForMore() {
+    const room = lab.state.points.length < lab.limits.points;
+    if (!room) toast(`The lab shows at most ${lab.limits.points} points.`);
+    return room;
+  },
+};
+
+// -- asking the library, the latest question first ------------------------------------------------------------------
+
+let asking = null;
+let stale = false;
+let moments = new Map();
+
+function refresh() {
+  stale = true;
+  delete document.body.dataset.ready;
+  asking ??= askAgain().finally(() => { asking = null; });
+  return asking;
+}
+
+async function askAgain() {
+  while (stale) {
+    stale = false;
+    try {
+      const state = structuredClone(lab.state);
+      const run = await ask("run", { state });
+      if (stale) continue;
+      Object.assign(lab, { run, shown: state });
+      moments = new Map();
+      lab.step = Math.min(lab.step, run.steps.row.length);
+      showRules(lab.state);
+      drawTicks();
+      await show();
+    } catch (error) {
+      toast(error.message);
+    }
+  }
+}
+
+function momentAt(step) {
+  if (!moments.has(step)) moments.set(step, ask("moment", { state: lab.shown, step }));
+  return moments.get(step);
+}
+
+async function show() {
+  const { run, step } = lab;
+  const moment = await momentAt(step);
+  if (run !== lab.run || step !== lab.step) return;
+  lab.moment = moment;
+  draw();
+  if (step < run.steps.row.length) momentAt(step + 1).catch(() => {});
+  remember();
+}
+
+function draw() {
+  if (!lab.run) return;
+  const total = lab.run.steps.row.length;
+  const model = { ...lab, state: lab.shown };
+  // Words first: drawings are as large as the words leave them room.
+  [at("headline").innerHTML, at("detail").innerHTML] = sayStep(model);
+  [at("verdict-title").textContent, at("verdict-text").innerHTML] = sayVerdict(model);
+  drawPlane(plane, model);
+  drawProof(model, { title: at("proof-title"), numbers: at("sandwich-numbers"), charts: document.querySelector(".charts"), sandwich: at("sandwich"), cosine: at("cosine") });
+  drawWeights(at("weights"), at("weights-title"), model);
+  at("certificate").disabled = !lab.run.certificate;
+  at("certificate").setAttribute("aria-pressed", String(lab.certificateShown));
+  at("certificate").textContent = lab.certificateShown ? "Hide" : lab.run.certificate?.widest ? "Show band" : "Show why";
+  Object.assign(at("step"), { max: total, value: lab.step });
+  at("count").textContent = lab.step ? `${lab.step} of ${total}, epoch ${lab.run.steps.epoch[lab.step - 1]}` : `${total} steps`;
+  for (const id of ["first", "back"]) at(id).disabled = lab.step === 0;
+  for (const id of ["forward", "last"]) at(id).disabled = lab.step === total;
+  if (!stale) document.body.dataset.ready = `${lab.step}`;
+}
+
+function drawTicks() {
+  const { row, mistake } = lab.run.steps;
+  at("ticks").setAttribute("viewBox", `0 0 ${Math.max(1, row.length)} 10`);
+  const width = Math.max(row.length / 700, 0.12);
+  at("ticks").replaceChildren(...row.flatMap((point, i) => (mistake[i]
+    ? [element("rect", { x: i + 1 - width / 2, y: 0, width, height: 10, class: lab.shown.points[point][2] > 0 ? "red" : "blue" })] : [])));
+}
+
+// -- steps ------------------------------------------------------------------------------------------------------------
+
+let playing = false;
+
+function go(step) {
+  if (!lab.run) return Promise.resolve();
+  const next = Math.max(0, Math.min(lab.run.steps.row.length, step));
+  if (next === lab.step) return Promise.resolve();
+  lab.step = next;
+  delete document.body.dataset.ready;
+  return show().catch((error) => toast(error.message));
+}
+
+function toMistake(way) {
+  const { mistake } = lab.run.steps;
+  let step = lab.step + way;
+  while (step > 0 && step < mistake.length && !mistake[step - 1]) step += way;
+  return go(step);
+}
+
+async function play() {
+  playing = !playing;
+  at("play-icon").setAttribute("d", playing ? PAUSE : PLAY);
+  at("play").setAttribute("aria-label", playing ? "Pause" : "Play");
+  if (!playing) return;
+  if (lab.step === lab.run.steps.row.length) await go(0);
+  while (playing && lab.step < lab.run.steps.row.length) {
+    const wait = new Promise((resume) => { setTimeout(resume, Number(at("speed").value)); });
+    await go(lab.step + 1);
+    await wait;
+  }
+  if (playing) play();
+}
+
+// -- scenes, links, themes --------------------------------------------------------------------------------------------
+
+function load(state, step = 0, lookFor = "") {
+  lab.undone.push(JSON.stringify(lab.state.points));
+  lab.state = { ...structuredClone(DEFAULTS), ...structuredClone(state) };
+  Object.assign(lab, { step, lookFor, certificateShown: false, selected: null });
+  return refresh();
+}
+
+function custom() {
+  lab.lookFor = "";
+  at("scene").value = "custom";
+}
+
+let remembering = 0;
+
+function remember() {
+  clearTimeout(remembering);
+  remembering = setTimeout(() => history.replaceState(null, "", `#${asFragment(lab.state, lab.step)}`), 150);
+}
+
+function fit() {
+  const { points } = lab.state;
+  if (!points.length) lab.state.view = [0, 0, 3];
+  else {
+    const [xs, ys] = [points.map((p) => p[0]), points.map((p) => p[1])];
+    const middle = (values) => (Math.min(...values, 0) + Math.max(...values, 0)) / 2;
+    const reach = Math.max(...ys, 0) - Math.min(...ys, 0);
+    const wide = Math.max(...xs, 0) - Math.min(...xs, 0);
+    lab.state.view = [middle(xs), middle(ys), Math.max(0.6 * Math.max(reach, (wide * 3) / 4), 1e-6)];
+  }
+  return refresh();
+}
+
+let toasting = 0;
+
+function toast(words) {
+  at("toast").textContent = words;
+  at("toast").hidden = false;
+  clearTimeout(toasting);
+  toasting = setTimeout(() => { at("toast").hidden = true; }, 3500);
+}
+
+function paint(theme) {
+  document.documentElement.dataset.theme = theme;
+  draw();
+}
+
+// -- wiring -----------------------------------------------------------------------------------------------------------
+
+const KEYS = {
+  ArrowRight: (event) => (event.shiftKey ? toMistake(1) : go(lab.step + 1)),
+  ArrowLeft: (event) => (event.shiftKey ? toMistake(-1) : go(lab.step - 1)),
+  Home: () => go(0),
+  End: () => go(Infinity),
+  " ": () => play(),
+  1: () => choose(1),
+  2: () => choose(-1),
+  3: () => choose(0),
+  c: () => toggleCertificate(),
+  f: () => fit(),
+  n: () => newPoint(),
+  "?": () => at("help-button").click(),
+};
+
+function choose(tool) {
+  lab.tool = tool;
+  document.querySelector(`#tools input[value="${tool}"]`).checked = true;
+}
+
+function toggleCertificate() {
+  lab.certificateShown = !lab.certificateShown && Boolean(lab.run?.certificate);
+  draw();
+}
+
+function newPoint() {
+  if (!lab.roomForMore()) return;
+  lab.edit((points) => points.push([lab.state.view[0], lab.state.view[1], lab.tool || 1]));
+  plane.querySelector(`.point[data-row="${lab.state.points.length - 1}"]`)?.focus();
+}
+
+function undo() {
+  const before = lab.undone.pop();
+  if (before === undefined) return;
+  lab.state.points = JSON.parse(before);
+  lab.selected = null;
+  custom();
+  refresh();
+}
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.matches?.("input:not([type=range]):not([type=radio]), select, dialog *");
+  if (typing || at("csv").open) return;
+  if ((event.ctrlKey || event.metaKey) && event.key === "z") undo();
+  if (event.ctrlKey || event.metaKey || event.altKey || editByKey(event, lab)) return;
+  const radio = event.target.matches?.("input[type=radio]") && event.key.startsWith("Arrow");
+  const pressed = event.target.matches?.("button") && event.key === " ";
+  const action = KEYS[event.key] ?? KEYS[event.key.toLowerCase()];
+  if (!action || radio || pressed || !lab.run) return;
+  event.preventDefault();
+  action(event);
+});
+
+// After a click, keys belong to the page again: space plays, and arrows step.
+document.addEventListener("click", ({ detail }) => {
+  const focused = document.activeElement;
+  if (detail > 0 && focused?.matches("button, input[type=radio], input[type=range]") && !focused.closest("dialog")) focused.blur();
+});
+
+function wire(known) {
+  const closePanels = makePanels();
+  const openTable = makeTableDialog((points, leftOut) => {
+    load({ points, view: lab.state.view });
+    custom();
+    fit();
+    if (leftOut) toast(`The first ${points.length} rows are shown; ${leftOut} are left out.`);
+  });
+  at("scene").replaceChildren(
+    ...known.map((scene) => new Option(scene.title, scene.name)),
+    new Option("Two columns of a CSV file …", "csv"), new Option("Your own points", "custom"),
+  );
+  at("scene").addEventListener("change", ({ target }) => {
+    if (target.value === "csv") {
+      target.value = "custom";
+      openTable();
+    }
+    const scene = known.find(({ name }) => name === target.value);
+    if (scene) load(scene.state, 0, scene.look_for);
+    target.blur();
+  });
+  makeEditable(plane, lab);
+  listenToRules((change) => { Object.assign(lab.state, change); refresh(); });
+  at("reshuffle").addEventListener("click", () => { Object.assign(lab.state, { shuffle: true, seed: lab.state.seed + 1 }); refresh(); });
+  at("tools").addEventListener("change", ({ target }) => choose(Number(target.value)));
+  for (const [id, action] of Object.entries({
+    first: () => go(0), back: () => go(lab.step - 1), play, forward: () => go(lab.step + 1), last: () => go(Infinity), certificate: toggleCertificate,
+  })) at(id).addEventListener("click", action);
+  at("step").addEventListener("input", ({ target }) => go(Number(target.value)));
+  at("share").addEventListener("click", async () => {
+    history.replaceState(null, "", `#${asFragment(lab.state, lab.step)}`);
+    await navigator.clipboard.writeText(location.href).then(() => toast("The link is copied: it holds the whole scene."), () => toast("The link is in the address bar."));
+  });
+  at("download").addEventListener("click", ({ target }) => {
+    const kind = target.closest("button")?.dataset.download;
+    if (kind) download(kind, lab, plane).catch((error) => toast(error.message));
+    closePanels();
+  });
+  at("theme").addEventListener("click", () => {
+    const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+    localStorage.setItem("theme", theme);
+    paint(theme);
+  });
+  new ResizeObserver(() => draw()).observe(document.querySelector("main"));
+  window.addEventListener("hashchange", () => open(known));
+}
+
+function open(known) {
+  const shared = fromFragment(location.hash.slice(1));
+  if (!shared) return load(known[0].state, 0, known[0].look_for);
+  at("scene").value = "custom";
+  return load(shared.state, Number.isInteger(shared.step) ? shared.step : 0);
+}
+
+async function begin() {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  paint(localStorage.getItem("theme") ?? (dark.matches ? "dark" : "light"));
+  dark.addEventListener("change", () => localStorage.getItem("theme") ?? paint(dark.matches ? "dark" : "light"));
+  const { scenes: known, limits } = await scenes();
+  lab.limits = limits;
+  wire(known);
+  await open(known);
+}
+
+begin().catch((error) => toast(error.message));

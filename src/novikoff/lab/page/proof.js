@@ -1,0 +1,137 @@
+// The proof, live: k gamma <= <w,u> <= ||w|| <= sqrt(k) R, and the cosine above its floor.
+
+import { element, niceStep, pathData, sheet, text, written } from "./svg.js";
+
+export function drawProof(model, places) {
+  const { run, step } = model;
+  const k = step > 0 ? run.steps.mistakes[step - 1] : 0;
+  const separable = "progress" in run.proof;
+  const stops = separable && run.certificate.bound !== null;
+  places.title.textContent = stops ? "Why it must stop" : run.certificate ? "Without a separator" : "The proof";
+  places.charts.classList.toggle("single", !separable);
+  places.cosine.toggleAttribute("hidden", !separable);
+  writeNumbers(places.numbers, run, k, separable);
+  drawSandwich(places.sandwich, run, k, separable);
+  if (separable) drawCosine(places.cosine, run, k);
+}
+
+function writeNumbers(place, run, k, separable) {
+  const proof = run.proof;
+  const parts = [];
+  const number = (name, words, value, formula, kind = "") =>
+    parts.push(`<div class="${kind}" data-name="${name}" data-value="${value}">${words}<small>${formula}</small></div>`);
+  const between = () => parts.push("<span>≤</span>");
+  if (separable) {
+    number("progress_floor", written(proof.progress_floor[k], -1), proof.progress_floor[k], "<i>k</i>γ");
+    between();
+    number("progress", written(proof.progress[k]), proof.progress[k], "⟨<i>w</i>,<i>u</i>⟩", "progress");
+    between();
+  }
+  number("length", written(proof.length[k]), proof.length[k], "‖<i>w</i>‖", "length");
+  between();
+  number("length_ceiling", written(proof.length_ceiling[k], 1), proof.length_ceiling[k], "√<i>k</i>·<i>R</i>");
+  if (separable) {
+    const left = proof.left[k];
+    parts.push(`<div class="left-over" data-name="left" data-value="${left}">${left.toLocaleString("en")}<small>may still come</small></div>`);
+  } else {
+    const most = proof.margin_at_most[k];
+    parts.push(`<div class="left-over" data-name="margin_at_most" data-value="${most ?? ""}">${most ?? "–"}<small>no margin above ‖w‖/k</small></div>`);
+  }
+  place.innerHTML = parts.join("");
+}
+
+function drawSandwich(svg, run, k, separable) {
+  const { width, height } = sheet(svg);
+  const { proof, certificate } = run;
+  const made = proof.length.length - 1;
+  const bound = separable ? certificate.bound : null;
+  const whole = separable && bound <= Math.max(4 * made, 12);
+  const most = whole ? bound * 1.12 + 0.5 : span(k);
+  const R = certificate?.radius ?? proof.length_ceiling[1] ?? 1;
+  const gamma = separable ? certificate.margin : 0;
+  const highest = Math.max(R * Math.sqrt(most), gamma * most) * 1.06;
+  const [left, right, low, high] = [8, width - 10, height - 24, 8];
+  const place = ([x, y]) => [left + (x / most) * (right - left), low - (y / highest) * (low - high)];
+  const ceiling = Array.from({ length: 81 }, (_, i) => (most * i * i) / 6400).map((x) => [x, R * Math.sqrt(x)]);
+  svg.append(element("path", { class: "forbidden", d: pathData([[...ceiling, [most, highest], [0, highest]]], place, true) }));
+  if (separable) svg.append(element("path", { class: "forbidden", d: pathData([[[0, 0], [most, gamma * most], [most, 0]]], place, true) }));
+  svg.append(element("path", { class: "bound", d: pathData([ceiling], place) }));
+  const [ex, ey] = place(whole ? [most * 0.3, R * Math.sqrt(most * 0.3)] : [most * 0.97, R * Math.sqrt(most * 0.97)]);
+  svg.append(text("√k·R", ex - 6, whole ? ey - 9 : ey + 24, "soft", "end"));
+  if (separable) {
+    svg.append(element("path", { class: "bound", d: pathData([[[0, 0], [most, gamma * most]]], place) }));
+    const at = whole ? 0.62 : 0.8;
+    const [fx, fy] = place([most * at, gamma * most * at]);
+    if (fy < low - 26) svg.append(text("kγ", fx + 4, fy + 21, "soft"));
+  }
+  drawAxis(svg, most, place, low, "k");
+  if (whole) drawMeeting(svg, bound, (R / gamma) ** 2, R, place, low);
+  else if (separable) svg.append(text(`they meet at k = ${bound.toLocaleString("en")} →`, left + 10, high + 19, "note"));
+  const seen = (values) => values.slice(0, k + 1).map((value, i) => [i, value]);
+  if (separable) drawCurve(svg, seen(proof.progress), place, "progress");
+  drawCurve(svg, seen(proof.length), place, "length");
+}
+
+/** How far the axis goes when the end is far away: it doubles whenever the mistakes come near. */
+function span(k) {
+  let most = 12.5;
+  while (most < 1.1 * k) most *= 2;
+  return most;
+}
+
+function drawMeeting(svg, bound, exact, R, place, low) {
+  const [x, y] = place([exact, R * Math.sqrt(exact)]);
+  svg.append(
+    element("line", { x1: x, x2: x, y1: y, y2: low, class: "now" }),
+    element("circle", { cx: x, cy: y, r: 5, class: "meeting" }),
+    text(`(R/γ)²: at most ${bound.toLocaleString("en")}`, x - 9, low - 9, "upright halo small", "end"),
+  );
+}
+
+function drawCosine(svg, run, k) {
+  const { width, height } = sheet(svg);
+  const { proof, certificate } = run;
+  const made = proof.length.length - 1;
+  const whole = certificate.bound <= Math.max(4 * made, 12);
+  const most = whole ? certificate.bound * 1.12 + 0.5 : span(k);
+  const [left, right, low, high] = [6, width - 8, height - 24, 22];
+  const place = ([x, y]) => [left + (x / most) * (right - left), low - (y / 1.0) * (low - high)];
+  const ratio = certificate.margin / certificate.radius;
+  const floor = Array.from({ length: 61 }, (_, i) => (most * i * i) / 3600).map((x) => [x, Math.min(1, ratio * Math.sqrt(x))]);
+  svg.append(
+    element("rect", { x: left, y: 0, width: right - left, height: high, class: "forbidden" }),
+    element("path", { class: "forbidden", d: pathData([[...floor, [most, 0], [0, 0]]], place, true) }),
+    element("path", { class: "bound", d: pathData([floor], place) }),
+    element("path", { class: "bound", d: pathData([[[0, 1], [most, 1]]], place) }),
+  );
+  drawAxis(svg, most, place, low, "k");
+  drawCurve(svg, proof.cosine.slice(0, k + 1).map((value, i) => [i, value]).slice(1), place, "cosine");
+  const words = k ? written(proof.cosine[k]) : "–";
+  const shown = text(`1 ≥ cos = ${words}`, left + 6, high - 6, "upright small");
+  shown.setAttribute("data-name", "cosine");
+  shown.setAttribute("data-value", proof.cosine[k]);
+  const [fx, fy] = place([most * 0.55, Math.min(1, ratio * Math.sqrt(most * 0.55))]);
+  if (!whole && fy > high + 30 && fy < low - 40) svg.append(text("√k·γ/R", fx, fy - 9, "soft halo", "middle"));
+  svg.append(shown);
+}
+
+function drawCurve(svg, points, place, kind) {
+  if (!points.length) return;
+  svg.append(element("path", { class: `curve ${kind}`, d: pathData([points], place) }));
+  const dots = points.length <= 40 ? points : points.slice(-1);
+  for (const point of dots) {
+    const [cx, cy] = place(point);
+    svg.append(element("circle", { cx, cy, r: point === points.at(-1) ? 5.5 : 3.2, class: `dot ${kind}` }));
+  }
+}
+
+function drawAxis(svg, most, place, low, name) {
+  const step = Math.max(1, niceStep(most / 5));
+  const [left] = place([0, 0]);
+  const [right] = place([most, 0]);
+  svg.append(element("line", { x1: left, x2: right, y1: low, y2: low, class: "axis" }));
+  for (let k = step; k <= most * 0.88; k += step) {
+    svg.append(element("text", { x: place([k, 0])[0], y: low + 17, class: "coordinate", "text-anchor": "middle" }, k.toLocaleString("en")));
+  }
+  svg.append(text(name, right, low + 18, "soft", "end"));
+}

@@ -1,0 +1,52 @@
+// The rules: which boundary, bias, ties, order, read-out; and the panels that open below their buttons.
+
+const TRUTHS = ["fit_intercept", "shuffle"];
+const CHOICES = ["space", "tie", "readout", ...TRUTHS];
+const NUMBERS = ["degree", "gamma", "max_epochs"];
+
+export function showRules(state) {
+  for (const name of CHOICES) {
+    const chosen = document.querySelector(`#rules input[name="${name}"][value="${state[name]}"]`);
+    if (chosen) chosen.checked = true;
+  }
+  for (const name of NUMBERS) document.getElementById(name).value = state[name];
+  for (const input of document.querySelectorAll('#rules input[name="fit_intercept"]')) input.disabled = state.space === "rbf";
+  document.getElementById("rules-summary").textContent = summary(state);
+}
+
+function summary(state) {
+  const boundary = { line: state.fit_intercept ? "line" : "line through 0", circle: "circle", poly: "polynomial", rbf: "Gaussian" }[state.space];
+  const readout = { last: "", average: " · average", vote: " · vote", all: " · three read-outs" }[state.readout];
+  return `${boundary}${state.shuffle ? " · shuffled" : ""}${readout}`;
+}
+
+export function listenToRules(change) {
+  document.getElementById("rules").addEventListener("change", ({ target }) => {
+    if (CHOICES.includes(target.name)) change({ [target.name]: TRUTHS.includes(target.name) ? target.value === "true" : target.value });
+    else if (NUMBERS.includes(target.id) && target.value) change({ [target.id]: Number(target.value) });
+  });
+}
+
+/** Panels open below their button, one at a time, and close with Escape or a click elsewhere. */
+export function makePanels() {
+  const buttons = [...document.querySelectorAll("header button[aria-controls]")];
+  const panelOf = (button) => document.getElementById(button.getAttribute("aria-controls"));
+  const set = (button, open) => {
+    panelOf(button).hidden = !open;
+    button.setAttribute("aria-expanded", String(open));
+  };
+  for (const button of buttons) {
+    button.addEventListener("click", () => buttons.forEach((other) => set(other, other === button && panelOf(button).hidden)));
+  }
+  const close = () => buttons.forEach((button) => set(button, false));
+  document.addEventListener("pointerdown", ({ target }) => {
+    if (!target.closest(".popover") && !target.closest("header button[aria-controls]")) close();
+  });
+  document.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape") return;
+    const open = buttons.find((button) => !panelOf(button).hidden);
+    close();
+    open?.focus();
+  });
+  return close;
+}

@@ -1,0 +1,78 @@
+// Weight space: the region of all solutions, and the walk of the weights towards it (after Duda & Hart 1973).
+
+import { arrow, element, pathData, sheet, text, written } from "./svg.js";
+
+const ASPECT = 2.2;
+
+export function drawWeights(svg, title, model) {
+  if (model.run.weights.kind === "counts") drawCounts(svg, title, model);
+  else drawWalk(svg, title, model);
+}
+
+function drawWalk(svg, title, model) {
+  const { width, height } = sheet(svg);
+  const { run, step, moment } = model;
+  const { after, view, kind, separator } = run.weights;
+  const k = step > 0 ? run.steps.mistakes[step - 1] : 0;
+  title.innerHTML = kind === "plane" ? "Weight space: the walk of <i>w</i>"
+    : `Weight space, cut at ${slice(after[k])}`;
+  const unit = Math.min(width / (2 * view[2] * ASPECT), height / (2 * view[2]));
+  const place = ([x, y]) => [width / 2 + (x - view[0]) * unit, height / 2 - (y - view[1]) * unit];
+  const origin = place([0, 0]);
+  if (moment?.region.length) svg.append(element("path", { class: "region", d: pathData([moment.region], place, true) }));
+  svg.append(
+    element("line", { x1: 0, x2: width, y1: origin[1], y2: origin[1], class: "axis" }),
+    element("line", { x1: origin[0], x2: origin[0], y1: 0, y2: height, class: "axis" }),
+  );
+  if (separator) {
+    const far = 9 * view[2];
+    svg.append(element("path", { class: "band", d: pathData([[[0, 0], separator.map((v) => v * far)]], place) }));
+    const tip = place(separator.map((v) => v * 0.42 * view[2]));
+    svg.append(text("u", tip[0] + 6, tip[1] - 8, "good halo"));
+  }
+  if (moment?.tie.length) svg.append(element("path", { class: "tie", d: pathData(moment.tie, place) }));
+  const mistake = step > 0 && run.steps.mistake[step - 1];
+  const walked = after.slice(0, k + 1).map((w) => w.slice(0, 2));
+  svg.append(element("path", { class: "walk", d: pathData([walked], place) }));
+  if (walked.length <= 60) for (const w of walked) svg.append(element("circle", { cx: place(w)[0], cy: place(w)[1], r: 3.2, fill: "currentColor" }));
+  if (mistake) {
+    const label = model.state.points[run.steps.row[step - 1]][2];
+    svg.append(arrow(place(walked[k - 1]), place(walked[k]), label > 0 ? "red" : "blue"));
+  }
+  const here = place(walked[k]);
+  svg.append(element("circle", { cx: here[0], cy: here[1], r: 6, fill: "currentColor" }));
+  svg.append(text("w", here[0] + 10, here[1] - 9, "halo"));
+  if (!run.certificate?.widest) return;
+  const seen = isSeen(moment?.region ?? [], place, width, height);
+  title.insertAdjacentHTML("beforeend", `<span class="legend ${seen ? "seen" : ""}">${seen ? "solution region" : "no solution here"}</span>`);
+}
+
+function isSeen(region, place, width, height) {
+  if (!region.length) return false;
+  const [xs, ys] = [0, 1].map((axis) => region.map((point) => place(point)[axis]));
+  return Math.max(...xs) > 0 && Math.min(...xs) < width && Math.max(...ys) > 0 && Math.min(...ys) < height;
+}
+
+function slice(weights) {
+  const names = weights.length === 4 ? ["<i>c</i>", "<i>b</i>"] : ["<i>b</i>"];
+  const values = weights.slice(2);
+  return names.map((name, i) => `${name} = ${written(values[i])}`).join(", ");
+}
+
+function drawCounts(svg, title, model) {
+  title.innerHTML = "How often each point was added: these are the weights";
+  const { width, height } = sheet(svg);
+  const { run, step } = model;
+  const k = step > 0 ? run.steps.mistakes[step - 1] : 0;
+  const most = Math.max(1, ...run.weights.after.at(-1));
+  const counts = run.weights.after[k];
+  const gap = width / Math.max(1, counts.length);
+  counts.forEach((count, row) => {
+    const label = model.state.points[row][2];
+    const tall = (count / most) * (height - 46);
+    const bar = Math.min(34, gap * 0.62);
+    svg.append(element("rect", { x: gap * (row + 0.5) - bar / 2, y: height - 22 - tall, width: bar, height: Math.max(tall, 1.5), rx: 2, class: `bar ${label > 0 ? "red" : "blue"}` }));
+    if (count && gap > 16) svg.append(element("text", { x: gap * (row + 0.5), y: height - 28 - tall, class: "coordinate", "text-anchor": "middle" }, count));
+    if (gap > 22) svg.append(element("text", { x: gap * (row + 0.5), y: height - 5, class: "coordinate", "text-anchor": "middle" }, row + 1));
+  });
+}

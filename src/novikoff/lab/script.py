@@ -1,0 +1,123 @@
+"""A scene to take away: as a table, and as a Python script that learns it again with this library."""
+
+from novikoff.lab.state import State, StateError
+from novikoff.learn.linear_memory import Readout
+
+Lines = list[str]
+
+
+def as_csv(state: State) -> str:
+    """The points as a table with the columns x, y and label.
+
+    >>> from novikoff.lab.state import parse_state
+    >>> print(as_csv(parse_state({"points": [[1, 0.5, 1], [-1, 2, -1]]})), end="")
+    x,y,label
+    1.0,0.5,1
+    -1.0,2.0,-1
+    """
+    return "".join(f"{line}\n" for line in ("x,y,label", *(f"{x!r},{y!r},{label}" for x, y, label in state.points)))
+
+
+def as_script(state: State) -> str:
+    """A script that makes the same mistakes, asks for the same certificate, and follows the proof."""
+    if not state.has_two_classes:
+        raise StateError("points", "a script needs points of both classes; put at least one red and one blue point")
+    parts = (_head(state), _points(state), _space(state), _learning(state), _report(state))
+    return "\n".join("\n".join(part) + "\n" for part in parts)
+
+
+def _head(state: State) -> Lines:
+    learner = "KernelPerceptron" if state.is_kernel else "Perceptron"
+    names = sorted([learner, "certify", *([] if state.is_kernel else ["follow_proof"])])
+    return [
+        f'"""A scene of the novikoff lab: {len(state.points)} points, {_WHAT[state.space]}."""',
+        "",
+        "import numpy as np",
+        f"from novikoff import {', '.join(names)}",
+    ]
+
+
+def _points(state: State) -> Lines:
+    rows = ["    " + ", ".join(f"[{x!r}, {y!r}]" for x, y, _ in state.points[i : i + 6]) + "," for i in _sixes(state)]
+    signs = ["    " + ", ".join(str(point[2]) for point in state.points[i : i + 24]) + "," for i in _sixes(state, 24)]
+    return ["points = np.array([", *rows, "])", "labels = np.array([  # +1 is red, -1 is blue", *signs, "])"]
+
+
+def _sixes(state: State, step: int = 6) -> range:
+    return range(0, len(state.points), step)
+
+
+def _space(state: State) -> Lines:
+    if state.space == "circle":
+        return ["# Lifted to a paraboloid: a plane above is a circle below.",
+                "X = np.column_stack([points, (points**2).sum(axis=1)])"]  # fmt: skip
+    return ["X = points"]
+
+
+def _learning(state: State) -> Lines:
+    model = _model(state)
+    if not state.shuffle:
+        return [
+            f"model = {model.format(more=f', shuffle=False, max_epochs={state.epochs}')}",
+            "model.fit(X, labels)",
+            "mistakes = model.mistake_rows_",
+        ]
+    return [
+        f"model = {model.format(more='')}",
+        f"generator = np.random.default_rng({state.seed})",
+        "visits = []",
+        f"for epoch in range({state.epochs}):",
+        "    order = generator.permutation(len(X))",
+        "    visits.extend(order)",
+        "    before = model.n_mistakes_ if epoch else 0",
+        "    model.partial_fit(X[order], labels[order], classes=[-1, 1])",
+        "    if model.n_mistakes_ == before:",
+        "        break",
+        "mistakes = np.array(visits)[model.mistake_rows_]",
+    ]
+
+
+def _model(state: State) -> str:
+    rules = f'readout="{_readout(state)}", tie="{state.tie}", record_mistakes=True{{more}}'
+    if not state.is_kernel:
+        return f"Perceptron(fit_intercept={state.fit_intercept}, {rules})"
+    if state.space == "rbf":
+        return f'KernelPerceptron(kernel="rbf", gamma={state.gamma!r}, {rules})'
+    poly = f'kernel="poly", degree={state.degree}, gamma=1.0, coef0={float(state.fit_intercept)}'
+    return f"KernelPerceptron({poly}, {rules})"
+
+
+def _readout(state: State) -> Readout:
+    return "vote" if state.readout == "all" else state.readout
+
+
+def _report(state: State) -> Lines:
+    lines = ["print(model.run_)", 'print("mistakes:", len(mistakes), mistakes.tolist())']
+    if not state.is_kernel:
+        lines += ["ones = np.full((len(mistakes), 1), float(model.fit_intercept))",
+                  "w = (labels[mistakes, None] * np.hstack([X[mistakes], ones])).sum(axis=0)",
+                  'print("the sum of the mistakes:", w.tolist())']  # fmt: skip
+    lines += ["", *_certificate(state), "print(certificate)", 'print("bound:", certificate.mistake_bound)']
+    if not state.is_kernel:
+        lines += ["if certificate.separator is not None:",
+                  "    print(follow_proof(X, labels, mistakes, certificate.separator, "
+                  "fit_intercept=model.fit_intercept))"]  # fmt: skip
+    return lines
+
+
+def _certificate(state: State) -> Lines:
+    if not state.is_kernel:
+        return ["certificate = certify(X, labels, fit_intercept=model.fit_intercept)"]
+    if state.space == "rbf":
+        kernel = f"np.exp(-{state.gamma!r} * ((X[:, None] - X) ** 2).sum(axis=2))"
+    else:
+        kernel = f"(X @ X.T + {float(state.fit_intercept)}) ** {state.degree}"
+    return [f"K = {kernel}", 'certificate = certify(K, labels, kernel="precomputed", fit_intercept=False)']
+
+
+_WHAT = {
+    "line": "to be separated by a line",
+    "circle": "to be separated by a circle",
+    "poly": "to be separated with a polynomial kernel",
+    "rbf": "to be separated with a Gaussian kernel",
+}

@@ -1,0 +1,201 @@
+"""What is on the page: the points, and the rules by which they are learned. It comes as JSON, and is checked here."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.learn.linear import Tie
+from novikoff.learn.linear_memory import Readout
+
+Space = Literal["line", "circle", "poly", "rbf"]
+Shown = Literal["last", "average", "vote", "all"]
+Floats = NDArray[np.float64]
+
+MOST_POINTS = 200
+MOST_STEPS = 5_000
+LARGEST_COORDINATE = 1e6
+
+# The plane is drawn with this ratio of width to height.
+ASPECT = 4 / 3
+
+
+class StateError(ValueError):
+    """Something is wrong with the state; `field` says where."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+@dataclass(frozen=True)
+class View:
+    """The part of a plane that is drawn: its centre, and half its height."""
+
+    x: float
+    y: float
+    half: float
+    aspect: float = ASPECT
+
+    @property
+    def corners(self) -> list[tuple[float, float]]:
+        """Counter-clockwise, from the lower left one."""
+        wide, high = self.aspect * self.half, self.half
+        return [(self.x + a * wide, self.y + b * high) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+
+
+@dataclass(frozen=True)
+class State:
+    """Points (x, y, label), the label -1 or +1, and how to learn from them.
+
+    `space` is where a plane is looked for: among the points (a line), on the paraboloid above them (a circle), or in
+    the space of a kernel. The other names are the library's own.
+    """
+
+    points: tuple[tuple[float, float, int], ...] = ()
+    space: Space = "line"
+    fit_intercept: bool = True
+    tie: Tie = "mistake"
+    readout: Shown = "last"
+    shuffle: bool = False
+    seed: int = 0
+    max_epochs: int = 100
+    degree: int = 2
+    gamma: float = 1.0
+    view: View = View(0.0, 0.0, 3.0)
+
+    @cached_property
+    def plane(self) -> Floats:
+        """The points as rows."""
+        return np.array([point[:2] for point in self.points], dtype=np.float64).reshape(-1, 2)
+
+    @cached_property
+    def rows(self) -> Floats:
+        """The rows that are learned: the points themselves, or lifted to (x, y, x^2 + y^2)."""
+        return lifted(self.plane) if self.space == "circle" else self.plane
+
+    @cached_property
+    def labels(self) -> NDArray[np.int8]:
+        return np.array([label for _, _, label in self.points], dtype=np.int8)
+
+    @property
+    def is_kernel(self) -> bool:
+        return self.space in ("poly", "rbf")
+
+    @property
+    def has_two_classes(self) -> bool:
+        return len({label for _, _, label in self.points}) == 2
+
+    @property
+    def readouts(self) -> tuple[Readout, ...]:
+        """The read-outs whose boundaries are drawn."""
+        return ("last", "average", "vote") if self.readout == "all" else (self.readout,)
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs there may be: as many as asked for, but no more steps than the page can show."""
+        return min(self.max_epochs, MOST_STEPS // max(1, len(self.points)))
+
+
+def lifted(points: Floats) -> Floats:
+    """Points on the paraboloid above the plane (third note, 30.2).
+
+    >>> lifted(np.array([[3.0, 4.0]])).tolist()
+    [[3.0, 4.0, 25.0]]
+    """
+    return np.column_stack([points, np.einsum("ij,ij->i", points, points)])
+
+
+def parse_state(document: Any) -> State:
+    """The state in a JSON document; what is left out has its default.
+
+    >>> parse_state({"points": [[1, 2, -1]], "tie": "predict"}).tie
+    'predict'
+    """
+    if not isinstance(document, dict):
+        raise StateError("", "the state must be a JSON object with the points and the rules")
+    unknown = sorted(set(document) - set(_READERS))
+    if unknown:
+        raise StateError(unknown[0], f"{unknown[0]!r} is no part of a state; its parts are {', '.join(_READERS)}")
+    return State(**{name: _READERS[name](name, value) for name, value in document.items()})
+
+
+def _points(field: str, value: Any) -> tuple[tuple[float, float, int], ...]:
+    if not isinstance(value, list):
+        raise StateError(field, "points must be a list of [x, y, label]")
+    if len(value) > MOST_POINTS:
+        raise StateError(field, f"there are {len(value)} points, and the lab shows at most {MOST_POINTS}")
+    return tuple(_point(f"{field}[{place}]", point) for place, point in enumerate(value))
+
+
+def _point(field: str, value: Any) -> tuple[float, float, int]:
+    if not isinstance(value, list) or len(value) != 3:
+        raise StateError(field, "a point is [x, y, label]")
+    if isinstance(value[2], bool) or value[2] not in (-1, 1):
+        raise StateError(field, f"the label is {value[2]!r}; it must be -1 or +1")
+    return _coordinate(field, value[0]), _coordinate(field, value[1]), int(value[2])
+
+
+def _coordinate(field: str, value: Any) -> float:
+    if not _is_number(value) or abs(value) > LARGEST_COORDINATE:
+        raise StateError(field, f"the coordinate {value!r} is no number between -1e6 and 1e6")
+    return float(value) + 0.0  # no negative zero
+
+
+def _view(field: str, value: Any) -> View:
+    good = isinstance(value, list) and len(value) == 3 and all(map(_is_number, value))
+    if not good or not 1e-9 <= value[2] <= 1e7 or max(abs(value[0]), abs(value[1])) > 1e7:
+        raise StateError(field, "the view is [x, y, half its height], with a height between 1e-9 and 1e7")
+    return View(*map(float, value))
+
+
+def _choice(choices: Any) -> Any:
+    def read(field: str, value: Any) -> Any:
+        if value not in get_args(choices):
+            raise StateError(field, f"{field}={value!r} is unknown; choose one of {', '.join(get_args(choices))}")
+        return value
+
+    return read
+
+
+def _truth(field: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise StateError(field, f"{field}={value!r} must be true or false")
+    return value
+
+
+def _whole(lowest: int, highest: int) -> Any:
+    def read(field: str, value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
+            raise StateError(field, f"{field}={value!r} must be a whole number from {lowest} to {highest}")
+        return value
+
+    return read
+
+
+def _gamma(field: str, value: Any) -> float:
+    if not _is_number(value) or not 1e-3 <= value <= 1e3:
+        raise StateError(field, f"gamma={value!r} must be a number from 0.001 to 1000")
+    return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_READERS = {
+    "points": _points,
+    "space": _choice(Space),
+    "fit_intercept": _truth,
+    "tie": _choice(Tie),
+    "readout": _choice(Shown),
+    "shuffle": _truth,
+    "seed": _whole(0, 2**31 - 1),
+    "max_epochs": _whole(1, MOST_STEPS),
+    "degree": _whole(2, 6),
+    "gamma": _gamma,
+    "view": _view,
+}

@@ -1,0 +1,228 @@
+"""The run as data: everything that the page shows of all steps at once, and of one moment."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from novikoff.engine.rounding import at_most
+from novikoff.lab.evidence import balls_as_json, certificate_of, evidence_as_json, unit_coefficients
+from novikoff.lab.shapes import Shape, area, clipped, grid_shape, plane_shape
+from novikoff.lab.state import State, StateError, View
+from novikoff.lab.walk import (
+    Walk,
+    coefficients_along,
+    decided,
+    gram_of,
+    memory_at,
+    scores_along,
+    walk_of,
+    weights_along,
+)
+from novikoff.learn.linear import predicted
+from novikoff.learn.linear_memory import Memory, Readout, read_out
+from novikoff.prove.certificate import Verdict
+from novikoff.prove.follow import follow_proof
+from novikoff.prove.margin import Separator, radius
+
+# The walk of the weights is fitted into a box with this ratio of width to height; the page shows more around it.
+WEIGHTS_ASPECT = 2.2
+AROUND = 2.5
+
+
+def run_as_json(state: State) -> dict[str, Any]:
+    """All steps: lists over the steps, and, in `proof` and `weights`, over the mistakes k = 0, 1, ..."""
+    walk = walk_of(state)
+    score = scores_along(state, walk)
+    n = max(1, len(state.points))
+    return {
+        "steps": {
+            "row": walk.visits.tolist(),
+            "epoch": (np.arange(len(walk.visits)) // n + 1).tolist(),
+            "score": score.tolist(),
+            "predicted": (2 * predicted(score) - 1).tolist(),
+            "mistake": walk.mistaken.tolist(),
+            "mistakes": np.cumsum(walk.mistaken).tolist(),
+        },
+        "examples": _folded(state),
+        "stopped": None if walk.stopped is None else walk.stopped.name,
+        "epochs": len(walk.visits) // n,
+        "weights": _weights(state, walk),
+        "proof": proof_as_json(state, walk),
+        "certificate": evidence_as_json(state),
+        "balls": balls_as_json(state),
+    }
+
+
+def _folded(state: State) -> list[list[float]]:
+    """The rows as the learner adds them, the constant last."""
+    constant = np.full((len(state.points), 1), float(state.fit_intercept))
+    folded: list[list[float]] = np.hstack([state.rows, constant]).tolist()
+    return folded
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The proof, mistake by mistake
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def proof_as_json(state: State, walk: Walk) -> dict[str, Any]:
+    """k gamma <= <w, u> <= ||w|| <= sqrt(k) R, and the cosine above sqrt(k) gamma/R; without a separator only ||w||."""
+    if not state.points:
+        return {"length": [0.0], "length_ceiling": [0.0], "margin_at_most": [None]}
+    certificate = certificate_of(state)
+    if certificate is None or certificate.verdict is not Verdict.SEPARABLE:
+        return _lengths(state, walk)
+    left = {"left": [(certificate.mistake_bound or 0) - k for k in range(len(walk.mistake_rows) + 1)]}
+    if state.is_kernel:
+        return {**_lengths(state, walk), **_progress_in_feature_space(state, walk), **left}
+    separator = certificate.separator
+    assert isinstance(separator, Separator)
+    followed = follow_proof(state.rows, state.labels, walk.mistake_rows, separator, fit_intercept=state.fit_intercept)
+    names = ("progress", "progress_floor", "cosine", "cosine_floor", "length", "length_ceiling")
+    numbers = {name: getattr(followed, name).tolist() for name in names}
+    return {**numbers, "margin_at_most": _margins_ruled_out(numbers["length"]), **left}
+
+
+def _lengths(state: State, walk: Walk) -> dict[str, Any]:
+    """||w_k|| and its ceiling, which need no separator."""
+    k = np.arange(len(walk.mistake_rows) + 1.0)
+    if state.is_kernel:
+        gram, coefficients = gram_of(state), coefficients_along(state, walk)
+        squares = np.einsum("ki,ij,kj->k", coefficients, gram, coefficients, optimize=True)
+        length, R = np.sqrt(np.maximum(squares, 0.0)), math.sqrt(gram.diagonal().max())
+    else:
+        length = np.linalg.norm(weights_along(state, walk), axis=1)
+        R = radius(state.rows, state.fit_intercept)
+    said = {"length": length.tolist(), "length_ceiling": (np.sqrt(k) * R).tolist()}
+    return {**said, "margin_at_most": _margins_ruled_out(said["length"])}
+
+
+def _margins_ruled_out(lengths: list[float]) -> list[str | None]:
+    """After k mistakes no separator has a margin above ||w||/k."""
+    return [at_most(length / k, 4) if k else None for k, length in enumerate(lengths)]
+
+
+def _progress_in_feature_space(state: State, walk: Walk) -> dict[str, Any]:
+    certificate = certificate_of(state)
+    assert certificate is not None
+    gram, coefficients = gram_of(state), coefficients_along(state, walk)
+    progress = coefficients @ (gram @ unit_coefficients(state, certificate))
+    length = np.sqrt(np.einsum("ki,ij,kj->k", coefficients, gram, coefficients, optimize=True))
+    k, gamma = np.arange(len(progress) + 0.0), certificate.margin.lower
+    return {
+        "progress": progress.tolist(),
+        "progress_floor": (k * gamma).tolist(),
+        "cosine": np.divide(progress, length, out=np.zeros_like(progress), where=length > 0).tolist(),
+        "cosine_floor": (np.sqrt(k) * gamma / certificate.radius).tolist(),
+    }
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Weight space
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _weights(state: State, walk: Walk) -> dict[str, Any]:
+    """The walk of the weights; with a kernel, how often each point was added."""
+    if state.is_kernel:
+        return {"kind": "counts", "after": np.abs(coefficients_along(state, walk)).astype(int).tolist()}
+    weights = weights_along(state, walk)
+    view = weights_view(state)
+    # Without a bias, and without a lift, weight space is a plane; else what is drawn is a slice of it.
+    sliced = state.fit_intercept or state.space == "circle"
+    separator = None if sliced else _unit_separator(state)
+    return {
+        "kind": "slice" if sliced else "plane",
+        "after": weights.tolist(),
+        "view": [view.x, view.y, view.half],
+        "separator": separator,
+    }
+
+
+def _unit_separator(state: State) -> list[float] | None:
+    certificate = certificate_of(state)
+    if certificate is None or not isinstance(certificate.separator, Separator):
+        return None
+    weights: list[float] = certificate.separator.weights.tolist()
+    return weights
+
+
+def weights_view(state: State) -> View:
+    """The walk of the first two weights, with the origin and some room around them."""
+    weights = weights_along(state, walk_of(state))[:, :2]
+    low, high = weights.min(axis=0), weights.max(axis=0)
+    width, height = high - low
+    half = 0.62 * max(float(height), float(width) / WEIGHTS_ASPECT, 1e-9)
+    if not weights.any():
+        half = 1.0
+    x, y = (low + high) / 2
+    return View(float(x), float(y), half, WEIGHTS_ASPECT)
+
+
+def around(view: View) -> View:
+    """A larger view with the same centre."""
+    return replace(view, half=AROUND * view.half)
+
+
+def solution_region(state: State, weights: list[float]) -> list[tuple[float, float]]:
+    """The weights (w1, w2) that have every example strictly on its side, the others being as they are: a convex
+    polygon, cut off by the view (Duda & Hart 1973)."""
+    certificate = certificate_of(state)
+    if certificate is None or certificate.verdict is not Verdict.SEPARABLE:
+        return []
+    region = around(weights_view(state)).corners
+    rest = state.rows[:, 2:] @ np.array(weights[2:-1]) + (weights[-1] if state.fit_intercept else 0.0)
+    for (x1, x2), label, constant in zip(state.plane.tolist(), state.labels.tolist(), rest.tolist(), strict=True):
+        region = clipped(region, label * x1, label * x2, label * constant)
+    return region if area(region) > 0 else []
+
+
+def tie_line(state: State, row: int, weights: list[float]) -> list[list[tuple[float, float]]]:
+    """The weights (w1, w2) under which an example has the score 0, the others being as they are."""
+    rest = float(state.rows[row, 2:] @ np.array(weights[2:-1])) + (weights[-1] if state.fit_intercept else 0.0)
+    return plane_shape([*state.plane[row].tolist(), rest], around(weights_view(state))).curves
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# One moment
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def moment_as_json(state: State, step: int) -> dict[str, Any]:
+    """The boundaries after a step, the boundary before it, the errors of each read-out, and the solution region."""
+    walk = walk_of(state)
+    if not 0 <= step <= len(walk.visits):
+        raise StateError("step", f"step {step} is not among the steps from 0 to {len(walk.visits)}")
+    memory = memory_at(state, step)
+    said: dict[str, Any] = {"step": step, "boundaries": {}, "errors": {}, "before": None, "region": [], "tie": []}
+    for readout in state.readouts:
+        shape = boundary(state, memory, readout)
+        said["boundaries"][readout] = None if shape is None else shape.as_json()
+        said["errors"][readout] = errors(state, memory, readout)
+    if step and walk.mistaken[step - 1]:
+        before = boundary(state, memory_at(state, step - 1), "last")
+        said["before"] = None if before is None else before.as_json()
+    if isinstance(memory, Memory) and state.points:
+        weights = memory.weights[0].tolist()
+        said["region"] = solution_region(state, weights)
+        said["tie"] = tie_line(state, int(walk.visits[step - 1]), weights) if step else []
+    return said
+
+
+def boundary(state: State, memory: Any, readout: Readout) -> Shape | None:
+    """Where a read-out changes its mind; before the first mistake it has none."""
+    if not int(np.sum(memory.mistakes)):
+        return None
+    if isinstance(memory, Memory) and readout != "vote":
+        return plane_shape(read_out(memory, readout)[0].tolist(), state.view)
+    return grid_shape(lambda plane: decided(state, memory, readout, plane) >= 0, state.view)
+
+
+def errors(state: State, memory: Any, readout: Readout) -> int:
+    """How many of the points a read-out gets wrong."""
+    if not state.points:
+        return 0
+    scores = decided(state, memory, readout, state.plane)
+    return int(np.count_nonzero((2 * predicted(scores) - 1) != state.labels))

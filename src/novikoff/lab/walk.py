@@ -1,0 +1,131 @@
+"""A run of the perceptron, example by example: which were visited, which were mistakes, and the weights between.
+
+The learning is the library's own, epoch by epoch, in `learn.linear` or `learn.kernel`; here its mistakes are laid out
+so that a page can go back and forth among them.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.rows import as_rows
+from novikoff.lab.state import Floats, State, lifted
+from novikoff.learn import kernel, linear
+from novikoff.learn.kernel_memory import Memory as KernelMemory
+from novikoff.learn.kernel_memory import decide as kernel_decide
+from novikoff.learn.kernels import Kernel, Vectors
+from novikoff.learn.linear_memory import Memory, Readout, decider, scores
+from novikoff.learn.record import Stopped
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """Steps t = 1, 2, ...: the row visited, and whether it was a mistake. `stopped` is None if nothing was visited."""
+
+    visits: Numbers
+    mistaken: NDArray[np.bool_]
+    stopped: Stopped | None
+
+    @property
+    def mistake_rows(self) -> Numbers:
+        return self.visits[self.mistaken]
+
+    @property
+    def mistakes_before(self) -> Numbers:
+        """For every step, how many mistakes were made before it."""
+        return np.cumsum(self.mistaken) - self.mistaken
+
+
+@lru_cache(maxsize=32)
+def walk_of(state: State) -> Walk:
+    """Epochs until one makes no mistake, or as many as there may be."""
+    n = len(state.points)
+    generator = np.random.default_rng(state.seed)
+    memory = empty_memory(state)
+    visits, mistaken = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=bool)]
+    stopped = None
+    for _ in range(state.epochs if n else 0):
+        order = generator.permutation(n) if state.shuffle else np.arange(n)
+        made = np.isin(np.arange(n), _learn(state, memory, order))
+        visits.append(order)
+        mistaken.append(made)
+        stopped = Stopped.MAX_EPOCHS if made.any() else Stopped.NO_MISTAKES
+        if stopped is Stopped.NO_MISTAKES:
+            break
+    return Walk(np.concatenate(visits), np.concatenate(mistaken), stopped)
+
+
+def empty_memory(state: State) -> Memory | KernelMemory:
+    if state.is_kernel:
+        return KernelMemory.empty(kernel_of(state), vote=True)
+    return Memory.empty(state.rows.shape[1], fit_intercept=state.fit_intercept, vote=True)
+
+
+def kernel_of(state: State) -> Kernel:
+    """(<x, z> + 1)^degree, with the 1 for the bias, or exp(-gamma ||x - z||^2), which needs none."""
+    if state.space == "rbf":
+        return Kernel("rbf", gamma=state.gamma)
+    return Kernel("poly", gamma=1.0, degree=state.degree, coef0=float(state.fit_intercept))
+
+
+def _learn(state: State, memory: Any, rows: Numbers) -> Numbers:
+    """Learn these rows in this order; which of them, counted in the order, were mistakes."""
+    before = memory.examples
+    learn = kernel.learn_online if state.is_kernel else linear.learn_online
+    mistakes: Any = learn(memory, state.rows[rows], state.labels[rows], tie=state.tie, keep_mistakes=True)
+    return mistakes.times - before
+
+
+def memory_at(state: State, step: int) -> Memory | KernelMemory:
+    """What the learner remembers after so many steps."""
+    memory = empty_memory(state)
+    if step:
+        _learn(state, memory, walk_of(state).visits[:step])
+    return memory
+
+
+def decided(state: State, memory: Memory | KernelMemory, readout: Readout, plane: Floats) -> Floats:
+    """The score of points of the plane, or their share of the votes."""
+    if isinstance(memory, KernelMemory):
+        return kernel_decide(memory, Vectors.of(plane), readout)
+    rows = lifted(plane) if state.space == "circle" else plane
+    return decider(memory, readout)(as_rows(rows))
+
+
+def weights_along(state: State, walk: Walk) -> Floats:
+    """The weights after each mistake, from the zero vector on, the bias last: the partial sums of the mistakes."""
+    rows = walk.mistake_rows
+    constant = np.full((len(rows), 1), float(state.fit_intercept))
+    added = np.hstack([state.rows[rows], constant]) * state.labels[rows, None]
+    return np.vstack([np.zeros(added.shape[1]), np.cumsum(added, axis=0)])
+
+
+def scores_along(state: State, walk: Walk) -> Floats:
+    """For every step, the score of its example under the weights before it."""
+    before = walk.mistakes_before
+    if not len(walk.visits):
+        return np.empty(0)
+    if state.is_kernel:
+        gram, coefficients = gram_of(state), coefficients_along(state, walk)
+        return np.einsum("ij,ij->i", coefficients[before], gram[walk.visits])
+    weights = weights_along(state, walk)
+    table = scores(as_rows(state.rows), weights, float(state.fit_intercept)).reshape(len(state.rows), len(weights))
+    return table[walk.visits, before]
+
+
+def gram_of(state: State) -> Floats:
+    points = Vectors.of(state.rows)
+    return kernel_of(state).between(points, points)
+
+
+def coefficients_along(state: State, walk: Walk) -> Floats:
+    """The coefficient of every point after each mistake: how often it was added, times its label."""
+    rows = walk.mistake_rows
+    added = np.zeros((len(rows) + 1, len(state.points)))
+    added[np.arange(1, len(rows) + 1), rows] = state.labels[rows]
+    return np.cumsum(added, axis=0)

@@ -1,0 +1,31 @@
+"""The command `novikoff lab`."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="the lab needs the extra novikoff[lab]")
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+RUN = "from novikoff.cli.lab import lab; from novikoff.cli.errors import run; run(lab)"
+
+
+def test_it_says_its_address_serves_the_page_and_ends_with_ctrl_c():
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    command = [sys.executable, "-c", RUN, "--no-browser", "--json"]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as lab:
+        try:
+            address = json.loads(lab.stdout.readline())["address"]
+            assert address.startswith("http://127.0.0.1:")
+            with urllib.request.urlopen(address, timeout=30) as page:
+                assert b"<title>novikoff lab</title>" in page.read()
+        finally:
+            lab.send_signal(signal.SIGINT)
+        assert lab.wait(20) == 0
+        assert lab.stderr.read() == ""

@@ -1,0 +1,253 @@
+"""The page in a real browser: what a student does, and what the library says about it."""
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+if not os.environ.get("CI"):
+    pytest.importorskip("starlette", reason="the lab needs the extra novikoff[lab]")
+    pytest.importorskip("playwright", reason="the browser tests need Playwright")
+
+import numpy as np
+
+from novikoff import Perceptron, certify, follow_proof
+from tests.lab.browser import Watched, chromium, in_ascii, served_lab
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+POINTS = [(1.0, 1.5, 1), (-1.0, -0.5, -1), (2.0, 0.25, 1), (-1.75, 0.75, -1)]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def address():
+    with served_lab() as served:
+        yield served
+
+
+@pytest.fixture
+def lab(browser, address):
+    """A lab in the browser. No test may leave an error in the console, or send a request elsewhere."""
+    watched = Watched.opened(browser, address)
+    yield watched
+    watched.page.context.close()
+    assert watched.complaints == []
+
+
+def click_at(lab, x, y):
+    """Click the plane at a point, as the view from -3 to 3 has it."""
+    box = lab.page.locator("#plane").bounding_box()
+    unit = box["height"] / 6
+    lab.page.mouse.click(box["x"] + box["width"] / 2 + x * unit, box["y"] + box["height"] / 2 - y * unit)
+    lab.settle()
+
+
+def place(lab, points):
+    lab.scene("empty")
+    for x, y, label in points:
+        lab.page.keyboard.press("1" if label > 0 else "2")
+        click_at(lab, x, y)
+
+
+def shown_points(lab):
+    marks = lab.page.locator("#plane .point")
+    return [in_ascii(marks.nth(i).get_attribute("aria-label")) for i in range(marks.count())]
+
+
+def test_placed_points_are_learned_and_every_number_is_the_librarys(lab):
+    place(lab, POINTS)
+    X, y = np.array([point[:2] for point in POINTS]), np.array([point[2] for point in POINTS])
+    model = Perceptron(readout="last", shuffle=False, max_epochs=100, record_mistakes=True).fit(X, y)
+    certificate = certify(X, y)
+    followed = follow_proof(X, y, model.mistake_rows_, certificate.separator)
+
+    assert lab.number("bound") == certificate.mistake_bound
+    assert lab.number("margin") == certificate.margin.lower
+    assert lab.number("radius") == certificate.radius
+    for step in range(1, len(POINTS) + 1):
+        lab.page.keyboard.press("ArrowRight")
+        lab.page.wait_for_selector(f'body[data-ready="{step}"]')
+    lab.page.keyboard.press("End")
+    lab.page.wait_for_selector("#converged")
+    k = model.n_mistakes_
+    for name in ("progress_floor", "progress", "length", "length_ceiling", "cosine"):
+        assert lab.number(name) == getattr(followed, name)[k]
+    assert lab.number("left") == certificate.mistake_bound - k
+    weights = lab.page.locator('[data-name="weights"]').get_attribute("data-value")
+    assert [float(part) for part in weights.split(",")] == [*model.coef_[0], model.intercept_[0]]
+
+
+def test_the_worked_example_can_be_stepped_forth_and_back(lab):
+    expected = {1: "(1, -2)", 3: "(2, -1)", 5: "(3, 1)"}
+    for step, weights in expected.items():
+        lab.step_to(step)
+        assert f"Mistake {(step + 1) // 2}." in lab.text("#headline")
+        assert lab.text("#detail").endswith(f"= {weights}")
+    lab.page.keyboard.press("ArrowLeft")
+    lab.page.wait_for_selector('body[data-ready="4"]')
+    assert "Right." in lab.text("#headline")
+    assert lab.number("length") == math.hypot(2, -1)
+    lab.page.keyboard.press("Shift+ArrowLeft")
+    lab.page.wait_for_selector('body[data-ready="3"]')
+    assert lab.number("score") == -1.0
+    lab.page.keyboard.press("Home")
+    lab.page.wait_for_selector('body[data-ready="0"]')
+    assert lab.number("length") == 0.0
+
+
+def test_playing_goes_to_the_end_by_itself(lab):
+    lab.page.select_option("#speed", "30")
+    lab.page.click("#play")
+    lab.page.wait_for_selector("#converged")
+    assert lab.text("#count").startswith("12 of 12")
+
+
+def test_an_inseparable_scene_shows_the_proof_that_there_is_no_line(lab):
+    lab.scene("xor")
+    assert lab.text("#verdict-title") == "No line separates them"
+    assert lab.text("#combination") == "(-1, -1) + (1, 1) = (-1, 1) + (1, -1)"
+    lab.page.click("#certificate")
+    assert lab.page.locator("#evidence .hull").count() == 2
+    assert lab.page.locator("#plane .share").all_text_contents() == ["\N{MULTIPLICATION SIGN} 1"] * 4
+    lab.page.keyboard.press("End")
+    lab.page.wait_for_selector('body[data-ready="400"]')
+    assert "for ever" in lab.text("#detail")
+
+
+def test_rules_change_what_is_learned(lab):
+    lab.scene("xor")
+    lab.page.click("#rules-button")
+    lab.page.check('#rules input[value="poly"]')
+    lab.settle()
+    assert "feature space" in lab.text("#verdict-title")
+    lab.page.keyboard.press("Escape")
+    lab.scene("outlier")
+    lab.step_to(100)
+    assert lab.page.locator("#plane path[data-boundary]").count() == 3
+    lab.page.click("#rules-button")
+    lab.page.check('#rules input[value="average"]')
+    lab.settle()
+    assert lab.page.locator("#plane path[data-boundary]").count() == 1
+
+
+def test_points_are_dragged_erased_and_brought_back(lab):
+    place(lab, POINTS)
+    box = lab.page.locator("#plane .point").first.bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    lab.page.mouse.move(*middle)
+    lab.page.mouse.down()
+    lab.page.mouse.move(middle[0] - 60, middle[1] + 40, steps=4)
+    lab.page.mouse.up()
+    lab.settle()
+    assert shown_points(lab)[0] != "red, plus, example 1 at (1, 1.5)"
+    lab.page.keyboard.press("ArrowRight")  # steps, and does not move the point that was dragged
+    lab.page.wait_for_selector('body[data-ready="1"]')
+    lab.page.keyboard.press("3")
+    click_at(lab, -1.0, -0.5)
+    assert len(shown_points(lab)) == 3
+    lab.page.keyboard.press("Control+z")
+    lab.settle()
+    assert len(shown_points(lab)) == 4
+
+
+def test_everything_can_be_done_from_the_keyboard(lab):
+    lab.scene("empty")
+    for keys in (["n", "ArrowRight", "ArrowUp", "Escape"], ["2", "n", "ArrowLeft", "Escape"]):
+        for key in keys:
+            lab.page.keyboard.press(key)
+            lab.settle()
+    assert shown_points(lab) == ["red, plus, example 1 at (0.125, 0.125)", "blue, minus, example 2 at (-0.125, 0)"]
+    lab.page.keyboard.press("n")
+    lab.settle()
+    lab.page.keyboard.press("Delete")
+    lab.settle()
+    assert len(shown_points(lab)) == 2
+
+
+def test_a_shared_link_brings_the_scene_back(lab):
+    place(lab, POINTS)
+    lab.step_to(2)
+    lab.page.click("#share")
+    lab.page.wait_for_selector("#toast:not([hidden])")
+    link = lab.page.evaluate("navigator.clipboard.readText()")
+    before = (shown_points(lab), lab.text("#headline"), lab.text("#verdict-text"))
+    lab.visit(link)
+    assert (shown_points(lab), lab.text("#headline"), lab.text("#verdict-text")) == before
+
+
+def test_a_broken_link_shows_the_first_scene(lab):
+    lab.visit(f"{lab.address}#no-such-scene")
+    assert len(shown_points(lab)) == 6
+
+
+def downloaded(lab, kind):
+    lab.page.click("#download-button")
+    with lab.page.expect_download() as wait:
+        lab.page.click(f'[data-download="{kind}"]')
+    return Path(wait.value.path()).read_text()
+
+
+def test_a_downloaded_script_runs_and_says_the_same(lab, tmp_path):
+    lab.scene("wide")
+    lab.page.keyboard.press("End")
+    lab.page.wait_for_selector("#converged")
+    script = tmp_path / "scene.py"
+    script.write_text(downloaded(lab, "script"))
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
+    assert f"bound: {lab.number('bound'):.0f}" in done.stdout
+    weights = lab.page.locator('[data-name="weights"]').get_attribute("data-value")
+    assert f"the sum of the mistakes: {[float(part) for part in weights.split(',')]}" in done.stdout
+
+
+def test_the_picture_and_the_points_are_downloaded(lab):
+    assert downloaded(lab, "csv").splitlines()[:2] == ["x,y,label", "-1.0,2.0,-1"]
+    picture = downloaded(lab, "svg")
+    assert picture.startswith("<svg")
+    assert "var(--" not in picture
+    assert "class=" not in picture
+
+
+def test_two_columns_of_a_csv_become_points(lab, tmp_path):
+    table = tmp_path / "cars.csv"
+    table.write_text("doors,hp,sport\n2,300,yes\n4,90,no\n2,250,yes\n5,110,no\n")
+    lab.page.select_option("#scene", "csv")
+    lab.page.set_input_files("#csv-file", table)
+    lab.page.click("#csv-load:not([disabled])")
+    lab.page.wait_for_selector("#csv:not([open])", state="attached")
+    lab.settle()
+    assert len(shown_points(lab)) == 4
+    assert lab.text("#verdict-title") == "A line separates them"
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+def test_nothing_is_cut_off(browser, address, size):
+    watched = Watched.opened(browser, address, size=size)
+    watched.step_to(3)
+    for selector in ("#transport", "#proof", "#space", "#help-button"):
+        box = watched.page.locator(selector).bounding_box()
+        assert box["y"] + box["height"] <= size[1]
+        assert box["x"] + box["width"] <= size[0]
+    for selector in ("#headline", "#detail"):
+        line = watched.page.locator(selector)
+        assert line.evaluate("line => line.scrollWidth <= line.clientWidth")
+    watched.page.context.close()
+    assert watched.complaints == []
+
+
+def test_the_theme_follows_the_system_and_can_be_switched(browser, address):
+    watched = Watched.opened(browser, address, theme="dark")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    dark = watched.page.evaluate(paper)
+    watched.page.click("#theme")
+    assert watched.page.evaluate(paper) != dark
+    watched.page.context.close()
+    assert watched.complaints == []

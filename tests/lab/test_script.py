@@ -1,0 +1,65 @@
+"""The script that one takes away makes the same mistakes."""
+
+import csv
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from novikoff.lab.scenes import SCENES
+from novikoff.lab.script import as_csv, as_script
+from novikoff.lab.state import StateError, parse_state
+from novikoff.lab.trace import run_as_json
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+SCENE = {scene.name: scene.as_json()["state"] for scene in SCENES}
+
+
+def printed_by(script, folder):
+    path = folder / "scene.py"
+    path.write_text(script)
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    command = [sys.executable, "-W", "ignore", path]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "rules"),
+    [
+        ("worked", {}),
+        ("thin", {"shuffle": True, "seed": 3, "readout": "average"}),
+        ("outlier", {"readout": "all"}),
+        ("xor", {"space": "poly"}),
+        ("ring", {"space": "rbf", "gamma": 0.5, "shuffle": True, "readout": "vote"}),
+    ],
+)
+def test_the_script_makes_the_same_mistakes_and_finds_the_same_bound(name, rules, tmp_path):
+    state = parse_state({**SCENE[name], **rules})
+    run = run_as_json(state)
+    printed = printed_by(as_script(state), tmp_path)
+    mistaken = np.array(run["steps"]["row"])[run["steps"]["mistake"]].tolist()
+    assert f"mistakes: {len(mistaken)} {mistaken}" in printed
+    assert f"bound: {run['certificate']['bound']}" in printed
+    if not state.is_kernel:
+        assert f"the sum of the mistakes: {run['weights']['after'][-1]}" in printed
+
+
+@pytest.mark.parametrize("scene", [scene for scene in SCENES if scene.points], ids=lambda scene: scene.name)
+@pytest.mark.parametrize("space", ["line", "circle", "poly", "rbf"])
+def test_every_script_is_python(scene, space):
+    compile(as_script(parse_state({**SCENE[scene.name], "space": space})), "scene.py", "exec")
+
+
+def test_a_script_needs_two_classes():
+    with pytest.raises(StateError, match="one red and one blue"):
+        as_script(parse_state({"points": [[0, 0, 1]]}))
+
+
+def test_the_table_has_the_points_exactly():
+    state = parse_state({"points": [[0.1, -1e-17, 1], [1 / 3, 2, -1]]})
+    rows = list(csv.DictReader(io.StringIO(as_csv(state))))
+    assert [(float(row["x"]), float(row["y"]), int(row["label"])) for row in rows] == list(state.points)
