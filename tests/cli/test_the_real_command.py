@@ -184,3 +184,11 @@ def test_the_shell_can_complete_commands_and_columns(folder):
 
     assert completed("novikoff ce") == ["plain,certify"]
     assert completed("novikoff fit cars.csv --label sp") == ["plain,sport_car"]
+
+
+def test_the_first_run_on_a_machine_certifies_as_every_other(folder, tmp_path):
+    """Its kernels have to be compiled, and that must not use up the time of the proof."""
+    line = ("certify", "cars.csv", "--label", "sport_car", "--time-limit", "2")
+    done = spawn(*line, folder=folder, NUMBA_CACHE_DIR=str(tmp_path / "empty"))
+    assert (done.code, done.err) == (0, "")
+    assert "separable (exact)" in done.out
