@@ -58,6 +58,7 @@ def test_a_margin_beyond_the_floats_is_drawn():
     tiny = np.full(2, 5e-324)
     display = ProofDisplay(tiny, tiny, tiny, tiny, margin=5e-324, radius=1.0, bound=10**640, holds=True)
     display.plot().figure_.canvas.draw()
+    assert all(np.isfinite(limit) for limit in (*display.ax_.get_xlim(), *display.ax_.get_ylim()))
 
 
 def test_the_title_says_when_an_inequality_failed():

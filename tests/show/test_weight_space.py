@@ -69,7 +69,9 @@ def test_without_a_region_the_title_says_so():
 
 
 def test_a_run_without_mistakes_is_a_point():
-    WeightSpaceDisplay.from_mistakes(X, Y, [], fit_intercept=False).plot().figure_.canvas.draw()
+    display = WeightSpaceDisplay.from_mistakes(X, Y, [], fit_intercept=False).plot()
+    display.figure_.canvas.draw()
+    assert np.asarray(display.path).tolist() == [[0.0, 0.0]]
 
 
 @pytest.mark.parametrize("display", [WeightSpaceDisplay, FoldingDisplay])
