@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from novikoff.learn.structured import StructuredPerceptron
     from novikoff.prove.ball import Ball, NoBall, separating_ball
     from novikoff.prove.bounds import mistake_bound
-    from novikoff.prove.certificate import Bracket, Certificate, CertificateError, Verdict
+    from novikoff.prove.certificate import Bracket, Certificate, Verdict
     from novikoff.prove.certify import certify
+    from novikoff.prove.document import CertificateError
     from novikoff.prove.follow import FollowedProof, follow_proof
     from novikoff.prove.inequalities import Inequalities, InequalitiesError, Outcome, solve_inequalities
     from novikoff.prove.inseparable import FreundSchapireBound, freund_schapire_bound
@@ -84,7 +85,7 @@ _HOMES = {
     "mistake_bound": "prove.bounds",
     "Bracket": "prove.certificate",
     "Certificate": "prove.certificate",
-    "CertificateError": "prove.certificate",
+    "CertificateError": "prove.document",
     "Verdict": "prove.certificate",
     "certify": "prove.certify",
     "Inequalities": "prove.inequalities",

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from novikoff.prove.certificate import Certificate, CertificateError
+from novikoff.prove.certificate import Certificate
+from novikoff.prove.document import CertificateError
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import at_least, at_most, decimal_digits
 from novikoff.prove.algebra import decimal, from_decimal
+from novikoff.prove.document import CertificateError
 from novikoff.prove.exact import fraction_root_up, root_down
 from novikoff.prove.fingerprint import fingerprint
 from novikoff.prove.margin import Separator, radius
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
 
 FORMAT = 1
-
-
-class CertificateError(ValueError):
-    """A claim of a certificate is not true of the data."""
 
 
 class Verdict(enum.Enum):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from novikoff.engine.rounding import up
-from novikoff.prove.certificate import CertificateError
+from novikoff.prove.document import CertificateError
 from novikoff.prove.exact import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.program import Program, Vector, read_program
 

@@ -1,0 +1,187 @@
+"""JSON from strangers: no key twice, no NaN, no depth that exhausts the stack, and every field of the kind expected.
+
+Python's own reader takes the last of two equal keys, reads `NaN`, and recurses as deep as the text says. A file that
+somebody else wrote gets none of that here. `Fields` then asks for each field by name and kind, and refuses those that
+nobody asked for.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, Self, TypeVar
+
+# Deeper than anything that we write, and far from the depth at which Python's reader overflows the stack.
+DEEPEST = 64
+MOST_BYTES = 1 << 28
+
+T = TypeVar("T")
+
+_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+
+
+class JSONError(ValueError):
+    """A text is not the JSON that was expected."""
+
+
+def parse(text: str | bytes, *, deepest: int = DEEPEST, most_bytes: int = MOST_BYTES) -> Any:
+    """The value of a JSON text; raises `JSONError` for what is not strict JSON, too deep or too large.
+
+    >>> parse('{"a": [1, 2.5, "x", null, true]}')
+    {'a': [1, 2.5, 'x', None, True]}
+    >>> parse('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    novikoff.data.strict_json.JSONError: the key 'a' stands twice in one object
+    """
+    raw = text.encode() if isinstance(text, str) else bytes(text)
+    if len(raw) > most_bytes:
+        raise JSONError(f"the text has {len(raw):,} bytes; more than {most_bytes:,} are not read")
+    check_depth(raw, deepest)
+    try:
+        return json.loads(raw, object_pairs_hook=_without_twins, parse_constant=_no_constant, parse_float=_finite)
+    except JSONError:
+        raise
+    except ValueError as error:  # also what is no UTF-8, and whole numbers of more digits than Python reads
+        raise JSONError(f"this is not JSON: {error}") from None
+
+
+def check_depth(raw: bytes, deepest: int = DEEPEST) -> None:
+    """Refuse brackets nested too deep, without recursion.
+
+    >>> check_depth(b"[" * 100_000)
+    Traceback (most recent call last):
+    novikoff.data.strict_json.JSONError: brackets are nested more than 64 deep; nothing that is read here is
+    """
+    if raw.count(b"[") + raw.count(b"{") <= deepest:
+        return
+    depth = 0
+    for match in _BRACKETS.finditer(raw):
+        mark = match.group()
+        if mark in (b"[", b"{"):
+            depth += 1
+            if depth > deepest:
+                raise JSONError(f"brackets are nested more than {deepest} deep; nothing that is read here is")
+        elif mark in (b"]", b"}"):
+            depth -= 1
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twin = next(name for name in names if names.count(name) > 1)
+        raise JSONError(f"the key {twin!r:.60} stands twice in one object")
+    return fields
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise JSONError(f"{name} is not a number in JSON")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise JSONError(f"the number {digits:.60} is beyond the range of float64")
+    return value
+
+
+class Fields:
+    """An object of a JSON text, whose fields are asked for by name and kind.
+
+    `error` is what is raised; `close` refuses the fields that nobody asked for.
+
+    >>> fields = Fields({"rows": 3, "name": "cars", "more": 1}, "the file")
+    >>> fields.whole("rows", least=1), fields.text("name")
+    (3, 'cars')
+    >>> fields.close()
+    Traceback (most recent call last):
+    novikoff.data.strict_json.JSONError: the file has the field 'more', which does not belong there
+    """
+
+    def __init__(self, content: Any, name: str, error: type[ValueError] = JSONError) -> None:
+        self.name = name
+        self.error = error
+        if not isinstance(content, Mapping):
+            self.fail("is no object")
+        self._content = content
+        self._asked: set[str] = set()
+
+    def fail(self, why: str) -> NoReturn:
+        """Raise the error of this object."""
+        raise self.error(f"{self.name} {why}")
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a field, and it is not null."""
+        self._asked.add(name)
+        return self._content.get(name) is not None
+
+    def value(self, name: str) -> Any:
+        self._asked.add(name)
+        if name not in self._content:
+            self.fail(f"has no field {name!r}")
+        return self._content[name]
+
+    def part(self, name: str) -> Self:
+        """A field that is an object itself."""
+        return self.inside(self.value(name), f"{self.name}, {name},")
+
+    def parts(self, name: str, most: int = 10**7) -> list[Self]:
+        """A field that is a list of objects."""
+        return [self.inside(part, f"{self.name}, {name}[{i}],") for i, part in enumerate(self.listed(name, most))]
+
+    def inside(self, content: Any, name: str) -> Self:
+        return type(self)(content, name, self.error)
+
+    def close(self) -> None:
+        """Refuse fields that nobody asked for."""
+        for name in self._content:
+            if name not in self._asked:
+                self.fail(f"has the field {name!r:.60}, which does not belong there")
+
+    def whole(self, name: str, least: int = 0, most: int = 2**62) -> int:
+        return self.as_whole(self.value(name), name, least, most)
+
+    def as_whole(self, value: Any, name: str, least: int = 0, most: int = 2**62) -> int:
+        if type(value) is not int or not least <= value <= most:
+            self.fail(f"has {name} = {value!r:.60}, not a whole number from {least} to {most}")
+        return value
+
+    def number(self, name: str, least: float = -math.inf) -> float:
+        """A finite number, which need not be written with a point."""
+        return self.as_number(self.value(name), name, least)
+
+    def as_number(self, value: Any, name: str, least: float = -math.inf) -> float:
+        if type(value) not in (int, float) or abs(value) > 1.7976931348623157e308 or not value >= least:
+            at_least = "" if math.isinf(least) else f" of at least {least:g}"
+            self.fail(f"has {name} = {value!r:.60}, not a finite number{at_least}")
+        return float(value)
+
+    def flag(self, name: str) -> bool:
+        value = self.value(name)
+        if type(value) is not bool:
+            self.fail(f"has {name} = {value!r:.60}, neither true nor false")
+        return value
+
+    def text(self, name: str, longest: int = 1 << 24) -> str:
+        return self.as_text(self.value(name), name, longest)
+
+    def as_text(self, value: Any, name: str, longest: int = 1 << 24) -> str:
+        if type(value) is not str or len(value) > longest:
+            self.fail(f"has {name} = {value!r:.60}, which is no text, or too long")
+        return value
+
+    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+        value = self.value(name)
+        if type(value) is not str or value not in choices:
+            self.fail(f"has {name} = {value!r:.60}, none of {', '.join(map(repr, choices))}")
+        return value
+
+    def listed(self, name: str, most: int = 10**7) -> list[Any]:
+        value = self.value(name)
+        if type(value) is not list or len(value) > most:
+            self.fail(f"has {name} = {value!r:.60}, which is no list of at most {most:,} values")
+        return value
+
+    def each(self, name: str, read: Callable[[Any, str], T], most: int = 10**7) -> tuple[T, ...]:
+        """A list, of which every value is read by a function of the value and of what it is called."""
+        return tuple(read(value, f"{name}[{i}]") for i, value in enumerate(self.listed(name, most)))
