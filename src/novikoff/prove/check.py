@@ -12,7 +12,6 @@ from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.features.spool import comes_in_batches
 from novikoff.prove.certificate import (
     Certificate,
-    CertificateError,
     Divergence,
     Obstruction,
     Support,
@@ -20,6 +19,7 @@ from novikoff.prove.certificate import (
     bound_from_square,
     geometric_margin,
 )
+from novikoff.prove.document import CertificateError
 from novikoff.prove.exact import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.examples import examples_from
 from novikoff.prove.fingerprint import fingerprint
