@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from novikoff.estimators.shell import all_or_nothing, at_least_two, inner_labels, seed_of, warn_unless_converged
 from novikoff.learn.kernel import check_budget, kernel_perceptron, learn_online
-from novikoff.learn.kernel_memory import BudgetRule, Memory, decide, read_out, record
+from novikoff.learn.kernel_memory import BudgetRule, Memory, record
+from novikoff.learn.kernel_readout import decide, read_out
 from novikoff.learn.kernels import Objects, Points, as_points, check_kernel, is_matrix, make_kernel
 from novikoff.learn.linear import Readout, Tie, check_choices, predicted
 from novikoff.learn.record import Run, Stopped

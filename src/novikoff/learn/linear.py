@@ -183,7 +183,7 @@ def predicted(score: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def count_errors(examples: "Examples", readout: Readout) -> int:
     """How many rows the read-out gets wrong."""
-    score = decider(examples.memory, readout)
+    score = decider(examples.memory, readout).score
 
     def count(block: Block) -> int:
         truth = block.labels > 0 if examples.memory.n_classes == 2 else block.labels
