@@ -9,7 +9,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from novikoff.estimators.shell import all_or_nothing, at_least_two, inner_labels, seed_of, warn_unless_converged
+from novikoff.estimators.shell import (
+    all_or_nothing,
+    at_least_two,
+    inner_labels,
+    seed_of,
+    unsummed,
+    warn_unless_converged,
+)
 from novikoff.learn.kernel import check_budget, kernel_perceptron, learn_online
 from novikoff.learn.kernel_memory import BudgetRule, Memory, record
 from novikoff.learn.kernel_readout import decide, read_out
@@ -282,7 +289,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
             X = Objects(list(X))
         else:
             X, labels = validate_data(
-                self, X, y, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
+                self, unsummed(X), y, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
             )
         check_classification_targets(labels)
         return X, labels
@@ -290,7 +297,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     def _points(self, X: Any) -> Points:
         if self._are_objects(X, first=False):
             return Objects(list(X))
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+        X = validate_data(self, unsummed(X), reset=False, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
         return as_points(X, self.kernel, square=False)
 
     def _are_objects(self, X: Any, *, first: bool) -> bool:

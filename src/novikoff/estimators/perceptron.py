@@ -11,7 +11,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from novikoff.data.blocks import with_columns
 from novikoff.engine.rows import Rows, as_rows, longest_square
-from novikoff.estimators.shell import all_or_nothing, at_least_two, inner_labels, seed_of, warn_unless_converged
+from novikoff.estimators.shell import (
+    all_or_nothing,
+    at_least_two,
+    inner_labels,
+    seed_of,
+    unsummed,
+    warn_unless_converged,
+)
 from novikoff.features.spool import batches_of, comes_in_batches
 from novikoff.learn.files import LearnedFromFiles, Options, learn_from
 from novikoff.learn.linear import Learned, Tie, check_choices, grow, learn_online, perceptron, predicted
@@ -21,6 +28,9 @@ from novikoff.learn.record import Run, Stopped
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
 
+
+# What scikit-learn is to look at; the rest is looked at on the way to the kernels.
+CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
 
 TINY_MARGINS = (
     "; if the margin may be tiny, solve_inequalities on the rows y (x, 1), with labels y of -1 and +1, decides in time "
@@ -319,8 +329,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
                 # A column that sparse rows have beyond those of the training rows has no weight, which is the weight 0.
                 yield with_columns(batch.rows, self.n_features_in_), batch.labels
         else:
-            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
-            yield as_rows(X), None
+            yield as_rows(validate_data(self, unsummed(X), reset=False, **CHECKS)), None
 
     def _class_of(self, score: NDArray[np.float64]) -> NDArray[Any]:
         if len(self.classes_) == 1:
@@ -329,7 +338,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
         check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
-        X, y = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+        X, y = validate_data(self, unsummed(X), y, reset=reset, **CHECKS)
         check_classification_targets(y)
         return as_rows(X), y
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from novikoff.engine.csr import as_csr
 from novikoff.learn.record import Run, why_not_converged
 
 
@@ -31,6 +33,12 @@ def seed_of(random_state: Any) -> int | np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def unsummed(X: Any) -> Any:
+    """Sparse rows before scikit-learn looks at them: on the way to compressed rows it would add repeated entries up,
+    and round them in the order in which they are stored."""
+    return as_csr(X) if issparse(X) else X
 
 
 def at_least_two(classes: NDArray[Any]) -> NDArray[Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.sentences import Sentences
+from novikoff.engine.csr import as_csr
 from novikoff.engine.rows import Rows, as_rows
 
 
@@ -135,9 +136,10 @@ def stacked(sequences: Sequence[Any]) -> Tokens:
         if getattr(sequence, "ndim", 1) != 2 and _n_rows(sequence):
             raise ValueError(f"sequence {number} is no array of tokens x numbers, though others are")
     if any(hasattr(sequence, "tocsr") for sequence in wide):
-        from scipy.sparse import vstack
+        from scipy.sparse import csr_array, vstack
 
-        rows = as_rows(vstack(wide, format="csr"))
+        # Compressed rows are stacked as they are; others would have repeated entries added up on the way.
+        rows = as_rows(vstack([as_csr(part) if hasattr(part, "tocsr") else csr_array(part) for part in wide]))
     else:
         rows = as_rows(np.concatenate(wide) if wide else np.zeros((0, 0)))
     lengths = np.array([_n_rows(sequence) for sequence in sequences], dtype=np.int64)
