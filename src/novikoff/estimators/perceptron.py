@@ -12,9 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from novikoff.data.blocks import with_columns
 from novikoff.engine.rows import Rows, as_rows, longest_square
 from novikoff.estimators.shell import (
+    CHECKS,
     all_or_nothing,
     at_least_two,
     inner_labels,
+    labels_to_check,
+    names_of,
     seed_of,
     unsummed,
     warn_unless_converged,
@@ -28,9 +31,6 @@ from novikoff.learn.record import Run, Stopped
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
 
-
-# What scikit-learn is to look at; the rest is looked at on the way to the kernels.
-CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
 
 TINY_MARGINS = (
     "; if the margin may be tiny, solve_inequalities on the rows y (x, 1), with labels y of -1 and +1, decides in time "
@@ -338,21 +338,24 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
         check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
-        X, y = validate_data(self, unsummed(X), y, reset=reset, **CHECKS)
+        X, y = validate_data(self, unsummed(X), labels_to_check(y), reset=reset, **CHECKS)
         check_classification_targets(y)
         return as_rows(X), y
 
     def _known_classes(self, labels: NDArray[Any], named: ArrayLike | None, begins: bool) -> tuple[NDArray[Any], bool]:
         """The classes after a `partial_fit`, and whether they are fixed from now on."""
         if begins:
-            return (np.unique(labels), False) if named is None else (np.unique(np.asarray(named)), True)
-        if named is not None and not np.array_equal(np.unique(np.asarray(named)), self.classes_):
+            return (np.unique(labels), False) if named is None else (names_of(named), True)
+        if named is not None and not np.array_equal(names_of(named), self.classes_):
             raise ValueError(
-                f"classes={np.unique(np.asarray(named)).tolist()} differ from the classes known already, "
+                f"classes={names_of(named).tolist()} differ from the classes known already, "
                 f"{self.classes_.tolist()}; name them on the first partial_fit only"
             )
         if self._classes_are_fixed:
             return self.classes_, True
+        if (self.classes_.dtype.kind in "biuf") != (labels.dtype.kind in "biuf"):
+            one, other = self.classes_.tolist()[0], labels.tolist()[0]
+            raise ValueError(f"labels such as {one!r} and {other!r} are of different kinds; use words or numbers only")
         return np.union1d(self.classes_, labels), named is not None
 
 

@@ -14,6 +14,7 @@ from math import fsum, hypot
 from operator import itemgetter, mul
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from novikoff.data.missing import is_missing
 from novikoff.engine.rounding import UNIT_ROUNDOFF, up
 from novikoff.features.names import Intercept, as_numbers
 from novikoff.learn.record import Run
@@ -336,8 +337,8 @@ class OnlinePerceptron:
         if not known and self.classes_are_fixed:
             how = "name it there, or leave classes out, and labels are learned as they come"
             raise ValueError(f"label {label!r} is not in classes={list(self._classes)!r}; {how}")
-        if not known and label != label:
-            raise ValueError("the label is NaN, which equals no label, not even itself; leave such examples out")
+        if not known and is_missing(label):
+            raise ValueError(f"the label {label!r} stands for none at all, as NaN and None do; leave such examples out")
 
     def _make_room(self, labels: list[Hashable]) -> None:
         """Let labels in. Two classes share one weight vector w; apart, they have -w and +w."""
@@ -400,7 +401,7 @@ def _divided(score: float, divisor: int) -> float:
 
 def _as_classes(classes: Iterable[Hashable]) -> list[Hashable]:
     labels: list[Hashable] = [classes] if isinstance(classes, str) else list(classes)
-    if len(labels) < 2 or len(set(labels)) < len(labels):
+    if len(labels) < 2 or len(set(labels)) < len(labels) or any(map(is_missing, labels)):
         raise ValueError(f"classes={classes!r} must be a list of at least two labels, each of them once")
     return labels
 
