@@ -15,7 +15,7 @@ from novikoff.data.cache import BLOCK_BYTES
 from novikoff.data.order import random_order
 from novikoff.engine.rows import as_rows
 from novikoff.learn.linear import learn_online, perceptron
-from novikoff.learn.linear_memory import Memory, decide
+from novikoff.learn.linear_memory import Memory, decider
 
 FORMS = {
     "dense": np.asarray,
@@ -43,7 +43,8 @@ def in_blocks(X, y, cuts, form):
 def assert_same(one, other, X, readout):
     assert (one.memory.weights == other.memory.weights).all()
     assert (one.memory.drift == other.memory.drift).all()
-    assert (decide(one.memory, as_rows(X), readout) == decide(other.memory, as_rows(X), readout)).all()
+    here, there = (decider(learned.memory, readout).score(as_rows(X)) for learned in (one, other))
+    assert (here == there).all()
     assert one.run.mistakes_per_epoch == other.run.mistakes_per_epoch
     assert (one.run.examples, one.run.stopped, one.run.errors) == (
         other.run.examples,

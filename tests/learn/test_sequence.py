@@ -43,10 +43,10 @@ def test_the_run_is_that_of_the_lecture(data, epochs, cost):
     assert learned.run.radius == pytest.approx(max(length for _, _, length in history), rel=1e-12)
     assert learned.run.radius >= max(length for _, _, length in history) * (1 - 1e-15)
 
-    average = by_name(learned.memory.average())
-    for key in {*average, *(key for _, weights, _ in history for key in weights)}:
-        naive = sum(weights.get(key, 0.0) for _, weights, _ in history) / len(history)
-        assert average.get(key, 0.0) == pytest.approx(naive, abs=1e-12)
+    summed = by_name(learned.weights)
+    assert learned.divisor == len(history)
+    for key in {*summed, *(key for _, weights, _ in history for key in weights)}:
+        assert summed.get(key, 0.0) == sum(weights.get(key, 0.0) for _, weights, _ in history)
 
 
 @given(labelled_sequences(values=st.integers(-20, 20).map(lambda v: v / 7)))
