@@ -6,6 +6,7 @@ equations give the answer in fractions. Where they do not, because floats cannot
 go on from the guess. Nothing is called proved that the independent check in `program_check` does not confirm.
 """
 
+import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ DEFAULTS = {"tolerance": 1e-8, "time_limit": 60.0}
 WORTH_EXACT_WORK = 1e-4  # a guess whose claims fail by more in floats will fail in fractions too
 RETRY_AFTER = 8  # rescalings, each of which halves the error of the guess
 ROUNDING = 1e-12  # what violates more may be another answer seen from afar, and is looked at until floats end
+MOST_RESCALINGS = 300  # where floats see what a program is, a fifth of them is plenty
 CHANCES_TO_BE_EXACT = 2  # for what violates less; then come exact pivots
 
 Solver = Callable[[], Candidate | None]
@@ -147,7 +149,7 @@ def _settled(program: Program, effort: Effort) -> Iterator[tuple[SelfDualCone, S
     cone = self_dual_cone(nonnegative_form(program))
     before = np.zeros(len(cone.partner), dtype=np.bool_)
     wait = 0
-    for stretch in maximum_support(cone.stretched, cone.partner, effort.clock):
+    for stretch in itertools.islice(maximum_support(cone.stretched, cone.partner, effort.clock), MOST_RESCALINGS):
         effort.rescalings += 1
         effort.iterations += stretch.iterations
         settled = np.array_equal(before, stretch.positive)

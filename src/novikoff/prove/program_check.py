@@ -186,7 +186,7 @@ PARTS = {
 
 def check_parts(certificate: ProgramCertificate) -> None:
     """Refuse a certificate that lacks something, has too much, or numbers that do not fit its program."""
-    if certificate.claim not in PARTS:
+    if not isinstance(certificate.claim, str) or certificate.claim not in PARTS:
         raise CertificateError(f"the claim {certificate.claim!r:.60} is none of {', '.join(CLAIMS)}")
     n, m_ub, m_eq, _ = certificate.about
     for name in ("x", "multipliers", "ray"):
@@ -197,15 +197,17 @@ def check_parts(certificate: ProgramCertificate) -> None:
         raise CertificateError(
             f"the certificate says {certificate.claim}; a value belongs to an optimum, and to it alone"
         )
-    for name, values, size in (("x", certificate.x, n), ("ray", certificate.ray, n)):
-        _check_numbers(name, values, size)
-    for part, size in zip(Multipliers._fields, (m_ub, m_eq, n, n), strict=True):
-        _check_numbers(f"multipliers.{part}", certificate.multipliers and getattr(certificate.multipliers, part), size)
+    for name in ("x", "ray"):
+        if name in PARTS[certificate.claim]:
+            _check_numbers(name, getattr(certificate, name), n)
+    if certificate.multipliers is not None:
+        if not isinstance(certificate.multipliers, Multipliers):
+            raise CertificateError("the part multipliers of the certificate does not consist of four lists")
+        for part, values, size in zip(Multipliers._fields, certificate.multipliers, (m_ub, m_eq, n, n), strict=True):
+            _check_numbers(f"multipliers.{part}", values, size)
 
 
 def _check_numbers(name: str, values: Any, size: int) -> None:
-    if values is None:
-        return
     if not isinstance(values, Sequence) or not all(isinstance(value, Fraction) for value in values):
         raise CertificateError(f"the part {name} of the certificate does not consist of fractions")
     if len(values) != size:
