@@ -72,9 +72,9 @@ def test_the_exit_code_is_the_outcome(tmp_path, arrays, code, status):
     ("name", "content", "what"),
     [
         ("no.mps", None, "there is no file no.mps"),
-        ("broken.mps", b"hello\n", "broken.mps cannot be read as MPS"),
+        ("broken.mps", b"hello\n", "broken.mps, line 1: the section 'hello' is not part of a linear program"),
         ("broken.npz", b"PK\x03\x04", "broken.npz is no linear program"),
-        ("whole.mps", MPS.replace("UP BND       X ", "UI BND       X ").encode(), "whole.mps"),
+        ("whole.mps", MPS.replace("UP BND       X ", "UI BND       X ").encode(), "whole.mps, line 19"),
     ],
 )
 def test_what_is_no_linear_program_is_refused(tmp_path, name, content, what):

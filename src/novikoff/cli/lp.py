@@ -8,8 +8,8 @@ from novikoff.cli import options
 from novikoff.cli.options import Output
 
 # SciPy's statuses, and the exit codes of this command.
-CODES = {0: 0, 1: 22, 2: 20, 3: 21, 4: 22}
-WORDS = {0: "optimal", 1: "undecided", 2: "infeasible", 3: "unbounded", 4: "undecided"}
+CODES = {0: 0, 1: 22, 2: 20, 3: 21}
+WORDS = {0: "optimal", 1: "undecided", 2: "infeasible", 3: "unbounded"}
 SHOWN = 20
 
 
@@ -21,15 +21,15 @@ SHOWN = 20
     default=1e-8,
     show_default=True,
     metavar="T",
-    help="How much an answer that is not exact may violate.",
+    help="How much a point may violate that is shown though nothing is proved.",
 )
 @options.time_limit("Seconds after which to give up as undecided.", default=60.0)
 @options.answering
 def lp(file: str, tolerance: float, time_limit: float, output: Output) -> int:
     """Solve the linear program FILE by the rescaled perceptron, with proof.
 
-    FILE is MPS (read by HiGHS), or .npz with c, and perhaps A_ub, b_ub, A_eq, b_eq and bounds, as for SciPy's linprog.
-    The exit code is the outcome: 0 optimal, 20 infeasible, 21 unbounded, 22 undecided.
+    FILE is MPS, or .npz with c, and perhaps A_ub, b_ub, A_eq, b_eq and bounds, as for SciPy's linprog. The exit code is
+    the outcome: 0 optimal, 20 infeasible, 21 unbounded, each proved in exact arithmetic; 22 undecided.
     """
     from novikoff.cli import documents
     from novikoff.cli.programs import read_file
@@ -49,6 +49,7 @@ def lp(file: str, tolerance: float, time_limit: float, output: Output) -> int:
         objective=None if result.fun is None else program.objective(result.fun),
         x=x,
         arithmetic=None if proof is None else proof.arithmetic,
+        violation=None if result.approximate is None else result.approximate.violation,
         message=program.in_its_words(result.message),
         iterations=result.nit,
         rescalings=result.rescalings,

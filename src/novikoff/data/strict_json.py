@@ -33,7 +33,10 @@ def parse(text: str | bytes, *, deepest: int = DEEPEST, most_bytes: int = MOST_B
     Traceback (most recent call last):
     novikoff.data.strict_json.JSONError: the key 'a' stands twice in one object
     """
-    raw = text.encode() if isinstance(text, str) else bytes(text)
+    try:
+        raw = text.encode() if isinstance(text, str) else bytes(text)
+    except UnicodeEncodeError as error:
+        raise JSONError(f"this is not JSON: {error}") from None
     if len(raw) > most_bytes:
         raise JSONError(f"the text has {len(raw):,} bytes; more than {most_bytes:,} are not read")
     check_depth(raw, deepest)

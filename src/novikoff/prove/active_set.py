@@ -6,13 +6,17 @@ large as possible is chosen, by QR with pivoting; the unknowns outside it keep t
 equations outside it must follow from the rest. Whether they do, and whether all signs are right, the check will say.
 """
 
+import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
+from novikoff.prove.clock import Clock
+from novikoff.prove.exact import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.homogeneous import NOWHERE, Places, SelfDualCone, equilibrate
+from novikoff.prove.lifting import solve_whole
 from novikoff.prove.program import Mask, Program, Vector
 
 RANK_TOLERANCE = 1e-9
@@ -79,26 +83,30 @@ def _independent_columns(G: Vector) -> Places:
     return order[: int((diagonal > RANK_TOLERANCE * max(diagonal[0], 1e-300)).sum())]
 
 
-def point(program: Program, guess: Guess, pivots: Pivots, exactly: bool) -> Any:
-    """x with the active constraints as equations; a direction if there is no optimum."""
+def point(program: Program, guess: Guess, pivots: Pivots, exactly: Clock | None = None) -> Any:
+    """x with the active constraints as equations; a direction if there is no optimum. With a clock, in fractions."""
     limits = program.limits if guess.t else np.zeros_like(program.limits)
     start = np.where(guess.loose, guess.x, guess.bounds if guess.t else 0.0)
     return complete(program.rows, limits, start, pivots.rows, pivots.columns, exactly)
 
 
-def row_multipliers(program: Program, guess: Guess, pivots: Pivots, exactly: bool) -> Any:
+def row_multipliers(program: Program, guess: Guess, pivots: Pivots, exactly: Clock | None = None) -> Any:
     """y that combines the active rows to the cost, on the loose variables; to 0 if there is no optimum."""
     cost = program.c if guess.t else np.zeros_like(program.c)
     return complete(program.rows.T, cost, guess.y, pivots.columns, pivots.rows, exactly)
 
 
-def complete(T: Vector, target: Vector, start: Vector, equations: Places, unknowns: Places, exactly: bool) -> Any:
+def complete(
+    T: Vector, target: Vector, start: Vector, equations: Places, unknowns: Places, exactly: Clock | None = None
+) -> Any:
     """v with (T v)_i = target_i for the equations, equal to `start` except in the unknowns.
 
-    >>> complete(np.array([[2.0, 1.0]]), np.array([4.0]), np.array([0.0, 3.0]), [0], [0], exactly=True)
+    >>> complete(np.array([[2.0, 1.0]]), np.array([4.0]), np.array([0.0, 3.0]), [0], [0], exactly=Clock(None))
     [Fraction(1, 2), Fraction(3, 1)]
     """
-    return (_complete_exactly if exactly else _complete_in_floats)(T, target, start, equations, unknowns)
+    if exactly is None:
+        return _complete_in_floats(T, target, start, equations, unknowns)
+    return _complete_exactly(T, target, start, equations, unknowns, exactly)
 
 
 def _complete_in_floats(T: Vector, target: Vector, start: Vector, equations: Places, unknowns: Places) -> Vector:
@@ -112,27 +120,40 @@ def _complete_in_floats(T: Vector, target: Vector, start: Vector, equations: Pla
     return v
 
 
-def _complete_exactly(T: Vector, target: Vector, start: Vector, equations: Places, unknowns: Places) -> list[Fraction]:
-    from flint import fmpq_mat
+def _complete_exactly(
+    T: Vector, target: Vector, start: Vector, equations: Places, unknowns: Places, clock: Clock
+) -> list[Fraction]:
+    v = [Fraction(value) for value in start.tolist()]
+    if len(equations) == 0:
+        return v
+    kept = np.ones(len(start), dtype=np.bool_)
+    kept[unknowns] = False
+    rest = [
+        Fraction(target[i]) - sum((Fraction(T[i, j]) * v[j] for j in np.flatnonzero(kept & (T[i] != 0))), Fraction(0))
+        for i in equations
+    ]
+    part = T[np.ix_(equations, unknowns)]
+    _, k = equilibrate(part)
+    scaled = part * k  # by powers of two, so that the whole numbers are short; it is exact, or left alone
+    if not np.array_equal(scaled / k, part):
+        scaled, k = part, np.ones(len(k))
+    exponents = [lowest_exponent(row) for row in scaled]
+    whole = [as_integers(row, exponent).tolist() for row, exponent in zip(scaled, exponents, strict=True)]
+    right = [value / power_of_two(exponent) for value, exponent in zip(rest, exponents, strict=True)]
+    denominator = math.lcm(*(value.denominator for value in right))
+    solved = solve_whole(whole, [int(value * denominator) for value in right], clock)
+    for place, j in enumerate(unknowns):
+        v[j] = solved[place] * Fraction(k[place]) / denominator
+    return v
 
-    v = [_rational(value) for value in start]
-    if len(equations):
-        for j in unknowns:
-            v[j] *= 0
-        part = fmpq_mat([[_rational(value) for value in T[i, unknowns]] for i in equations])
-        right = []
-        for i in equations:
-            rest = _rational(target[i])
-            for j in np.flatnonzero(T[i]):
-                rest -= _rational(T[i, j]) * v[j]
-            right.append([rest])
-        solved = part.solve(fmpq_mat(right))
-        for place, j in enumerate(unknowns):
-            v[j] = solved[place, 0]
-    return [Fraction(int(value.p), int(value.q)) for value in v]
 
-
-def _rational(value: float) -> Any:
+def rational(value: float) -> Any:
+    """A float as one of FLINT's fractions."""
     from flint import fmpq
 
     return fmpq(*float(value).as_integer_ratio())
+
+
+def as_fraction(value: Any) -> Fraction:
+    """One of FLINT's fractions as one of Python's."""
+    return Fraction(int(value.p), int(value.q))

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.prove.given_numbers import exact_floats
+
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -42,14 +44,15 @@ def read_program(
 ) -> Program:
     """SciPy's arguments as a `Program`; raises ValueError for shapes that do not fit and for numbers that are none.
 
+    Floats are taken as the fractions that they are; a whole number that float64 cannot represent is refused.
+
     >>> program = read_program([1, 2], A_ub=[[1, 1]], b_ub=[3], bounds=(None, 4))
     >>> program.lower.tolist(), program.upper.tolist(), program.A_eq.shape
     ([-inf, -inf], [4.0, 4.0], (0, 2))
     """
-    costs = _numbers(c, "c").ravel()
+    costs = exact_floats(c, "c").ravel()
     if costs.size == 0:
         raise ValueError("c is empty: a linear program has at least one variable")
-    _all_finite(costs, "c")
     rows_ub, limits_ub = _constraints(A_ub, b_ub, "ub", len(costs))
     rows_eq, limits_eq = _constraints(A_eq, b_eq, "eq", len(costs))
     lower, upper = _bounds(bounds, len(costs))
@@ -62,16 +65,14 @@ def _constraints(A: Any, b: Any, which: str, n: int) -> tuple[Vector, Vector]:
     if A is None or b is None:
         given, missing = ("b", "A") if A is None else ("A", "b")
         raise ValueError(f"{given}_{which} was given without {missing}_{which}: pass both, or neither")
-    matrix = _numbers(A.toarray() if hasattr(A, "toarray") else A, f"A_{which}")
-    limits = _numbers(b, f"b_{which}").ravel()
+    matrix = exact_floats(A, f"A_{which}")
+    limits = exact_floats(b, f"b_{which}").ravel()
     if matrix.size == 0 and limits.size == 0:
         return np.zeros((0, n)), np.zeros(0)
     if matrix.ndim != 2 or matrix.shape[1] != n:
         raise ValueError(f"A_{which} has shape {matrix.shape}, but c has {n} entries: A_{which} needs {n} columns")
     if len(limits) != len(matrix):
         raise ValueError(f"A_{which} has {len(matrix)} rows, but b_{which} has {len(limits)} entries")
-    _all_finite(matrix, f"A_{which}")
-    _all_finite(limits, f"b_{which}")
     return matrix, limits
 
 
@@ -86,7 +87,7 @@ def _bounds(bounds: Any, n: int) -> tuple[Vector, Vector]:
         raise ValueError(f"bounds has shape {table.shape}; give one pair (lower, upper), or {n} of them")
     missing = np.array([[value is None for value in pair] for pair in table])
     table[missing] = 0.0
-    pairs = np.broadcast_to(_numbers(table, "bounds"), (n, 2)).copy()
+    pairs = np.broadcast_to(exact_floats(table, "bounds", finite=False), (n, 2)).copy()
     missing = np.broadcast_to(missing, (n, 2))
     pairs[missing[:, 0], 0], pairs[missing[:, 1], 1] = -np.inf, np.inf
     lower, upper = pairs[:, 0].copy(), pairs[:, 1].copy()
@@ -95,18 +96,3 @@ def _bounds(bounds: Any, n: int) -> tuple[Vector, Vector]:
         if wrong.size:
             raise ValueError(f"the {name} bound of variable {wrong[0]} is {values[wrong[0]]}; use None for no bound")
     return lower, upper
-
-
-def _numbers(values: Any, name: str) -> Vector:
-    try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} is not an array of numbers: {error}") from error
-
-
-def _all_finite(values: Vector, name: str) -> None:
-    wrong = np.argwhere(~np.isfinite(values))
-    if wrong.size:
-        place = tuple(int(i) for i in wrong[0])
-        where = f"row {place[0]}, column {place[1]}" if len(place) == 2 else f"entry {place[0]}"
-        raise ValueError(f"{name} has the value {values[place]} in {where}; every number must be finite")

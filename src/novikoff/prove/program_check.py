@@ -10,6 +10,7 @@ the optimum. If they combine them to 0 and the right side is positive, there is 
 """
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,13 +18,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from novikoff.engine.rounding import up
-from novikoff.prove.document import CertificateError
+from novikoff.engine.rounding import at_most, up
+from novikoff.prove.document import (
+    CertificateError,
+    ProofFields,
+    claim,
+    fraction_pair,
+    fraction_pairs,
+    read_proof,
+    written,
+)
 from novikoff.prove.exact import as_integers, lowest_exponent, power_of_two
+from novikoff.prove.numbers_hash import numbers_sha256
 from novikoff.prove.program import Program, Vector, read_program
 
 Numbers = Sequence[Fraction]
 ZERO = Fraction(0)
+CLAIMS = ("optimal", "infeasible", "unbounded", "approximate")
 
 
 class Multipliers(NamedTuple):
@@ -35,29 +46,62 @@ class Multipliers(NamedTuple):
     upper: Numbers
 
 
+class About(NamedTuple):
+    """The program that a certificate speaks of: its size, and the fingerprint of its numbers."""
+
+    variables: int
+    inequalities: int
+    equations: int
+    sha256: str
+
+    @classmethod
+    def of(cls, program: Program) -> "About":
+        shape = (len(program.c), len(program.b_ub), len(program.b_eq))
+        p = program
+        return cls(*shape, numbers_sha256("program", shape, (p.c, p.A_ub, p.b_ub, p.A_eq, p.b_eq, p.lower, p.upper)))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ProgramCertificate:
     """The proof of an answer, in fractions.
 
-    An `optimal` program has an optimum `x` and `multipliers` that combine its constraints to the cost. An `infeasible`
+    An `optimal` program has an optimum `x`, and `multipliers` that combine its constraints to the cost. An `infeasible`
     one has multipliers that combine them to a contradiction. An `unbounded` one has a point `x` and a `ray` along which
-    the cost falls for ever. `violation` is the largest amount by which any of this fails, relative to the cost or limit
-    in question and rounded up: at 0 the proof is exact.
+    the cost falls for ever. All of it holds exactly, and `violation` is 0. The claim `approximate` is no such proof: it
+    says that x and the multipliers obey everything up to `violation`, relative to the cost or limit in question and
+    rounded up. Such a program may have no solution at all.
     """
 
     claim: str
     violation: float
+    about: About
     x: Numbers | None = None
     multipliers: Multipliers | None = None
     ray: Numbers | None = None
+    value: Fraction | None = None
 
     def __repr__(self) -> str:
         return f"ProgramCertificate({self.claim}, {self.arithmetic}, violation={self.violation:.3g})"
 
+    def __str__(self) -> str:
+        n, m, k, sha256 = self.about
+        return f"Of the program with {n} variables, {m} inequalities and {k} equations ({sha256[:12]}): {self._said()}."
+
+    def _said(self) -> str:
+        if self.claim == "approximate":
+            return (
+                f"a point and multipliers obey everything up to {at_most(self.violation, 3)}, which proves no optimum"
+            )
+        return {
+            "optimal": f"no point has a cost below {_nearest(self.value or ZERO):.12g}, and x has it",
+            "infeasible": "no point obeys all constraints",
+            "unbounded": "the cost falls for ever along a ray",
+        }.get(self.claim, "nothing")
+
     @property
     def arithmetic(self) -> str:
-        """`exact` if every claim holds in the rational numbers, `float64` if up to `violation`."""
-        return "exact" if self.violation == 0 else "float64"
+        """`exact` if the claim is proved in the rational numbers, `float64` if it only holds up to `violation`."""
+        return "float64" if self.claim == "approximate" else "exact"
 
     def check(
         self,
@@ -70,80 +114,167 @@ class ProgramCertificate:
     ) -> None:
         """Prove it again from the program as `linprog` was given it; raises `CertificateError` if it fails."""
         program = read_program(c, A_ub, b_ub, A_eq, b_eq, bounds)
-        found = violation(self, program)
-        if not found <= self.violation:
-            raise CertificateError(f"{self.claim}: the proof fails by {found:.3g}, more than {self.violation:.3g}")
+        about = About.of(program)
+        if about != self.about:
+            raise CertificateError(f"the certificate is about another program: {self.about}, and this is {about}")
+        check_parts(self)
+        derived = CHECKS[self.claim](program, self)
+        if not derived < math.inf:
+            raise CertificateError(f"{self.claim}: what the certificate has proves nothing")
+        if derived != self.violation:
+            raise CertificateError(f"{self.claim}: the proof fails by {derived!r}, and not by {self.violation!r}")
+        if self.claim == "optimal":
+            claim(self.value == dot(program.c, self.x or ()), "value", "it is not the cost of x")
+
+    def to_json(self) -> str:
+        """The certificate as text; `docs/certificates.md` says what it has."""
+        claims: dict[str, Any] = {"answer": self.claim}
+        if self.claim == "optimal" and self.value is not None:
+            claims["value"] = fraction_pair(self.value)
+        if self.claim == "approximate":
+            claims["violation"] = self.violation
+        witnesses: dict[str, Any] = {}
+        if self.x is not None:
+            witnesses["x"] = fraction_pairs(self.x)
+        if self.multipliers is not None:
+            witnesses["multipliers"] = {k: fraction_pairs(v) for k, v in self.multipliers._asdict().items()}
+        if self.ray is not None:
+            witnesses["ray"] = fraction_pairs(self.ray)
+        return written("program", data=self.about._asdict(), claims=claims, witnesses=witnesses)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "ProgramCertificate":
+        """What `to_json` wrote; raises `CertificateError` for anything else."""
+        fields = read_proof(text, "program")
+        about = _read_about(fields.part("data"))
+        said, shown = fields.part("claims"), fields.part("witnesses")
+        fields.close()
+        what = said.choice("answer", CLAIMS)
+        value = said.fraction(said.value("value"), "value") if what == "optimal" else None
+        violation = said.number("violation", least=0.0) if what == "approximate" else 0.0
+        said.close()
+        parts: dict[str, Any] = {}
+        if "x" in PARTS[what]:
+            parts["x"] = shown.each("x", shown.fraction)
+        if "multipliers" in PARTS[what]:
+            given = shown.part("multipliers")
+            parts["multipliers"] = Multipliers(*(given.each(name, given.fraction) for name in Multipliers._fields))
+            given.close()
+        if "ray" in PARTS[what]:
+            parts["ray"] = shown.each("ray", shown.fraction)
+        shown.close()
+        certificate = cls(what, violation, about, value=value, **parts)
+        check_parts(certificate)
+        return certificate
 
 
-def optimal(program: Program, x: Iterable[Any], y: Iterable[Any]) -> ProgramCertificate:
-    """The certificate that x is an optimum, from it and the multipliers of the rows, measured.
-
-    >>> program = read_program([1, 1], A_ub=[[-1, -2]], b_ub=[-4])
-    >>> optimal(program, [0, 2], [-0.5]).arithmetic
-    'exact'
-    """
-    return _measured(program, "optimal", x=fractions(x), multipliers=_completed(program, y, program.c))
+def _read_about(fields: ProofFields) -> About:
+    variables, inequalities, equations = (fields.whole(name, most=10**7) for name in About._fields[:3])
+    about = About(variables, inequalities, equations, fields.text("sha256", longest=64))
+    fields.close()
+    return about
 
 
-def infeasible(program: Program, y: Iterable[Any]) -> ProgramCertificate:
-    """The certificate that no x obeys the constraints, from multipliers of the rows, measured."""
-    return _measured(program, "infeasible", multipliers=_completed(program, y, np.zeros_like(program.c)))
+# What each claim needs; it may have nothing else.
+PARTS = {
+    "optimal": ("x", "multipliers"),
+    "infeasible": ("multipliers",),
+    "unbounded": ("x", "ray"),
+    "approximate": ("x", "multipliers"),
+}
 
 
-def contradictory_bounds(program: Program, j: int) -> ProgramCertificate:
-    """The certificate of a variable whose lower bound is above its upper one."""
-    rows, unit = [ZERO] * len(program.limits), [Fraction(int(i == j)) for i in range(len(program.c))]
-    m_ub = len(program.b_ub)
-    both = Multipliers(rows[:m_ub], rows[m_ub:], unit, [-v for v in unit])
-    return _measured(program, "infeasible", multipliers=both)
+def check_parts(certificate: ProgramCertificate) -> None:
+    """Refuse a certificate that lacks something, has too much, or numbers that do not fit its program."""
+    if not isinstance(certificate.claim, str) or certificate.claim not in PARTS:
+        raise CertificateError(f"the claim {certificate.claim!r:.60} is none of {', '.join(CLAIMS)}")
+    n, m_ub, m_eq, _ = certificate.about
+    for name in ("x", "multipliers", "ray"):
+        if (getattr(certificate, name) is not None) != (name in PARTS[certificate.claim]):
+            has = "lacks" if name in PARTS[certificate.claim] else "has"
+            raise CertificateError(f"the certificate says {certificate.claim}, but {has} the part {name}")
+    if (certificate.value is not None) != (certificate.claim == "optimal"):
+        raise CertificateError(
+            f"the certificate says {certificate.claim}; a value belongs to an optimum, and to it alone"
+        )
+    for name in ("x", "ray"):
+        if name in PARTS[certificate.claim]:
+            _check_numbers(name, getattr(certificate, name), n)
+    if certificate.multipliers is not None:
+        if not isinstance(certificate.multipliers, Multipliers):
+            raise CertificateError("the part multipliers of the certificate does not consist of four lists")
+        for part, values, size in zip(Multipliers._fields, certificate.multipliers, (m_ub, m_eq, n, n), strict=True):
+            _check_numbers(f"multipliers.{part}", values, size)
 
 
-def unbounded(program: Program, x: Iterable[Any], ray: Iterable[Any]) -> ProgramCertificate:
-    """The certificate that the cost falls for ever along the ray from x, measured."""
-    return _measured(program, "unbounded", x=fractions(x), ray=fractions(ray))
+def _check_numbers(name: str, values: Any, size: int) -> None:
+    if not isinstance(values, Sequence) or not all(isinstance(value, Fraction) for value in values):
+        raise CertificateError(f"the part {name} of the certificate does not consist of fractions")
+    if len(values) != size:
+        raise CertificateError(f"the part {name} of the certificate has {len(values)} numbers, and needs {size}")
 
 
-def _measured(program: Program, claim: str, **proof: Any) -> ProgramCertificate:
-    found = violation(ProgramCertificate(claim, math.inf, **proof), program)
-    return ProgramCertificate(claim, found, **proof)
+# -- by how much a claim fails ------------------------------------------------------------------------------------
 
 
-def _completed(program: Program, y: Iterable[Any], target: Vector) -> Multipliers:
-    """Multipliers of the rows, with those of the bounds that take what is missing to the target."""
-    rows = fractions(y)
-    rest = [want - got for want, got in zip(fractions(target), products(program.rows.T, rows), strict=True)]
-    m_ub = len(program.b_ub)
-    return Multipliers(rows[:m_ub], rows[m_ub:], [max(v, ZERO) for v in rest], [min(v, ZERO) for v in rest])
+def optimality_violation(program: Program, x: Numbers, multipliers: Multipliers) -> float:
+    """The largest amount by which x and the multipliers fail to prove an optimum, rounded up."""
+    value = dot(program.c, x)
+    least = _least_size(program.c)
+    gap = abs(value - _bound(program, multipliers)) / (least + abs(value))
+    missed = zip(_misses(program, multipliers, program.c), fractions(program.c), strict=True)
+    dual = [miss / (least + abs(cost)) for miss, cost in missed]
+    signs = [wrong / least for wrong in _wrong_signs(program, multipliers)]
+    return _rounded_up([gap, *dual, *signs, *_infeasibilities(program, x)])
 
 
-# -- the check ----------------------------------------------------------------------------------------------------
+def contradiction_violation(program: Program, multipliers: Multipliers) -> float:
+    """By how much multipliers fail to combine the constraints to 0 >= 1; infinite if to nothing positive."""
+    strength = _bound(program, multipliers)
+    fails = [*_misses(program, multipliers, np.zeros_like(program.c)), *_wrong_signs(program, multipliers)]
+    return _rounded_up([fail / strength for fail in fails]) if strength > 0 else math.inf
 
 
-def violation(certificate: ProgramCertificate, program: Program) -> float:
-    """The largest amount by which a claim fails of the program, rounded up; infinite if it proves nothing."""
-    x, multipliers, ray = certificate.x, certificate.multipliers, certificate.ray
-    if certificate.claim == "optimal" and x is not None and multipliers is not None:
-        value = _dot(program.c, x)
-        least = _least_size(program.c)
-        gap = abs(value - _bound(program, multipliers)) / (least + abs(value))
-        missed = zip(_misses(program, multipliers, program.c), fractions(program.c), strict=True)
-        dual = [miss / (least + abs(cost)) for miss, cost in missed]
-        signs = [wrong / least for wrong in _wrong_signs(program, multipliers)]
-        return _rounded_up([gap, *dual, *signs, *_infeasibilities(program, x)])
-    if certificate.claim == "infeasible" and multipliers is not None:
-        strength = _bound(program, multipliers)
-        misses = _misses(program, multipliers, np.zeros_like(program.c))
-        fails = [*misses, *_wrong_signs(program, multipliers)]
-        return _rounded_up([fail / strength for fail in fails]) if strength > 0 else math.inf
-    if certificate.claim == "unbounded" and x is not None and ray is not None:
-        return max(ray_violation(program, ray), _rounded_up(_infeasibilities(program, x)))
-    return math.inf
+def point_violation(program: Program, x: Numbers) -> float:
+    """By how much a point breaks the constraints, relative to their limits."""
+    return _rounded_up(_infeasibilities(program, x))
 
 
 def ray_violation(program: Program, ray: Numbers) -> float:
     """By how much the ray leaves the constraints while the cost falls by 1; infinite if it does not fall."""
-    fall = -_dot(program.c, ray)
+    fall = -dot(program.c, ray)
     return _rounded_up([fail / fall for fail in _infeasibilities(_recession(program), ray)]) if fall > 0 else math.inf
+
+
+def _check_optimal(program: Program, certificate: ProgramCertificate) -> float:
+    assert certificate.x is not None  # `check_parts` has seen to it
+    assert certificate.multipliers is not None
+    return optimality_violation(program, certificate.x, certificate.multipliers)
+
+
+def _check_approximate(program: Program, certificate: ProgramCertificate) -> float:
+    violation = _check_optimal(program, certificate)
+    claim(violation > 0, "approximate", "x and the multipliers are exact, so that they prove an optimum")
+    return violation
+
+
+def _check_infeasible(program: Program, certificate: ProgramCertificate) -> float:
+    assert certificate.multipliers is not None
+    return contradiction_violation(program, certificate.multipliers)
+
+
+def _check_unbounded(program: Program, certificate: ProgramCertificate) -> float:
+    assert certificate.x is not None
+    assert certificate.ray is not None
+    return max(ray_violation(program, certificate.ray), point_violation(program, certificate.x))
+
+
+CHECKS = {
+    "optimal": _check_optimal,
+    "infeasible": _check_infeasible,
+    "unbounded": _check_unbounded,
+    "approximate": _check_approximate,
+}
 
 
 def _bound(program: Program, multipliers: Multipliers) -> Fraction:
@@ -216,21 +347,26 @@ def products(A: Vector, v: Numbers) -> list[Fraction]:
     return [Fraction(int(value)) * scale for value in as_integers(A, exponent) @ whole]
 
 
+def dot(c: Vector, x: Numbers) -> Fraction:
+    """c.x, exactly."""
+    return products(c[None, :], x)[0]
+
+
 def _least_size(values: Vector) -> Fraction:
     """What an error is compared with where the number itself is 0: 1, or less if all numbers are smaller."""
     largest = float(np.abs(values).max(initial=0.0))
     return Fraction(min(largest, 1.0)) if largest > 0 else Fraction(1)
 
 
-def _dot(c: Vector, x: Numbers) -> Fraction:
-    return products(c[None, :], x)[0]
-
-
 def _rounded_up(values: Iterable[Fraction]) -> float:
+    """The smallest float that is not below the largest of the values; infinite beyond the range of floats."""
     largest = max(values, default=ZERO)
-    if largest <= 0:
-        return 0.0
-    try:
-        return up(float(largest))
-    except OverflowError:
+    if largest > Fraction(sys.float_info.max):
         return math.inf
+    nearest = float(largest)
+    return nearest if Fraction(nearest) >= largest else up(nearest)
+
+
+def _nearest(value: Fraction) -> float:
+    limit = Fraction(sys.float_info.max)
+    return float(value) if abs(value) <= limit else math.inf if value > 0 else -math.inf

@@ -11,13 +11,13 @@ positive product with every column of P, accelerated. In a subspace that is its 
 such vector, and the search ends with weights that bound some coordinate by 1/2.
 """
 
-import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.prove.clock import Clock
 from novikoff.prove.program import Mask, Vector
 
 STRETCHED_ENOUGH = 1e30
@@ -46,7 +46,7 @@ class Stretch(NamedTuple):
 
 
 def maximum_support(
-    stretched: Callable[[Vector], Vector], partner: NDArray[np.intp], deadline: float
+    stretched: Callable[[Vector], Vector], partner: NDArray[np.intp], clock: Clock
 ) -> Iterator[Stretch]:
     """Rescale until float64 or the time is exhausted, for a subspace that is its own complement with partners swapped.
 
@@ -54,13 +54,13 @@ def maximum_support(
     both bounds and points. `stretched` gives an orthonormal basis of the subspace with its coordinates stretched.
 
     >>> basis = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
-    >>> *_, last = maximum_support(lambda stretch: basis, np.array([2, 3, 0, 1]), np.inf)
+    >>> *_, last = maximum_support(lambda stretch: basis, np.array([2, 3, 0, 1]), Clock(None))
     >>> last.positive.tolist()
     [True, False, False, True]
     """
     stretch = np.ones(len(partner))
     while stretch.max() < STRETCHED_ENOUGH:
-        weights = smooth_perceptron(stretched(stretch), deadline)
+        weights = smooth_perceptron(stretched(stretch), clock)
         if not weights.bounds_a_coordinate:
             return
         point = (stretch * (weights.z - weights.image))[partner]
@@ -75,7 +75,7 @@ def _stretches(weights: Weights) -> Vector:
     return np.maximum(weights.z / total, 1.0)
 
 
-def smooth_perceptron(Q: Vector, deadline: float) -> Weights:
+def smooth_perceptron(Q: Vector, clock: Clock) -> Weights:
     """Weights z whose image under P = QQ' bounds a coordinate by 1/2, found within 4 n^1.5 iterations.
 
     Nesterov's excessive gap technique on min |Pz|^2 / 2 over the simplex, where y is the perceptron's weight vector:
@@ -92,7 +92,7 @@ def smooth_perceptron(Q: Vector, deadline: float) -> Weights:
     for k in range(int(4 * n**1.5)):
         if np.maximum(image, 0).sum() <= z.max() / 2:
             return Weights(z, image, k, True)
-        if k % CLOCK_EVERY == 0 and time.monotonic() > deadline:
+        if k % CLOCK_EVERY == 0 and clock.is_over():
             break
         theta = 2 / (k + 3)
         y = (1 - theta) * (y + theta * image) + theta**2 * answer

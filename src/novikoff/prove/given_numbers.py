@@ -1,0 +1,104 @@
+"""The numbers that a proof is about: as they were given, or refused. Nothing is rounded on the way to float64."""
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_KINDS = (bool, int, float, Fraction, Decimal, np.number, np.bool_)
+
+
+def exact_floats(values: Any, name: str, *, finite: bool = True) -> Floats:
+    """The same numbers in float64; raises ValueError for what is no number, not finite, or not a float64.
+
+    A list that mixes whole numbers and floats is looked at before NumPy rounds it.
+
+    >>> exact_floats([[1, 2.5]], "A").tolist()
+    [[1.0, 2.5]]
+    >>> exact_floats([[0.5, 2**53 + 1]], "A")
+    Traceback (most recent call last):
+    ValueError: row 0, column 1 of A is 9007199254740993, which float64 cannot represent; round it first, so that the \
+answer is about the numbers that you mean
+    """
+    given = _as_array(values, name)
+    if given.dtype.kind not in "biufO":
+        raise ValueError(f"{name} is not an array of numbers: its type is {given.dtype}; convert it to real numbers")
+    with np.errstate(all="ignore"):
+        try:
+            floats = given.astype(np.float64, order="C")
+        except OverflowError:
+            floats = np.array([_float(value) for value in given.ravel()]).reshape(given.shape)
+    if finite:
+        _refuse_first(~np.isfinite(floats) & ~_beyond(given, floats), floats, name)
+    _refuse_rounded(given, floats, name)
+    return floats + 0.0  # -0.0 is 0.0
+
+
+def place_of(index: tuple[int, ...]) -> str:
+    """Where an entry stands, in words."""
+    return f"row {index[0]}, column {index[1]}" if len(index) == 2 else f"entry {', '.join(map(str, index))}"
+
+
+def _as_array(values: Any, name: str) -> NDArray[Any]:
+    if hasattr(values, "tocsr"):
+        return np.asarray(values.toarray())
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+        return values
+    try:
+        table = np.asarray(values, dtype=object)
+    except ValueError as error:
+        raise ValueError(f"{name} is not an array of numbers: {error}") from None
+    wrong = next((i for i, value in enumerate(table.flat) if not isinstance(value, _KINDS) or _is_complex(value)), None)
+    if wrong is not None:
+        place = place_of(tuple(int(i) for i in np.unravel_index(wrong, table.shape)))
+        value = table.flat[wrong]
+        raise ValueError(f"{name} is not an array of numbers: {place} is {value!r:.60}; convert it to real numbers")
+    return table
+
+
+def _is_complex(value: Any) -> bool:
+    return isinstance(value, np.complexfloating)
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _beyond(given: NDArray[Any], floats: Floats) -> NDArray[np.bool_]:
+    """Where a finite number lies beyond the range of float64."""
+    if given.dtype.kind != "O":
+        return np.zeros(given.shape, dtype=np.bool_)
+    finite = [not isinstance(value, float | np.floating) and not _is_infinite(value) for value in given.flat]
+    return np.isinf(floats) & np.array(finite, dtype=np.bool_).reshape(given.shape)
+
+
+def _is_infinite(value: Any) -> bool:
+    return isinstance(value, Decimal) and not value.is_finite()
+
+
+def _refuse_first(wrong: NDArray[np.bool_], floats: Floats, name: str) -> None:
+    if wrong.any():
+        index = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise ValueError(f"{name} has the value {floats[index]} in {place_of(index)}; every number must be finite")
+
+
+def _refuse_rounded(given: NDArray[Any], floats: Floats, name: str) -> None:
+    if given.dtype.kind == "f" and given.dtype.itemsize <= 8:
+        return
+    with np.errstate(all="ignore"):
+        is_other = np.asarray(given != floats.astype(given.dtype), dtype=np.bool_) & ~np.isnan(floats)
+        if given.dtype.kind in "iu":  # the largest floats do not come back from whole numbers of 64 bits
+            is_other |= np.abs(floats) >= 2.0**63 if given.dtype.kind == "i" else floats >= 2.0**64
+    if is_other.any():
+        index = tuple(int(i) for i in np.argwhere(is_other)[0])
+        raise ValueError(
+            f"{place_of(index)} of {name} is {given[index]!s:.60}, which float64 cannot represent; round it first, so "
+            "that the answer is about the numbers that you mean"
+        )
