@@ -8,8 +8,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
+from unittest import mock
 
 import pytest
+
+# Milliseconds. Nothing is expected to be quick; but a page that waits for what never comes should not hang for ever.
+WAITING = 600_000
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -19,6 +23,7 @@ def served_lab() -> Iterator[str]:
     """The address of a lab, served in a thread."""
     import uvicorn
 
+    from novikoff.lab import evidence
     from novikoff.lab.server import address_of, listen, make_app
 
     listener = listen()
@@ -28,10 +33,11 @@ def served_lab() -> Iterator[str]:
     while not server.started:
         time.sleep(0.01)
     try:
-        yield address_of(listener)
+        with mock.patch.object(evidence, "PATIENCE", WAITING / 1000):
+            yield address_of(listener)
     finally:
         server.should_exit = True
-        thread.join(5)
+        thread.join()
         listener.close()
 
 
@@ -45,7 +51,7 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"], timeout=WAITING)
         try:
             yield browser
         finally:
@@ -70,6 +76,7 @@ class Watched:
             accept_downloads=True,
             permissions=["clipboard-read", "clipboard-write"],
         )
+        context.set_default_timeout(WAITING)
         watched = cls(context.new_page(), address)
         watched.page.on("console", lambda said: said.type in ("error", "warning") and watched.note(said.text))
         watched.page.on("pageerror", lambda error: watched.note(str(error)))
