@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
-from unittest import mock
 
 import pytest
 
@@ -23,7 +22,6 @@ def served_lab() -> Iterator[str]:
     """The address of a lab, served in a thread."""
     import uvicorn
 
-    from novikoff.lab import evidence
     from novikoff.lab.server import address_of, listen, make_app
 
     listener = listen()
@@ -31,10 +29,10 @@ def served_lab() -> Iterator[str]:
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     while not server.started:
+        assert thread.is_alive()
         time.sleep(0.01)
     try:
-        with mock.patch.object(evidence, "PATIENCE", WAITING / 1000):
-            yield address_of(listener)
+        yield address_of(listener)
     finally:
         server.should_exit = True
         thread.join()
