@@ -99,7 +99,8 @@ def test_a_margin_that_is_ruled_out_ends_the_run():
     assert run.margin_at_most < 0.1
 
 
-def test_time_and_epochs_end_the_run():
+def test_time_and_epochs_end_the_run(clock):
+    clock.tick = 0.01
     tokens, labels = arrays([([[1.0]], [0]), ([[1.0]], [1])])
     assert sequence_perceptron(tokens, labels, 2, max_epochs=3).run.stopped is Stopped.MAX_EPOCHS
     assert sequence_perceptron(tokens, labels, 2, max_epochs=None, time_limit=0.05).run.stopped is Stopped.TIME_LIMIT

@@ -17,6 +17,7 @@ from novikoff.features import spool
 from novikoff.features.encode import learn_encoding
 from novikoff.prove import working_set
 from novikoff.prove.examples import Examples
+from tests.memory import FRUGAL
 from tests.tables import tables, zero_cell_table
 
 
@@ -259,7 +260,7 @@ print(certify(batches(50)).verdict.value)
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of the address space is kept by Linux")
 def test_more_than_memory_is_certified_in_the_memory_of_some_blocks():
     limit = 60_000_000  # of 160 MB
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "MALLOC_MMAP_THRESHOLD_": "65536"}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **FRUGAL}
     command = [sys.executable, "-c", LIMITED.format(limit=limit)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.stdout == "separable\n", done.stderr
