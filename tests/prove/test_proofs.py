@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from novikoff.prove.algebra import as_whole, null_vectors, rank, solution
+from novikoff.prove.conclude import InMemory
 from novikoff.prove.faces import Face, Obstruction, decide, reduce_faces
-from novikoff.prove.fingerprint import fingerprint
 from novikoff.prove.kesler import kesler_points, point_numbers, rows_and_rivals
 from novikoff.prove.points import Points
 from novikoff.prove.products import signs_of_products, smallest_product
@@ -127,6 +127,10 @@ def test_what_vanishes_must_be_positive_and_not_empty():
     assert not vanishes(points, np.array([], dtype=np.int64), [])
 
 
+def fingerprint(X, y):
+    return InMemory.of(X, y, fit_intercept=True).subject.data_hash
+
+
 def test_the_fingerprint_depends_on_the_numbers_alone():
     X = np.array([[0.0, 1.5, -0.0], [2.0, 0.0, 0.25]])
     y = ["a", "b"]
@@ -146,7 +150,10 @@ def test_the_fingerprint_depends_on_the_numbers_alone():
         (X[::-1], y),
         (X[:, ::-1], y),
         (X, ["b", "a"]),
-        (X[:1], y[:1]),
+        (X[[0, 1, 1]], [*y, "b"]),
+        (X, [0, 1]),
+        (X, [0.0, 1.0]),
+        (X, [False, True]),
         (2 * X, y),
         (np.hstack([X, X[:, :1] * 0]), y),
     ]

@@ -6,6 +6,8 @@ from fractions import Fraction
 
 Whole = Sequence[int]
 
+PRIME = 2**61 - 1
+
 
 def null_vectors(rows: Sequence[Whole], dimension: int) -> list[list[int]]:
     """A basis, in small whole numbers, of the vectors that are orthogonal to all rows.
@@ -36,6 +38,22 @@ def rank(rows: Sequence[Whole]) -> int:
     return int(fmpz_mat([list(map(int, row)) for row in rows]).rank()) if rows else 0
 
 
+def independent_columns(rows: Sequence[Whole]) -> list[int]:
+    """Columns that are linearly independent, as many as there can be.
+
+    They are found modulo a large prime: independent there means independent, and that too few are found is next to
+    impossible. Whoever relies on their number asks for the `rank`.
+
+    >>> independent_columns([[1, 2, 0], [2, 4, 1]])
+    [0, 2]
+    """
+    from flint import nmod_mat
+
+    table = nmod_mat([[int(value) % PRIME for value in row] for row in rows], PRIME)
+    reduced, pivots = table.rref()
+    return [next(j for j, value in enumerate(line) if int(value)) for line in reduced.tolist()[:pivots]]
+
+
 def solution(columns: Sequence[Whole], target: Whole) -> list[Fraction] | None:
     """Some numbers that combine the columns to the target, or None if there are none.
 
@@ -55,6 +73,24 @@ def solution(columns: Sequence[Whole], target: Whole) -> list[Fraction] | None:
             return None
         numbers[pivot] = Fraction(int(line[-1].p), int(line[-1].q))
     return numbers
+
+
+def joined_weights(own: Sequence[Whole], weights: Whole, new: Sequence[Whole], found: Whole) -> list[int]:
+    """Positive weights of old and new rows whose combination is 0, in whole numbers, the old ones first.
+
+    The old rows with their weights add up to 0, and the new ones to something in the span of the old: cancel it there,
+    and add so much of the combination that is 0 that every weight is positive.
+
+    >>> joined_weights([[1, 0], [-1, 0]], [1, 1], [[3, 1], [0, -1]], [1, 1])
+    [1, 4, 1, 1]
+    """
+    total = [-sum(f * v for f, v in zip(found, column, strict=True)) for column in zip(*new, strict=True)]
+    correction = solution(own, total)
+    if correction is None:
+        raise ArithmeticError("a combination that vanishes in the complement of a face must lie in its span")
+    lift = max(-c / w for c, w in zip(correction, weights, strict=True))
+    times = max(math.floor(lift), 0) + 1
+    return as_whole([*(c + times * w for c, w in zip(correction, weights, strict=True)), *map(Fraction, found)])
 
 
 def as_whole(numbers: Sequence[Fraction]) -> list[int]:
