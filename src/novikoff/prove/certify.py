@@ -1,7 +1,6 @@
 """Is there a separator, how wide is its margin, and the proof."""
 
 import math
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from novikoff.prove.certificate import (
     facts_about,
     separable_or_undecided,
 )
+from novikoff.prove.clock import Clock
 from novikoff.prove.faces import SMALL, Answer, Face, Whole, decide, reduce_faces
 from novikoff.prove.kesler import kesler_points, rows_and_rivals
 from novikoff.prove.points import Points
@@ -82,7 +82,7 @@ def certify(
     >>> certificate.check([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1])
     """
     _check_parameters(tolerance, time_limit, kernel)
-    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
+    deadline = Clock(time_limit)
     if comes_in_batches(X):
         if y is not None or kernel is not None:
             raise ValueError("batches have labels of their own, and are no kernel matrix: leave y and kernel out")
@@ -106,7 +106,7 @@ def certify(
 
 
 def certify_points(
-    points: Points, facts: dict[str, Any], y: NDArray[Any], tolerance: float, deadline: float, diverging: bool | None
+    points: Points, facts: dict[str, Any], y: NDArray[Any], tolerance: float, deadline: Clock, diverging: bool | None
 ) -> Certificate:
     """The certificate of points that are in memory; `facts` are those about the data, see `facts_about`."""
     answer = decide(Face(points, np.arange(points.n_points)), deadline, tolerance)
@@ -124,7 +124,7 @@ def _separable(
     y: NDArray[Any],
     answer: Answer,
     tolerance: float,
-    deadline: float,
+    deadline: Clock,
     wanted: bool | None,
 ) -> Certificate:
     """The bracket by floats; by rationals if floats left it too wide and the data are small."""
@@ -146,7 +146,7 @@ def _signs(
     weak: Whole,
     face: NDArray[np.int64],
     left: NDArray[np.int64],
-    deadline: float,
+    deadline: Clock,
     wanted: bool | None,
 ) -> dict[int | str, Divergence] | None:
     """The diverging coefficients, if they are wanted, or if nobody said so and it is quick."""
@@ -170,7 +170,7 @@ def _with_support(
     return separable_or_undecided(points, facts, vector, support, numbers)
 
 
-def _exactly(points: Points, facts: dict[str, Any], y: NDArray[Any], deadline: float) -> Certificate | None:
+def _exactly(points: Points, facts: dict[str, Any], y: NDArray[Any], deadline: Clock) -> Certificate | None:
     """The nearest point in rationals, for data that floats bracket too widely."""
     if points.n_points * points.dimension > SMALL:
         return None
@@ -186,7 +186,7 @@ def _exactly(points: Points, facts: dict[str, Any], y: NDArray[Any], deadline: f
 
 
 def _not_separable(
-    points: Points, facts: dict[str, Any], y: NDArray[Any], answer: Answer, deadline: float, wanted: bool | None
+    points: Points, facts: dict[str, Any], y: NDArray[Any], answer: Answer, deadline: Clock, wanted: bool | None
 ) -> Certificate:
     assert answer.obstruction is not None
     beyond = reduce_faces(points, answer.obstruction, deadline)

@@ -6,13 +6,14 @@ from numpy.typing import ArrayLike
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.prove.bounds import mistake_bound
 from novikoff.prove.certificate import Bracket, Certificate, Support, Verdict
+from novikoff.prove.clock import Clock
 from novikoff.prove.fingerprint import fingerprint
 from novikoff.prove.gram import checked_gram, kernel_bracket, kernel_radius
 from novikoff.prove.hull import nearest_in_feature_space
 
 
 def certify_kernel(
-    K: ArrayLike, y: ArrayLike, *, fit_intercept: bool, tolerance: float, deadline: float
+    K: ArrayLike, y: ArrayLike, *, fit_intercept: bool, tolerance: float, deadline: Clock
 ) -> Certificate:
     """Whether a plane in feature space separates the examples, with a bracket of its margin; all in float64."""
     gram, labels = checked_gram(K, y)

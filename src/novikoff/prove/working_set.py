@@ -11,7 +11,6 @@ that fit into memory are the special case in which the working set has every row
 """
 
 import math
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -32,6 +31,7 @@ from novikoff.prove.certificate import (
 )
 from novikoff.prove.certify import QUICK_TO_SIGN, certify_points
 from novikoff.prove.claims import Claims, Direction, Smallest, Some, Worst
+from novikoff.prove.clock import Clock
 from novikoff.prove.exact import root_down
 from novikoff.prove.examples import Examples, examples_from, matrix_of
 from novikoff.prove.faces import LARGEST_COMPLEMENT, Whole
@@ -57,7 +57,7 @@ def certify_batches(
     encoding: "Encoding | None",
     fit_intercept: bool,
     tolerance: float,
-    deadline: float,
+    deadline: Clock,
     diverging: bool | None,
 ) -> Certificate:
     """The certificate of a reader or of batches, as `certify` gives it for the same rows in one piece."""
@@ -99,7 +99,7 @@ class _Search:
     examples: Examples
     facts: dict[str, Any]
     tolerance: float
-    deadline: float
+    deadline: Clock
     diverging: bool | None
     vector: Whole | None = None  # the best plane that has every row on its side
     lower: Fraction = Fraction(0)
@@ -130,7 +130,7 @@ class _Search:
                 if wanted or not self._wants_signs(points):
                     return settled
                 wanted = True
-            if time.monotonic() > self.deadline:
+            if self.deadline.is_over():
                 break
         return settled or self._unsettled(found)
 
