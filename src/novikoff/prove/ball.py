@@ -9,7 +9,6 @@ ball.
 """
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.prove.clock import Clock
 from novikoff.prove.exact import as_integers, fraction_root_up, lowest_exponent, power_of_two, root_down
 from novikoff.prove.faces import Face, Whole, decide
 from novikoff.prove.points import Floats, Points
@@ -107,8 +107,7 @@ def separating_ball(
         raise ValueError(f"inside={inside!r} is not one of the labels {classes.tolist()}")
     held = labels == chosen
     lifted = LiftedFace.of(points, np.where(held, -1, 1).astype(np.int8))
-    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
-    answer = decide(lifted, deadline)
+    answer = decide(lifted, Clock(time_limit))
     name = chosen.item() if hasattr(chosen, "item") else chosen
     if answer.vector is not None:
         return _ball(lifted, answer.vector, points, held, name)

@@ -1,7 +1,6 @@
 """Is there a separator, how wide is its margin, and the proof."""
 
 import math
-import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.features.spool import comes_in_batches
 from novikoff.prove.certificate import Certificate, Divergence, Obstruction, Support, Verdict, Witnesses
+from novikoff.prove.clock import Clock
 from novikoff.prove.conclude import InMemory, conclude
 from novikoff.prove.faces import SMALL, Answer, Face, Whole, decide, reduce_faces
 from novikoff.prove.kernels import Kernel
@@ -123,15 +123,15 @@ def certify_encoded(
     X and y, or batches as X alone.
     """
     _check_parameters(tolerance, time_limit)
-    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
+    clock = Clock(time_limit)
     if y is None:
         from novikoff.prove.working_set import certify_batches
 
-        return certify_batches(X, table, fit_intercept, tolerance, deadline, diverging)
+        return certify_batches(X, table, fit_intercept, tolerance, clock, diverging)
     names = None if table is None else table.encoding.feature_names
     data = InMemory.of(X, y, fit_intercept, table, names)
     question = Question(data.points, data.subject.problem, data.labels)
-    return conclude(data, find_witnesses(question, tolerance, deadline, diverging))
+    return conclude(data, find_witnesses(question, tolerance, clock, diverging))
 
 
 def _said_if_wide(certificate: Certificate, tolerance: float) -> Certificate:
@@ -170,15 +170,15 @@ class Question:
         return tuple(whole[:-1] if self.problem == "argmax" else whole)
 
 
-def find_witnesses(question: Question, tolerance: float, deadline: float, diverging: bool | None) -> Witnesses:
+def find_witnesses(question: Question, tolerance: float, clock: Clock, diverging: bool | None) -> Witnesses:
     """What proves that the points are separable, or that they are not, or how far apart they can be at most."""
     points = question.points
-    answer = decide(Face(points, np.arange(points.n_points)), deadline, tolerance)
+    answer = decide(Face(points, np.arange(points.n_points)), clock, tolerance)
     wanted = False if question.problem == "argmax" else diverging
     if answer.vector is not None:
-        return _separable(question, answer, tolerance, deadline, wanted)
+        return _separable(question, answer, tolerance, clock, wanted)
     if answer.obstruction is not None:
-        return _not_separable(question, answer, deadline, wanted)
+        return _not_separable(question, answer, clock, wanted)
     nearest = answer.nearest
     if nearest is None:
         return Witnesses()
@@ -205,18 +205,18 @@ class _Pair:
         return 1 - math.sqrt(lower / upper) if upper else 0.0
 
 
-def _separable(question: Question, answer: Answer, tolerance: float, deadline: float, wanted: bool | None) -> Witnesses:
+def _separable(question: Question, answer: Answer, tolerance: float, clock: Clock, wanted: bool | None) -> Witnesses:
     """The bracket by floats; by rationals if floats left it too wide and the data are small."""
     points, nearest = question.points, answer.nearest
     pair = None
     if nearest is not None and nearest.lower > 0:
         pair = _Pair(as_whole_floats(nearest.separator), nearest.rows, nearest.weights)
     if pair is None or not pair.gap(points) <= tolerance:
-        pair = _exactly(points, deadline) or pair
+        pair = _exactly(points, clock) or pair
     if pair is None or math.isinf(pair.gap(points)):
         pair = _Pair(list(answer.vector or []), np.zeros(1, dtype=np.int64), np.ones(1))
     everything = np.arange(points.n_points)
-    signs = _signs(points, answer.vector or [], everything[:0], everything, deadline, wanted)
+    signs = _signs(points, answer.vector or [], everything[:0], everything, clock, wanted)
     support = question.support(pair.numbers, pair.weights)
     return Witnesses(vector=question.vector(pair.vector), support=support, divergences=signs)
 
@@ -226,22 +226,22 @@ def _signs(
     weak: Whole,
     face: NDArray[np.int64],
     left: NDArray[np.int64],
-    deadline: float,
+    clock: Clock,
     wanted: bool | None,
 ) -> Mapping[Any, Divergence] | None:
     """The diverging coefficients, if they are wanted, or if nobody said so and it is quick."""
     if wanted is None:
         widest = points.dimension if len(face) == 0 else len(places_that_vary(points, face))
         wanted = widest * len(left) * points.dimension <= QUICK_TO_SIGN
-    return divergences(points, weak, face, left, deadline) if wanted else None
+    return divergences(points, weak, face, left, clock) if wanted else None
 
 
-def _exactly(points: Points, deadline: float) -> _Pair | None:
+def _exactly(points: Points, clock: Clock) -> _Pair | None:
     """The nearest point in rationals, for data that floats bracket too widely."""
     if points.n_points * points.dimension > SMALL:
         return None
     rows, _ = whole_points(points, np.arange(points.n_points))
-    exact = nearest_point_exactly(rows, deadline)
+    exact = nearest_point_exactly(rows, clock)
     if exact is None:
         return None
     total = sum(exact.weights)
@@ -251,17 +251,17 @@ def _exactly(points: Points, deadline: float) -> _Pair | None:
     return None if math.isinf(pair.gap(points)) else pair
 
 
-def _not_separable(question: Question, answer: Answer, deadline: float, wanted: bool | None) -> Witnesses:
+def _not_separable(question: Question, answer: Answer, clock: Clock, wanted: bool | None) -> Witnesses:
     points = question.points
     assert answer.obstruction is not None
-    beyond = reduce_faces(points, answer.obstruction, deadline)
+    beyond = reduce_faces(points, answer.obstruction, clock)
     order = np.argsort(beyond.obstruction.rows)
     weights = tuple(beyond.obstruction.weights[place] for place in order)
     obstruction = Obstruction(*question.named(beyond.obstruction.rows[order], weights))
     weak = beyond.weak_separator
     if weak is None or not beyond.settled:
         return Witnesses(obstruction=obstruction, spans=beyond.settled)
-    signs = _signs(points, list(weak), beyond.obstruction.rows, beyond.left, deadline, wanted)
+    signs = _signs(points, list(weak), beyond.obstruction.rows, beyond.left, clock, wanted)
     return Witnesses(obstruction=obstruction, weak_separator=question.vector(weak), divergences=signs)
 
 

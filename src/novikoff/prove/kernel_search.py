@@ -5,8 +5,6 @@ rational, the rows of the matrix G of all products are the points, with as many 
 columns: for a polynomial kernel in few dimensions these are few, and facial reduction in whole numbers settles it.
 """
 
-import math
-import time
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -14,13 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.algebra import independent_columns, joined_weights, null_vectors
+from novikoff.prove.algebra import joined_weights, null_vectors
 from novikoff.prove.certificate import Certificate, Obstruction, Support, Witnesses
+from novikoff.prove.clock import Clock
 from novikoff.prove.document import CertificateError
 from novikoff.prove.faces import SMALL
 from novikoff.prove.feature_space import InFeatureSpace, conclude_kernel
 from novikoff.prove.hull import NearestByProducts, nearest_in_feature_space
 from novikoff.prove.kernels import Kernel, Products
+from novikoff.prove.modular import PRIMES, independent
 from novikoff.prove.proofs import as_whole_floats
 from novikoff.prove.rational import nearest_point_exactly
 
@@ -40,11 +40,11 @@ def certify_kernel(
     X: Any, y: Any, kernel: Kernel, *, fit_intercept: bool, tolerance: float, time_limit: float | None
 ) -> Certificate:
     """Whether a plane in feature space separates the examples, and with what margin."""
-    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
+    clock = Clock(time_limit)
     data = InFeatureSpace.of(X, y, kernel, fit_intercept)
     if any(data.contradicted) and not kernel.is_rational:
         return conclude_kernel(data, Witnesses(obstruction=_contradictions(data)))
-    nearest = _nearest(data.products, tolerance, deadline)
+    nearest = _nearest(data.products, tolerance, clock)
     support = None if nearest is None else _support(nearest)
     for coefficients in () if nearest is None else _candidates(nearest):
         found = _tried(data, Witnesses(coefficients=coefficients, support=support))
@@ -52,7 +52,7 @@ def certify_kernel(
             return found
     if not kernel.is_rational:
         return conclude_kernel(data, Witnesses())
-    exactly = _exactly(data, deadline)
+    exactly = _exactly(data, clock)
     if exactly.coefficients is not None:
         exactly = Witnesses(coefficients=exactly.coefficients, support=support or _lightest(data.products))
     found = _tried(data, exactly) if exactly.coefficients or exactly.obstruction else None
@@ -95,17 +95,14 @@ def _contradictions(data: InFeatureSpace) -> Obstruction:
 # -- by floats --------------------------------------------------------------------------------------------------------
 
 
-def _nearest(products: Products, tolerance: float, deadline: float) -> NearestByProducts | None:
+def _nearest(products: Products, tolerance: float, clock: Clock) -> NearestByProducts | None:
     if not products.kernel.is_rational and products.n_points**2 > MOST_POWERS:
         return None
     with np.errstate(all="ignore"):
         gram = float_gram(products)
     if not np.isfinite(gram).all():
         return None
-    patience = None if math.isinf(deadline) else deadline
-    return nearest_in_feature_space(
-        gram, products.signs, float(products.constant), tolerance=tolerance, deadline=patience
-    )
+    return nearest_in_feature_space(gram, products.signs, float(products.constant), tolerance=tolerance, deadline=clock)
 
 
 def float_gram(products: Products) -> NDArray[np.float64]:
@@ -149,22 +146,27 @@ def _lightest(products: Products) -> Support:
 # -- exactly ----------------------------------------------------------------------------------------------------------
 
 
-def _exactly(data: InFeatureSpace, deadline: float) -> Witnesses:
+def _exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
     """Facial reduction in whole numbers, on the rows of G in its independent columns; nothing if G is too large."""
+    from flint import fmpz_mat
+
     n = data.products.n_points
     if n * n > 4 * SMALL:
         return Witnesses()
     everything = list(range(n))
     gram = data.products.whole(everything, everything)
-    pivots = independent_columns(gram)
+    chosen = independent(fmpz_mat(gram), PRIMES[0], clock)
+    if chosen is None:
+        return Witnesses()
+    pivots = chosen.columns
     # A matrix of rounded numbers has full rank by its rounding errors, which prove nothing about anything.
     if n * len(pivots) > SMALL or (data.products.kernel.form == "precomputed" and len(pivots) == n):
         return Witnesses()
     rows = [[line[j] for j in pivots] for line in gram]
-    return _reduced(rows, pivots, deadline)
+    return _reduced(rows, pivots, clock)
 
 
-def _reduced(rows: list[Whole], pivots: Sequence[int], deadline: float) -> Witnesses:
+def _reduced(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesses:
     n, dimension = len(rows), len(pivots)
     face: Whole = []
     weights: Whole = []
@@ -175,7 +177,7 @@ def _reduced(rows: list[Whole], pivots: Sequence[int], deadline: float) -> Witne
         obstruction = _obstruction(face, weights) if face else None
         if not left:
             return Witnesses(obstruction=obstruction, spans=True)
-        nearest = nearest_point_exactly([inside[i] for i in left] if face else inside, deadline)
+        nearest = nearest_point_exactly([inside[i] for i in left] if face else inside, clock)
         if nearest is None:
             return Witnesses(obstruction=obstruction)
         if any(nearest.direction):

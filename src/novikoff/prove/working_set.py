@@ -11,7 +11,6 @@ that fit into memory are the special case in which the working set has every row
 """
 
 import math
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -24,6 +23,7 @@ from novikoff.prove.algebra import null_vectors
 from novikoff.prove.certificate import Certificate, Obstruction, Support, Witnesses
 from novikoff.prove.certify import QUICK_TO_SIGN, Question, find_witnesses
 from novikoff.prove.claims import Claims, Direction, Smallest, Some, Worst
+from novikoff.prove.clock import Clock
 from novikoff.prove.conclude import InMemory, conclude, on_points
 from novikoff.prove.exact import fraction_root_up
 from novikoff.prove.examples import Examples, Piece, examples_from, matrix_of
@@ -47,7 +47,7 @@ def certify_batches(
     table: Table | None,
     fit_intercept: bool,
     tolerance: float,
-    deadline: float,
+    clock: Clock,
     diverging: bool | None,
 ) -> Certificate:
     """The certificate of a reader or of batches, as `certify` gives it for the same rows in one piece."""
@@ -56,7 +56,7 @@ def certify_batches(
         if len(examples.classes) < 2:
             raise ValueError(f"there is only one class, {examples.classes.tolist()}; two are needed to separate")
         working = _sample(examples)
-        found = _Search(examples, tolerance, deadline, diverging).run(working)
+        found = _Search(examples, tolerance, clock, diverging).run(working)
         if len(working) < examples.n_rows:
             return conclude(examples, found)
         points = examples.points(working.rows, working.labels)
@@ -89,7 +89,7 @@ class _Search:
 
     examples: Examples
     tolerance: float
-    deadline: float
+    clock: Clock
     diverging: bool | None
     vector: Whole | None = None  # the best plane that has every row on its side
     lower: Fraction = Fraction(0)
@@ -100,12 +100,12 @@ class _Search:
         examples = self.examples
         if len(working) == examples.n_rows:
             question = self._question(working)
-            return self._renumbered(find_witnesses(question, self.tolerance, self.deadline, self.diverging), working)
+            return self._renumbered(find_witnesses(question, self.tolerance, self.clock, self.diverging), working)
         wanted, settled = False, None
         for _ in range(MOST_PASSES):
             question = self._question(working)
             points = question.points
-            found = find_witnesses(question, self.tolerance / 4, self.deadline, wanted)
+            found = find_witnesses(question, self.tolerance / 4, self.clock, wanted)
             claims = self._claims(found, points, working.labels)
             self._note_support(found, points, working)
             found = self._renumbered(found, working)
@@ -119,7 +119,7 @@ class _Search:
                 if wanted or not self._wants_signs(points):
                     return settled
                 wanted = True
-            if time.monotonic() > self.deadline:
+            if self.clock.is_over():
                 break
         return settled or self._unsettled(found)
 
