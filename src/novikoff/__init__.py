@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from novikoff.prove.certify import certify
     from novikoff.prove.document import CertificateError
     from novikoff.prove.follow import FollowedProof, follow_proof
-    from novikoff.prove.inequalities import Inequalities, InequalitiesError, Outcome, solve_inequalities
+    from novikoff.prove.inequalities import solve_inequalities
+    from novikoff.prove.inequalities_check import Combination, Inequalities, InequalitiesError, Outcome
     from novikoff.prove.inseparable import FreundSchapireBound, freund_schapire_bound
     from novikoff.prove.linprog import linprog
     from novikoff.prove.margin import Separator, margins, multiclass_margins, radius
     from novikoff.prove.program_check import ProgramCertificate
     from novikoff.prove.reductions import LinearProgram, Separation, program_as_separation, separation_as_program
-    from novikoff.prove.system import Combination
     from novikoff.prove.vc import (
         cover_count,
         dichotomies,
@@ -88,9 +88,9 @@ _HOMES = {
     "CertificateError": "prove.document",
     "Verdict": "prove.certificate",
     "certify": "prove.certify",
-    "Inequalities": "prove.inequalities",
-    "InequalitiesError": "prove.inequalities",
-    "Outcome": "prove.inequalities",
+    "Inequalities": "prove.inequalities_check",
+    "InequalitiesError": "prove.inequalities_check",
+    "Outcome": "prove.inequalities_check",
     "solve_inequalities": "prove.inequalities",
     "FreundSchapireBound": "prove.inseparable",
     "freund_schapire_bound": "prove.inseparable",
@@ -100,7 +100,7 @@ _HOMES = {
     "Separation": "prove.reductions",
     "program_as_separation": "prove.reductions",
     "separation_as_program": "prove.reductions",
-    "Combination": "prove.system",
+    "Combination": "prove.inequalities_check",
     "cover_count": "prove.vc",
     "dichotomies": "prove.vc",
     "growth": "prove.vc",

@@ -118,6 +118,11 @@ class Fields:
         self._asked.add(name)
         return self._content.get(name) is not None
 
+    def present(self, name: str) -> bool:
+        """Whether there is such a field, be it null."""
+        self._asked.add(name)
+        return name in self._content
+
     def value(self, name: str) -> Any:
         self._asked.add(name)
         if name not in self._content:
