@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
     from novikoff.learn.record import Run, Stopped
     from novikoff.learn.structured import StructuredPerceptron
-    from novikoff.prove.ball import Ball, NoBall, separating_ball
+    from novikoff.prove.ball import separating_ball
+    from novikoff.prove.ball_check import Ball, NoBall
     from novikoff.prove.bounds import mistake_bound
     from novikoff.prove.certificate import Bracket, Certificate, Verdict
     from novikoff.prove.certify import certify
@@ -79,8 +80,8 @@ _HOMES = {
     "margins": "prove.margin",
     "multiclass_margins": "prove.margin",
     "radius": "prove.margin",
-    "Ball": "prove.ball",
-    "NoBall": "prove.ball",
+    "Ball": "prove.ball_check",
+    "NoBall": "prove.ball_check",
     "separating_ball": "prove.ball",
     "mistake_bound": "prove.bounds",
     "Bracket": "prove.certificate",
