@@ -22,19 +22,20 @@ if TYPE_CHECKING:
     from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
     from novikoff.learn.record import Run, Stopped
     from novikoff.learn.structured import StructuredPerceptron
-    from novikoff.prove.ball import Ball, NoBall, separating_ball
+    from novikoff.prove.ball import separating_ball
+    from novikoff.prove.ball_check import Ball, NoBall
     from novikoff.prove.bounds import mistake_bound
     from novikoff.prove.certificate import Bracket, Certificate, Verdict
     from novikoff.prove.certify import certify
     from novikoff.prove.document import CertificateError
     from novikoff.prove.follow import FollowedProof, follow_proof
-    from novikoff.prove.inequalities import Inequalities, InequalitiesError, Outcome, solve_inequalities
+    from novikoff.prove.inequalities import solve_inequalities
+    from novikoff.prove.inequalities_check import Combination, Inequalities, InequalitiesError, Outcome
     from novikoff.prove.inseparable import FreundSchapireBound, freund_schapire_bound
     from novikoff.prove.linprog import linprog
     from novikoff.prove.margin import Separator, margins, multiclass_margins, radius
     from novikoff.prove.program_check import ProgramCertificate
     from novikoff.prove.reductions import LinearProgram, Separation, program_as_separation, separation_as_program
-    from novikoff.prove.system import Combination
     from novikoff.prove.vc import (
         cover_count,
         dichotomies,
@@ -79,8 +80,8 @@ _HOMES = {
     "margins": "prove.margin",
     "multiclass_margins": "prove.margin",
     "radius": "prove.margin",
-    "Ball": "prove.ball",
-    "NoBall": "prove.ball",
+    "Ball": "prove.ball_check",
+    "NoBall": "prove.ball_check",
     "separating_ball": "prove.ball",
     "mistake_bound": "prove.bounds",
     "Bracket": "prove.certificate",
@@ -88,9 +89,9 @@ _HOMES = {
     "CertificateError": "prove.document",
     "Verdict": "prove.certificate",
     "certify": "prove.certify",
-    "Inequalities": "prove.inequalities",
-    "InequalitiesError": "prove.inequalities",
-    "Outcome": "prove.inequalities",
+    "Inequalities": "prove.inequalities_check",
+    "InequalitiesError": "prove.inequalities_check",
+    "Outcome": "prove.inequalities_check",
     "solve_inequalities": "prove.inequalities",
     "FreundSchapireBound": "prove.inseparable",
     "freund_schapire_bound": "prove.inseparable",
@@ -100,7 +101,7 @@ _HOMES = {
     "Separation": "prove.reductions",
     "program_as_separation": "prove.reductions",
     "separation_as_program": "prove.reductions",
-    "Combination": "prove.system",
+    "Combination": "prove.inequalities_check",
     "cover_count": "prove.vc",
     "dichotomies": "prove.vc",
     "growth": "prove.vc",

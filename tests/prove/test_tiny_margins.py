@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
-from novikoff.prove.inequalities import Outcome, solve_inequalities
+from novikoff.prove.inequalities import solve_inequalities
+from novikoff.prove.inequalities_check import Outcome
 from novikoff.prove.rescaled import Ellipsoid, growth
 from novikoff.prove.smooth import smooth_steps
 from tests.exact_lp import margin_square

@@ -41,7 +41,9 @@ def parse(text: str | bytes, *, deepest: int = DEEPEST, most_bytes: int = MOST_B
         raise JSONError(f"the text has {len(raw):,} bytes; more than {most_bytes:,} are not read")
     check_depth(raw, deepest)
     try:
-        return json.loads(raw, object_pairs_hook=_without_twins, parse_constant=_no_constant, parse_float=_finite)
+        return json.loads(
+            raw.decode(), object_pairs_hook=_without_twins, parse_constant=_no_constant, parse_float=_finite
+        )
     except JSONError:
         raise
     except ValueError as error:  # also what is no UTF-8, and whole numbers of more digits than Python reads
@@ -122,6 +124,11 @@ class Fields:
         """Whether there is such a field, and it is not null."""
         self._asked.add(name)
         return self._content.get(name) is not None
+
+    def present(self, name: str) -> bool:
+        """Whether there is such a field, be it null."""
+        self._asked.add(name)
+        return name in self._content
 
     def value(self, name: str) -> Any:
         self._asked.add(name)

@@ -57,7 +57,7 @@ def dunagan_vempala(system: System, limits: Limits, generator: np.random.Generat
                 rescalings += 1
         if x is not None or combination or stopped:
             found = (iterations, rescalings, tuple(potential), stopped)
-            return Found("dunagan-vempala", x, combination, (weights,), *found)
+            return Found("dunagan-vempala", x, combination, weights, *found)
 
 
 def _few_mistakes(C: Floats, most: int, limits: Limits) -> tuple[Floats, Floats, bool]:

@@ -40,7 +40,7 @@ def perceptron(system: System, limits: Limits, most_mistakes: int = MOST_MISTAKE
         combination = proofs.attempt(mistakes, counts) if x is None else None
         stopped = f"{mistakes:,} mistakes were made" if mistakes >= most_mistakes else limits.reached(bound)
         if x is not None or combination or stopped:
-            return Found("perceptron", x, combination, (counts / mistakes,), mistakes, 0, tuple(history), stopped)
+            return Found("perceptron", x, combination, counts / mistakes, mistakes, 0, tuple(history), stopped)
 
 
 def von_neumann(system: System, limits: Limits, most_steps: int = MOST_MISTAKES) -> Found:
@@ -64,7 +64,7 @@ def von_neumann(system: System, limits: Limits, most_steps: int = MOST_MISTAKES)
         combination = proofs.attempt(steps, weights) if x is None else None
         stopped = f"{steps:,} steps were made" if steps == most_steps else limits.reached(square**0.5)
         if x is not None or combination or stopped:
-            return Found("von-neumann", x, combination, (weights,), steps, 0, tuple(history), stopped)
+            return Found("von-neumann", x, combination, weights, steps, 0, tuple(history), stopped)
         theta = (square - score) / (square + 1 - 2 * score)
         weights *= 1 - theta
         weights[worst] += theta

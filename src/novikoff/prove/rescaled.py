@@ -99,24 +99,6 @@ def combined_margin_at_most(seen: Seen, weights: Floats) -> float:
     return float(np.linalg.norm(weights @ seen.rows)) / total
 
 
-def replayed_margin_at_most(unit_rows: Floats, duals: tuple[Floats, ...], rescalings: int) -> float:
-    """The margin that combinations rule out, one after the other; the first `rescalings` of them rescale, too.
-
-    >>> rows = np.array([[0.6, 0.8], [0.6, -0.8]])
-    >>> round(replayed_margin_at_most(rows, (np.array([0.5, 0.5]),), 0), 12)
-    0.6
-    """
-    ellipsoid, bound = Ellipsoid.ball(unit_rows.shape[1]), math.inf
-    for number, dual in enumerate(duals):
-        weights = dual / dual.sum()
-        seen = ellipsoid.see(unit_rows)
-        bound = min(bound, combined_margin_at_most(seen, weights))
-        if number < rescalings:
-            ellipsoid = ellipsoid.grown(growth(seen, weights))
-            bound = min(bound, ellipsoid.margin_at_most())
-    return bound + rounding_of_a_margin(unit_rows)
-
-
 def rounding_of_a_margin(unit_rows: Floats) -> float:
     """What rounding can do to the length of a convex combination of rows that have length 1 up to rounding."""
     return 4 * (sum(unit_rows.shape) + 8) * ROUNDING
@@ -129,16 +111,19 @@ def rescaled(system: System, limits: Limits, last_attempt: float = LAST_ATTEMPT)
     """
     ellipsoid, bound = Ellipsoid.ball(system.dimension), math.inf
     seen = ellipsoid.see(system.unit)
-    duals: list[Floats] = []
+    dual: Floats | None = None
+    shortest = math.inf
     potential = [0.0]
     iterations = 0
     proofs = Proofs(system, limits, first=2)
     while True:
         x, weights, grown, steps = _inner(seen, ellipsoid, limits, proofs, iterations)
         iterations += steps
-        duals.append(weights)
         bound = min(bound, combined_margin_at_most(seen, weights))
         weights = weights / seen.lengths
+        length = float(np.linalg.norm(weights @ system.unit)) / float(weights.sum())
+        if length < shortest:
+            dual, shortest = weights, length
         if grown is not None:
             ellipsoid = ellipsoid.grown(grown)
             seen = ellipsoid.see(system.unit)
@@ -152,7 +137,7 @@ def rescaled(system: System, limits: Limits, last_attempt: float = LAST_ATTEMPT)
                 combination = system.cancelling(weights, last_attempt, limits.deadline)
         if x is not None or combination or stopped:
             history = (iterations, len(potential) - 1, tuple(potential))
-            return Found("rescaled", x, combination, tuple(duals), *history, stopped, bound)
+            return Found("rescaled", x, combination, dual, *history, stopped, bound)
 
 
 def _inner(

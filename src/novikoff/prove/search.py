@@ -4,8 +4,9 @@ import math
 import time
 from dataclasses import dataclass
 
+from novikoff.prove.inequalities_check import Combination
 from novikoff.prove.points import Floats
-from novikoff.prove.system import Combination, System
+from novikoff.prove.system import System
 
 # Seconds for the first attempt at an exact proof.
 FIRST_ATTEMPT = 0.05
@@ -15,14 +16,14 @@ FIRST_ATTEMPT = 0.05
 class Found:
     """What a method found: a solution, an exact combination, or neither, and then why it stopped.
 
-    `duals` are convex combinations of the unit rows, which bound the margin from above: one, or one a rescaling. Who
-    rescales knows `margin_at_most`; for one combination it is its length.
+    `dual` are weights of the unit rows: their combination bounds the margin from above. `margin_at_most` is what a
+    method believes of the margin, in floats.
     """
 
     method: str
     x: Floats | None = None
     combination: Combination | None = None
-    duals: tuple[Floats, ...] = ()
+    dual: Floats | None = None
     iterations: int = 0
     rescalings: int = 0
     potential: tuple[float, ...] = ()

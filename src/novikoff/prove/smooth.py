@@ -73,5 +73,5 @@ def smooth(system: System, limits: Limits, most_steps: int = MOST_STEPS) -> Foun
         combination = proofs.attempt(k, step.weights) if x is None else None
         stopped = f"{k:,} steps were made" if k == most_steps else limits.reached(step.length)
         if x is not None or combination or stopped:
-            return Found("smooth", x, combination, (step.weights,), k, 0, tuple(history), stopped)
+            return Found("smooth", x, combination, step.weights, k, 0, tuple(history), stopped)
     raise AssertionError("the steps go on for ever")

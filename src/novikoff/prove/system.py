@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,22 +12,16 @@ from numpy.typing import NDArray
 
 from novikoff.prove.algebra import as_whole
 from novikoff.prove.clock import Clock
-from novikoff.prove.exact import power_of_two, root_down
+from novikoff.prove.exact import power_of_two
 from novikoff.prove.faces import Answer, Face, decide
+from novikoff.prove.inequalities_check import Combination, exact_sum, read_rows
 from novikoff.prove.points import Floats, Points
-from novikoff.prove.products import signs_of_products, whole_points
-from novikoff.prove.proofs import as_whole_floats, vanishes
+from novikoff.prove.products import signs_of_products
+from novikoff.prove.proofs import as_whole_floats
 
 ROUNDING = 2.0**-52
 # Stands for the exponent of 0: below that of every float.
 NOTHING = -(2**20)
-
-
-class Combination(NamedTuple):
-    """Rows and positive whole weights whose sum is exactly 0: no x has a positive product with all of them (Gordan)."""
-
-    rows: tuple[int, ...]
-    weights: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,26 +36,7 @@ class System:
 
     @classmethod
     def of(cls, A: Any) -> "System":
-        given = A.toarray() if hasattr(A, "tocsr") else np.asarray(A)
-        if given.ndim != 2:
-            raise ValueError(f"A has {given.ndim} dimension(s); pass a matrix with one inequality a row")
-        if len(given) == 0:
-            raise ValueError("A has no rows, so every x solves it; pass at least one inequality")
-        if given.dtype.kind not in "biuf":
-            raise ValueError(f"A has the type {given.dtype}; convert it to real numbers, for example A.astype(float)")
-        rows = given.astype(np.float64)
-        if not np.isfinite(rows).all():
-            row, column = np.argwhere(~np.isfinite(rows))[0]
-            raise ValueError(f"A contains NaN or infinity in row {row}, column {column}; drop or repair that row")
-        with np.errstate(all="ignore"):
-            is_other = rows.astype(given.dtype) != given
-        if is_other.any():
-            row, column = np.argwhere(is_other)[0]
-            raise ValueError(
-                f"row {row}, column {column} of A is {given[row, column]}, which float64 cannot represent; "
-                "round it first, so that the answer is about the numbers that you mean"
-            )
-        return cls(np.ascontiguousarray(rows))
+        return cls(read_rows(A))
 
     @property
     def n_rows(self) -> int:
@@ -95,24 +69,20 @@ class System:
         violated = signs_of_products(self._even_rows.points, [*_as_whole(x), 0]) <= 0
         return int(np.argmax(violated)) if violated.any() else None
 
-    def margin(self, x: Sequence[Any] | NDArray[Any]) -> float:
-        """The smallest product of a row and x, both divided by their lengths; rounded down. For x that solves."""
-        whole = _as_whole(x)
-        largest = max(map(abs, whole))
-        floats = np.array([float(Fraction(v, largest)) for v in whole])
-        products = self.unit @ (floats / np.linalg.norm(floats))
-        slack = 8 * (self.dimension + 8) * ROUNDING
-        close, _ = whole_points(self._even_rows.points, np.flatnonzero(products <= products.min() + slack))
-        square = min(
-            Fraction(sum(a * b for a, b in zip(row, whole, strict=False)) ** 2, sum(a * a for a in row))
-            for row in close
-        )
-        return root_down(square / sum(v * v for v in whole))
-
     def is_cancelled_by(self, combination: Combination) -> bool:
         """Whether the rows, times their positive weights, add up to 0, exactly."""
-        points = Points(self.rows, np.ones(self.n_rows, dtype=np.int8), 0.0)
-        return vanishes(points, np.array(combination.rows, dtype=np.int64), combination.weights)
+        return not any(exact_sum(self.rows, combination)[0])
+
+    def weighted(self, weights: Floats) -> Combination:
+        """The combination that weights of the unit rows stand for, in whole weights of the rows themselves.
+
+        What is lighter than 2^-60 of the heaviest counts nothing.
+        """
+        exponents = np.frexp(np.abs(self.rows).max(axis=1))[1]
+        shares = weights / np.linalg.norm(np.ldexp(self.rows, -exponents[:, None]), axis=1)
+        whole = [round(share * 2.0**60) for share in (shares / shares.max()).tolist()]
+        used = [i for i, weight in enumerate(whole) if weight > 0]
+        return Combination(tuple(used), tuple(as_whole([whole[i] * power_of_two(-int(exponents[i])) for i in used])))
 
     def cancelling(self, weights: Floats, seconds: float, deadline: float = math.inf) -> Combination | None:
         """The exact combination that approximate weights point to, if there is one among the rows that they weigh.
@@ -149,7 +119,8 @@ class System:
         exponents = self._even.rows[rows].tolist()
         pairs = zip(answer.obstruction.weights, exponents, strict=True)
         weights = as_whole([weight * power_of_two(-exponent) for weight, exponent in pairs])
-        combination = Combination(tuple(rows.tolist()), tuple(weights))
+        ascending = sorted(zip(rows.tolist(), weights, strict=True))
+        combination = Combination(tuple(row for row, _ in ascending), tuple(weight for _, weight in ascending))
         return combination if self.is_cancelled_by(combination) else None
 
     @cached_property
