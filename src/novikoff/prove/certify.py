@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from novikoff.features.spool import comes_in_batches
 from novikoff.prove.certificate import Certificate, Divergence, Obstruction, Support, Verdict, Witnesses
 from novikoff.prove.clock import Clock
-from novikoff.prove.conclude import InMemory, conclude
+from novikoff.prove.conclude import Data, InMemory, conclude
 from novikoff.prove.faces import SMALL, Answer, Face, Whole, decide, reduce_faces
 from novikoff.prove.kernels import Kernel
 from novikoff.prove.kesler import rows_and_rivals
@@ -131,7 +131,15 @@ def certify_encoded(
     names = None if table is None else table.encoding.feature_names
     data = InMemory.of(X, y, fit_intercept, table, names)
     question = Question(data.points, data.subject.problem, data.labels)
-    return conclude(data, find_witnesses(question, tolerance, clock, diverging))
+    return concluded(data, find_witnesses(question, tolerance, clock, diverging))
+
+
+def concluded(data: Data, found: Witnesses) -> Certificate:
+    """The certificate; what is too large to be proved exactly is not claimed."""
+    try:
+        return conclude(data, found)
+    except MemoryError:
+        return conclude(data, replace(found, spans=False, divergences=None))
 
 
 def _said_if_wide(certificate: Certificate, tolerance: float) -> Certificate:

@@ -26,7 +26,10 @@ def check_certificate(
     known = None if claimed.table is None else claimed.table.encoding.to_dict()
     if encoding is not None and not same(encoding.to_dict(), known):
         raise CertificateError("the certificate speaks of numbers from another encoding than the one given")
-    derived = _derived(claimed, X, y)
+    try:
+        derived = _derived(claimed, X, y)
+    except MemoryError as error:
+        raise CertificateError(f"the certificate is too large to be proved again in memory: {error}") from None
     for where in difference(json.loads(to_json(claimed)), json.loads(to_json(derived))):
         raise CertificateError(f"the certificate is not true of these data: {where}")
 

@@ -151,26 +151,52 @@ def _check_no_more(found: Witnesses, **not_needed: Any) -> None:
             raise CertificateError(f"the witness {name} is not needed for this verdict, and must not be there")
 
 
-def _certificate(
-    data: Data, found: Witnesses, verdict: Verdict, margin: Bracket | None = None, **claims: Any
+def drawn_up(
+    subject: Subject,
+    radius_square: Fraction,
+    found: Witnesses,
+    verdict: Verdict,
+    margin: Bracket | None = None,
+    *,
+    arithmetic: str = "exact",
+    geometric_margin: float = 0.0,
+    mistake_bound: int | None = None,
+    divergences: dict[Any, Divergence] | None = None,
 ) -> Certificate:
-    """What the witnesses are, what the data are, and what follows."""
+    """What the data are, what follows from the witnesses, and these themselves."""
     return Certificate(
         verdict=verdict,
-        arithmetic=claims.pop("arithmetic", "exact"),
+        arithmetic=arithmetic,
         margin=absent_margin(verdict, found.obstruction is not None) if margin is None else margin,
-        geometric_margin=claims.pop("geometric_margin", 0.0),
-        mistake_bound=claims.pop("mistake_bound", None),
-        radius=fraction_root_up(data.radius_square),
+        geometric_margin=geometric_margin,
+        mistake_bound=mistake_bound,
+        radius=fraction_root_up(radius_square),
         vector=found.vector,
         coefficients=found.coefficients,
         support=found.support,
         obstruction=found.obstruction,
         weak_separator=found.weak_separator,
-        divergences=claims.pop("divergences", None),
-        **vars(data.subject),
-        **claims,
+        divergences=divergences,
+        **vars(subject),
     )
+
+
+def check_weighed(part: Support | Obstruction, n_rows: int, name: str) -> None:
+    """Whether rows of the data are named, at least one, and each has a positive weight."""
+    check_rows(part.rows, n_rows, name)
+    if len(part.weights) != len(part.rows) or not part.rows or not min(part.weights) > 0:
+        raise CertificateError(f"the {name} must have a positive weight for each of its rows, and at least one row")
+
+
+def check_rows(rows: Sequence[int], n_rows: int, name: str) -> None:
+    if not all(type(row) is int and 0 <= row < n_rows for row in rows):
+        raise CertificateError(f"the {name} names a row that is not among the {n_rows} rows of the data")
+
+
+def _drawn_up(
+    data: Data, found: Witnesses, verdict: Verdict, margin: Bracket | None = None, **claims: Any
+) -> Certificate:
+    return drawn_up(data.subject, data.radius_square, found, verdict, margin, **claims)
 
 
 # -- the verdicts -----------------------------------------------------------------------------------------------------
@@ -184,7 +210,7 @@ def _separable(data: Data, found: Witnesses) -> Certificate:
         raise CertificateError("the vector does not have every example strictly on its side")
     claim(found.support is not None, "margin_at_most", "there is no support to prove it")
     subject = data.subject
-    return _certificate(
+    return _drawn_up(
         data,
         found,
         Verdict.SEPARABLE,
@@ -206,18 +232,18 @@ def _not_separable(data: Data, found: Witnesses) -> Certificate:
         weak = data.weakly_separates(found.weak_separator)
         claim(weak, "verdict", "the weak separator has some example on its wrong side, or all of them on it")
         divergences = _divergences(data, found, obstruction.rows)
-        return _certificate(data, found, Verdict.QUASI_SEPARABLE, divergences=divergences)
+        return _drawn_up(data, found, Verdict.QUASI_SEPARABLE, divergences=divergences)
     _check_no_more(found, divergences=found.divergences)
     if not found.spans:
-        return _certificate(data, found, Verdict.UNDECIDED)
+        return _drawn_up(data, found, Verdict.UNDECIDED)
     claim(data.spans_all(points, numbers), "verdict", "the obstruction does not span all examples")
-    return _certificate(data, found, Verdict.OVERLAPPING)
+    return _drawn_up(data, found, Verdict.OVERLAPPING)
 
 
 def _undecided(data: Data, found: Witnesses) -> Certificate:
     if found.support is None:
-        return _certificate(data, found, Verdict.UNDECIDED, arithmetic="float64")
-    return _certificate(data, found, Verdict.UNDECIDED, Bracket(0.0, _upper(data, found.support)))
+        return _drawn_up(data, found, Verdict.UNDECIDED, arithmetic="float64")
+    return _drawn_up(data, found, Verdict.UNDECIDED, Bracket(0.0, _upper(data, found.support)))
 
 
 def _upper(data: Data, support: Support | None) -> float:
@@ -249,10 +275,8 @@ def _biases_without_effect(subject: Subject, dimension: int) -> Iterator[int]:
 
 def _named(data: Data, part: Support | Obstruction, name: str) -> tuple[Points, NDArray[np.int64]]:
     """The points of some rows (against some rivals): each once, in order, and those of the data."""
-    rows, weights, rivals = part
-    check_rows(rows, data.subject.n_rows, name)
-    if len(weights) != len(rows) or not rows or not min(weights) > 0:
-        raise CertificateError(f"the {name} must have a positive weight for each of its rows, and at least one row")
+    rows, _, rivals = part
+    check_weighed(part, data.subject.n_rows, name)
     pairs: Sequence[Any] = rows
     if data.subject.problem == "argmax":
         if rivals is None or len(rivals) != len(rows):
@@ -267,11 +291,6 @@ def _named(data: Data, part: Support | Obstruction, name: str) -> tuple[Points, 
     if any(a >= b for a, b in pairwise(pairs)):
         raise CertificateError(f"the rows of the {name} must ascend, each once")
     return data.named(rows, rivals)
-
-
-def check_rows(rows: Sequence[int], n_rows: int, name: str) -> None:
-    if not all(type(row) is int and 0 <= row < n_rows for row in rows):
-        raise CertificateError(f"the {name} names a row that is not among the {n_rows} rows of the data")
 
 
 # -- coefficients that logistic regression sends to infinity ---------------------------------------------------------

@@ -23,8 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.prove.algebra import rank
 from novikoff.prove.certificate import Bracket, Certificate, Obstruction, Support, Verdict, Witnesses
-from novikoff.prove.certificate_file import absent_margin
-from novikoff.prove.conclude import check_rows
+from novikoff.prove.conclude import check_weighed, drawn_up
 from novikoff.prove.document import CertificateError, claim
 from novikoff.prove.exact import fraction_root_up, root_down
 from novikoff.prove.fingerprint import Fingerprint
@@ -114,9 +113,9 @@ def conclude_kernel(data: InFeatureSpace, found: Witnesses) -> Certificate:
         return _not_separable(data, found)
     claim(found.weak_separator is None, "weak_separator", "without an obstruction it is not needed")
     if found.support is None:
-        return _certificate(data, found, Verdict.UNDECIDED, arithmetic="float64")
+        return _drawn_up(data, found, Verdict.UNDECIDED, arithmetic="float64")
     upper = _settled(lambda bits: _upper_square(data, found.support, bits), fraction_root_up, up=True)
-    return _certificate(data, found, Verdict.UNDECIDED, Bracket(0.0, upper))
+    return _drawn_up(data, found, Verdict.UNDECIDED, Bracket(0.0, upper))
 
 
 def _by_theorem(data: InFeatureSpace, found: Witnesses) -> Certificate:
@@ -137,12 +136,12 @@ def _by_theorem(data: InFeatureSpace, found: Witnesses) -> Certificate:
         balance[twin] = balance.get(twin, 0) + weight * int(data.products.signs[row])
     claim(not any(balance.values()), "obstruction", "its rows are not equal points whose labels cancel")
     verdict = Verdict.OVERLAPPING if all(contradicted) else Verdict.QUASI_SEPARABLE
-    return _certificate(data, found, verdict)
+    return _drawn_up(data, found, verdict)
 
 
 def _without_margin(data: InFeatureSpace, found: Witnesses) -> Certificate:
     claim(found.support is None, "support", "without coefficients it is not needed")
-    return _certificate(data, found, Verdict.SEPARABLE)
+    return _drawn_up(data, found, Verdict.SEPARABLE)
 
 
 def _separable(data: InFeatureSpace, found: Witnesses) -> Certificate:
@@ -161,7 +160,7 @@ def _separable(data: InFeatureSpace, found: Witnesses) -> Certificate:
     if lower > upper:
         raise CertificateError("no kernel has this matrix: it is not positive semidefinite")
     is_exact = data.products.kernel.is_rational
-    return _certificate(
+    return _drawn_up(
         data,
         found,
         Verdict.SEPARABLE,
@@ -217,32 +216,20 @@ def _not_separable(data: InFeatureSpace, found: Witnesses) -> Certificate:
         scores = [low for low, _ in data.scores(found.weak_separator, bits=0)]
         weak = min(scores) >= 0 and max(scores) > 0
         claim(weak, "verdict", "the weak separator has some example on its wrong side, or all of them on it")
-        return _certificate(data, found, Verdict.QUASI_SEPARABLE)
+        return _drawn_up(data, found, Verdict.QUASI_SEPARABLE)
     if not found.spans:
-        return _certificate(data, found, Verdict.UNDECIDED)
+        return _drawn_up(data, found, Verdict.UNDECIDED)
     everything = list(data.everything)
     whole = data.products.whole(everything, everything)
     spans = rank([whole[row] for row in obstruction.rows]) == rank(whole)
     claim(spans, "verdict", "the obstruction does not span all examples")
-    return _certificate(data, found, Verdict.OVERLAPPING)
+    return _drawn_up(data, found, Verdict.OVERLAPPING)
 
 
-def _certificate(
+def _drawn_up(
     data: InFeatureSpace, found: Witnesses, verdict: Verdict, margin: Bracket | None = None, **claims: Any
 ) -> Certificate:
-    return Certificate(
-        verdict=verdict,
-        arithmetic=claims.get("arithmetic", "exact"),
-        margin=absent_margin(verdict, found.obstruction is not None) if margin is None else margin,
-        geometric_margin=0.0,
-        mistake_bound=claims.get("mistake_bound"),
-        radius=fraction_root_up(data.products.radius_square),
-        coefficients=found.coefficients,
-        support=found.support,
-        obstruction=found.obstruction,
-        weak_separator=found.weak_separator,
-        **vars(data.subject),
-    )
+    return drawn_up(data.subject, data.products.radius_square, found, verdict, margin, **claims)
 
 
 def _check_coefficients(data: InFeatureSpace, coefficients: Sequence[int], name: str) -> None:
@@ -251,9 +238,6 @@ def _check_coefficients(data: InFeatureSpace, coefficients: Sequence[int], name:
 
 
 def _check_part(data: InFeatureSpace, part: Support | Obstruction, name: str) -> None:
-    rows, weights, rivals = part
-    check_rows(rows, data.products.n_points, name)
-    if len(weights) != len(rows) or not rows or not min(weights) > 0:
-        raise CertificateError(f"the {name} must have a positive weight for each of its rows, and at least one row")
-    if rivals is not None or any(a >= b for a, b in pairwise(rows)):
+    check_weighed(part, data.products.n_points, name)
+    if part.rivals is not None or any(a >= b for a, b in pairwise(part.rows)):
         raise CertificateError(f"the rows of the {name} must ascend, each once, and have no rivals")

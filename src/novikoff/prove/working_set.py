@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from novikoff.prove.algebra import null_vectors
 from novikoff.prove.certificate import Certificate, Obstruction, Support, Witnesses
-from novikoff.prove.certify import QUICK_TO_SIGN, Question, find_witnesses
+from novikoff.prove.certify import QUICK_TO_SIGN, Question, concluded, find_witnesses
 from novikoff.prove.claims import Claims, Direction, Smallest, Some, Worst
 from novikoff.prove.clock import Clock
-from novikoff.prove.conclude import InMemory, conclude, on_points
+from novikoff.prove.conclude import InMemory, on_points
 from novikoff.prove.exact import fraction_root_up
 from novikoff.prove.examples import Examples, Piece, examples_from, matrix_of
 from novikoff.prove.faces import LARGEST_COMPLEMENT, Whole
@@ -58,10 +58,10 @@ def certify_batches(
         working = _sample(examples)
         found = _Search(examples, tolerance, clock, diverging).run(working)
         if len(working) < examples.n_rows:
-            return conclude(examples, found)
+            return concluded(examples, found)
         points = examples.points(working.rows, working.labels)
         labels = examples.classes[examples.places_of(working.labels)]
-        return conclude(
+        return concluded(
             InMemory(matrix_of(working.rows), labels, points, examples.subject, examples.radius_square), found
         )
 
