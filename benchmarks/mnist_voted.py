@@ -25,7 +25,7 @@ from timing import show_ratio
 
 from novikoff import Perceptron
 from novikoff.learn.kernel import kernel_perceptron
-from novikoff.learn.kernel_memory import decide
+from novikoff.learn.kernel_readout import decide
 from novikoff.learn.kernels import as_points
 
 # Figures of the paper by (d, T): error in percent of vote, average, last (not normalised), support rows, mistakes. They

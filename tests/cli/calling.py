@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
+from tests.clock import Clock
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -26,7 +28,7 @@ class Done(NamedTuple):
 
 
 def call(*args: object, folder: Path, stdin: str = "") -> Done:
-    """Run a command in this process, in a folder, on a terminal of 80 columns."""
+    """Run a command in this process, in a folder, on a terminal of 80 columns, and with all the time it needs."""
     from novikoff.cli.commands import novikoff
     from novikoff.cli.errors import exit_code
 
@@ -34,7 +36,7 @@ def call(*args: object, folder: Path, stdin: str = "") -> Done:
     source = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
     streams = {"stdout": out, "stderr": err, "stdin": source}
     width = mock.patch.dict(os.environ, {"COLUMNS": "80"})
-    with chdir(folder), mock.patch.multiple(sys, **streams), width:
+    with chdir(folder), mock.patch.multiple(sys, **streams), width, Clock().in_place():
         code = exit_code(novikoff, [str(arg) for arg in args])
         out.flush()
         err.flush()

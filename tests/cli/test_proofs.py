@@ -6,6 +6,7 @@ import pytest
 
 from novikoff.cli.certificates import read_certificate
 from novikoff.data import read
+from novikoff.engine.rounding import at_most
 from tests.cli.calling import call
 
 QUASI = "dose,age,ill\n0,30,no\n0,40,no\n1,30,yes\n1,40,no\n1,50,yes\n1,60,no\n"
@@ -33,20 +34,17 @@ def test_the_exit_code_is_the_verdict_and_the_certificate_can_be_checked(folder,
 
 
 def test_the_exit_code_of_undecided_is_12(folder, monkeypatch):
-    from novikoff.prove.certificate import Bracket, Verdict
-    from novikoff.prove.certify import certify
+    from novikoff.prove import certify
+    from novikoff.prove.certificate import Support, Witnesses
 
-    def gives_up(X, y, **options):
-        from dataclasses import replace
-
-        found = certify(X, y, fit_intercept=True)
-        return replace(found, verdict=Verdict.UNDECIDED, margin=Bracket(0.0, 0.5), mistake_bound=None, vector=None)
-
-    monkeypatch.setattr("novikoff.prove.certify.certify", gives_up)
-    done = call("certify", "cars.csv", "--label", "sport_car", folder=folder)
+    support = Witnesses(support=Support((0, 1), (0.5, 0.5)))
+    monkeypatch.setattr(certify, "find_witnesses", lambda *arguments: support)
+    done = call("certify", "cars.csv", "--label", "sport_car", "--json", folder=folder)
     assert done.code == 12
+    upper = done.json["certificate"]["margin"][1]
+    done = call("certify", "cars.csv", "--label", "sport_car", folder=folder)
     assert "undecided" in done.out
-    assert "gamma is at most 0.5" in done.out
+    assert f"gamma is at most {at_most(upper)}" in done.out
 
 
 def test_a_certificate_holds_for_its_own_table_only(folder):
@@ -59,7 +57,7 @@ def test_a_certificate_holds_for_its_own_table_only(folder):
 
 def test_a_certificate_with_a_false_claim_is_refused(folder):
     text = (folder / "cars.cert").read_text()
-    bound = str(read_certificate(folder / "cars.cert").certificate.mistake_bound)
+    bound = str(read_certificate(folder / "cars.cert").mistake_bound)
     (folder / "false.cert").write_text(text.replace(f'"mistake_bound": "{bound}"', '"mistake_bound": "3"'))
     done = call("check", "false.cert", "cars.csv", folder=folder)
     assert done.code == 1
@@ -90,16 +88,41 @@ def test_rows_that_cancel_are_named(folder):
 
 def test_the_certificate_in_the_file_is_the_librarys(folder):
     saved = read_certificate(folder / "cars.cert")
-    assert saved.label == "sport_car"
-    saved.certificate.check(read(folder / "cars.csv", label="sport_car"), encoding=saved.encoding)
+    assert saved.table.label == "sport_car"
+    saved.check(read(folder / "cars.csv", label="sport_car"))
 
 
 def test_a_proof_with_very_long_numbers_can_be_checked(folder):
     assert call("certify", "xor.csv", "--label", "bits", "--out", "xor.cert", "--quiet", folder=folder).code == 11
     saved = json.loads((folder / "xor.cert").read_text())
-    rows, weights, rivals = saved["certificate"]["obstruction"]
+    weights = saved["witnesses"]["obstruction"]["weights"]
     long = [weight + 5_000 * "0" for weight in weights]  # weights that cancel, times a number, cancel
-    saved["certificate"]["obstruction"] = [rows, long, rivals]
+    saved["witnesses"]["obstruction"]["weights"] = long
     (folder / "long.cert").write_text(json.dumps(saved))
     done = call("check", "long.cert", "xor.csv", folder=folder)
     assert (done.code, done.err) == (0, "")
+
+
+def test_check_says_what_the_proof_is_about(folder):
+    out = call("check", "cars.cert", "cars.csv", folder=folder).out
+    for words in ("sport_car: no, yes", "manufacturer", "with a bias", "mean", "SHA-256", "every claim holds"):
+        assert words in out
+    said = call("check", "cars.cert", "cars.csv", "--json", folder=folder).json
+    assert said["data"]["label"] == "sport_car"
+    assert said["data"]["classes"] == ["no", "yes"]
+
+
+def test_a_proof_about_fewer_columns_shows_that_it_is(folder):
+    ignore = ("--ignore", "manufacturer", "--ignore", "colour")
+    done = call("certify", "cars.csv", "--label", "sport_car", *ignore, "--out", "few.cert", folder=folder)
+    assert done.code in (0, 10, 11)
+    assert "ignored" in call("check", "few.cert", "cars.csv", folder=folder).out
+
+
+def test_a_certificate_in_a_model_is_claimed_until_it_is_checked(folder):
+    done = call("inspect", "cars.novikoff", folder=folder)
+    assert "it claims separable" in done.out
+    assert "novikoff check cars.novikoff FILE" in done.out
+    checked = call("check", "cars.novikoff", "cars.csv", folder=folder)
+    assert (checked.code, checked.err) == (0, "")
+    assert "every claim holds" in checked.out

@@ -1,10 +1,10 @@
 """Every picture in the documentation is drawn by its script."""
 
-import os
-import subprocess
-import sys
+import runpy
+import shutil
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -13,13 +13,12 @@ SCRIPTS = sorted((ROOT / "docs" / "pictures").glob("*.py"))
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_the_script_draws_its_picture(script, tmp_path):
-    copy = tmp_path / script.name
-    copy.write_text(script.read_text())
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([sys.executable, copy], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert copy.with_suffix(".png").stat().st_size > 5_000
-    assert script.with_suffix(".png").exists()
+    with plt.rc_context():
+        runpy.run_path(shutil.copy(script, tmp_path), run_name="__main__")
+    plt.close("all")
+    drawn, shown = (plt.imread(folder / f"{script.stem}.png") for folder in (tmp_path, script.parent))
+    for picture in (drawn, shown):
+        assert (picture != picture[0, 0]).any(), "nothing but one colour"
 
 
 def test_every_picture_that_a_page_shows_exists():

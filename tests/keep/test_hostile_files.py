@@ -249,10 +249,10 @@ def test_a_file_that_pretends_to_be_huge_is_refused_before_it_is_read(path):
 
 
 def test_a_newer_format_says_who_wrote_it_and_what_to_do(path):
-    old, new = (rf"\"format\": {number}, \"novikoff\": \"{who}\"" for number, who in ((1, "0.1.0"), (2, "7.1.0")))
+    old, new = (rf"\"format\": {number}, \"novikoff\": \"{who}\"" for number, who in ((1, "0.1.0"), (9, "7.1.0")))
     path.write_bytes(GOLDEN["perceptron-1"].replace(old.encode(), new.encode()))
     for read in (load, load_plain, read_header):
-        with pytest.raises(ValueError, match=r"format 2, written by novikoff 7\.1\.0.*pip install --upgrade novikoff"):
+        with pytest.raises(ValueError, match=r"format 9, written by novikoff 7\.1\.0.*pip install --upgrade novikoff"):
             read(path)
 
 

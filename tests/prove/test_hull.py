@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy import sparse
 from scipy.optimize import nnls
 
 from novikoff.prove import hull
+from novikoff.prove.clock import Clock
 from novikoff.prove.hull import nearest_in_feature_space, nearest_point
 from novikoff.prove.points import Points
 
@@ -261,7 +261,7 @@ def test_a_deadline_in_the_past_leaves_an_honest_bracket():
     X, y = separable_gaussians(0, 3_000, 20, 0.05)
     points = Points.of(X, y)
     gamma = nearest_point(points).upper
-    nearest = nearest_point(points, tolerance=1e-12, deadline=time.monotonic() - 1)
+    nearest = nearest_point(points, tolerance=1e-12, deadline=Clock(-1))
     check(points, nearest, gamma)
     assert not nearest.settled
 
@@ -308,14 +308,14 @@ def test_a_few_guilty_rows_in_wide_sparse_data_are_found(monkeypatch, most_coord
     Z = generator.integers(-9, 10, (60, 300)) * (generator.random((60, 300)) < 0.05)
     Z[-1] = -Z[-size:-1].sum(axis=0)
     points = Points.of(sparse.csr_array(Z.astype(np.float64)), np.ones(60, dtype=int), fit_intercept=False)
-    nearest = nearest_point(points, deadline=time.monotonic() + 20)
+    nearest = nearest_point(points, deadline=Clock(None))
     check_obstruction(points, nearest)
     assert sorted(nearest.rows.tolist()) == list(range(60 - size, 60))
 
 
 @pytest.mark.usefixtures("descent_only")
-def test_descent_gives_up_in_time_and_says_so(monkeypatch):
-    monkeypatch.setattr(hull, "PATIENCE", 0.1)
+def test_descent_gives_up_in_time_and_says_so(monkeypatch, clock):
+    clock.tick = hull.PATIENCE / 500
     monkeypatch.setattr(hull, "_try_few", lambda source, search, *rest: search)
     generator = np.random.default_rng(0)
     points = Points.of(generator.standard_normal((200, 10)), np.where(generator.random(200) < 0.5, -1, 1))
@@ -370,7 +370,7 @@ def test_points_that_overlap_in_feature_space_end_with_nothing_above_them(monkey
     monkeypatch.setattr(hull, "MOST_FOR_CUTTING", most_for_cutting)
     generator = np.random.default_rng(0)
     X, y = generator.standard_normal((120, 3)), np.where(generator.random(120) < 0.5, -1, 1)
-    nearest = nearest_in_feature_space(X @ X.T, y, 1.0, deadline=time.monotonic() + 20)
+    nearest = nearest_in_feature_space(X @ X.T, y, 1.0, deadline=Clock(None))
     assert nearest.settled
     assert nearest.lower < 0 <= nearest.upper < 1e-6
 

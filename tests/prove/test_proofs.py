@@ -1,7 +1,6 @@
 """The exact facts under a certificate: algebra, signs, nearest points, spans, fingerprints."""
 
 import math
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -11,8 +10,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from novikoff.prove.algebra import as_whole, null_vectors, rank, solution
+from novikoff.prove.clock import Clock
+from novikoff.prove.conclude import InMemory
 from novikoff.prove.faces import Face, Obstruction, decide, reduce_faces
-from novikoff.prove.fingerprint import fingerprint
 from novikoff.prove.kesler import kesler_points, point_numbers, rows_and_rivals
 from novikoff.prove.points import Points
 from novikoff.prove.products import signs_of_products, smallest_product
@@ -76,7 +76,7 @@ def test_signs_and_minimum_of_products_are_exact_at_every_magnitude(table, fit_i
 
 @given(matrices.filter(lambda rows: len(rows) > 1))
 def test_the_exact_nearest_point_is_the_nearest(rows):
-    found = nearest_point_exactly(rows, math.inf)
+    found = nearest_point_exactly(rows, Clock(None))
     total = sum(found.weights)
     point = [
         Fraction(sum(w * rows[i][j] for i, w in zip(found.rows, found.weights, strict=True)), total)
@@ -88,16 +88,16 @@ def test_the_exact_nearest_point_is_the_nearest(rows):
 
 
 def test_the_exact_nearest_point_gives_up_when_time_is_over():
-    assert nearest_point_exactly([[3, 1], [1, 3], [4, 0]], time.monotonic() - 1) is None
+    assert nearest_point_exactly([[3, 1], [1, 3], [4, 0]], Clock(-1)) is None
 
 
 @given(tables().filter(lambda table: len(set(table[1].tolist())) == 2))
 def test_facial_reduction_ends_with_a_weak_separator_or_a_spanning_obstruction(table):
     X, y = table
     points = Points.of(X, y)
-    answer = decide(Face(points, np.arange(len(y))), math.inf)
+    answer = decide(Face(points, np.arange(len(y))), Clock(None))
     assume(answer.obstruction is not None)
-    beyond = reduce_faces(points, answer.obstruction, math.inf)
+    beyond = reduce_faces(points, answer.obstruction, Clock(None))
     assert beyond.settled
     assert vanishes(points, beyond.obstruction.rows, beyond.obstruction.weights)
     if beyond.weak_separator is None:
@@ -113,7 +113,7 @@ def test_facial_reduction_takes_as_many_rounds_as_it_needs():
     """Pairs of opposite points on each axis: every round finds one axis, if it is given only one to begin with."""
     X = np.repeat(np.eye(3), 2, axis=0)
     points = Points.of(X, [1, -1] * 3, fit_intercept=False)
-    beyond = reduce_faces(points, Obstruction(np.array([0, 1]), [1, 1]), math.inf)
+    beyond = reduce_faces(points, Obstruction(np.array([0, 1]), [1, 1]), Clock(None))
     assert beyond.settled
     assert beyond.weak_separator is None
     assert sorted(beyond.obstruction.rows.tolist()) == list(range(6))
@@ -125,6 +125,10 @@ def test_what_vanishes_must_be_positive_and_not_empty():
     assert not vanishes(points, np.array([0, 1]), [1, 2])
     assert not vanishes(points, np.array([0, 1]), [-1, -1])
     assert not vanishes(points, np.array([], dtype=np.int64), [])
+
+
+def fingerprint(X, y):
+    return InMemory.of(X, y, fit_intercept=True).subject.data_hash
 
 
 def test_the_fingerprint_depends_on_the_numbers_alone():
@@ -146,7 +150,10 @@ def test_the_fingerprint_depends_on_the_numbers_alone():
         (X[::-1], y),
         (X[:, ::-1], y),
         (X, ["b", "a"]),
-        (X[:1], y[:1]),
+        (X[[0, 1, 1]], [*y, "b"]),
+        (X, [0, 1]),
+        (X, [0.0, 1.0]),
+        (X, [False, True]),
         (2 * X, y),
         (np.hstack([X, X[:, :1] * 0]), y),
     ]

@@ -1,6 +1,5 @@
 """A report shows the library's numbers, loads nothing, and is not broken by what the data say."""
 
-import math
 import re
 import warnings
 from html.parser import HTMLParser
@@ -16,8 +15,9 @@ from novikoff.engine.rounding import at_least, at_most
 from novikoff.engine.rows import as_rows
 from novikoff.learn.files import learn_from
 from novikoff.learn.linear_model import LinearModel
-from novikoff.prove.certificate import Bracket, Certificate, Verdict, facts_about
+from novikoff.prove.certificate import Verdict, Witnesses
 from novikoff.prove.certify import certify
+from novikoff.prove.conclude import InMemory, conclude
 from novikoff.show.charts import Line, Scale, _clipped, powers, ticks
 from novikoff.show.report import certify_report, fit_report
 from novikoff.show.report_check import Names
@@ -67,9 +67,7 @@ def quasi():
 
 
 def undecided(X, y):
-    facts = facts_about(X, y, True)
-    bracket = Bracket(0.0, math.inf)
-    return Certificate(Verdict.UNDECIDED, "float64", bracket, geometric_margin=0.0, mistake_bound=None, **facts)
+    return conclude(InMemory.of(X, y, True), Witnesses())
 
 
 class Loose(HTMLParser):
@@ -108,7 +106,7 @@ def check_harmless(page):
 
 def test_every_number_is_the_librarys():
     model, certificate, evidence = learned(SIX, SIX_LABELS, readout="last", fit_intercept=False, shuffle=False)
-    page = fit_report(model, evidence, Names(("six.csv",)))
+    page = fit_report(model, evidence, Names(("six.csv",)), certificate=certificate)
     words = text_of(page)
     run = model.run
     for number in (

@@ -1,52 +1,33 @@
-"""Certificate files: a certificate, and how the table that it speaks of becomes numbers."""
+"""Certificates in files: one of its own, or inside a model file."""
 
-import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from novikoff.prove.certificate import Certificate
 from novikoff.prove.document import CertificateError
 
-if TYPE_CHECKING:
-    from novikoff.features.encode import Encoding
-
-FORMAT = "novikoff certificate of a table, version 1"
+# What no certificate file can begin with, and every model file does: the length of its header, in 8 bytes.
+JSON_BEGINS = b" \t\r\n{"
 
 
-@dataclass(frozen=True)
-class TableCertificate:
-    """A certificate with the column of labels and the encoding; both None for svmlight text."""
-
-    certificate: Certificate
-    label: str | None
-    encoding: "Encoding | None"
-
-
-def to_json(certificate: Certificate, label: str | None, encoding: "Encoding | None") -> str:
-    """A certificate file."""
-    parts = {
-        "format": FORMAT,
-        "label": label,
-        "encoding": None if encoding is None else encoding.to_dict(),
-        "certificate": json.loads(certificate.to_json()),
-    }
-    return json.dumps(parts) + "\n"
-
-
-def read_certificate(path: Path) -> TableCertificate:
-    """The certificate in a file that `novikoff certify --out` wrote."""
-    from novikoff.features.encode import Encoding
-
+def read_certificate(path: Path) -> Certificate:
+    """The certificate in a file that `novikoff certify --out` or `novikoff fit` wrote. It is not yet checked."""
     try:
-        parts = json.loads(path.read_bytes())
-        if parts["format"] != FORMAT:
-            raise CertificateError(f"{path} has another format than {FORMAT!r}; a newer version may have written it")
-        encoding = None if parts["encoding"] is None else Encoding.from_dict(parts["encoding"])
-        return TableCertificate(Certificate.from_json(json.dumps(parts["certificate"])), parts["label"], encoding)
-    except CertificateError:
-        raise
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        return Certificate.from_json(certificate_text(path))
+    except CertificateError as error:
         raise CertificateError(
             f"{path} is no certificate, or is cut off ({error}); make it with novikoff certify --out"
-        ) from error
+        ) from None
+
+
+def certificate_text(path: Path) -> str | bytes:
+    """The JSON text of the certificate in a file."""
+    with path.open("rb") as file:
+        beginning = file.read(1)
+    if not beginning or beginning in JSON_BEGINS:
+        return path.read_bytes()
+    from novikoff.keep.models import read_header
+
+    text = read_header(path).get("certificate")
+    if text is None:
+        raise CertificateError("the model has none")
+    return str(text)

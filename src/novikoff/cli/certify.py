@@ -58,7 +58,7 @@ def certify(
 
     The exit code is the verdict: 0 separable, 10 quasi-separable, 11 overlapping, 12 undecided.
     """
-    from novikoff.cli import certificates, documents
+    from novikoff.cli import documents
     from novikoff.cli.outputs import check_free
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
@@ -75,14 +75,14 @@ def certify(
             bar.close()
             asked = {"categorical": categorical, "text": text, "ignore": ignore, "format": format}
             reported = report_on(page, examples, report_features, (file, reader.files, label), asked)
-            questions = {"tolerance": tolerance, "time_limit": time_limit, "diverging": diverging}
-            certificate = certified(examples, fit_intercept=fit_intercept, **questions)
+            questions: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "diverging": diverging}
+            certificate = certified(examples, label, fit_intercept=fit_intercept, **questions)
             counts = examples.counts
             if reported is not None:
                 reported.on_certificate(certificate, target)
     if target is not None:
         with WholeFile(target) as file_out:
-            file_out.write(certificates.to_json(certificate, label, encoding).encode())
+            file_out.write(certificate.to_json().encode() + b"\n")
     said = documents.document(
         "certify",
         data=documents.described_data(

@@ -1,12 +1,15 @@
 """`novikoff check`: prove a saved certificate again, from the data."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from novikoff.cli import options
 from novikoff.cli.options import Output
+
+if TYPE_CHECKING:
+    from novikoff.prove.certificate import Certificate
 
 
 @click.command()
@@ -17,8 +20,10 @@ from novikoff.cli.options import Output
 def check(certificate: str, file: str, format: str | None, output: Output) -> None:
     """Prove every claim of the certificate CERT again, from the table FILE.
 
-    CERT is what `novikoff certify --out` wrote. The check shares nothing with the solvers that found the proof. The
-    exit code is 0 if every claim holds, and 1 if one fails or the table is another.
+    CERT is what `novikoff certify --out` wrote, or a model that `novikoff fit` certified. The check shares nothing with
+    the search that found the proof. A proof is about certain columns, labels and classes: they are shown, so that you
+    can see whether it answers your question. The exit code is 0 if every claim holds, and 1 if one fails or the table
+    is another.
     """
     from novikoff.cli import documents
     from novikoff.cli.certificates import read_certificate
@@ -26,31 +31,57 @@ def check(certificate: str, file: str, format: str | None, output: Output) -> No
     from novikoff.cli.render import answer
     from novikoff.data.reading import read
 
-    saved = read_certificate(Path(certificate))
-    types = None if saved.encoding is None else saved.encoding.types
-    reader = read(file, label=saved.label, format=format, types=types)
-    claims = saved.certificate
+    claimed = read_certificate(Path(certificate))
+    label = None if claimed.table is None else claimed.table.label
+    types = None if claimed.table is None else claimed.table.encoding.types
+    reader = read(file, label=label, format=format, types=types)
     with progress(output.quiet) as bar:
-        claims.check(bar.over(reader, "checking", claims.n_rows), encoding=saved.encoding)
+        claimed.check(bar.over(reader, "checking", claimed.n_rows))
     said = documents.document(
-        "check", file=file, rows=claims.n_rows, holds=True, certificate=documents.described_certificate(claims)
+        "check",
+        file=file,
+        rows=claimed.n_rows,
+        holds=True,
+        data=described_subject(claimed),
+        certificate=documents.described_certificate(claimed),
     )
     answer(output, said, lambda: panel(said, certificate))
 
 
-def panel(said: dict[str, Any], certificate: str) -> Any:
-    """That every claim holds, and what they are."""
-    from novikoff.cli import sayings
-    from novikoff.cli.render import facts
+def described_subject(claimed: "Certificate") -> dict[str, Any]:
+    """What the certificate speaks of, as far as a person must know it to believe it."""
+    notes = () if claimed.table is None else claimed.table.encoding.describe()
+    return {
+        "label": None if claimed.table is None else claimed.table.label,
+        "classes": list(claimed.classes),
+        "columns": [{"name": note.column, "kind": note.kind, "detail": note.detail} for note in notes],
+        "features": claimed.n_columns,
+        "sha256": claimed.data_hash,
+    }
 
-    found = said["certificate"]
+
+def panel(said: dict[str, Any], certificate: str) -> Any:
+    """That every claim holds, what they are, and what they are about."""
+    from novikoff.cli import sayings
+    from novikoff.cli.render import columns, facts, listed
+
+    found, data = said["certificate"], said["data"]
+    encoded = [(column["name"], column["kind"], column["detail"]) for column in data["columns"]]
+    used = sum(column["kind"] != "ignored" for column in data["columns"])
+    of = f" from {used} of {len(encoded)} columns" if encoded else ""
     return facts(
         f"novikoff check {certificate}",
         [
             ("data", f"{said['file']}: {said['rows']:,} rows, the same as those certified"),
+            ("labels", sayings.labels_told_apart(data, found)),
+            ("features", f"{data['features']:,}{of}"),
+            ("columns", columns(("", "", ""), encoded, left=3) if encoded else None),
+            ("question", sayings.question(found)),
             ("verdict", sayings.verdict(found)),
             ("margin", sayings.margin(found)),
             ("bound", sayings.allowed(found)),
+            ("regression", sayings.diverging(found)),
+            ("fingerprint", f"SHA-256 {listed([data['sha256'][:16] + '...'])}"),
             ("checked", "every claim holds; it was proved again from the data"),
         ],
     )

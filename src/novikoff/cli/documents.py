@@ -92,8 +92,11 @@ def described_certificate(certificate: "Certificate | None") -> Document | None:
         {
             "verdict": certificate.verdict.value,
             "arithmetic": certificate.arithmetic,
+            "meaning": certificate.meaning,
             "problem": certificate.problem,
+            "fit_intercept": certificate.fit_intercept,
             "margin": certificate.margin,
+            "gap": certificate.gap,
             "geometric_margin": certificate.geometric_margin,
             "radius": certificate.radius,
             "mistake_bound": certificate.mistake_bound,

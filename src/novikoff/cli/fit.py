@@ -91,7 +91,7 @@ def fit(
             learned = learn(examples, {**learning, "seed": random_state, **kept}, bar)
             bar.close()
             limit = certify_time_limit if certify and not was_interrupted(learned.run) else None
-            certificate = _certificate(examples, learning["fit_intercept"], limit)
+            certificate = _certificate(examples, label, learning["fit_intercept"], limit)
             counts = examples.counts
             parameters = {"label": label, "random_state": random_state, **learning}
             fitted = LinearModel.of(learned, parameters, certificate=_short_proof(certificate))
@@ -122,13 +122,15 @@ def default_model(file: str) -> Path:
     return Path(f"{stem or 'model'}.novikoff")
 
 
-def _certificate(examples: "Examples", fit_intercept: bool, time_limit: float | None) -> "Certificate | None":
+def _certificate(
+    examples: "Examples", label: str | None, fit_intercept: bool, time_limit: float | None
+) -> "Certificate | None":
     from novikoff.cli.training import HELD_IN_MEMORY, certified
 
     if time_limit is None or examples.n_numbers > HELD_IN_MEMORY:
         return None
     try:
-        return certified(examples, fit_intercept=fit_intercept, time_limit=time_limit, diverging=False)
+        return certified(examples, label, fit_intercept=fit_intercept, time_limit=time_limit, diverging=False)
     except KeyboardInterrupt:
         return None  # what was learned is not lost
 

@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from novikoff.cli import options
 from novikoff.cli.options import Output
+
+if TYPE_CHECKING:
+    from novikoff.prove.certificate import Certificate
 
 
 @click.command()
@@ -29,11 +32,10 @@ def inspect(model: str, weights: int | str, output: Output) -> None:
     from novikoff.cli import documents
     from novikoff.cli.render import answer
     from novikoff.keep.models import load_plain, read_header
-    from novikoff.prove.certificate import Certificate
 
     header = read_header(model)
     loaded = load_plain(model)
-    saved = header.get("certificate")
+    certificate, problem = _claimed(header.get("certificate"))
     run = getattr(loaded, "record", None) or getattr(loaded, "run", None)
     said = documents.document(
         "inspect",
@@ -48,10 +50,23 @@ def inspect(model: str, weights: int | str, output: Output) -> None:
         columns=_columns(loaded),
         run=None if run is None else documents.described_run(run),
         weights=_weights(loaded, options.unlimited(weights)),
-        certificate=None if saved is None else documents.described_certificate(Certificate.from_json(saved)),
+        certificate=documents.described_certificate(certificate),
+        certificate_is_checked=False,
+        certificate_problem=problem,
         training_data=header.get("training_data"),
     )
     answer(output, said, lambda: panel(said))
+
+
+def _claimed(text: Any) -> "tuple[Certificate | None, str | None]":
+    """The certificate in a model file, or why it is none: a file is not believed without the data."""
+    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.document import CertificateError
+
+    try:
+        return (None if text is None else Certificate.from_json(str(text))), None
+    except CertificateError as error:
+        return None, str(error)
 
 
 def _classes(model: Any) -> Any:
@@ -109,9 +124,8 @@ def panel(said: dict[str, Any]) -> Any:
             ("stopped", sayings.why_it_stopped(run) if run and run["stopped"] else None),
             ("mistakes", sayings.mistakes(run) if run else None),
             ("errors", sayings.errors(run, _unit(said["learner"])) if run else None),
-            ("certified", sayings.verdict(certificate) if certificate else None),
-            ("margin", sayings.margin(certificate) if certificate else None),
-            ("bound", sayings.bound(certificate, run) if run else None),
+            ("bound", sayings.bound(None, run) if run else None),
+            ("certificate", sayings.claimed(certificate, said["certificate_problem"], said["model"])),
             ("data", None if said["training_data"] is None else f"SHA-256 {said['training_data'][:16]}..."),
         ],
     )

@@ -20,12 +20,5 @@ def check_free(path: str | os.PathLike[str], force: bool) -> Path:
 
 
 def size_in_words(path: Path) -> str:
-    """The size of a file."""
-    size = float(path.stat().st_size)
-    if size < 1000:
-        return f"{int(size)} bytes"
-    for unit in ("kB", "MB", "GB"):
-        size /= 1000
-        if size < 1000 or unit == "GB":
-            break
-    return f"{size:.3g} {unit}"
+    """The size of a file in whole kilobytes: the last digits of its numbers may take a byte more or less."""
+    return f"{max(1, round(path.stat().st_size / 1000)):,} kB"

@@ -6,6 +6,7 @@ from novikoff.cli.documents import Document
 from novikoff.cli.render import BAD, GOOD, columns, in_words, listed, stacked, weights_table
 from novikoff.engine.rounding import at_least, at_most
 from novikoff.learn.record import Stopped, counted
+from novikoff.prove.certificate import USUAL_GAP
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -13,12 +14,6 @@ if TYPE_CHECKING:
     from novikoff.prove.certificate import Certificate
 
 READOUTS = {"last": "the last weights", "average": "the averaged weights", "vote": "the vote of all weights"}
-WORDS = {
-    "separable": "some plane has every example strictly on its side",
-    "quasi-separable": "no plane has every example strictly on its side, but one has none on the wrong side",
-    "overlapping": "every plane has some example on the wrong side, or all of them on it",
-    "undecided": "it could not be decided in the time given",
-}
 
 
 def what_was_read(data: Document) -> "RenderableType":
@@ -81,15 +76,42 @@ def verdict(certificate: Document) -> "RenderableType":
 
     word = certificate["verdict"]
     style = GOOD if word == "separable" else BAD
-    return Text.assemble((word, f"bold {style}"), f" ({certificate['arithmetic']}): {WORDS[word]}")
+    return Text.assemble((word, f"bold {style}"), f" ({certificate['arithmetic']}): {certificate['meaning']}")
+
+
+def question(certificate: Document) -> str:
+    """What was asked."""
+    bias = "with a bias" if certificate["fit_intercept"] else "without a bias"
+    if certificate["problem"] == "argmax":
+        return f"are there weights and a largest score for every class, {bias}?"
+    return f"is there a plane between the classes, {bias}?"
+
+
+def labels_told_apart(data: Document, certificate: Document) -> str:
+    """The column of the labels, and the classes in order."""
+    where = "" if data["label"] is None else f"{data['label']}: "
+    return f"{where}{listed([in_words(label) for label in data['classes']], 24)}"
+
+
+def claimed(certificate: Document | None, problem: str | None, model: str) -> "RenderableType | None":
+    """What a certificate in a model file claims; nobody has checked it here."""
+    from rich.text import Text
+
+    if problem is not None:
+        return Text(f"unproved: {problem}", style=BAD)
+    if certificate is None:
+        return None
+    return Text(f"it claims {certificate['verdict']}; novikoff check {model} FILE proves it from the table")
 
 
 def margin(certificate: Document) -> str | None:
     """The bracket of the margin, and R."""
     lower, upper = certificate["margin"]
+    wide = certificate["gap"] > USUAL_GAP
     longest = "R is not finite" if certificate["radius"] is None else f"R <= {at_most(certificate['radius'])}"
     if certificate["verdict"] == "separable":
-        return f"gamma between {at_least(lower, 8)} and {at_most(upper, 8)}; {longest}"
+        known = f" (known to within {at_most(100 * certificate['gap'], 2)} %)" if wide else ""
+        return f"gamma between {at_least(lower, 8)} and {at_most(upper, 8)}{known}; {longest}"
     if certificate["verdict"] == "undecided" and upper:
         return f"gamma is at most {at_most(upper)}; {longest}"
     return None

@@ -6,7 +6,7 @@ between two of them, and to certify the very examples that were learned.
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -147,28 +147,27 @@ def learn(examples: Examples, options: dict[str, Any], bar: Bar) -> LearnedFromF
 
 
 def certified(
-    examples: Examples, *, fit_intercept: bool, time_limit: float | None = None, **options: Any
+    examples: Examples,
+    label: str | None,
+    *,
+    fit_intercept: bool,
+    time_limit: float | None = None,
+    tolerance: float = 1e-6,
+    diverging: bool | None = None,
 ) -> "Certificate":
-    """The certificate of the examples, its columns named as the encoding names them."""
-    from novikoff.prove.certify import certify
+    """The certificate of the examples: of a table, with its column of labels and its encoding."""
+    from novikoff.prove import certify
+    from novikoff.prove.subject import Table
 
-    options |= {"fit_intercept": fit_intercept, "time_limit": time_limit}
+    table = None if examples.encoding is None else Table(label, examples.encoding)
+    options: dict[str, Any] = {"fit_intercept": fit_intercept, "tolerance": tolerance, "diverging": diverging}
     if examples.n_numbers > HELD_IN_MEMORY:
-        certificate = certify(examples, **options)
-    else:
-        certificate = _certified_in_memory(examples, options)
-    names = None if examples.encoding is None else examples.encoding.feature_names
-    return replace(certificate, feature_names=names)
-
-
-def _certified_in_memory(examples: Examples, options: dict[str, Any]) -> "Certificate":
-    from novikoff.prove.certify import certify
-
+        return certify.certify_encoded(examples, None, table, time_limit=time_limit, **options)
     batches = list(examples)
     rows = stacked([batch.rows for batch in batches])
     X = rows.as_scipy() if rows.is_sparse else rows.matrix
     y = np.concatenate([batch.labels for batch in batches if batch.labels is not None])
     # On a machine's first run the kernels are compiled. A row of each class or two does that before the clock runs.
-    few = [int(np.flatnonzero(y == label)[0]) for label in examples.classes[:3]]
-    certify(X[few], y[few], fit_intercept=options["fit_intercept"])
-    return certify(X, y, **options)
+    few = [int(np.flatnonzero(y == name)[0]) for name in examples.classes[:3]]
+    certify.certify(X[few], y[few], fit_intercept=fit_intercept)
+    return certify.certify_encoded(X, y, table, time_limit=time_limit, **options)

@@ -6,16 +6,19 @@ code: its place in the order of first appearance, which does not depend on the b
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.data.batches import Batch
+from novikoff.data.missing import is_missing
+
+if TYPE_CHECKING:
+    from novikoff.data.batches import Batch
 
 
 @contextlib.contextmanager
-def said_where(batch: Batch) -> Iterator[None]:
+def said_where(batch: "Batch") -> Iterator[None]:
     """Let whatever is wrong with the numbers or labels of a batch be said with its place."""
     try:
         yield
@@ -24,10 +27,83 @@ def said_where(batch: Batch) -> Iterator[None]:
         raise ValueError(f"in the rows that begin with {place} as row 0: {error}") from error
 
 
+def checked_labels(y: Any, name: str = "y") -> NDArray[Any]:
+    """Labels as an array of one dimension, if each is there and all can be compared: the one door for labels.
+
+    None, NaN and the like are missing, words do not go with numbers, and both are errors that name the row. Every
+    array that passes can be sorted.
+
+    >>> checked_labels(["blue", "red"]).tolist()
+    ['blue', 'red']
+    >>> checked_labels([1, 0, float("nan")])
+    Traceback (most recent call last):
+    ValueError: the label of row 2 is missing (nan); leave such examples out
+    """
+    if isinstance(y, np.ma.MaskedArray) and np.any(mask := np.ma.getmaskarray(y)):
+        raise _missing(int(np.flatnonzero(mask)[0]), "masked", name)
+    try:
+        labels = np.asarray(y)
+    except ValueError as error:  # things of several lengths
+        raise ValueError(f"{name} is no list of labels: {error}") from None
+    if labels.ndim != 1:
+        raise ValueError(f"{name} has {labels.ndim} dimensions; it needs one label a row")
+    kind = labels.dtype.kind
+    if kind in "fc" or kind in "mM":
+        _check_numbers(labels, name)
+    elif kind == "O":
+        _check_objects(labels.tolist(), labels, name)
+    elif kind in "US" and not hasattr(y, "dtype"):  # NumPy has made words of whatever stood among words
+        _check_objects(list(y), labels, name)
+    return labels
+
+
+def _check_numbers(labels: NDArray[Any], name: str) -> None:
+    missing = np.isnat(labels) if labels.dtype.kind in "mM" else np.isnan(labels)
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        raise _missing(row, str(labels[row]), name)
+    if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
+        row = int(np.flatnonzero(~np.isfinite(labels))[0])
+        raise ValueError(
+            f"Input {name} contains infinity or a value too large for dtype({str(labels.dtype)!r}): label "
+            f"{labels.tolist()[row]!r} in row {row}; name classes by finite numbers, or by words"
+        )
+
+
+def _check_objects(values: list[Any], labels: NDArray[Any], name: str) -> None:
+    first: dict[str, int] = {}
+    for row, value in enumerate(values):
+        if is_missing(value):
+            raise _missing(row, repr(value), name)
+        first.setdefault(_kind_of(value), row)
+    if len(first) > 1:
+        one, other = list(first.values())[:2]
+        raise ValueError(
+            f"labels such as {values[one]!r:.60} in row {one} and {values[other]!r:.60} in row {other} of {name} are "
+            "of different kinds; use words or numbers only"
+        )
+    try:
+        np.unique(labels)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the labels in {name} cannot be sorted ({error}); use words or numbers") from None
+
+
+def _kind_of(value: Any) -> str:
+    for kind in (str, bytes):
+        if isinstance(value, kind):
+            return kind.__name__
+    return "number" if isinstance(value, int | float | np.number | np.bool_) else type(value).__name__
+
+
+def _missing(row: int, what: str, name: str) -> ValueError:
+    of = "" if name == "y" else f" of {name}"
+    return ValueError(f"the label of row {row}{of} is missing ({what:.60}); leave such examples out")
+
+
 def sorted_classes(classes: ArrayLike) -> NDArray[Any]:
     """Classes that were named beforehand, sorted."""
-    named = np.unique(np.asarray(classes))
-    if named.ndim != 1 or len(named) < 2:
+    named = np.unique(checked_labels(classes, "classes"))
+    if len(named) < 2:
         raise ValueError(f"classes={classes!r} must be a list of at least two different labels")
     return named
 
@@ -81,21 +157,17 @@ class Labels:
         try:
             places = np.searchsorted(self.known, labels, sorter=self._order).clip(max=len(self.known) - 1)
         except TypeError as error:
-            raise ValueError(f"a label is missing, or of another kind than those before it ({error})") from error
+            checked_labels(labels)
+            raise ValueError(f"a label is of another kind than those before it ({error})") from error
         codes = self._order[places]
         return codes, np.asarray(self.known[codes] != labels, dtype=np.bool_)
 
     def _learn(self, labels: NDArray[Any], strange: NDArray[np.bool_]) -> None:
         """Let new labels in, in the order in which they first appear."""
         rows = np.flatnonzero(strange)
-        try:
-            _, first = np.unique(labels[rows], return_index=True)
-        except TypeError as error:
-            raise ValueError(f"a label is missing, or labels are of different kinds ({error})") from error
+        _, first = np.unique(checked_labels(labels)[rows], return_index=True)
         new = labels[rows[np.sort(first)]]
         for row, label in zip(rows[np.sort(first)].tolist(), new.tolist(), strict=True):
-            if label is None or label != label:
-                raise ValueError(f"the label of row {row} is missing; leave such examples out")
             if isinstance(label, float) and not label.is_integer():
                 raise ValueError(f"label {label!r} in row {row} is no class; a perceptron learns no quantities")
         self.known = np.concatenate([self.known, new]) if len(self.known) else new

@@ -103,8 +103,10 @@ class Fields:
     novikoff.data.strict_json.JSONError: the file has the field 'more', which does not belong there
     """
 
-    def __init__(self, content: Any, name: str, error: type[ValueError] = JSONError) -> None:
-        self.name = name
+    def __init__(self, content: Any, name: str, error: type[ValueError] = JSONError, path: str = "") -> None:
+        self.name = f"{path} in {name}" if path else name
+        self._file = name
+        self._path = path
         self.error = error
         if not isinstance(content, Mapping):
             self.fail("is no object")
@@ -114,6 +116,9 @@ class Fields:
     def fail(self, why: str) -> NoReturn:
         """Raise the error of this object."""
         raise self.error(f"{self.name} {why}")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._content
 
     def has(self, name: str) -> bool:
         """Whether there is such a field, and it is not null."""
@@ -133,14 +138,15 @@ class Fields:
 
     def part(self, name: str) -> Self:
         """A field that is an object itself."""
-        return self.inside(self.value(name), f"{self.name}, {name},")
+        return self.inside(self.value(name), name)
 
     def parts(self, name: str, most: int = 10**7) -> list[Self]:
         """A field that is a list of objects."""
-        return [self.inside(part, f"{self.name}, {name}[{i}],") for i, part in enumerate(self.listed(name, most))]
+        return [self.inside(part, f"{name}[{i}]") for i, part in enumerate(self.listed(name, most))]
 
     def inside(self, content: Any, name: str) -> Self:
-        return type(self)(content, name, self.error)
+        """A part of this object, whose errors say where it stands."""
+        return type(self)(content, self._file, self.error, f"{self._path}.{name}" if self._path else name)
 
     def close(self) -> None:
         """Refuse fields that nobody asked for."""

@@ -372,14 +372,30 @@ def visit_block_on_a_budget(
 
 
 @njit(cache=True, nogil=True)
-def fill_votes(products: Floats, which: Numbers, signs: Floats, lives: Floats, scores: Floats, votes: Floats) -> None:
+def fill_votes(
+    products: Floats,
+    which: Numbers,
+    signs: Floats,
+    lives: Floats,
+    absolute: float,
+    relative: float,
+    scores: Floats,
+    sizes: Floats,
+    votes: Floats,
+    unsure: Any,
+) -> None:
     """Let the zero function, and then the function after each mistake, vote on a block as often as it lived.
 
-    The k-th mistake changes the score of every example by one row of `products`; `scores` are zeros to begin with.
+    The k-th mistake changes the score of every example by one row of `products`; `scores` and `sizes`, which adds up
+    absolute values, are zeros to begin with. A score that could be off by as much as it is makes its row `unsure`.
     """
     votes[:] = lives[0]  # sign(0) = +1
     for k in range(which.size):
         row, sign, life = which[k], signs[k], lives[k + 1]
+        doubt = absolute * (k + 1)
         for i in range(votes.size):
-            scores[i] += sign * products[row, i]
+            product = products[row, i]
+            scores[i] += sign * product
+            sizes[i] += abs(product)
             votes[i] += life if scores[i] >= 0.0 else -life
+            unsure[i] |= abs(scores[i]) <= doubt + relative * sizes[i]

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.csr import as_csr
+from novikoff.engine.csr import without_repeats as without_repeats
 from novikoff.engine.linear import count_whole_rows, longest_row
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 
@@ -110,19 +112,12 @@ def as_rows(X: Any) -> Rows:
 
 
 def _from_scipy(X: Any) -> Rows:
-    X = X.tocsr()
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    n_rows, n_columns = X.shape
+    X = without_repeats(as_csr(X))
+    n_columns = X.shape[1]
     indices = X.indices if X.indices.dtype in (np.int32, np.int64) else X.indices.astype(np.int64)
     indptr = X.indptr if X.indptr.dtype == indices.dtype else X.indptr.astype(indices.dtype)
-    if len(indptr) != n_rows + 1 or indptr[0] != 0 or indptr[-1] > len(X.data) or np.any(np.diff(indptr) < 0):
-        raise ValueError("X is a broken CSR matrix: its indptr does not ascend from 0 to the number of entries")
     unsigned = np.dtype(f"u{indices.itemsize}")
     indices = np.ascontiguousarray(indices).view(unsigned)
-    if len(indices) and int(indices.max()) >= n_columns:
-        raise ValueError(f"X is a broken CSR matrix: a column index lies outside its {n_columns} columns")
     return csr_rows(_as_floats(X.data), indices, np.ascontiguousarray(indptr).view(unsigned), n_columns)
 
 

@@ -9,9 +9,20 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from novikoff.estimators.shell import all_or_nothing, at_least_two, inner_labels, seed_of, warn_unless_converged
+from novikoff.estimators.shell import (
+    CHECKS,
+    all_or_nothing,
+    at_least_two,
+    inner_labels,
+    labels_to_check,
+    names_of,
+    seed_of,
+    unsummed,
+    warn_unless_converged,
+)
 from novikoff.learn.kernel import check_budget, kernel_perceptron, learn_online
-from novikoff.learn.kernel_memory import BudgetRule, Memory, decide, read_out, record
+from novikoff.learn.kernel_memory import BudgetRule, Memory, record
+from novikoff.learn.kernel_readout import decide, read_out
 from novikoff.learn.kernels import Objects, Points, as_points, check_kernel, is_matrix, make_kernel
 from novikoff.learn.linear import Readout, Tie, check_choices, predicted
 from novikoff.learn.record import Run, Stopped
@@ -275,21 +286,19 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         check_choices(readout=self.readout, tie=self.tie, max_epochs=self.max_epochs, min_margin=self.min_margin)
         check_budget(self.budget, self.budget_rule, readout=self.readout, min_margin=self.min_margin)
         if self._are_objects(X, first=reset):
-            labels = column_or_1d(y)
+            labels = column_or_1d(labels_to_check(y))
             if len(labels) != len(X):
                 raise ValueError(f"y has {len(labels)} labels, but X has {len(X)} examples: one label each is needed")
             X = Objects(list(X))
         else:
-            X, labels = validate_data(
-                self, X, y, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
-            )
+            X, labels = validate_data(self, unsummed(X), labels_to_check(y), reset=reset, **CHECKS)
         check_classification_targets(labels)
         return X, labels
 
     def _points(self, X: Any) -> Points:
         if self._are_objects(X, first=False):
             return Objects(list(X))
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+        X = validate_data(self, unsummed(X), reset=False, **CHECKS)
         return as_points(X, self.kernel, square=False)
 
     def _are_objects(self, X: Any, *, first: bool) -> bool:
@@ -307,7 +316,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         return Memory.empty(kernel, n_classes, vote=vote, budget=self.budget, budget_rule=self.budget_rule)
 
     def _known_classes(self, labels: NDArray[Any], named: ArrayLike | None, begins: bool) -> NDArray[Any]:
-        names = None if named is None else np.unique(np.asarray(named))
+        names = None if named is None else names_of(named)
         if begins:
             return _at_least_two_named(np.unique(labels) if names is None else names)
         if names is not None and not np.array_equal(names, self.classes_):

@@ -11,11 +11,21 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from novikoff.data.blocks import with_columns
 from novikoff.engine.rows import Rows, as_rows, longest_square
-from novikoff.estimators.shell import all_or_nothing, at_least_two, inner_labels, seed_of, warn_unless_converged
+from novikoff.estimators.shell import (
+    CHECKS,
+    all_or_nothing,
+    at_least_two,
+    inner_labels,
+    labels_to_check,
+    names_of,
+    seed_of,
+    unsummed,
+    warn_unless_converged,
+)
 from novikoff.features.spool import batches_of, comes_in_batches
 from novikoff.learn.files import LearnedFromFiles, Options, learn_from
 from novikoff.learn.linear import Learned, Tie, check_choices, grow, learn_online, perceptron, predicted
-from novikoff.learn.linear_memory import Memory, Readout, decider, read_out, record
+from novikoff.learn.linear_memory import Decider, Memory, Readout, decider, read_out, record
 from novikoff.learn.record import Run, Stopped
 
 if TYPE_CHECKING:
@@ -199,14 +209,12 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         Of two classes, the second has the scores of 0 and above. With more, there is one column a class. Scores are
         added up in column order, so dense and sparse rows of the same values have the same scores, bit for bit.
         """
-        parts = [score for score, _ in self._scored(X)]
-        if not parts:
-            raise ValueError("X has no examples to predict")
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        decider = self._decider()
+        return _joined([decider.shown(score, self.learning_rate) for score, _ in self._scored(decider, X)])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of every row."""
-        return self._class_of(self.decision_function(X))
+        return _joined([self._class_of(score) for score, _ in self._scored(self._decider(), X)])
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """The share of the rows that are predicted right; a reader or batches have their own labels."""
@@ -215,7 +223,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         if y is not None or sample_weight is not None:
             raise ValueError("batches have labels of their own, and no weights; leave y and sample_weight out")
         right = n_rows = 0
-        for score, labels in self._scored(X):
+        for score, labels in self._scored(self._decider(), X):
             if labels is None:
                 raise ValueError("there are no labels to compare with; name their column, as in read(path, label=...)")
             right += int(np.count_nonzero(self._class_of(score) == labels))
@@ -304,14 +312,16 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             "keep_mistakes": self.record_mistakes,
         }
 
-    def _scored(self, X: Any) -> Iterator[tuple[NDArray[np.float64], NDArray[Any] | None]]:
-        """The scores of all rows, batch by batch, and their labels, where batches have them."""
+    def _decider(self) -> Decider:
         check_is_fitted(self)
         check_choices(readout=self.readout, learning_rate=self.learning_rate)
-        score, rate = decider(self._memory, self.readout), 1.0 if self.readout == "vote" else self.learning_rate
+        return decider(self._memory, self.readout)
+
+    def _scored(self, decider: Decider, X: Any) -> Iterator[tuple[NDArray[np.float64], NDArray[Any] | None]]:
+        """The scores that decide, batch by batch, and the labels, where batches have them."""
         for rows, labels in self._rows_and_labels(X):
             longest_square(rows, self._memory.constant)  # says which number is not finite, if one is not
-            yield rate * score(rows), labels
+            yield decider.score(rows), labels
 
     def _rows_and_labels(self, X: Any) -> Iterator[tuple[Rows, NDArray[Any] | None]]:
         if comes_in_batches(X):
@@ -319,8 +329,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
                 # A column that sparse rows have beyond those of the training rows has no weight, which is the weight 0.
                 yield with_columns(batch.rows, self.n_features_in_), batch.labels
         else:
-            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
-            yield as_rows(X), None
+            yield as_rows(validate_data(self, unsummed(X), reset=False, **CHECKS)), None
 
     def _class_of(self, score: NDArray[np.float64]) -> NDArray[Any]:
         if len(self.classes_) == 1:
@@ -329,19 +338,28 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
         check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
-        X, y = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+        X, y = validate_data(self, unsummed(X), labels_to_check(y), reset=reset, **CHECKS)
         check_classification_targets(y)
         return as_rows(X), y
 
     def _known_classes(self, labels: NDArray[Any], named: ArrayLike | None, begins: bool) -> tuple[NDArray[Any], bool]:
         """The classes after a `partial_fit`, and whether they are fixed from now on."""
         if begins:
-            return (np.unique(labels), False) if named is None else (np.unique(np.asarray(named)), True)
-        if named is not None and not np.array_equal(np.unique(np.asarray(named)), self.classes_):
+            return (np.unique(labels), False) if named is None else (names_of(named), True)
+        if named is not None and not np.array_equal(names_of(named), self.classes_):
             raise ValueError(
-                f"classes={np.unique(np.asarray(named)).tolist()} differ from the classes known already, "
+                f"classes={names_of(named).tolist()} differ from the classes known already, "
                 f"{self.classes_.tolist()}; name them on the first partial_fit only"
             )
         if self._classes_are_fixed:
             return self.classes_, True
+        if (self.classes_.dtype.kind in "biuf") != (labels.dtype.kind in "biuf"):
+            one, other = self.classes_.tolist()[0], labels.tolist()[0]
+            raise ValueError(f"labels such as {one!r} and {other!r} are of different kinds; use words or numbers only")
         return np.union1d(self.classes_, labels), named is not None
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    if not parts:
+        raise ValueError("X has no examples to predict")
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -7,11 +7,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from novikoff.data.labels import checked_labels
+from novikoff.engine.csr import as_csr
 from novikoff.learn.record import Run, why_not_converged
+
+# What scikit-learn is to look at; the rest is looked at on the way to the kernels.
+CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
 
 
 @contextmanager
@@ -31,6 +37,22 @@ def seed_of(random_state: Any) -> int | np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def unsummed(X: Any) -> Any:
+    """Sparse rows before scikit-learn looks at them: on the way to compressed rows it would add repeated entries up,
+    and round them in the order in which they are stored."""
+    return as_csr(X) if issparse(X) else X
+
+
+def names_of(classes: Any) -> NDArray[Any]:
+    """Classes that were named beforehand, sorted."""
+    return np.unique(checked_labels(classes, "classes"))
+
+
+def labels_to_check(y: Any) -> Any:
+    """Labels that are there and of one kind; a matrix of labels is for scikit-learn to judge."""
+    return y if y is None or getattr(y, "ndim", 1) != 1 else checked_labels(y)
 
 
 def at_least_two(classes: NDArray[Any]) -> NDArray[Any]:

@@ -8,16 +8,17 @@ cannot make much of a 6 that is between a 5 and a 7, and a year of 1997 makes R 
 is asked to be categorical, and numbers are centred and scaled.
 """
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch, Records
+from novikoff.data.strict_json import Fields, JSONError
 from novikoff.data.tables import check_columns
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.features.columns import Categorical, Entries, Ignored, Kind, Numeric, Text
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 # Rows with so few features are dense. So are wider ones of which at least every fourth entry is not 0.
 ALWAYS_DENSE = 64
 DENSE_SHARE = 4
+
+# An array of so many places is made for the words of a column.
+MOST_BUCKETS = 1 << 26
 
 _KINDS: dict[str, Any] = {kind.kind: kind for kind in (Numeric, Categorical, Text, Ignored)}
 
@@ -125,12 +129,20 @@ class Encoding:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Encoding":
-        """The encoding that `to_dict` wrote."""
+        """The encoding that `to_dict` wrote; `ValueError` for anything else, down to the last field."""
         try:
-            columns = {column["name"]: _kind_from(column) for column in plain["columns"]}
-            return cls(columns, bool(plain["is_dense"]))
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"this is no encoding: {error!r}; it must be what to_dict() returned") from None
+            fields = Fields(plain, "the encoding")
+            columns: dict[str, Kind] = {}
+            for column in fields.parts("columns"):
+                name = column.text("name")
+                if name in columns:
+                    column.fail(f"names the column {name!r} a second time")
+                columns[name] = _kind_from(column)
+            is_dense = fields.flag("is_dense")
+            fields.close()
+            return cls(columns, is_dense)
+        except JSONError as error:
+            raise ValueError(f"this is no encoding: {error}; it must be what to_dict() returned") from None
 
 
 def learn_encoding(
@@ -236,13 +248,37 @@ def _as_lists(value: Any) -> Any:
     return [_as_lists(part) for part in value] if isinstance(value, tuple) else value
 
 
-def _as_tuples(value: Any) -> Any:
-    return tuple(_as_tuples(part) for part in value) if isinstance(value, list) else value
+def _kind_from(column: Fields) -> Kind:
+    """A kind of column, every field of which has been looked at."""
+    kind = column.choice("kind", tuple(_KINDS))
+    if kind == "ignored":
+        found: Kind = Ignored(column.text("why"))
+    elif kind == "numeric":
+        deviation = column.number("deviation", least=0.0)
+        if deviation == 0:
+            column.fail("has the deviation 0, by which nothing can be divided")
+        found = Numeric(column.number("mean"), deviation, column.flag("has_missing"))
+    elif kind == "categorical":
+        values = column.each("values", column.as_text)
+        if len(set(values)) < len(values):
+            column.fail("has a value twice")
+        found = Categorical(values, column.text("type"), column.flag("has_missing"))
+    else:
+        found = _text_from(column)
+    column.close()
+    return found
 
 
-def _kind_from(column: Mapping[str, Any]) -> Kind:
-    plain = {key: _as_tuples(value) for key, value in column.items() if key not in ("name", "kind")}
-    kind: Kind = _KINDS[column["kind"]](**plain)
-    if isinstance(kind, Numeric) and not (math.isfinite(kind.mean) and 0 < kind.deviation < math.inf):
-        raise ValueError(f"this is no encoding: the column {column['name']!r} has {kind}")
-    return kind
+def _text_from(column: Fields) -> Text:
+    n_buckets = column.whole("n_buckets", least=1, most=MOST_BUCKETS)
+
+    def words(value: Any, name: str) -> tuple[str, ...]:
+        if type(value) is not list:
+            column.fail(f"has {name} = {value!r:.60}, which is no list of words")
+        return tuple(column.as_text(word, name) for word in value)
+
+    buckets = column.each("buckets", lambda value, name: column.as_whole(value, name, 0, n_buckets - 1))
+    text = Text(buckets, column.each("words", words), n_buckets, column.flag("has_missing"))
+    if len(text.words) != len(buckets) or any(a >= b for a, b in pairwise(buckets)):
+        column.fail("has buckets that do not ascend, or other words than buckets")
+    return text

@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.data.labels import checked_labels
+
 
 def signs(y: ArrayLike) -> NDArray[np.int8]:
     """Labels as -1 and +1: of two labels in sorted order, the second is +1.
@@ -27,9 +29,7 @@ def signs(y: ArrayLike) -> NDArray[np.int8]:
     >>> signs(["blue", "red", "blue"]).tolist()
     [-1, 1, -1]
     """
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise ValueError(f"y has {labels.ndim} dimensions; it needs one label a row")
+    labels = checked_labels(y)
     classes = np.unique(labels)
     if classes.dtype.kind in "biuf" and np.isin(classes, (-1, 1)).all():
         return labels.astype(np.int8)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Batch, Records
 from novikoff.data.blocks import with_columns
 from novikoff.data.cache import Cache, CacheWriter, open_cache
-from novikoff.data.labels import Labels, said_where
+from novikoff.data.labels import Labels, checked_labels, said_where
 from novikoff.data.streams import STANDARD_INPUT
 from novikoff.engine.rows import Rows, as_rows
 
@@ -79,7 +79,10 @@ def _batch_of_pair(item: Any, first: int) -> Batch:
         X, y = item
     except (TypeError, ValueError):
         raise ValueError(f"a batch is a Batch or a pair (X, y), not {type(item).__name__}") from None
-    rows, labels = as_rows(X), None if y is None else np.asarray(y)
+    rows, labels = as_rows(X), None
+    if y is not None:
+        with said_where(Batch(rows, None, "", first)):
+            labels = checked_labels(y)
     if labels is not None and labels.shape != (rows.n_rows,):
         raise ValueError(
             f"the batch that begins with row {first} has {rows.n_rows} rows, but labels of shape {labels.shape}: "

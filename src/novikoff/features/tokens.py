@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.missing import is_missing
 from novikoff.data.sentences import Sentences
+from novikoff.engine.csr import as_csr
 from novikoff.engine.rows import Rows, as_rows
 
 
@@ -135,9 +137,10 @@ def stacked(sequences: Sequence[Any]) -> Tokens:
         if getattr(sequence, "ndim", 1) != 2 and _n_rows(sequence):
             raise ValueError(f"sequence {number} is no array of tokens x numbers, though others are")
     if any(hasattr(sequence, "tocsr") for sequence in wide):
-        from scipy.sparse import vstack
+        from scipy.sparse import csr_array, vstack
 
-        rows = as_rows(vstack(wide, format="csr"))
+        # Compressed rows are stacked as they are; others would have repeated entries added up on the way.
+        rows = as_rows(vstack([as_csr(part) if hasattr(part, "tocsr") else csr_array(part) for part in wide]))
     else:
         rows = as_rows(np.concatenate(wide) if wide else np.zeros((0, 0)))
     lengths = np.array([_n_rows(sequence) for sequence in sequences], dtype=np.int64)
@@ -181,7 +184,14 @@ def number_labels(
         number = int(np.flatnonzero(lengths != wanted)[0])
         raise ValueError(f"sequence {number} has {wanted[number]} tokens, but {lengths[number]} labels")
     flat = [label for sequence in sequences for label in sequence]
-    labels = _in_order(dict.fromkeys(flat)) if known is None else list(known)
+    try:
+        labels = _in_order(dict.fromkeys(flat)) if known is None else list(known)
+    except TypeError as error:
+        raise ValueError(f"a label cannot be hashed ({error}); use words, numbers or tuples of them") from None
+    for label in labels:
+        if label is not None and is_missing(label):
+            row = next(row for row, other in enumerate(flat) if other is label)
+            raise ValueError(f"the label of {_place(row, starts)} is {label!r}, which equals no label, not even itself")
     numbers = {label: number for number, label in enumerate(labels)}
     try:
         return np.fromiter(map(numbers.__getitem__, flat), dtype=np.int64, count=len(flat)), labels

@@ -28,7 +28,8 @@ from novikoff.keep.layout import Arrays, Parts
 from novikoff.keep.rows import check_csr
 from novikoff.keep.values import decode, decode_names, encode, encode_names
 from novikoff.learn.kernel import BUDGET_RULES
-from novikoff.learn.kernel_memory import Memory, Mistakes, decide, record
+from novikoff.learn.kernel_memory import Memory, Mistakes, record
+from novikoff.learn.kernel_readout import decide
 from novikoff.learn.kernels import KERNELS, Grown, Kernel, Shelf, as_points
 from novikoff.learn.linear import READOUTS, Readout, predicted
 from novikoff.learn.record import Run

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from novikoff.data.whole_file import WholeFile
 
-FORMAT = 1
+# The newest format. A file has the oldest that can say what it says: 2 also has averages before they are divided.
+FORMAT = 2
 KEY = "novikoff"
 
 # The safetensors format allows no longer header.

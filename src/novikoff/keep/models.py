@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from novikoff.keep.header import Evidence, FunctionError
-from novikoff.keep.layout import FORMAT, ModelFileError, Parts, dumped, loads, read, write
+from novikoff.keep.layout import ModelFileError, Parts, dumped, loads, read, write
 from novikoff.keep.layout import read_header as read_header
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def save(
     ['on']
     """
     parts = _parts_of(model, _as_evidence(certificate, fingerprint))
-    header = {"format": FORMAT, "novikoff": import_module("novikoff").__version__, **parts.header}
+    header = {"format": 1, "novikoff": import_module("novikoff").__version__, **parts.header}
     # What is written can be read: the same checks, before anything touches the file.
     own = vars(model) | dict(getattr(model, "parameters", {}))
     functions = {name: own[name] for name in FUNCTIONS if callable(own.get(name))}

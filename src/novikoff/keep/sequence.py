@@ -79,6 +79,7 @@ def to_parts(model: SequenceModel | Tagger, evidence: Evidence) -> Parts:
     if model.mistake_rows is not None:
         arrays["mistake_rows"] = np.asarray(model.mistake_rows, dtype=np.int64)
     header = {
+        "format": 2 if tagger.divisor > 1 else 1,
         "learner": LEARNER,
         "parameters": encode_parameters(model.parameters),
         "classes": encode(list(tagger.labels), "the labels"),
@@ -90,6 +91,7 @@ def to_parts(model: SequenceModel | Tagger, evidence: Evidence) -> Parts:
             "features": kind,
             "columns": list(tagger.features.columns),
             "has_mistake_rows": model.mistake_rows is not None,
+            **({"divisor": tagger.divisor} if tagger.divisor > 1 else {}),
         },
     }
     return Parts(header, arrays)
@@ -133,7 +135,8 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Seq
     assert isinstance(run, SequenceRun)
     if "mistake_rows" in arrays:
         check_within(arrays["mistake_rows"], "mistake_rows", 2**62)
-    tagger = Tagger(Features(index, columns or ()), tuple(labels), _weights(arrays), run)
+    divisor = state.whole("divisor", least=1) if "divisor" in state.content else 1  # format 1 has averages, divided
+    tagger = Tagger(Features(index, columns or ()), tuple(labels), _weights(arrays), run, divisor)
     parameters = decode_parameters(header, functions)
     return SequenceModel(tagger, Evidence.from_header(header), parameters, arrays.get("mistake_rows"))
 

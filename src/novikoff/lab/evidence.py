@@ -12,7 +12,7 @@ from novikoff.lab.state import Floats, State
 from novikoff.lab.walk import gram_of, kernel_of
 from novikoff.learn.kernels import Vectors
 from novikoff.prove.ball import separating_ball
-from novikoff.prove.certificate import Certificate, Verdict
+from novikoff.prove.certificate import Certificate, Verdict, as_unit
 from novikoff.prove.certify import certify
 from novikoff.prove.inseparable import freund_schapire_bound
 from novikoff.prove.margin import Separator
@@ -27,7 +27,11 @@ def certificate_of(state: State) -> Certificate | None:
     if not state.has_two_classes:
         return None
     if state.is_kernel:
-        return certify(gram_of(state), state.labels, kernel="precomputed", fit_intercept=False, time_limit=PATIENCE)
+        numbers: dict[str, Any] = {"gamma": state.gamma}
+        if state.space == "poly":
+            numbers = {"gamma": 1.0, "degree": state.degree, "coef0": float(state.fit_intercept)}
+        asked = {"kernel": state.space, "fit_intercept": False, "time_limit": PATIENCE, **numbers}
+        return certify(state.rows, state.labels, **asked)
     return certify(state.rows, state.labels, fit_intercept=state.fit_intercept, diverging=False, time_limit=PATIENCE)
 
 
@@ -44,13 +48,21 @@ def evidence_as_json(state: State) -> dict[str, Any] | None:
         "radius_at_most": at_most(certificate.radius, 5),
         "margin": certificate.margin.lower,
         "margin_at_least": at_least(certificate.margin.lower, 5),
+        "margin_at_most": at_most(certificate.margin.upper, 5),
         "geometric_margin": certificate.geometric_margin,
         "bound": certificate.mistake_bound,
         "support": [] if certificate.support is None else list(certificate.support.rows),
     }
-    if certificate.verdict is Verdict.SEPARABLE:
+    if has_margin(certificate):
         return {**said, "widest": widest(state, certificate).as_json()}
+    if certificate.verdict is Verdict.SEPARABLE:
+        return said
     return {**said, "obstruction": obstruction(state, certificate), **_without_separator(state)}
+
+
+def has_margin(certificate: Certificate | None) -> bool:
+    """Whether a separator is known, and not only that there is one."""
+    return certificate is not None and certificate.mistake_bound is not None
 
 
 @dataclass(frozen=True)
@@ -83,7 +95,7 @@ def widest(state: State, certificate: Certificate) -> Widest:
 
 def unit_coefficients(state: State, certificate: Certificate) -> Floats:
     """The coefficients of the points in the unit vector of the certificate, in the space of a kernel."""
-    signed = np.asarray(certificate.coefficients) * state.labels
+    signed = as_unit(certificate.coefficients or ()) * state.labels
     return np.asarray(signed / np.sqrt(signed @ gram_of(state) @ signed), dtype=np.float64)
 
 

@@ -108,11 +108,10 @@ def _report(state: State) -> Lines:
 def _certificate(state: State) -> Lines:
     if not state.is_kernel:
         return ["certificate = certify(X, labels, fit_intercept=model.fit_intercept)"]
-    if state.space == "rbf":
-        kernel = f"np.exp(-{state.gamma!r} * ((X[:, None] - X) ** 2).sum(axis=2))"
-    else:
-        kernel = f"(X @ X.T + {float(state.fit_intercept)}) ** {state.degree}"
-    return [f"K = {kernel}", 'certificate = certify(K, labels, kernel="precomputed", fit_intercept=False)']
+    kernel = f'kernel="rbf", gamma={state.gamma!r}'
+    if state.space == "poly":
+        kernel = f'kernel="poly", degree={state.degree}, gamma=1.0, coef0={float(state.fit_intercept)}'
+    return [f"certificate = certify(X, labels, {kernel}, fit_intercept=False)"]
 
 
 _WHAT = {

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from novikoff.engine.rounding import at_most
-from novikoff.lab.evidence import balls_as_json, certificate_of, evidence_as_json, unit_coefficients
+from novikoff.lab.evidence import balls_as_json, certificate_of, evidence_as_json, has_margin, unit_coefficients
 from novikoff.lab.shapes import Shape, area, clipped, grid_shape, plane_shape
 from novikoff.lab.state import State, StateError, View
 from novikoff.lab.walk import (
@@ -22,7 +22,6 @@ from novikoff.lab.walk import (
 )
 from novikoff.learn.linear import predicted
 from novikoff.learn.linear_memory import Memory, Readout, read_out
-from novikoff.prove.certificate import Verdict
 from novikoff.prove.follow import follow_proof
 from novikoff.prove.margin import Separator, radius
 
@@ -72,7 +71,7 @@ def proof_as_json(state: State, walk: Walk) -> dict[str, Any]:
     if not state.points:
         return {"length": [0.0], "length_ceiling": [0.0], "margin_at_most": [None]}
     certificate = certificate_of(state)
-    if certificate is None or certificate.verdict is not Verdict.SEPARABLE:
+    if certificate is None or not has_margin(certificate):
         return _lengths(state, walk)
     left = {"left": [(certificate.mistake_bound or 0) - k for k in range(len(walk.mistake_rows) + 1)]}
     if state.is_kernel:
@@ -170,7 +169,7 @@ def solution_region(state: State, weights: list[float]) -> list[tuple[float, flo
     """The weights (w1, w2) that have every example strictly on its side, the others being as they are: a convex
     polygon, cut off by the view (Duda & Hart 1973)."""
     certificate = certificate_of(state)
-    if certificate is None or certificate.verdict is not Verdict.SEPARABLE:
+    if not has_margin(certificate):
         return []
     region = around(weights_view(state)).corners
     rest = state.rows[:, 2:] @ np.array(weights[2:-1]) + (weights[-1] if state.fit_intercept else 0.0)

@@ -15,7 +15,7 @@ from novikoff.engine.rows import as_rows
 from novikoff.lab.state import Floats, State, lifted
 from novikoff.learn import kernel, linear
 from novikoff.learn.kernel_memory import Memory as KernelMemory
-from novikoff.learn.kernel_memory import decide as kernel_decide
+from novikoff.learn.kernel_readout import decide as kernel_decide
 from novikoff.learn.kernels import Kernel, Vectors
 from novikoff.learn.linear_memory import Memory, Readout, decider, scores
 from novikoff.learn.record import Stopped
@@ -94,7 +94,8 @@ def decided(state: State, memory: Memory | KernelMemory, readout: Readout, plane
     if isinstance(memory, KernelMemory):
         return kernel_decide(memory, Vectors.of(plane), readout)
     rows = lifted(plane) if state.space == "circle" else plane
-    return decider(memory, readout)(as_rows(rows))
+    decides = decider(memory, readout)
+    return decides.shown(decides.score(as_rows(rows)))
 
 
 def weights_along(state: State, walk: Walk) -> Floats:

@@ -24,7 +24,6 @@ their span (Orabona, Keshet & Caputo 2008). An average with the forgotten rows w
 it would be no average: so it begins anew whenever a row is forgotten. The Projectron forgets none, and averages best.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,7 +46,9 @@ from novikoff.engine.gram import (
     visit_block,
     visit_block_on_a_budget,
 )
+from novikoff.engine.sums import exact_sum
 from novikoff.learn.kernel_memory import BudgetRule, Memory, Mistakes, Numbers, blocks_of, record
+from novikoff.learn.kernel_readout import are_close, decide
 from novikoff.learn.kernels import (
     Entries,
     Floats,
@@ -487,23 +488,16 @@ class _Pupil:
             return None
         n_classes = len(self.labels)
         known = np.zeros((2 * n_classes, len(self.points))) if self.known is None else self.known
-        scores = known[:n_classes]
+        scores, doubts = known[:n_classes].copy(), self.memory.doubts(0)[:, None]
         if readout == "average":
-            scores = scores - known[n_classes:] / self.memory.examples
+            scores = self.memory.examples * scores - known[n_classes:]
+            doubts = 2.0 * self.memory.examples * doubts
+        close = np.flatnonzero(are_close(scores, np.broadcast_to(doubts, scores.shape)))
+        for rows in blocks_of(len(close), self.memory.coefficients.length):
+            exact = decide(self.memory, self.points.take(close[rows]), readout)
+            scores[:, close[rows]] = exact if n_classes == 1 else exact.T
         truth = self.labels[0] > 0 if n_classes == 1 else np.argmax(self.labels, axis=0)
         return int(np.count_nonzero(predicted(scores[0] if n_classes == 1 else scores.T) != truth))
-
-
-def exact_sum(values: Floats, coefficients: Floats) -> float:
-    """The sum of a_j K_j, rounded once: a K in two halves has exact products with whole numbers (Veltkamp, Shewchuk).
-
-    >>> exact_sum(np.array([0.1, 0.2, 0.3]), np.array([3.0, 3.0, -3.0])) == 3 * (0.1 + 0.2 - 0.3)
-    False
-    """
-    shifted = values * 134217729.0
-    high = shifted - (shifted - values)
-    low = values - high
-    return math.fsum([*(high * coefficients).tolist(), *(low * coefficients).tolist()])
 
 
 def _signs(labels: NDArray[Any], n_classes: int) -> Floats:

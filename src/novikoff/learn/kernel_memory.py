@@ -1,4 +1,4 @@
-"""What a kernel perceptron remembers, and how it is read out."""
+"""What a kernel perceptron remembers."""
 
 import math
 from collections.abc import Iterator
@@ -8,9 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.gram import fill_votes
 from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
-from novikoff.learn.kernels import Entries, Floats, Grown, Kernel, Points, Shelf, check_finite
+from novikoff.learn.kernels import Floats, Grown, Kernel, Shelf
 from novikoff.learn.linear import Readout
 from novikoff.learn.record import Run, Stopped
 
@@ -151,52 +150,14 @@ class Memory:
         k = int(self.mistakes.max()) + more
         return k * (2.0 * float(self.doubts(more).max()) + 8.0 * UNIT_ROUNDOFF * k * self.largest + self.doubt)
 
+    def summed(self) -> Floats:
+        """The sum of the coefficients after each example; with a budget, since a row was last forgotten."""
+        last = self.coefficients.array
+        return self.examples * last - self.drift.array if self.examples > self.since else last.copy()
+
     def average(self) -> Floats:
-        """The mean of the coefficients after each example; with a budget, since a row was last forgotten."""
-        last, n = self.coefficients.array, self.examples - self.since
-        return last - (self.drift.array - self.since * last) / n if n else last.copy()
-
-
-def read_out(memory: Memory, readout: Readout) -> Floats:
-    """The coefficients to predict with: the last ones, or the average (a vote has none of its own)."""
-    return memory.coefficients.array if readout == "last" else memory.average()
-
-
-def decide(memory: Memory, points: Points, readout: Readout) -> Floats:
-    """The scores by which the read-out decides, or the share of the votes: n, or n x classes; block by block."""
-    if readout == "vote" and memory.kept is None:
-        raise ValueError('a vote needs the mistakes, and they were not kept: learn with readout="vote" from the start')
-    if isinstance(points, Entries) and points.matrix.shape[1] != memory.n_columns:
-        raise ValueError(
-            f'with kernel="precomputed" X has a column for every learned example, {memory.n_columns}; '
-            f"this one has {points.matrix.shape[1]}"
-        )
-    n_classes = len(memory.mistakes)
-    result = np.zeros((n_classes, len(points)))
-    support = memory.support.points(points.matrix if isinstance(points, Entries) else None)
-    coefficients = read_out(memory, readout).T
-    ballots = _ballots(memory) if readout == "vote" else []
-    for rows in blocks_of(len(points), len(support)):
-        values = memory.kernel.between(support, points.take(rows))
-        check_finite(values)
-        if readout != "vote":
-            result[:, rows] = coefficients @ values
-        for ballot, line in zip(ballots, result, strict=False):
-            votes = np.empty(len(rows))
-            fill_votes(values, *ballot, np.zeros(len(rows)), votes)
-            line[rows] = votes / max(memory.examples, 1)
-    return result[0] if n_classes == 1 else result.T
-
-
-def _ballots(memory: Memory) -> list[tuple[Numbers, Floats, Floats]]:
-    """The mistakes of each class: support rows, signs, and how long each function lived."""
-    made = Mistakes.joined(memory.kept or [])
-    ballots = []
-    for c in range(len(memory.mistakes)):
-        own = made.classes == c
-        lives = np.diff(made.times[own], prepend=0, append=memory.examples).astype(np.float64)
-        ballots.append((made.support[own], made.signs[own], lives))
-    return ballots
+        """The mean of these coefficients."""
+        return self.summed() / max(self.examples - self.since, 1)
 
 
 def record(

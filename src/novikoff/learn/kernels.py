@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.csr import as_csr, without_repeats
 from novikoff.engine.gram import fill_distances, fill_products, fill_squares
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
@@ -394,7 +395,7 @@ def is_matrix(X: Any) -> bool:
 
 def _entries(X: Any, square: bool) -> Entries:
     if hasattr(X, "toarray"):
-        X = X.toarray()
+        X = without_repeats(as_csr(X)).toarray()
     matrix = np.asarray(X, dtype=np.float64)
     if matrix.ndim != 2 or (square and matrix.shape[0] != matrix.shape[1]):
         raise ValueError(

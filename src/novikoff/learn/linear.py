@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.blocks import Blocks, Held
+from novikoff.data.labels import checked_labels
 from novikoff.data.order import POOL, Order, block_order, given_order, random_order
 from novikoff.engine.linear import Rule, binary_epoch, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
@@ -183,7 +184,7 @@ def predicted(score: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def count_errors(examples: "Examples", readout: Readout) -> int:
     """How many rows the read-out gets wrong."""
-    score = decider(examples.memory, readout)
+    score = decider(examples.memory, readout).score
 
     def count(block: Block) -> int:
         truth = block.labels > 0 if examples.memory.n_classes == 2 else block.labels
@@ -376,12 +377,16 @@ def _check_goes_on(memory: Memory, n_columns: int, vote: bool = False) -> None:
 
 def check_labels(y: ArrayLike, n_rows: int, n_classes: int) -> NDArray[Any]:
     """Labels as a kernel wants them: -1 and +1 for two classes, 0, 1, ... for more."""
-    labels = np.asarray(y)
+    labels = checked_labels(y)
     if labels.shape != (n_rows,):
         raise ValueError(f"y has shape {labels.shape}, but X has {n_rows} rows: one label a row is needed")
     if n_rows == 0:
         raise ValueError("X has no rows: there is nothing to learn from")
-    good = (labels == 1) | (labels == -1) if n_classes == 2 else (labels >= 0) & (labels < n_classes)
+    if labels.dtype.kind not in "biuf":
+        known = (-1, 1) if n_classes == 2 else range(n_classes)
+        good = np.array([label in known for label in labels.tolist()])
+    else:
+        good = (labels == 1) | (labels == -1) if n_classes == 2 else (labels >= 0) & (labels < n_classes)
     if not good.all():
         row = int(np.flatnonzero(~good)[0])
         wanted = "-1 and +1" if n_classes == 2 else f"0 to {n_classes - 1}"

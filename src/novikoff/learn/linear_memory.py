@@ -75,13 +75,17 @@ class Memory:
         length = self.weights_length * (1.0 + (self.weights.size + 8) * UNIT_ROUNDOFF)
         return up(length / k + 2.0 * UNIT_ROUNDOFF * math.sqrt(k * self.step_square))
 
+    def summed(self) -> NDArray[np.float64]:
+        """The sum of the weights after each example: not rounded where the examples are whole numbers."""
+        return self.examples * self.weights - self.drift if self.examples else self.weights.copy()
+
     def average(self) -> NDArray[np.float64]:
         """The mean of the weights after each example."""
-        return self.weights - self.drift / self.examples if self.examples else self.weights.copy()
+        return self.summed() / max(self.examples, 1)
 
 
 def read_out(memory: Memory, readout: Readout) -> NDArray[np.float64]:
-    """The weights to predict with: the last ones, or the average (a vote has no weights of its own)."""
+    """The weights that speak: the last ones, or the average (a vote has no weights of its own)."""
     return memory.weights if readout == "last" else memory.average()
 
 
@@ -93,24 +97,46 @@ def scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray
     return result[0] if len(weights) == 1 else result.T
 
 
-def decide(memory: Memory, rows: Rows, readout: Readout) -> NDArray[np.float64]:
-    """The scores by which the read-out decides: of its weights, or the share of the votes."""
-    return decider(memory, readout)(rows)
+@dataclass(frozen=True)
+class Decider:
+    """What a read-out decides by: its scores before they are divided by the number of examples.
+
+    Scores of whole numbers are exact that way, and a score of 0 is 0; after a division it may be a little below.
+    """
+
+    score: Callable[[Rows], NDArray[np.float64]]
+    divisor: float = 1.0
+    has_rate: bool = True
+
+    def shown(self, scores: NDArray[np.float64], learning_rate: float = 1.0) -> NDArray[np.float64]:
+        """Scores as they are shown: those of the read-out times the learning rate, or the share of the votes."""
+        rate = learning_rate if self.has_rate else 1.0
+        if rate == self.divisor:
+            return scores
+        return divided(scores, self.divisor, rate)
 
 
-def decider(memory: Memory, readout: Readout) -> Callable[[Rows], NDArray[np.float64]]:
+def divided(scores: NDArray[np.float64], divisor: float, rate: float = 1.0) -> NDArray[np.float64]:
+    """Scores times a rate, over a divisor, without any becoming 0 that is not."""
+    result = scores * rate / divisor
+    vanished = (result == 0.0) & (scores != 0.0)
+    result[vanished] = np.copysign(np.nextafter(0.0, 1.0), scores[vanished])
+    return result
+
+
+def decider(memory: Memory, readout: Readout) -> Decider:
     """What gives rows their scores: the read-out is prepared once, for however many pieces they come in."""
     if readout != "vote":
-        weights = read_out(memory, readout)
-        return lambda rows: scores(rows, weights, memory.constant)
+        weights, divisor = (memory.weights, 1) if readout == "last" else (memory.summed(), max(memory.examples, 1))
+        return Decider(lambda rows: scores(rows, weights, memory.constant), float(divisor))
     if memory.ballots is None:
         raise ValueError('a vote needs the mistakes, and they were not kept: learn with readout="vote" from the start')
-    if not memory.ballots:
-        return lambda rows: scores(rows, memory.weights, memory.constant)  # so far the zero vector has all votes
+    if not memory.ballots:  # so far the zero vector has all votes
+        return Decider(lambda rows: scores(rows, memory.weights, memory.constant), has_rate=False)
     if len(memory.ballots) > 1:
         memory.ballots[:] = [Ballot.joined(memory.ballots)]
     ballot, counts = memory.ballots[0], {"examples": memory.examples, "n_classes": memory.n_classes}
-    return lambda rows: votes(ballot, rows, constant=memory.constant, **counts)
+    return Decider(lambda rows: votes(ballot, rows, constant=memory.constant, **counts), has_rate=False)
 
 
 def record(

@@ -1,6 +1,6 @@
 """A linear perceptron with all that it takes to use it, free of scikit-learn: what a model file holds of one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +13,7 @@ from novikoff.data.blocks import with_columns
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.learn.files import LearnedFromFiles
 from novikoff.learn.linear import Tie, check_choices, predicted
-from novikoff.learn.linear_memory import Memory, Readout, decider, read_out, record
+from novikoff.learn.linear_memory import Decider, Memory, Readout, decider, read_out, record
 from novikoff.learn.record import Run
 
 if TYPE_CHECKING:
@@ -112,8 +112,11 @@ class LinearModel:
                 raise ValueError("this model was learned from numbers, and has no encoding for the columns of a table")
             encoded = self.encoding.encode(batch)
             batch, unseen, missing = encoded.batch, encoded.unseen, encoded.missing
-        scores = self._scores_of(self._fitting(batch.rows))
-        return Decided(self._class_of(scores), scores, unseen, missing)
+        rows = self._fitting(batch.rows)
+        longest_square(rows, self.memory.constant)  # says which number is not finite, if one is not
+        scores = self._decider.score(rows)
+        shown = self._decider.shown(scores, self.learning_rate)
+        return Decided(self._class_of(scores), shown, unseen, missing)
 
     def scores(self, batch: Batch | Records) -> NDArray[np.float64]:
         """The score of every example times the learning rate, or the share of the votes; a column a class for more."""
@@ -136,13 +139,8 @@ class LinearModel:
         return [NamedWeight(labels[c], self._name(j), float(weights[c, j])) for c, j in found]
 
     @cached_property
-    def _scored(self) -> Callable[[Rows], NDArray[np.float64]]:
+    def _decider(self) -> Decider:
         return decider(self.memory, self.readout)
-
-    def _scores_of(self, rows: Rows) -> NDArray[np.float64]:
-        longest_square(rows, self.memory.constant)  # says which number is not finite, if one is not
-        rate = 1.0 if self.readout == "vote" else self.learning_rate
-        return rate * self._scored(rows)
 
     def _fitting(self, rows: Rows) -> Rows:
         if rows.is_sparse:

@@ -14,6 +14,7 @@ from math import fsum, hypot
 from operator import itemgetter, mul
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from novikoff.data.missing import is_missing
 from novikoff.engine.rounding import UNIT_ROUNDOFF, up
 from novikoff.features.names import Intercept, as_numbers
 from novikoff.learn.record import Run
@@ -97,7 +98,7 @@ class OnlinePerceptron:
         score = self._sure_score(x) if self._signs else 0.0
         if score:
             return self._classes[score > 0.0]
-        scores = self._scores(as_numbers(x))
+        scores = self._deciding_scores(as_numbers(x))
         if len(self._classes) == 2:
             return self._classes[scores[0] >= 0.0]
         return self._classes[scores.index(max(scores))] if self._classes else None
@@ -111,7 +112,8 @@ class OnlinePerceptron:
         >>> model.decision_one({"legs": 1, "of": "a fly"})
         {'bird': -4.0, 'cat': -3.0, 'fly': 7.0}
         """
-        scores = self._scores(as_numbers(x))
+        divisor = self.examples if self.readout == "average" and self.examples else 1
+        scores = [_divided(score, divisor) for score in self._deciding_scores(as_numbers(x))]
         return scores[0] if len(self._classes) <= 2 else dict(zip(self._classes, scores, strict=True))
 
     def learn_one(self, x: Mapping[Any, Any], y: Hashable) -> bool:
@@ -307,11 +309,14 @@ class OnlinePerceptron:
         if self._width > 0:
             self._row = self._columns(weights)
 
-    def _scores(self, example: Mapping[Any, Any]) -> list[float]:
-        scores = [_dot(weights, example) for weights in self._weights]
+    def _deciding_scores(self, example: Mapping[Any, Any]) -> list[float]:
+        """The scores of the last weights, or of the sum of the weights after each example: a mean is divided later,
+        because a score of 0 is 0 before."""
         if self.readout == "last" or not self.examples:
-            return scores
-        return [score - _dot(drift, example) / self.examples for score, drift in zip(scores, self._drift, strict=True)]
+            return [_dot(weights, example) for weights in self._weights]
+        n, pairs = self.examples, zip(self._weights, self._drift, strict=True)
+        names = (Intercept, *example)
+        return [_dot({name: n * w[name] - past[name] for name in names if name in w}, example) for w, past in pairs]
 
     def _read_out(self, label: Hashable) -> dict[Any, float]:
         if label is None and len(self._classes) > 2:
@@ -320,8 +325,9 @@ class OnlinePerceptron:
             raise ValueError(f"label {label!r} is not among the classes known so far, {list(self._classes)!r}")
         sign, place = (self._signs.get(label, 1.0), 0) if len(self._classes) <= 2 else (1.0, self._places[label])
         weights, drift, examples = self._weights[place], self._drift[place], self.examples or 1
-        past = dict.fromkeys(weights, 0.0) if self.readout == "last" else drift
-        return {name: sign * (weight - past[name] / examples) for name, weight in weights.items()}
+        if self.readout == "last":
+            return {name: sign * weight for name, weight in weights.items()}
+        return {name: sign * (examples * weight - drift[name]) / examples for name, weight in weights.items()}
 
     def _check_label(self, label: Hashable) -> None:
         try:
@@ -331,8 +337,8 @@ class OnlinePerceptron:
         if not known and self.classes_are_fixed:
             how = "name it there, or leave classes out, and labels are learned as they come"
             raise ValueError(f"label {label!r} is not in classes={list(self._classes)!r}; {how}")
-        if not known and label != label:
-            raise ValueError("the label is NaN, which equals no label, not even itself; leave such examples out")
+        if not known and is_missing(label):
+            raise ValueError(f"the label {label!r} stands for none at all, as NaN and None do; leave such examples out")
 
     def _make_room(self, labels: list[Hashable]) -> None:
         """Let labels in. Two classes share one weight vector w; apart, they have -w and +w."""
@@ -388,9 +394,14 @@ def _dot(weights: Mapping[Any, float], example: Mapping[Any, Any]) -> float:
     return fsum([weights[Intercept], *[value * weights.get(name, 0.0) for name, value in example.items()]])
 
 
+def _divided(score: float, divisor: int) -> float:
+    """A score over a divisor, without becoming 0 if it is not."""
+    return score / divisor or math.copysign(5e-324, score) if score else 0.0
+
+
 def _as_classes(classes: Iterable[Hashable]) -> list[Hashable]:
     labels: list[Hashable] = [classes] if isinstance(classes, str) else list(classes)
-    if len(labels) < 2 or len(set(labels)) < len(labels):
+    if len(labels) < 2 or len(set(labels)) < len(labels) or any(map(is_missing, labels)):
         raise ValueError(f"classes={classes!r} must be a list of at least two labels, each of them once")
     return labels
 

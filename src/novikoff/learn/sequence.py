@@ -72,17 +72,21 @@ class ChainMemory:
         length = self.weights_length * (1.0 + (self.weights.emissions.size + 8) * UNIT_ROUNDOFF)
         return up(length / k + 2.0 * UNIT_ROUNDOFF * math.sqrt(k * self.longest))
 
-    def average(self) -> Weights:
-        """The mean of the weights after each sequence."""
-        if not self.examples:
-            return self.weights
-        emissions = self.drift.emissions * (-1.0 / self.examples)
-        emissions += self.weights.emissions
-        return Weights(emissions, self.weights.links - self.drift.links / self.examples, self.weights.used)
-
     def read_out(self, readout: SequenceReadout) -> Weights:
-        """The weights to predict with."""
-        return self.average() if readout == "average" else self.weights
+        """The weights to predict with: the last ones, or the sum of the weights after each sequence.
+
+        The average is that sum over the `divisor`. The sum is not rounded where features are whole numbers, so label
+        sequences that are equally good have equal scores, and the first of them wins.
+        """
+        if readout == "last" or not self.examples:
+            return self.weights
+        emissions = self.weights.emissions * self.examples
+        emissions -= self.drift.emissions
+        return Weights(emissions, self.weights.links * self.examples - self.drift.links, self.weights.used)
+
+    def divisor(self, readout: SequenceReadout) -> int:
+        """How many weight vectors the weights to predict with are the sum of."""
+        return max(self.examples, 1) if readout == "average" else 1
 
 
 @dataclass(frozen=True)
@@ -112,10 +116,12 @@ class SequenceRun(Run):
 
 @dataclass(frozen=True)
 class LearnedChain:
-    """What `sequence_perceptron` returns: `weights` are those of the read-out, `mistakes` the mistaken sequences."""
+    """What `sequence_perceptron` returns: `weights` are those of the read-out times `divisor`, `mistakes` the mistaken
+    sequences."""
 
     memory: ChainMemory
     weights: Weights
+    divisor: int
     run: SequenceRun
     mistakes: NDArray[np.int64]
 
@@ -171,7 +177,7 @@ def sequence_perceptron(
         stopped = Stopped.INTERRUPTED
     weights = memory.read_out(readout)
     run = _record(memory, weights, epochs, readout, stopped)
-    return LearnedChain(memory, weights, run, np.concatenate([*epochs.which, []]).astype(int))
+    return LearnedChain(memory, weights, memory.divisor(readout), run, np.concatenate([*epochs.which, []]).astype(int))
 
 
 @dataclass

@@ -134,8 +134,8 @@ class Memory:
 
     def read_out(self, readout: Readout) -> Weights:
         """The last weights, or the mean of the weights after each example; without those that are 0."""
-        past, examples = (self.drift, self.examples or 1) if readout == "average" else ({}, 1)
-        weights = ((name, weight - past.get(name, 0.0) / examples) for name, weight in self.weights.items())
+        past, n = (self.drift, self.examples or 1) if readout == "average" else ({}, 1)
+        weights = ((name, (n * weight - past.get(name, 0.0)) / n) for name, weight in self.weights.items())
         return Weights((name, weight) for name, weight in weights if weight)
 
 

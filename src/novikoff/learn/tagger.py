@@ -93,12 +93,16 @@ class Scored:
 
 @dataclass(frozen=True)
 class Tagger:
-    """A trained sequence labeller."""
+    """A trained sequence labeller.
+
+    `weights` decide. Those of an average are the sum of `divisor` weight vectors, and what is shown is divided by it.
+    """
 
     features: Features
     labels: tuple[Label, ...]
     weights: Weights
     run: SequenceRun
+    divisor: int = 1
 
     def label(self, sequences: Any) -> list[list[Label]]:
         """The best label sequence of every sequence."""
@@ -112,8 +116,8 @@ class Tagger:
         for ranked in best_label_sequences(self.weights, self.features.encode(sequences), 2):
             if not len(ranked.scores):
                 raise ValueError(f"sequence {len(scored)} has no label sequence that the constraint allows")
-            margin = float(ranked.scores[0] - ranked.scores[1]) if len(ranked.scores) > 1 else np.inf
-            scored.append(Scored(self._named(ranked.paths[0]), float(ranked.scores[0]), margin))
+            margin = float(ranked.scores[0] - ranked.scores[1]) / self.divisor if len(ranked.scores) > 1 else np.inf
+            scored.append(Scored(self._named(ranked.paths[0]), float(ranked.scores[0]) / self.divisor, margin))
         return scored
 
     def best(self, sequences: Any, k: int) -> list[list[tuple[list[Label], float]]]:
@@ -122,7 +126,10 @@ class Tagger:
             raise ValueError(f"k={k!r} must be a whole number of at least 1")
         found = best_label_sequences(self.weights, self.features.encode(sequences), int(k))
         return [
-            [(self._named(path), float(score)) for path, score in zip(ranked.paths, ranked.scores, strict=True)]
+            [
+                (self._named(path), float(score))
+                for path, score in zip(ranked.paths, ranked.scores / self.divisor, strict=True)
+            ]
             for ranked in found
         ]
 
@@ -150,7 +157,7 @@ class Tagger:
         names = self.features.index.names()
         rows, columns = np.divmod(places[order], len(self.labels))
         return [
-            Weight(names[row], self.labels[column], float(emissions[row, column]))
+            Weight(names[row], self.labels[column], float(emissions[row, column]) / self.divisor)
             for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
         ]
 
@@ -158,7 +165,7 @@ class Tagger:
         """The weights of label after label, the largest in size first; None stands for the outside of a sequence."""
         ends: tuple[Label | None, ...] = (*self.labels, None)
         links = [
-            Weight(before, after, float(self.weights.links[i, j]))
+            Weight(before, after, float(self.weights.links[i, j]) / self.divisor)
             for i, before in enumerate(ends)
             for j, after in enumerate(ends)
             if np.isfinite(self.weights.links[i, j]) and self.weights.links[i, j] != 0.0
@@ -171,7 +178,8 @@ class Tagger:
             raise ValueError(f"below={below!r} must be a number of at least 0")
         if isinstance(self.features.index, Numbers):
             raise ValueError("features that are numbers cannot be dropped: the arrays would no longer fit")
-        emissions = np.where(np.abs(self.weights.emissions) > below, self.weights.emissions, 0.0)
+        sizes = np.abs(self.weights.emissions) / self.divisor
+        emissions = np.where(sizes > below, self.weights.emissions, 0.0)
         wanted = np.any(emissions != 0.0, axis=1)
         features = replace(self.features, index=self.features.index.keep(wanted))
         return replace(self, features=features, weights=Weights.of(emissions[wanted], self.weights.links))
@@ -216,7 +224,7 @@ def learn_tagger(
         )
     learned = sequence_perceptron(tokens, numbers, len(known), max_epochs=max_epochs, seed=generator, **options)
     learned = replace(learned, run=replace(learned.run, held_out_errors=errors))
-    tagger = Tagger(features, tuple(known), learned.weights, learned.run)
+    tagger = Tagger(features, tuple(known), learned.weights, learned.run, learned.divisor)
     return tagger, learned
 
 

@@ -9,7 +9,6 @@ ball.
 """
 
 import math
-import time
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -27,6 +26,7 @@ from novikoff.prove.ball_check import (
     nearest_float,
     read_label,
 )
+from novikoff.prove.clock import Clock
 from novikoff.prove.exact import as_integers, fraction_root_up, lowest_exponent, power_of_two, root_down
 from novikoff.prove.faces import Face, Whole, decide
 from novikoff.prove.points import Floats, Points
@@ -54,8 +54,7 @@ def separating_ball(
         raise ValueError(f"inside={inside!r} is not one of the labels {list(examples.classes)}")
     held = np.array([label == chosen for label in examples.labels])
     lifted = LiftedFace.of(examples.points, np.where(held, -1, 1).astype(np.int8))
-    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
-    answer = decide(lifted, deadline)
+    answer = decide(lifted, Clock(time_limit))
     if answer.vector is not None:
         return _ball(lifted, answer.vector, examples, chosen)
     if answer.obstruction is not None:

@@ -1,12 +1,12 @@
 """A certificate: what was found about the separability of data, in a form that anyone can check.
 
-`check` first compares a fingerprint of the data, then proves every claim again from the data, in exact arithmetic where
-the certificate says so. It shares nothing with the solvers that found the claims.
+It has *claims* and *witnesses*. From the data and the witnesses alone every claim can be derived, in exact arithmetic
+(for kernels that are powers of e, in balls): that is how a certificate is made, and how `check` tests it. The checker
+shares nothing with the search that found the witnesses. `docs/certificates.md` has the format and the rules.
 """
 
 import enum
 import html
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,19 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import at_least, at_most, decimal_digits
-from novikoff.prove.algebra import decimal, from_decimal
-from novikoff.prove.document import CertificateError
-from novikoff.prove.exact import fraction_root_up, root_down
-from novikoff.prove.fingerprint import fingerprint
-from novikoff.prove.margin import Separator, radius
-from novikoff.prove.points import Points
-from novikoff.prove.products import exact_sum
-from novikoff.prove.proofs import lower_square, upper_square
+from novikoff.prove.margin import Separator
+from novikoff.prove.subject import Subject
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
-
-FORMAT = 1
 
 
 class Verdict(enum.Enum):
@@ -78,6 +70,9 @@ class Divergence(NamedTuple):
     witnesses: tuple[tuple[int, ...], ...] = ()
 
 
+SIGNS = ("+inf", "-inf", "sign undetermined")
+
+
 class Planes(NamedTuple):
     """One weight vector and bias a class, with ||(W, b)|| = 1; the largest score wins."""
 
@@ -86,12 +81,31 @@ class Planes(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Witnesses:
+    """What a search has found, and a check needs: each alone proves nothing until it is tried on the data.
+
+    `vector` separates; `coefficients` do so in the space of a kernel, as those of the points. The `support` is a convex
+    combination of points, the `obstruction` a combination that is 0, the `weak_separator` has no point on its wrong
+    side (for a kernel: coefficients). `spans` says that the obstruction is claimed to span all points.
+    """
+
+    vector: tuple[int, ...] | None = None
+    coefficients: tuple[int, ...] | None = None
+    support: Support | None = None
+    obstruction: Obstruction | None = None
+    spans: bool = False
+    weak_separator: tuple[int, ...] | None = None
+    divergences: Mapping[Any, Divergence] | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Certificate(Subject):
     """Whether the data are linearly separable, with what margin, and why one should believe it.
 
-    `problem` is "binary", "argmax" (many classes, Kesler's construction) or "kernel". `vector` is the separator in the
-    folded space, in whole numbers and of any length; `separator` is the same in floats, of length 1. `coefficients` are
-    those of a separator in feature space. `diverging` tells which coefficients logistic regression sends to infinity.
+    `vector` is the separator in the folded space, in whole numbers and of any length; `separator` is the same in
+    floats, of length 1. `coefficients` are those of a separator in feature space. `diverging` tells which coefficients
+    logistic regression sends to infinity. `arithmetic` is "exact", or "balls" for margins in the space of a kernel
+    whose values are powers of e; "float64" where a time limit ended the search before anything was proved.
     """
 
     verdict: Verdict
@@ -100,19 +114,25 @@ class Certificate:
     geometric_margin: float
     radius: float
     mistake_bound: int | None
-    problem: str
-    fit_intercept: bool
-    classes: tuple[Any, ...]
-    n_rows: int
-    n_columns: int
-    data_hash: str
     vector: tuple[int, ...] | None = None
-    coefficients: tuple[float, ...] | None = None
+    coefficients: tuple[int, ...] | None = None
     support: Support | None = None
     obstruction: Obstruction | None = None
     weak_separator: tuple[int, ...] | None = None
     divergences: Mapping[Any, Divergence] | None = None
-    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def witnesses(self) -> Witnesses:
+        """What the claims rest on."""
+        return Witnesses(
+            self.vector,
+            self.coefficients,
+            self.support,
+            self.obstruction,
+            self.verdict is Verdict.OVERLAPPING,
+            self.weak_separator,
+            self.divergences,
+        )
 
     # -- what it says -------------------------------------------------------------------------------------------------
 
@@ -124,14 +144,23 @@ class Certificate:
         unit = as_unit(self.vector)
         if self.problem == "binary":
             return Separator(unit[:-1], unit[-1])
-        table = unit[:-1].reshape(len(self.classes), self.n_columns + 1)
+        table = unit.reshape(len(self.classes), self.n_columns + 1)
         return Planes(table[:, :-1], table[:, -1])
 
     @property
+    def gap(self) -> float:
+        """How far the bounds of the margin are from each other, relative to the upper one."""
+        lower, upper = self.margin
+        return (upper - lower) / upper if 0 < upper < math.inf else (0.0 if upper == 0 else 1.0)
+
+    @property
     def diverging(self) -> dict[Any, str] | None:
-        """The columns whose logistic-regression coefficient is infinite, with its sign; None if not computed."""
+        """The columns whose logistic-regression coefficient is infinite, with its sign; None if not computed.
+
+        On overlapping data the maximum likelihood estimate exists, and none is infinite (Albert and Anderson 1984).
+        """
         if self.divergences is None:
-            return None
+            return {} if self.verdict is Verdict.OVERLAPPING and self.problem == "binary" else None
         return {self.name_of(column): divergence.sign for column, divergence in self.divergences.items()}
 
     def name_of(self, column: Any) -> Any:
@@ -144,27 +173,51 @@ class Certificate:
         sentences = (self._what(), self._how_wide(), self._why_not(), self._infinite())
         return " ".join(filter(None, sentences))
 
+    @property
+    def space(self) -> str:
+        """Where the separator is looked for, in words."""
+        if self.kernel is None:
+            return ""
+        if self.kernel.form == "precomputed":
+            return "in the feature space of the kernel matrix as given"
+        return f"in the feature space of the {self.kernel}"
+
     def _what(self) -> str:
-        kernel = self.problem == "kernel"
-        data = f"These {self.n_rows:,} rows" + ("" if kernel else f" of {self.n_columns:,} columns")
-        space = "in the feature space of the kernel " if kernel else ""
-        words = _WORDS[self.verdict]
+        data = f"These {self.n_rows:,} rows" + ("" if self.problem == "kernel" else f" of {self.n_columns:,} columns")
+        space = f"{self.space} " if self.space else ""
+        return f"{data} are {space}{self.verdict.value} ({self.arithmetic}): {self.meaning}."
+
+    @property
+    def meaning(self) -> str:
+        """What the verdict says, in words."""
+        if self.verdict is Verdict.SEPARABLE and self.margin.lower == 0 and self.is_by_theorem:
+            return "different points are always separable there, and no two with different labels are equal"
         if self.verdict is Verdict.UNDECIDED and self.obstruction is not None:
-            words = "no plane has every example strictly on its side, but perhaps one has none on the wrong side"
-        return f"{data} are {space}{self.verdict.value} ({self.arithmetic}): {words}."
+            return "no plane has every example strictly on its side, but perhaps one has none on the wrong side"
+        words = _ARGMAX_WORDS if self.problem == "argmax" else _WORDS
+        return words[self.verdict]
+
+    @property
+    def is_by_theorem(self) -> bool:
+        """Whether the kernel separates all different points, so that the verdict needs no witness."""
+        return self.kernel is not None and not self.kernel.is_rational
 
     def _how_wide(self) -> str:
         if self.verdict is Verdict.UNDECIDED:
-            tiny = "" if self.problem == "kernel" or self.obstruction else _TRY_INEQUALITIES
+            if self.obstruction is not None or math.isinf(self.margin.upper):
+                return ""
+            tiny = "" if self.problem == "kernel" else _TRY_INEQUALITIES
             return f"No margin above {at_most(self.margin.upper)} is possible.{tiny}"
-        if self.verdict is not Verdict.SEPARABLE:
+        if self.verdict is not Verdict.SEPARABLE or self.margin.lower == 0:
             return ""
-        times = "2 " if self.problem == "argmax" else ""
+        times = "2 " if self.factor == 2 else ""
         plural = "" if self.mistake_bound == 1 else "s"
+        wide = f" (known to within {at_most(100 * self.gap, 2)} %)" if self.gap > USUAL_GAP else ""
+        given = ", if the matrix is that of a kernel" if self.kernel and self.kernel.form == "precomputed" else ""
         return (
-            f"The margin gamma lies between {at_least(self.margin.lower, 8)} and {at_most(self.margin.upper, 8)}, and "
-            f"the longest example has length R <= {at_most(self.radius)}, so a perceptron makes at most "
-            f"{times}(R/gamma)^2 = {self.mistake_bound:,} mistake{plural}.{self._how_to_get_there()}"
+            f"The margin gamma lies between {at_least(self.margin.lower, 8)} and {at_most(self.margin.upper, 8)}{wide},"
+            f" and the longest example has length R <= {at_most(self.radius)}, so a perceptron makes at most "
+            f"{times}(R/gamma)^2 = {self.mistake_bound:,} mistake{plural}{given}.{self._how_to_get_there()}"
         )
 
     def _how_to_get_there(self) -> str:
@@ -202,51 +255,30 @@ class Certificate:
         rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in facts.items())
         return f"<table><caption>{html.escape(str(self))}</caption>{rows}</table>"
 
-    def check(self, X: Any, y: ArrayLike | None = None, *, encoding: "Encoding | None" = None) -> None:
-        """Prove every claim again from the data; raises `CertificateError` naming the first that fails.
+    # -- proof and files ----------------------------------------------------------------------------------------------
 
-        X and y, or a reader or batches alone, as for `certify`; a table is encoded as there.
+    def check(self, X: Any, y: ArrayLike | None = None, *, encoding: "Encoding | None" = None) -> None:
+        """Derive every claim again from the data and the witnesses; raises `CertificateError` naming what differs.
+
+        X and y as they were certified, or the reader or batches alone. A table is encoded as the certificate says; if
+        an encoding is given, it must be that one.
         """
         from novikoff.prove.check import check_certificate
 
         check_certificate(self, X, y, encoding)
 
-    # -- files --------------------------------------------------------------------------------------------------------
-
     def to_json(self) -> str:
         """The certificate as JSON; whole numbers that may be large are strings."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        fields["verdict"] = self.verdict.value
-        for name in ("vector", "weak_separator"):
-            fields[name] = None if fields[name] is None else [decimal(v) for v in fields[name]]
-        if self.obstruction is not None:
-            rows, weights, rivals = self.obstruction
-            fields["obstruction"] = [rows, [decimal(v) for v in weights], rivals]
-        fields["mistake_bound"] = None if self.mistake_bound is None else decimal(self.mistake_bound)
-        fields["margin"] = [None if math.isinf(v) else v for v in self.margin]
-        if self.divergences is not None:
-            fields["divergences"] = [[column, _divergence_to_json(d)] for column, d in self.divergences.items()]
-        return json.dumps({"format": FORMAT, **fields})
+        from novikoff.prove.certificate_file import to_json
+
+        return to_json(self)
 
     @classmethod
-    def from_json(cls, text: str) -> "Certificate":
-        """The certificate that `to_json` wrote."""
-        try:
-            fields = json.loads(text)
-            if fields.pop("format") != FORMAT:
-                raise CertificateError(f"the certificate has another format than {FORMAT}; a newer version wrote it")
-            fields["verdict"] = Verdict(fields["verdict"])
-            fields["margin"] = Bracket(*(math.inf if v is None else v for v in fields["margin"]))
-            fields["mistake_bound"] = None if fields["mistake_bound"] is None else from_decimal(fields["mistake_bound"])
-            for name, read in _READERS.items():
-                fields[name] = None if fields[name] is None else read(fields[name])
-            if fields["divergences"] is not None:
-                fields["divergences"] = {column: _divergence_from_json(d) for column, d in fields["divergences"]}
-            return cls(**fields)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            if isinstance(error, CertificateError):
-                raise
-            raise CertificateError(f"this is no certificate: {error}") from error
+    def from_json(cls, text: str | bytes) -> "Certificate":
+        """The certificate that `to_json` wrote; raises `CertificateError` for anything else. It is not yet checked."""
+        from novikoff.prove.certificate_file import from_json
+
+        return from_json(text)
 
     @classmethod
     def from_mistakes(cls, X: Any, y: ArrayLike, rows: ArrayLike, *, fit_intercept: bool = True) -> "Certificate":
@@ -255,67 +287,9 @@ class Certificate:
         The counts of its mistakes are weights of a convex combination, ||w||/k: an upper bound on the margin. If it
         converged, its weights separate, and give a lower one. `rows` has the row of every mistake, in any order.
         """
-        points = Points.of(X, y, fit_intercept)
-        made, counts = np.unique(np.asarray(rows, dtype=np.int64), return_counts=True)
-        if len(made) == 0:
-            raise ValueError("a run without mistakes has weights 0 and proves nothing")
-        vector, _ = exact_sum(points, made, counts.tolist())
-        support = Support(tuple(made.tolist()), tuple((counts / counts.sum()).tolist()))
-        return separable_or_undecided(points, facts_about(X, y, fit_intercept), vector, support, made)
+        from novikoff.prove.conclude import certificate_from_mistakes
 
-
-def separable_or_undecided(
-    points: Points, facts: Mapping[str, Any], vector: Sequence[int], support: Support, numbers: NDArray[np.int64]
-) -> Certificate:
-    """The certificate of a vector and a convex combination: separable if the vector separates, exactly.
-
-    `facts` are those about the data, see `facts_about`; `numbers` are the points that the support names.
-    """
-    lower = lower_square(points, vector)
-    upper = fraction_root_up(upper_square(points, numbers, support.weights))
-    if lower is None:
-        undecided = Bracket(0.0, upper)
-        return Certificate(
-            Verdict.UNDECIDED, "exact", undecided, geometric_margin=0.0, mistake_bound=None, support=support, **facts
-        )
-    return Certificate(
-        Verdict.SEPARABLE,
-        "exact",
-        Bracket(root_down(lower), upper),
-        geometric_margin=geometric_margin(lower, vector, facts["problem"]),
-        mistake_bound=bound_from_square(facts["radius"], lower, facts["problem"]),
-        vector=tuple(vector),
-        support=support,
-        **facts,
-    )
-
-
-def facts_about(X: Any, y: ArrayLike, fit_intercept: bool, problem: str = "binary") -> dict[str, Any]:
-    """What a certificate says of the data themselves."""
-    names = getattr(X, "columns", None)
-    return {
-        "radius": radius(X, fit_intercept),
-        "problem": problem,
-        "fit_intercept": fit_intercept,
-        "classes": tuple(np.unique(np.asarray(y)).tolist()),
-        "n_rows": int(np.shape(X)[0]),
-        "n_columns": int(np.shape(X)[1]),
-        "data_hash": fingerprint(X, y),
-        "feature_names": None if names is None else tuple(map(str, names)),
-    }
-
-
-def bound_from_square(radius: float, lower: Fraction, problem: str) -> int:
-    """(R/gamma)^2, or twice that for many classes, from the exact square of the lower bound."""
-    return math.floor(Fraction(radius) ** 2 * (2 if problem == "argmax" else 1) / lower)
-
-
-def geometric_margin(lower: Fraction, vector: Sequence[int], problem: str) -> float:
-    """The distance in the picture: the same smallest score over ||w|| without the bias; not for many classes."""
-    square = sum(v * v for v in vector[:-1])
-    if problem != "binary" or square == 0:
-        return 0.0
-    return root_down(lower * (square + vector[-1] ** 2) / square)
+        return certificate_from_mistakes(X, y, rows, fit_intercept)
 
 
 def as_unit(vector: Sequence[int]) -> NDArray[np.float64]:
@@ -328,6 +302,9 @@ def as_unit(vector: Sequence[int]) -> NDArray[np.float64]:
 # Beyond so many mistakes, waiting for a perceptron is no plan.
 MANY_MISTAKES = 10**9
 
+# A bracket that is wider than what `certify` aims at by default says so.
+USUAL_GAP = 1e-6
+
 _TRY_INEQUALITIES = (
     " solve_inequalities on the rows y (x, 1) may still find a separator: its rescaled perceptron is made for tiny "
     "margins."
@@ -337,37 +314,12 @@ _WORDS = {
     Verdict.SEPARABLE: "some plane has every example strictly on its side",
     Verdict.QUASI_SEPARABLE: "no plane has every example strictly on its side, but one has none on the wrong side",
     Verdict.OVERLAPPING: "every plane has some example on the wrong side, or all of them on it",
-    Verdict.UNDECIDED: "floats could not decide it, and exact arithmetic would take too long",
+    Verdict.UNDECIDED: "it could not be decided in the time and with the arithmetic given",
 }
 
-_READERS: dict[str, Any] = {
-    "weak_separator": lambda values: tuple(from_decimal(v) for v in values),
-    "vector": lambda values: tuple(from_decimal(v) for v in values),
-    "coefficients": tuple,
-    "classes": tuple,
-    "feature_names": tuple,
-    "support": lambda parts: Support(tuple(parts[0]), tuple(parts[1]), None if parts[2] is None else tuple(parts[2])),
-    "obstruction": lambda parts: Obstruction(
-        tuple(parts[0]), tuple(from_decimal(v) for v in parts[1]), None if parts[2] is None else tuple(parts[2])
-    ),
+_ARGMAX_WORDS = {
+    Verdict.SEPARABLE: "some weights, one vector a class, give every example's own class the largest score",
+    Verdict.QUASI_SEPARABLE: "no weights give every example's own class the largest score, but some never less",
+    Verdict.OVERLAPPING: "all weights give some example's class less than the largest score, or all classes the same",
+    Verdict.UNDECIDED: _WORDS[Verdict.UNDECIDED],
 }
-
-
-def _divergence_to_json(divergence: Divergence) -> dict[str, Any]:
-    return {
-        "sign": divergence.sign,
-        "rows": list(divergence.rows),
-        "weights": [decimal(v) for v in divergence.weights],
-        "scale": decimal(divergence.scale),
-        "witnesses": [[decimal(v) for v in witness] for witness in divergence.witnesses],
-    }
-
-
-def _divergence_from_json(fields: dict[str, Any]) -> Divergence:
-    return Divergence(
-        fields["sign"],
-        tuple(fields["rows"]),
-        tuple(from_decimal(v) for v in fields["weights"]),
-        from_decimal(fields["scale"]),
-        tuple(tuple(from_decimal(v) for v in witness) for witness in fields["witnesses"]),
-    )

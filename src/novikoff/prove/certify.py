@@ -1,31 +1,27 @@
 """Is there a separator, how wide is its margin, and the proof."""
 
 import math
-import time
-from dataclasses import replace
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.features.spool import comes_in_batches
-from novikoff.prove.certificate import (
-    Bracket,
-    Certificate,
-    Divergence,
-    Obstruction,
-    Support,
-    Verdict,
-    facts_about,
-    separable_or_undecided,
-)
+from novikoff.prove.certificate import Certificate, Divergence, Obstruction, Support, Verdict, Witnesses
+from novikoff.prove.clock import Clock
+from novikoff.prove.conclude import InMemory, conclude
 from novikoff.prove.faces import SMALL, Answer, Face, Whole, decide, reduce_faces
-from novikoff.prove.kesler import kesler_points, rows_and_rivals
+from novikoff.prove.kernels import Kernel
+from novikoff.prove.kesler import rows_and_rivals
 from novikoff.prove.points import Points
 from novikoff.prove.products import whole_points
-from novikoff.prove.proofs import as_whole_floats, places_that_vary
+from novikoff.prove.proofs import as_whole_floats, lower_square, places_that_vary, upper_square
 from novikoff.prove.rational import nearest_point_exactly
 from novikoff.prove.recession import divergences
+from novikoff.prove.subject import Problem, Table
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -42,6 +38,9 @@ def certify(
     tolerance: float = 1e-6,
     time_limit: float | None = None,
     kernel: str | None = None,
+    gamma: float | None = None,
+    degree: int | None = None,
+    coef0: float | None = None,
     diverging: bool | None = None,
     encoding: "Encoding | None" = None,
 ) -> Certificate:
@@ -54,9 +53,11 @@ def certify(
         `novikoff.data.read`) or another iterable of batches (X, y). They may be larger than memory: a temporary cache
         is written, and passed over a few times.
     fit_intercept : whether planes may have a bias. It is folded in: margins are those of the theorem.
-    tolerance : the largest relative gap of the margin's bracket.
+    tolerance : the largest relative gap of the margin's bracket; if it is missed, a warning says so.
     time_limit : seconds after which to give up as `undecided`, with the bracket reached.
-    kernel : "precomputed" if X is a kernel matrix; then everything is float64.
+    kernel, gamma, degree, coef0 : the question in the feature space of a kernel, for two classes: "linear",
+        "poly" ((gamma <x, z> + coef0)^degree), "rbf" (exp(-gamma ||x - z||^2)), "laplacian"
+        (exp(-gamma ||x - z||_1)), or "precomputed" if X is a kernel matrix; then all claims are about that matrix.
     diverging : whether to work out which coefficients logistic regression sends to infinity, for two classes. By
         default it is done where it is quick: each such coefficient is another question of separability. On overlapping
         data there are none.
@@ -81,64 +82,143 @@ def certify(
     ('overlapping', (1, 1, 1, 1))
     >>> certificate.check([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1])
     """
-    _check_parameters(tolerance, time_limit, kernel)
-    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
-    if comes_in_batches(X):
-        if y is not None or kernel is not None:
-            raise ValueError("batches have labels of their own, and are no kernel matrix: leave y and kernel out")
+    chosen = _kernel(kernel, gamma, degree, coef0)
+    in_batches = comes_in_batches(X)
+    if in_batches and (y is not None or chosen is not None):
+        raise ValueError("batches have labels of their own, and are no kernel matrix: leave y and kernel out")
+    if not in_batches and y is None:
+        raise ValueError("y is missing: a matrix needs its labels; only a reader or batches have their own")
+    if chosen is not None:
+        from novikoff.prove.kernel_search import certify_kernel
+
+        _check_parameters(tolerance, time_limit)
+        found = certify_kernel(X, y, chosen, fit_intercept=fit_intercept, tolerance=tolerance, time_limit=time_limit)
+    else:
+        from novikoff.prove.examples import table_for
+
+        found = certify_encoded(
+            X,
+            y,
+            table_for(X, encoding) if in_batches else None,
+            fit_intercept=fit_intercept,
+            tolerance=tolerance,
+            time_limit=time_limit,
+            diverging=diverging,
+        )
+    return _said_if_wide(found, tolerance)
+
+
+def certify_encoded(
+    X: Any,
+    y: ArrayLike | None,
+    table: Table | None,
+    *,
+    fit_intercept: bool,
+    tolerance: float,
+    time_limit: float | None,
+    diverging: bool | None,
+) -> Certificate:
+    """The certificate of examples that were a table and are numbers now; `table` says how they became so.
+
+    X and y, or batches as X alone.
+    """
+    _check_parameters(tolerance, time_limit)
+    clock = Clock(time_limit)
+    if y is None:
         from novikoff.prove.working_set import certify_batches
 
-        return certify_batches(X, encoding, fit_intercept, tolerance, deadline, diverging)
-    if y is None:
-        raise ValueError("y is missing: a matrix needs its labels; only a reader or batches have their own")
-    if kernel is not None:
-        from novikoff.prove.feature_space import certify_kernel
-
-        return certify_kernel(X, y, fit_intercept=fit_intercept, tolerance=tolerance, deadline=deadline)
-    rows, labels = _checked(X, y)
-    problem = "binary" if len(np.unique(labels)) == 2 else "argmax"
-    points = (Points.of if problem == "binary" else kesler_points)(rows, labels, fit_intercept)
-    facts = facts_about(rows, labels, fit_intercept, problem)
-    names = getattr(X, "columns", None)
-    facts["feature_names"] = None if names is None else tuple(map(str, names))
-
-    return certify_points(points, facts, labels, tolerance, deadline, diverging)
+        return certify_batches(X, table, fit_intercept, tolerance, clock, diverging)
+    names = None if table is None else table.encoding.feature_names
+    data = InMemory.of(X, y, fit_intercept, table, names)
+    question = Question(data.points, data.subject.problem, data.labels)
+    return conclude(data, find_witnesses(question, tolerance, clock, diverging))
 
 
-def certify_points(
-    points: Points, facts: dict[str, Any], y: NDArray[Any], tolerance: float, deadline: float, diverging: bool | None
-) -> Certificate:
-    """The certificate of points that are in memory; `facts` are those about the data, see `facts_about`."""
-    answer = decide(Face(points, np.arange(points.n_points)), deadline, tolerance)
-    wanted = False if facts["problem"] == "argmax" else diverging
+def _said_if_wide(certificate: Certificate, tolerance: float) -> Certificate:
+    if certificate.verdict is Verdict.SEPARABLE and certificate.margin.lower > 0 and certificate.gap > tolerance:
+        warnings.warn(
+            f"the bounds of the margin are {certificate.gap:.1e} apart, relatively, and {tolerance:g} was asked for; "
+            "both are true, and more time may bring them closer",
+            stacklevel=3,
+        )
+    return certificate
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Points that are in memory, and the labels of their rows."""
+
+    points: Points
+    problem: Problem
+    labels: NDArray[Any]
+
+    def named(
+        self, numbers: NDArray[np.int64], weights: tuple[Any, ...]
+    ) -> tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...] | None]:
+        """Points by their rows and, with many classes, rivals."""
+        if self.problem == "binary":
+            return tuple(int(number) for number in numbers), weights, None
+        rows, rivals = rows_and_rivals(self.labels, np.asarray(numbers))
+        return rows, weights, rivals
+
+    def support(self, numbers: NDArray[np.int64], weights: NDArray[np.float64]) -> Support:
+        order = np.argsort(numbers)
+        return Support(*self.named(numbers[order], tuple(weights[order].tolist())))
+
+    def vector(self, whole: Whole) -> tuple[int, ...]:
+        """Without the place of the constant that Kesler's points do not have."""
+        return tuple(whole[:-1] if self.problem == "argmax" else whole)
+
+
+def find_witnesses(question: Question, tolerance: float, clock: Clock, diverging: bool | None) -> Witnesses:
+    """What proves that the points are separable, or that they are not, or how far apart they can be at most."""
+    points = question.points
+    answer = decide(Face(points, np.arange(points.n_points)), clock, tolerance)
+    wanted = False if question.problem == "argmax" else diverging
     if answer.vector is not None:
-        return _separable(points, facts, y, answer, tolerance, deadline, wanted)
+        return _separable(question, answer, tolerance, clock, wanted)
     if answer.obstruction is not None:
-        return _not_separable(points, facts, y, answer, deadline, wanted)
-    return _undecided(points, facts, y, answer)
-
-
-def _separable(
-    points: Points,
-    facts: dict[str, Any],
-    y: NDArray[Any],
-    answer: Answer,
-    tolerance: float,
-    deadline: float,
-    wanted: bool | None,
-) -> Certificate:
-    """The bracket by floats; by rationals if floats left it too wide and the data are small."""
+        return _not_separable(question, answer, clock, wanted)
     nearest = answer.nearest
-    certificate = None
+    if nearest is None:
+        return Witnesses()
+    vector = as_whole_floats(nearest.separator)
+    separates = lower_square(points, vector) is not None
+    support = question.support(nearest.rows, nearest.weights)
+    return Witnesses(vector=question.vector(vector) if separates else None, support=support)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """A separator and a convex combination: a bracket of the margin."""
+
+    vector: Whole
+    numbers: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    def gap(self, points: Points) -> float:
+        """The relative gap between the bounds, infinite if the vector does not separate."""
+        lower = lower_square(points, self.vector)
+        upper = upper_square(points, self.numbers, self.weights)
+        if lower is None:
+            return math.inf
+        return 1 - math.sqrt(lower / upper) if upper else 0.0
+
+
+def _separable(question: Question, answer: Answer, tolerance: float, clock: Clock, wanted: bool | None) -> Witnesses:
+    """The bracket by floats; by rationals if floats left it too wide and the data are small."""
+    points, nearest = question.points, answer.nearest
+    pair = None
     if nearest is not None and nearest.lower > 0:
-        certificate = _with_support(points, facts, y, as_whole_floats(nearest.separator), nearest.rows, nearest.weights)
-    if certificate is None or certificate.verdict is not Verdict.SEPARABLE or _gap(certificate) > tolerance:
-        certificate = _exactly(points, facts, y, deadline) or certificate
-    if certificate is None:
-        certificate = _with_support(points, facts, y, answer.vector or [], np.zeros(1, dtype=np.int64), np.ones(1))
+        pair = _Pair(as_whole_floats(nearest.separator), nearest.rows, nearest.weights)
+    if pair is None or not pair.gap(points) <= tolerance:
+        pair = _exactly(points, clock) or pair
+    if pair is None or math.isinf(pair.gap(points)):
+        pair = _Pair(list(answer.vector or []), np.zeros(1, dtype=np.int64), np.ones(1))
     everything = np.arange(points.n_points)
-    signs = _signs(points, answer.vector or [], everything[:0], everything, deadline, wanted)
-    return replace(certificate, divergences=signs)
+    signs = _signs(points, answer.vector or [], everything[:0], everything, clock, wanted)
+    support = question.support(pair.numbers, pair.weights)
+    return Witnesses(vector=question.vector(pair.vector), support=support, divergences=signs)
 
 
 def _signs(
@@ -146,131 +226,56 @@ def _signs(
     weak: Whole,
     face: NDArray[np.int64],
     left: NDArray[np.int64],
-    deadline: float,
+    clock: Clock,
     wanted: bool | None,
-) -> dict[int | str, Divergence] | None:
+) -> Mapping[Any, Divergence] | None:
     """The diverging coefficients, if they are wanted, or if nobody said so and it is quick."""
     if wanted is None:
         widest = points.dimension if len(face) == 0 else len(places_that_vary(points, face))
         wanted = widest * len(left) * points.dimension <= QUICK_TO_SIGN
-    return divergences(points, weak, face, left, deadline) if wanted else None
+    return divergences(points, weak, face, left, clock) if wanted else None
 
 
-def _with_support(
-    points: Points,
-    facts: dict[str, Any],
-    y: NDArray[Any],
-    vector: Whole,
-    numbers: NDArray[np.int64],
-    weights: NDArray[np.float64],
-) -> Certificate:
-    order = np.argsort(numbers)
-    numbers = numbers[order]
-    support = Support(*_named(facts, y, numbers, tuple(weights[order].tolist())))
-    return separable_or_undecided(points, facts, vector, support, numbers)
-
-
-def _exactly(points: Points, facts: dict[str, Any], y: NDArray[Any], deadline: float) -> Certificate | None:
+def _exactly(points: Points, clock: Clock) -> _Pair | None:
     """The nearest point in rationals, for data that floats bracket too widely."""
     if points.n_points * points.dimension > SMALL:
         return None
     rows, _ = whole_points(points, np.arange(points.n_points))
-    exact = nearest_point_exactly(rows, deadline)
+    exact = nearest_point_exactly(rows, clock)
     if exact is None:
         return None
     total = sum(exact.weights)
     weights = np.array([weight / total for weight in exact.weights])
-    rows_used, weights_used = np.array(exact.rows)[weights > 0], weights[weights > 0]
-    certificate = _with_support(points, facts, y, exact.direction, rows_used, weights_used)
-    return certificate if certificate.verdict is Verdict.SEPARABLE else None
+    kept = weights > 0
+    pair = _Pair(exact.direction, np.array(exact.rows)[kept], weights[kept])
+    return None if math.isinf(pair.gap(points)) else pair
 
 
-def _not_separable(
-    points: Points, facts: dict[str, Any], y: NDArray[Any], answer: Answer, deadline: float, wanted: bool | None
-) -> Certificate:
+def _not_separable(question: Question, answer: Answer, clock: Clock, wanted: bool | None) -> Witnesses:
+    points = question.points
     assert answer.obstruction is not None
-    beyond = reduce_faces(points, answer.obstruction, deadline)
+    beyond = reduce_faces(points, answer.obstruction, clock)
     order = np.argsort(beyond.obstruction.rows)
     weights = tuple(beyond.obstruction.weights[place] for place in order)
-    obstruction = Obstruction(*_named(facts, y, beyond.obstruction.rows[order], weights))
-    weak = None if beyond.weak_separator is None else tuple(beyond.weak_separator)
-    verdict = Verdict.OVERLAPPING if weak is None else Verdict.QUASI_SEPARABLE
-    signs: dict[int | str, Divergence] | None = {}
-    if weak is not None:
-        signs = _signs(points, list(weak), beyond.obstruction.rows, beyond.left, deadline, wanted)
-    return Certificate(
-        verdict if beyond.settled else Verdict.UNDECIDED,
-        "exact",
-        Bracket(0.0, 0.0),
-        geometric_margin=0.0,
-        mistake_bound=None,
-        obstruction=obstruction,
-        weak_separator=weak,
-        divergences=signs if beyond.settled else None,
-        **facts,
-    )
+    obstruction = Obstruction(*question.named(beyond.obstruction.rows[order], weights))
+    weak = beyond.weak_separator
+    if weak is None or not beyond.settled:
+        return Witnesses(obstruction=obstruction, spans=beyond.settled)
+    signs = _signs(points, list(weak), beyond.obstruction.rows, beyond.left, clock, wanted)
+    return Witnesses(obstruction=obstruction, weak_separator=question.vector(weak), divergences=signs)
 
 
-def _undecided(points: Points, facts: dict[str, Any], y: NDArray[Any], answer: Answer) -> Certificate:
-    nearest = answer.nearest
-    if nearest is None:
-        margin = Bracket(0.0, math.inf)
-        return Certificate(Verdict.UNDECIDED, "float64", margin, geometric_margin=0.0, mistake_bound=None, **facts)
-    return _with_support(points, facts, y, as_whole_floats(nearest.separator), nearest.rows, nearest.weights)
+def _kernel(form: str | None, gamma: float | None, degree: int | None, coef0: float | None) -> Kernel | None:
+    if form is not None:
+        return Kernel.of(form, gamma=gamma, degree=degree, coef0=coef0)
+    for name, value in (("gamma", gamma), ("degree", degree), ("coef0", coef0)):
+        if value is not None:
+            raise ValueError(f"{name}={value!r} belongs to a kernel; name it with kernel=, or leave {name} out")
+    return None
 
 
-def _named(
-    facts: dict[str, Any], y: NDArray[Any], numbers: NDArray[np.int64], weights: tuple[Any, ...]
-) -> tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...] | None]:
-    """Points by their rows and, with many classes, rivals."""
-    if facts["problem"] == "binary":
-        return tuple(int(number) for number in numbers), weights, None
-    rows, rivals = rows_and_rivals(y, np.asarray(numbers))
-    return rows, weights, rivals
-
-
-def _gap(certificate: Certificate) -> float:
-    lower, upper = certificate.margin
-    return (upper - lower) / upper if upper else 0.0
-
-
-def _checked(X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
-    """Rows and labels as arrays; what is wrong with them is named."""
-    rows = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
-    labels = np.asarray(y)
-    if rows.ndim != 2:
-        raise ValueError(f"X has {rows.ndim} dimension(s); examples are the rows of a matrix")
-    if labels.shape != (rows.shape[0],):
-        raise ValueError(f"y has shape {labels.shape}, but X has {rows.shape[0]} rows: one label a row is needed")
-    if rows.dtype.kind not in "biuf":
-        raise ValueError(
-            f"X has the type {rows.dtype}; convert it to real numbers first, for example with X.astype(float)"
-        )
-    if rows.dtype not in (np.float32, np.float64):
-        rows = rows.astype(np.float64)
-    entries = rows.data if hasattr(rows, "tocsr") else rows
-    if not np.isfinite(entries).all():
-        row, column = _first_not_finite(rows)
-        raise ValueError(
-            f"X contains NaN or infinity in row {row}, column {column}; impute or drop it before certifying"
-        )
-    if len(np.unique(labels)) < 2:
-        raise ValueError(f"y has only one class, {np.unique(labels).tolist()}; two are needed to ask for a separator")
-    return rows, labels
-
-
-def _first_not_finite(rows: Any) -> tuple[int, int]:
-    if not hasattr(rows, "tocsr"):
-        row, column = np.argwhere(~np.isfinite(rows))[0]
-        return int(row), int(column)
-    place = int(np.flatnonzero(~np.isfinite(rows.data))[0])
-    return int(np.searchsorted(rows.indptr, place, side="right")) - 1, int(rows.indices[place])
-
-
-def _check_parameters(tolerance: float, time_limit: float | None, kernel: str | None) -> None:
+def _check_parameters(tolerance: float, time_limit: float | None) -> None:
     if not 0 < tolerance < 1:
         raise ValueError(f"tolerance={tolerance!r} must lie between 0 and 1")
     if time_limit is not None and not time_limit > 0:
         raise ValueError(f"time_limit={time_limit!r} must be a positive number of seconds, or None")
-    if kernel not in (None, "precomputed"):
-        raise ValueError(f'kernel={kernel!r} is unknown; pass the kernel matrix as X with kernel="precomputed"')

@@ -5,7 +5,7 @@ second the rows that are named are fetched. So neither needs all examples in mem
 """
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,17 +15,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.batches import Batch, Records
 from novikoff.data.blocks import stacked
 from novikoff.data.cache import DENSE_COST, SPARSE_COST
 from novikoff.data.labels import Labels
 from novikoff.engine.rows import Rows, as_rows, csr_rows
+from novikoff.features.columns import Numeric
 from novikoff.features.spool import Labelled, batches_of, encoding_for, spooled
 from novikoff.prove.algebra import null_vectors
+from novikoff.prove.conclude import folded_dimension, on_points
 from novikoff.prove.fingerprint import Fingerprint
 from novikoff.prove.kesler import kesler_points, point_numbers
+from novikoff.prove.margin import radius_square
 from novikoff.prove.points import Points
 from novikoff.prove.products import signs_of_products, whole_points
 from novikoff.prove.proofs import lower_square
+from novikoff.prove.subject import Problem, Subject, Table, exact_numbers, header, plain_classes
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -49,7 +54,7 @@ class Examples:
     blocks: Labelled
     classes: NDArray[Any]
     fit_intercept: bool
-    feature_names: tuple[str, ...] | None = None
+    table: Table | None = None
 
     @property
     def n_rows(self) -> int:
@@ -65,8 +70,46 @@ class Examples:
         return len(self.classes) - 1
 
     @property
-    def problem(self) -> str:
+    def problem(self) -> Problem:
         return "binary" if self.rivals == 1 else "argmax"
+
+    @property
+    def dimension(self) -> int:
+        return folded_dimension(self.subject)
+
+    @cached_property
+    def _facts(self) -> tuple[Subject, Fraction]:
+        """The subject and R^2, from one pass."""
+        return self.survey(lambda piece: None)
+
+    @property
+    def subject(self) -> Subject:
+        return self._facts[0]
+
+    @property
+    def radius_square(self) -> Fraction:
+        return self._facts[1]
+
+    def survey(self, visit: Callable[[Piece], None]) -> tuple[Subject, Fraction]:
+        """The subject and R^2, from one pass over all examples, on which every piece is also visited."""
+        about: dict[str, Any] = {
+            "problem": self.problem,
+            "fit_intercept": self.fit_intercept,
+            "classes": plain_classes(self.classes),
+            "n_rows": self.n_rows,
+            "n_columns": self.n_columns,
+            "feature_names": None if self.table is None else self.table.encoding.feature_names,
+            "table": self.table,
+        }
+        digest, longest = Fingerprint(header(**about)), Fraction(0)
+        for piece in self.pieces():
+            matrix = matrix_of(piece.rows)
+            digest.add(matrix)
+            longest = max(longest, radius_square(matrix, self.fit_intercept))
+            visit(piece)
+        facts = Subject(data_hash=digest.with_labels(self._places()), **about), longest
+        self.__dict__["_facts"] = facts
+        return facts
 
     @property
     def bytes_per_row(self) -> float:
@@ -90,12 +133,21 @@ class Examples:
                 last = min(first + size, rows.n_rows)
                 yield Piece(start + first, rows.part(first, last), labels[first:last])
 
-    def labels_as_given(self) -> Iterator[list[Any]]:
-        """The labels as the source has them, block by block."""
-        places = self.blocks.labels if self.problem == "argmax" else (self.blocks.labels + 1) // 2
+    def _places(self) -> Iterator[NDArray[Any]]:
+        """The place of every label among the classes, block by block."""
+        places = self.places_of(self.blocks.labels)
         for number in range(len(self.blocks)):
             _, codes = self.blocks.cache.block(number)
-            yield self.classes[places[codes]].tolist()
+            yield places[codes]
+
+    def label_of(self, rows: Sequence[int]) -> list[Any]:
+        """The labels of some rows, as the source has them."""
+        numbers, places = np.unique(np.array(rows, dtype=np.int64), return_inverse=True)
+        return list(self.classes[self.places_of(self.take(numbers)[1])[places]].tolist())
+
+    def places_of(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Labels as they are inside, as places among the classes."""
+        return labels if self.problem == "argmax" else (labels + 1) // 2
 
     def points(self, rows: Rows, labels: NDArray[Any]) -> Points:
         """Rows as points; of many classes as many points a row as it has rivals, one row after the other."""
@@ -143,16 +195,6 @@ class Examples:
         """One pass over all points."""
         return (self.points(rows, labels) for _, rows, labels in self.pieces())
 
-    def fingerprint(self) -> str:
-        digest = Fingerprint((self.n_rows, self.n_columns))
-        for _, rows, _ in self.pieces():
-            digest.add(matrix_of(rows))
-        return digest.with_labels(self.labels_as_given())
-
-    def matrices(self) -> Iterator[Any]:
-        """One pass over the rows as they are, without their labels."""
-        return (matrix_of(rows) for _, rows, _ in self.pieces())
-
     def named(self, rows: Sequence[int], rivals: Sequence[Any] | None) -> tuple[Points, NDArray[np.int64]]:
         """Points, never none, and which of them some rows are, by themselves or against rivals."""
         numbers, places = np.unique(np.array(rows, dtype=np.int64), return_inverse=True)
@@ -166,6 +208,7 @@ class Examples:
     def lower_square(self, vector: Sequence[int]) -> Fraction | None:
         """As `proofs.lower_square`, of all points."""
         smallest: Fraction | None = None
+        vector = on_points(self.subject, vector)
         for points in self.all_points():
             square = lower_square(points, vector)
             if square is None:
@@ -176,6 +219,7 @@ class Examples:
     def weakly_separates(self, vector: Sequence[int]) -> bool:
         """As `proofs.weakly_separates`, of all points."""
         has_positive = False
+        vector = on_points(self.subject, vector)
         for points in self.all_points():
             signs = signs_of_products(points, vector)
             if signs.min() < 0:
@@ -191,22 +235,55 @@ class Examples:
         return not any(np.any(signs_of_products(p, normal)) for p in self.all_points() for normal in normals)
 
 
+def table_for(source: Iterable[Any], encoding: "Encoding | None") -> Table | None:
+    """The table that a source is, encoded as told, or else as a pass over it suggests; None for plain numbers."""
+    encoding = encoding_for(source, encoding)
+    return None if encoding is None else Table(getattr(source, "label", None), encoding)
+
+
 @contextlib.contextmanager
-def examples_from(
-    source: Iterable[Any], encoding: "Encoding | None" = None, fit_intercept: bool = True
-) -> Iterator[Examples]:
+def examples_from(source: Iterable[Any], table: Table | None = None, fit_intercept: bool = True) -> Iterator[Examples]:
     """The examples of a reader or of batches, spooled into a temporary cache; records are encoded on the way.
 
     >>> with examples_from([([[1.0], [2.0]], ["no", "yes"]), ([[3.0]], ["yes"])]) as examples:
     ...     [points.take(np.arange(3)).tolist() for points in examples.all_points()]
     [[[-1.0, -1.0], [2.0, 1.0], [3.0, 1.0]]]
     """
-    encoding = encoding_for(source, encoding)
+    encoding = None if table is None else table.encoding
     labels = Labels()
-    with spooled(batches_of(source, encoding), labels, _check_finite) as cache:
-        names = None if encoding is None else encoding.feature_names
+    with spooled(batches_of(_exactly(source, table), encoding), labels, _check_finite) as cache:
         blocks = Labelled(cache, labels.inner(), cache.n_columns)
-        yield Examples(blocks, labels.classes(), fit_intercept, names)
+        yield Examples(blocks, labels.classes(), fit_intercept, table)
+
+
+def _exactly(source: Iterable[Any], table: Table | None) -> Iterator[Any]:
+    """The same, but numbers that float64 cannot hold are refused instead of rounded."""
+    for item in source:
+        if isinstance(item, Records):
+            _check_whole_columns(item, table)
+        elif isinstance(item, tuple) and len(item) == 2 and not isinstance(item, Batch):
+            item = (exact_numbers(item[0]), item[1])
+        yield item
+
+
+def _check_whole_columns(records: Records, table: Table | None) -> None:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    kinds = {} if table is None else table.encoding.columns
+    for name, kind in kinds.items():
+        if not isinstance(kind, Numeric) or name not in records.columns.schema.names:
+            continue
+        column = records.columns.column(name)
+        if not pa.types.is_integer(column.type) or len(column) == 0:
+            continue
+        bounds = compute.min_max(column).as_py()
+        if max(abs(bounds["min"] or 0), abs(bounds["max"] or 0)) > 2**53:
+            where = f" in {records.file}" if records.file else ""
+            raise ValueError(
+                f"the column {name!r}{where} has whole numbers beyond 2^53, which float64 would round; subtract an "
+                "offset, or treat the column as categorical, or ignore it"
+            )
 
 
 def matrix_of(rows: Rows) -> Any:

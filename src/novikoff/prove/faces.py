@@ -7,15 +7,15 @@ is facial reduction. It ends, after at most as many rounds as the space has dime
 """
 
 import math
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.algebra import as_whole, null_vectors, solution
+from novikoff.prove.algebra import as_whole, null_vectors, only_null_vector, solution
+from novikoff.prove.clock import Clock
 from novikoff.prove.hull import Nearest, nearest_point
 from novikoff.prove.points import Floats, Points
 from novikoff.prove.products import signs_of_products, whole_points
@@ -28,6 +28,10 @@ SMALL = 40_000
 # How often a face is reduced in a space of more dimensions than this: never. Its complement would have to be written
 # out.
 LARGEST_COMPLEMENT = 2_000
+
+# Coordinates that are written out in whole numbers, and in floats.
+MOST_COORDINATES = 5_000_000
+MOST_FLOATS = 50_000_000
 
 Whole = list[int]
 
@@ -47,6 +51,17 @@ class Answer:
     nearest: Nearest | None
     vector: Whole | None = None
     obstruction: Obstruction | None = None
+
+    def widened(self, face: "Face") -> "Answer":
+        """The answer about a face, given the one without its columns of zeros."""
+        columns, dimension = face.points.columns_of(face.left), face.points.dimension
+        nearest = self.nearest
+        if nearest is not None:
+            point, separator = np.zeros((2, dimension))
+            point[[*columns, -1]], separator[[*columns, -1]] = nearest.point, nearest.separator
+            nearest = replace(nearest, point=point, separator=separator)
+        vector = None if self.vector is None else widened(self.vector, columns, dimension)
+        return Answer(nearest, vector, self.obstruction)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,14 +106,25 @@ class Face:
             rows = [[_dot(row, vector) for vector in self.basis] for row in rows]
         return rows, min(exponent, 0)
 
-    def whole_columns(self, which: NDArray[np.int64]) -> list[tuple[int, ...]]:
-        """The coordinates of points, in ascending order, that are not all 0, one after the other."""
-        rows = (
-            self.as_whole(which)[0]
-            if self.basis or self.extra
-            else whole_points(self.points.narrow(self.left[which]))[0]
-        )
+    def whole_columns(self, which: NDArray[np.int64]) -> list[tuple[int, ...]] | None:
+        """The coordinates of points, in ascending order, that are not all 0, one after the other.
+
+        None if there are so few that more than one combination of the points is 0, or too many to be written out.
+        """
+        is_plain = self.basis is None and not self.extra
+        columns = self.points.columns_of(self.left[which]) if is_plain else range(self.dimension)
+        if len(columns) + 2 < len(which) or len(columns) * len(which) > MOST_COORDINATES:
+            return None
+        rows, _ = whole_points(self.points.narrow(self.left[which])) if is_plain else self.as_whole(which)
         return [column for column in zip(*rows, strict=True) if any(column)]
+
+    def without_columns_of_zeros(self) -> "Face":
+        """The same question in the columns that matter; this one itself if that makes no difference."""
+        if self.basis is not None or self.extra or not self.points.is_sparse:
+            return self
+        columns = self.points.columns_of(self.left)
+        few = self.points.in_columns(columns)
+        return self if few is self.points else replace(self, points=few)
 
     def outside(self, coordinates: Sequence[int]) -> Whole:
         """A vector given in coordinates of the basis, in the whole space."""
@@ -119,19 +145,26 @@ class Face:
         return as_whole([Fraction(value) / _largest(vector) for value, vector in pairs])
 
 
-def decide(face: Face, deadline: float, tolerance: float = 1e-6) -> Answer:
+def decide(face: Face, clock: Clock, tolerance: float = 1e-6) -> Answer:
     """Strictly separable or not, proved exactly; by floats first, by rationals if these fail and the data are small."""
+    narrow = face.without_columns_of_zeros()
+    return _decide(face, clock, tolerance) if narrow is face else _decide(narrow, clock, tolerance).widened(face)
+
+
+def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
     nearest = None
     size = len(face.left) + len(face.extra)
+    if size * face.dimension > MOST_FLOATS and (face.basis is not None or face.extra):
+        return Answer(None)
     floats = face.as_floats()
     if math.isfinite(floats.radius):
-        nearest = nearest_point(floats, tolerance=tolerance, deadline=deadline)
-        answer = _from_floats(face, nearest)
+        nearest = nearest_point(floats, tolerance=tolerance, deadline=clock)
+        answer = _from_floats(face, nearest, clock)
         if answer is not None:
             return answer
     if size * face.dimension <= SMALL:
         rows, _ = face.as_whole(np.arange(size))
-        exact = nearest_point_exactly(rows, deadline)
+        exact = nearest_point_exactly(rows, clock)
         if exact is not None and any(exact.direction):
             return Answer(nearest, vector=face.outside(exact.direction))
         if exact is not None:
@@ -141,19 +174,18 @@ def decide(face: Face, deadline: float, tolerance: float = 1e-6) -> Answer:
     return Answer(nearest)
 
 
-def _from_floats(face: Face, nearest: Nearest) -> Answer | None:
+def _from_floats(face: Face, nearest: Nearest, clock: Clock) -> Answer | None:
     """What a float solution suggests, if it can be proved."""
     if nearest.lower > 0:
         direction = nearest.separator[: face.dimension]
         vector = face.outside(face.whole_coordinates(direction))
         return Answer(nearest, vector=vector) if face.is_separated_by(vector) else None
-    if len(nearest.rows) > face.dimension + 1:
-        return None
     carriers = np.sort(nearest.rows)
-    combinations = null_vectors(face.whole_columns(carriers), len(carriers))
-    if len(combinations) != 1:
+    columns = face.whole_columns(carriers)
+    weights = None if columns is None else only_null_vector(columns, len(carriers), clock)
+    if weights is None:
         return None
-    weights = combinations[0] if combinations[0][0] > 0 else [-weight for weight in combinations[0]]
+    weights = weights if weights[0] > 0 else [-weight for weight in weights]
     if min(weights) <= 0:
         return None
     return Answer(nearest, obstruction=Obstruction(carriers, weights))
@@ -172,56 +204,78 @@ class Beyond:
     settled: bool
 
 
-def reduce_faces(points: Points, obstruction: Obstruction, deadline: float) -> Beyond:
+def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Beyond:
     """Go on beyond an obstruction until a weak separator or a spanning obstruction is found."""
-    everything = np.arange(points.n_points)
-    if points.dimension > LARGEST_COMPLEMENT:
-        return Beyond(obstruction, everything, None, settled=False)
+    columns = points.columns_of(np.arange(points.n_points))
+    few = points.in_columns(columns)
+    if few.dimension > LARGEST_COMPLEMENT or len(obstruction.rows) * few.dimension > MOST_COORDINATES:
+        return Beyond(obstruction, np.arange(points.n_points), None, settled=False)
+    beyond = _reduce_faces(few, obstruction, clock)
+    if few is points or beyond.weak_separator is None:
+        return beyond
+    return replace(beyond, weak_separator=widened(beyond.weak_separator, columns, points.dimension))
+
+
+def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Beyond:
+    left: NDArray[np.int64] | None = np.arange(points.n_points)
     while True:
         rows, _ = whole_points(points, obstruction.rows)
-        complement = null_vectors(rows, points.dimension)
-        left = _outside_the_span(points, complement, deadline)
-        if left is None:
-            return Beyond(obstruction, everything, None, settled=False)
+        complement = null_vectors(rows, points.dimension, clock)
+        left = None if complement is None else _outside_the_span(points, complement, clock)
+        if complement is None or left is None:
+            return Beyond(obstruction, np.arange(points.n_points), None, settled=False)
         if len(left) == 0:
             return Beyond(obstruction, left, None, settled=True)
-        face = Face(points, left, complement)
-        answer = decide(face, deadline)
+        answer = decide(Face(points, left, complement), clock)
         if answer.vector is not None:
             return Beyond(obstruction, left, answer.vector, settled=True)
-        if answer.obstruction is None or time.monotonic() > deadline:
+        if answer.obstruction is None:
             return Beyond(obstruction, left, None, settled=False)
         found = Obstruction(left[answer.obstruction.rows], answer.obstruction.weights)
-        obstruction = _joined(points, obstruction, found)
+        joined = _joined(points, obstruction, found, clock)
+        if joined is None:
+            return Beyond(obstruction, left, None, settled=False)
+        obstruction = joined
 
 
-def _outside_the_span(points: Points, complement: list[Whole], deadline: float) -> NDArray[np.int64] | None:
+def _outside_the_span(points: Points, complement: list[Whole], clock: Clock) -> NDArray[np.int64] | None:
     """The points that have a product with some vector of the complement; None if that takes too long."""
     outside = np.zeros(points.n_points, dtype=bool)
     for normal in complement:
-        if time.monotonic() > deadline:
+        if clock.is_over():
             return None
         outside |= signs_of_products(points, normal) != 0
     return np.flatnonzero(outside)
 
 
-def _joined(points: Points, face: Obstruction, found: Obstruction) -> Obstruction:
-    """One obstruction of a face and of what vanishes in its complement.
+def _joined(points: Points, face: Obstruction, found: Obstruction, clock: Clock) -> Obstruction | None:
+    """One obstruction of a face and of what vanishes in its complement; None if that takes too long.
 
     The sum of what was found lies in the span of the face: cancel it there, and add so much of the face's own
     combination, which is 0, that every weight is positive.
     """
     every = np.concatenate([face.rows, found.rows])
+    if len(every) * points.dimension > MOST_COORDINATES:
+        return None
     rows, _ = whole_points(points, every)
     own, new = rows[: len(face.rows)], rows[len(face.rows) :]
     total = [-_dot(found.weights, column) for column in zip(*new, strict=True)]
-    correction = solution(own, total)
+    correction = solution(own, total, clock)
     if correction is None:
-        raise ArithmeticError("a combination that vanishes in the complement of a face must lie in its span")
+        return None
     lift = max(-c / w for c, w in zip(correction, face.weights, strict=True))
     times = max(math.floor(lift), 0) + 1
     weights = [c + times * w for c, w in zip(correction, face.weights, strict=True)]
     return Obstruction(every, as_whole([*weights, *map(Fraction, found.weights)]))
+
+
+def widened(vector: Whole, columns: NDArray[np.int64], dimension: int) -> Whole:
+    """A vector that was found in some columns, and the constant's, in the whole space."""
+    wide = [0] * dimension
+    for column, value in zip(columns.tolist(), vector[:-1], strict=True):
+        wide[column] = value
+    wide[-1] = vector[-1]
+    return wide
 
 
 def _dot(a: Sequence[int], b: Sequence[int]) -> int:

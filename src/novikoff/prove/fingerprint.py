@@ -1,49 +1,52 @@
-"""A hash of labelled data that depends neither on how they are stored nor on the pieces in which they come."""
+"""A hash of what a certificate speaks of: the numbers, the labels, and everything that says what they mean.
+
+It depends neither on how the numbers are stored nor on the pieces in which they come. `docs/certificates.md` gives it
+byte by byte.
+"""
 
 import hashlib
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 BLOCK = 4096
 
 Entries = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
-def fingerprint(X: Any, y: ArrayLike) -> str:
-    """SHA-256 of the shape, of every entry that is not 0 with its place, and of the labels.
+def canonical(value: Any) -> str:
+    """JSON in the one way in which it can be written: keys sorted, no spaces, ASCII.
 
-    Dense and CSR, float32 and float64, any order in memory: the same numbers have the same fingerprint.
-
-    >>> from scipy.sparse import csr_matrix
-    >>> fingerprint([[1, 0], [0, 2]], [1, -1]) == fingerprint(csr_matrix([[1.0, 0.0], [0.0, 2.0]]), [1, -1])
-    True
+    >>> canonical({"b": [1, 1.0, True], "a": "é"})
+    '{"a":"\\\\u00e9","b":[1,1.0,true]}'
     """
-    rows = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
-    digest = Fingerprint(rows.shape)
-    digest.add(rows)
-    return digest.with_labels([np.asarray(y).tolist()])
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 class Fingerprint:
-    """The fingerprint of rows that come piece by piece, in pieces of any size; their labels come last.
+    """SHA-256 of a header, of every entry that is not 0 with its place, and of the labels; rows come piece by piece.
 
-    >>> digest = Fingerprint((2, 2))
-    >>> digest.add(np.array([[1, 0]]))
-    >>> digest.add(np.array([[0, 2]]))
-    >>> digest.with_labels([[1], [-1]]) == fingerprint([[1, 0], [0, 2]], [1, -1])
+    Dense and CSR, float32 and float64, any order in memory, pieces of any size: the same numbers have the same
+    fingerprint.
+
+    >>> whole, parts = Fingerprint({"rows": 2}), Fingerprint({"rows": 2})
+    >>> whole.add(np.array([[1, 0], [0, 2]]))
+    >>> parts.add(np.array([[1, 0]])), parts.add(np.array([[0, 2]]))
+    (None, None)
+    >>> whole.with_labels([np.array([0, 1])]) == parts.with_labels([np.array([0]), np.array([1])])
     True
     """
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self._digest = hashlib.sha256(repr(tuple(int(size) for size in shape)).encode())
+    def __init__(self, header: Mapping[str, Any]) -> None:
+        self._digest = hashlib.sha256(canonical(header).encode() + b"\n")
         self._waiting: list[Entries] = []
         self._n_waiting = 0
 
     def add(self, rows: Any) -> None:
-        """The next rows, dense or CSR."""
+        """The next rows, dense or CSR; no entry of a row may stand twice."""
         start = 0
         while start < rows.shape[0]:
             stop = min(start + BLOCK - self._n_waiting, rows.shape[0])
@@ -54,20 +57,15 @@ class Fingerprint:
                 self._flush()
             start = stop
 
-    def with_labels(self, labels: Iterable[list[Any]]) -> str:
-        """The fingerprint, once all rows are in: from the labels, in pieces of any size."""
+    def with_labels(self, places: Iterable[NDArray[Any]]) -> str:
+        """The fingerprint, once all rows are in: from the place of every label among the classes, in any pieces."""
         self._flush()
-        self._digest.update(b"[")
-        between = ""
-        for part in labels:
-            if part:
-                self._digest.update((between + repr(part)[1:-1]).encode())
-                between = ", "
-        self._digest.update(b"]")
+        for part in places:
+            self._digest.update(np.ascontiguousarray(part, dtype="<u4").data)
         return self._digest.hexdigest()
 
     def _flush(self) -> None:
-        for parts, kind in zip(zip(*self._waiting, strict=True), ("<i8", "<u4", "<f8"), strict=False):
+        for parts, kind in zip(zip(*self._waiting, strict=True), ("<u8", "<u8", "<f8"), strict=False):
             for part in parts:
                 self._digest.update(np.ascontiguousarray(part.astype(kind, copy=False)).data)
         self._waiting.clear()
@@ -76,7 +74,7 @@ class Fingerprint:
 
 def _sparse_entries(block: Any) -> Entries:
     rows = block.copy()
-    rows.sum_duplicates()
+    rows.sort_indices()
     rows.eliminate_zeros()
     return np.diff(rows.indptr), rows.indices, rows.data
 

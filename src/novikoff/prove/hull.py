@@ -16,7 +16,6 @@ starts from.
 
 import itertools
 import math
-import time
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 
 from novikoff.engine.hull import descend, descend_by_products, settle, squared_lengths, survey
 from novikoff.engine.rows import as_rows
+from novikoff.prove.clock import Clock
 from novikoff.prove.points import Points
 
 Floats = NDArray[np.float64]
@@ -78,10 +78,8 @@ class NearestByProducts:
     settled: bool
 
 
-def nearest_point(points: Points, *, tolerance: float = 1e-6, deadline: float | None = None) -> Nearest:
+def nearest_point(points: Points, *, tolerance: float = 1e-6, deadline: Clock | None = None) -> Nearest:
     """The point of the hull of `points` that is nearest to the origin, up to a relative gap of `tolerance`.
-
-    `deadline` is a time of `time.monotonic()`.
 
     >>> from novikoff.prove.points import Points
     >>> nearest = nearest_point(Points.of([[3.0, 1.0], [1.0, 3.0], [5.0, 5.0]], [1, 1, 1], fit_intercept=False))
@@ -123,7 +121,7 @@ def nearest_in_feature_space(
     constant: float,
     *,
     tolerance: float = 1e-6,
-    deadline: float | None = None,
+    deadline: Clock | None = None,
 ) -> NearestByProducts:
     """As `nearest_point`, for points of which only the kernel matrix is known: <z_i, z_j> = y_i y_j (K_ij + constant).
 
@@ -405,19 +403,17 @@ class _Working:
         return self.rows[self.active]
 
 
-def _cut(source: _Source, tolerance: float, deadline: float | None, start: _Search | None = None) -> _Search:
-    return _cut_from(source, tolerance, deadline, start)[0]
+def _cut(source: _Source, tolerance: float, clock: Clock | None, start: _Search | None = None) -> _Search:
+    return _cut_from(source, tolerance, clock, start)[0]
 
 
-def _cut_from(
-    source: _Source, tolerance: float, deadline: float | None, start: _Search | None
-) -> tuple[_Search, Numbers]:
+def _cut_from(source: _Source, tolerance: float, clock: Clock | None, start: _Search | None) -> tuple[_Search, Numbers]:
     """Solve a working set, look at all points, add the worst; also returns the last working set."""
     size = min(source.n_points, source.dimension)
     batch, most_rows = 3 * size + 10, 6 * size + 50
     if start is None:
         search = _Search(np.zeros(1, dtype=np.int64), np.ones(1))
-        rows = _first_rows(source, most_rows, deadline)
+        rows = _first_rows(source, most_rows, clock)
         working = _Working(rows, source.coordinates(rows), np.zeros(0, dtype=np.int64), np.zeros(0))
     else:
         search, rows = start, start.rows
@@ -425,16 +421,16 @@ def _cut_from(
         working = _Working(rows, source.coordinates(rows), np.arange(len(rows)), start.weights)
     stalls = 0
     while True:
-        working, direction, is_nothing = _solve(source, working, deadline)
+        working, direction, is_nothing = _solve(source, working, clock)
         upper = source.length(working.support, working.weights)
         before = search
         search = search.with_point(working.support, working.weights, upper)
         if is_nothing:
-            working = _leaner(source, working)
+            working = _leaner(source, working, clock)
             upper = source.length(working.support, working.weights)
             carried = replace(search, rows=working.support, weights=working.weights, upper=upper)
             return replace(carried, settled=True), working.rows
-        if _is_late(deadline) and search.separator is not None:
+        if _is_late(clock) and search.separator is not None:
             break
         separator = source.separator(working.support, working.weights, working.coordinates, direction)
         margins = source.margins(separator)
@@ -447,7 +443,7 @@ def _cut_from(
         is_wrong = margins < upper * (1 - tolerance / 4)
         is_wrong[working.rows] = False
         new = np.flatnonzero(is_wrong)
-        if len(new) == 0 or stalls == STALLS or _is_late(deadline):
+        if len(new) == 0 or stalls == STALLS or _is_late(clock):
             break
         if len(new) > batch:
             new = new[np.argpartition(margins[new], batch)[:batch]]
@@ -455,7 +451,7 @@ def _cut_from(
     return search, working.rows
 
 
-def _leaner(source: _Source, working: _Working) -> _Working:
+def _leaner(source: _Source, working: _Working, clock: Clock | None) -> _Working:
     """Without the points that rounding alone keeps, if the others carry the origin as well."""
     points = working.coordinates.matrix[working.active]
     shares = working.weights * np.linalg.norm(points, axis=1)
@@ -464,11 +460,11 @@ def _leaner(source: _Source, working: _Working) -> _Working:
         return working
     coordinates = _Coordinates(points[keep], working.coordinates.columns)
     few = _Working(working.support[keep], coordinates, np.arange(len(keep)), working.weights[keep])
-    few, _, is_nothing = _solve(source, few, None)
+    few, _, is_nothing = _solve(source, few, clock)
     return few if is_nothing else working
 
 
-def _first_rows(source: _Source, most: int, deadline: float | None) -> Numbers:
+def _first_rows(source: _Source, most: int, clock: Clock | None) -> Numbers:
     """All rows if they are few, else the working set of a sample: passes over a sixteenth cost a sixteenth."""
     n = source.n_points
     if n <= most:
@@ -476,7 +472,7 @@ def _first_rows(source: _Source, most: int, deadline: float | None) -> Numbers:
     step = 16
     if n < step * most // 2:
         return np.unique(np.linspace(0, n - 1, most // 2).astype(np.int64))
-    return step * _cut_from(source.every(step), 1e-3, deadline, None)[1]
+    return step * _cut_from(source.every(step), 1e-3, clock, None)[1]
 
 
 def _exchange(source: _Source, working: _Working, margins: Floats, new: Numbers, most: int) -> _Working:
@@ -488,7 +484,7 @@ def _exchange(source: _Source, working: _Working, margins: Floats, new: Numbers,
     return _Working(rows, source.coordinates(rows), np.searchsorted(keep, working.active), working.weights)
 
 
-def _solve(source: _Source, working: _Working, deadline: float | None) -> tuple[_Working, Floats, bool]:
+def _solve(source: _Source, working: _Working, clock: Clock | None) -> tuple[_Working, Floats, bool]:
     """The nearest point of the hull of a working set, a separator's direction, and whether that point is the origin.
 
     The least-squares problem behind it appends a coordinate c to every point. Its residual is the separator, and it is
@@ -513,7 +509,7 @@ def _solve(source: _Source, working: _Working, deadline: float | None) -> tuple[
             reached = float(np.linalg.norm(weights @ points[active]))
             is_nothing = reached <= math.sqrt(k + 10) * source.rounding * float(weights @ lengths[active])
             is_done = steps < most_steps or is_nothing
-            if is_nothing or _is_late(deadline) or (is_done and c <= 32 * max(reached, least)):
+            if is_nothing or _is_late(clock) or (is_done and c <= 32 * max(reached, least)):
                 return replace(working, active=active, weights=weights), -residual[:-1], is_nothing
 
 
@@ -531,40 +527,39 @@ def _factors(stacked: Floats, active: Numbers, weights: Floats) -> tuple[Numbers
     return *room, k
 
 
-def _is_late(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() >= deadline
+def _is_late(clock: Clock | None) -> bool:
+    return clock is not None and clock.is_over()
 
 
 # -- coordinate descent -----------------------------------------------------------------------------------------------
 
 
-def _descend(source: _Source, tolerance: float, deadline: float | None) -> _Search:
+def _descend(source: _Source, tolerance: float, clock: Clock | None) -> _Search:
     """Epochs of coordinate descent in random order, with a look at the bracket now and then.
 
     On points that no plane separates the multipliers grow for ever, and fastest on the points that are to blame. So
     after some epochs cutting planes try those, and also finish what is nearly finished if few points carry it.
     """
     descent = source.descent()
-    started = time.monotonic()
-    deadline = started + PATIENCE if deadline is None else deadline
+    clock = clock or Clock(PATIENCE)
+    started = clock.now()
     generator = np.random.default_rng(0)
     search = _Search(np.zeros(1, dtype=np.int64), np.ones(1))
     alpha_before = descent.alpha.copy()
     next_try = 50
     for epoch in itertools.count(1):
         off = descent.epoch(generator.permutation(source.n_points))
-        if off > tolerance and epoch % 10 and not _is_late(deadline):
+        if off > tolerance and epoch % 10 and not _is_late(clock):
             continue
         search = _with_multipliers(source, search, descent.alpha)
         if search.agrees(tolerance):
             return replace(search, settled=True)
-        if _is_late(deadline):
+        if _is_late(clock):
             break
         if epoch >= next_try:
             next_try *= 4
             # An attempt that fails may cost about as much as the descent up to it.
-            now = time.monotonic()
-            until = min(deadline, now + max(2.0, now - started))
+            until = Clock(min(clock.left(), max(2.0, clock.now() - started)), clock.now)
             search = _try_few(source, search, descent.alpha, descent.alpha - alpha_before, tolerance, until)
             alpha_before = descent.alpha.copy()
             if search.settled:
@@ -582,7 +577,7 @@ def _with_multipliers(source: _Source, search: _Search, alpha: Floats) -> _Searc
 
 
 def _try_few(
-    source: _Source, search: _Search, alpha: Floats, growth: Floats, tolerance: float, deadline: float | None
+    source: _Source, search: _Search, alpha: Floats, growth: Floats, tolerance: float, clock: Clock | None
 ) -> _Search:
     """Cutting planes from the points that carry the nearest one, or from the fastest growers if none separates."""
     rows = np.flatnonzero(alpha)
@@ -591,7 +586,7 @@ def _try_few(
     if search.lower <= 0 and len(rows) > MOST_FOR_CUTTING:
         rows = np.sort(rows[np.argpartition(-growth[rows], MOST_FOR_CUTTING)[:MOST_FOR_CUTTING]])
     start = replace(search, rows=rows, weights=alpha[rows] / alpha[rows].sum(), upper=math.inf)
-    found = _cut(source, tolerance, deadline, start)
+    found = _cut(source, tolerance, clock, start)
     if found.upper <= search.upper:
         return found
     found = replace(found, rows=search.rows, weights=search.weights, upper=search.upper)

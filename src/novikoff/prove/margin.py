@@ -6,15 +6,16 @@ examples. The distance in the picture, with ||w|| alone below, is `Separator.dis
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up
 from novikoff.features.fold import signs
+from novikoff.prove.exact import fraction_root_up
+from novikoff.prove.longest import longest_square
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,47 +115,27 @@ def multiclass_margins(
 
 
 def radius(X: Any, fit_intercept: bool = True) -> float:
-    """R: the length of the longest example, with its folded 1 if there is an intercept; rounded up.
+    """R: the length of the longest example, with its folded 1 if there is an intercept; the smallest float not below.
 
     >>> radius([[3.0, 4.0], [1.0, 1.0]], fit_intercept=False)
     5.0
     """
+    return fraction_root_up(radius_square(X, fit_intercept))
+
+
+def radius_square(X: Any, fit_intercept: bool = True) -> Fraction:
+    """R squared, exactly.
+
+    >>> radius_square([[1.0, 0.5]], fit_intercept=False)
+    Fraction(5, 4)
+    """
     matrix: Any = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
     if matrix.shape[0] == 0:
         raise ValueError("X has no rows, so no longest one")
-    entries = matrix.data if hasattr(matrix, "tocsr") else matrix
-    largest = max((float(np.abs(part).max(initial=0.0)) for part in _blocks(entries)), default=0.0)
-    largest = max(largest, float(fit_intercept))
-    if not math.isfinite(largest):
-        raise ValueError("X contains NaN or infinity: a point has finite coordinates")
-    if largest == 0:
-        return 0.0
-    # A power of two: no square overflows, and nothing is rounded by it.
-    scale = 2.0 ** min(-math.frexp(largest)[1], 1000)
-    longest = max(float(_squares(part * np.float64(scale)).max(initial=0.0)) for part in _blocks(matrix))
-    longest += scale * scale if fit_intercept else 0.0
-    if not (entries.size < 2**12 and _has_few_bits(entries * np.float64(scale))):
-        longest *= 1 + 2 * (matrix.shape[1] + 4) * UNIT_ROUNDOFF
-    return root_up(longest) / scale
-
-
-def _blocks(matrix: Any) -> Iterator[Any]:
-    """A matrix in parts, so that no copy of all of it is ever made."""
-    for start in range(0, matrix.shape[0], 1 << 14):
-        yield matrix[start : start + (1 << 14)]
-
-
-def _squares(matrix: Any) -> NDArray[np.float64]:
-    """The squared length of every row."""
-    if hasattr(matrix, "tocsr"):
-        return np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", matrix, matrix)
-
-
-def _has_few_bits(values: NDArray[np.float64]) -> bool:
-    """Whether numbers of at most 1 have no more than 20 binary digits, so that sums of their squares are exact."""
-    shifted = values * 2.0**20
-    return bool(np.array_equal(shifted, np.rint(shifted)))
+    if hasattr(matrix, "tocsr") and not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return longest_square(matrix) + int(fit_intercept)
 
 
 def _as_matrix(X: Any) -> Any:

@@ -68,8 +68,10 @@ class Points:
         """Whether every point has 0 in all of these coordinates."""
         if coordinates[-1] and self.constant:
             return False
-        chosen = self.rows[:, np.flatnonzero(coordinates[:-1])]
-        return not np.any(chosen.data if self.is_sparse else chosen)
+        if self.is_sparse:
+            return not np.any(self.rows.data[coordinates[self.rows.indices]])
+        columns = np.flatnonzero(coordinates[:-1]).tolist()
+        return not any(np.any(self.rows[:, column]) for column in columns)
 
     def combine(self, which: NDArray[np.int64], weights: Floats) -> Floats:
         """The sum of some points, each times its weight."""
@@ -84,10 +86,19 @@ class Points:
 
     def narrow(self, which: NDArray[np.int64]) -> "Points":
         """Some of the points, without the columns in which all of them are 0."""
+        columns = self.columns_of(which)
+        return Points(self.rows[which][:, columns], self.signs[which], self.constant)
+
+    def columns_of(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The columns in which some of the chosen points differ from 0, ascending."""
         chosen = self.rows[which]
         if self.is_sparse:
-            chosen = chosen[:, np.unique(chosen.indices)]
-        return Points(chosen, self.signs[which], self.constant)
+            return np.unique(chosen.indices[chosen.data != 0]).astype(np.int64)
+        return np.flatnonzero(chosen.any(axis=0))
+
+    def in_columns(self, columns: NDArray[np.int64]) -> "Points":
+        """The points without the other columns; not copied if there are none."""
+        return self if len(columns) == self.dimension - 1 else Points(self.rows[:, columns], self.signs, self.constant)
 
     def take(self, which: NDArray[np.int64]) -> Floats:
         """Some points, written out."""

@@ -1,6 +1,7 @@
 """The few exact facts that a certificate rests on. None of them knows how the claim was found."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,9 @@ from novikoff.prove.algebra import null_vectors
 from novikoff.prove.exact import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.points import Points
 from novikoff.prove.products import exact_sum, signs_of_products, smallest_product, whole_points
+
+# What is written out in whole numbers, some times over, has no more of them than this.
+MOST_NUMBERS = 5_000_000
 
 
 def as_whole_floats(values: ArrayLike) -> list[int]:
@@ -49,14 +53,61 @@ def weakly_separates(points: Points, vector: Sequence[int]) -> bool:
     return bool(signs.min() >= 0 and signs.max() > 0)
 
 
+@dataclass(frozen=True, eq=False)
+class Span:
+    """What some points span: the vectors that are 0 but in some coordinates, and orthogonal to `normals` there.
+
+    The coordinates are some columns, ascending, and the constant's, if there is one. Only these are written out, so
+    that thousands of columns of zeros cost nothing.
+    """
+
+    columns: NDArray[np.int64]
+    normals: list[list[int]]
+
+    @classmethod
+    def of(cls, points: Points, rows: NDArray[np.int64]) -> "Span":
+        if len(rows) == 0:
+            return cls(np.zeros(0, dtype=np.int64), [[1]])
+        columns = points.columns_of(rows)
+        if len(columns) * max(len(rows), len(columns) - len(rows)) > MOST_NUMBERS:
+            raise MemoryError(f"{len(rows)} points in {len(columns)} columns are too many to be written out exactly")
+        few = points.part(rows).in_columns(columns)
+        return cls(columns, null_vectors(whole_points(few)[0], few.dimension))
+
+    def has_all(self, points: Points) -> bool:
+        """Whether every point lies in the span."""
+        is_other = np.ones(points.dimension, dtype=bool)
+        is_other[self.columns] = is_other[-1] = False
+        if not points.is_zero_along(is_other):
+            return False
+        few = points.in_columns(self.columns)
+        return not any(np.any(signs_of_products(few, normal)) for normal in self.normals)
+
+    def has(self, vector: Sequence[Fraction]) -> bool:
+        """Whether a vector lies in the span."""
+        few = [*(vector[column] for column in self.columns.tolist()), vector[-1]]
+        if sum(map(bool, vector)) > sum(map(bool, few)):
+            return False
+        return all(sum(a * b for a, b in zip(few, normal, strict=True)) == 0 for normal in self.normals)
+
+    def places_outside(self, dimension: int) -> list[int]:
+        """The coordinates of a space in which some vector that is orthogonal to the span differs from 0."""
+        varies = np.ones(dimension, dtype=bool)
+        varies[[*self.columns.tolist(), -1]] = [any(normal[i] for normal in self.normals) for i in range(self.size)]
+        return np.flatnonzero(varies).tolist()
+
+    @property
+    def size(self) -> int:
+        return len(self.columns) + 1
+
+
 def spans_all(points: Points, rows: NDArray[np.int64]) -> bool:
     """Stiemke: if the rows of a positive combination that is 0 span all points, there is no weak separator either.
 
     A weak separator has products >= 0 with these rows and their positive combination is 0, so it is orthogonal to
     each of them, and to everything that they span.
     """
-    normals = null_vectors(whole_points(points, rows)[0], points.dimension)
-    return not any(np.any(signs_of_products(points, normal)) for normal in normals)
+    return Span.of(points, rows).has_all(points)
 
 
 def places_that_vary(points: Points, face: NDArray[np.int64]) -> list[int]:
@@ -64,9 +115,8 @@ def places_that_vary(points: Points, face: NDArray[np.int64]) -> list[int]:
 
     With the whole obstruction as the face, these are the coordinates in which some weak separator differs from 0.
     """
-    normals = null_vectors(whole_points(points, face)[0] if len(face) else [], points.dimension)
-    last = points.dimension if points.constant else points.dimension - 1
-    return [place for place in range(last) if any(normal[place] for normal in normals)]
+    places = Span.of(points, face).places_outside(points.dimension)
+    return places if points.constant else [place for place in places if place < points.dimension - 1]
 
 
 def ends_in_span(
@@ -80,5 +130,4 @@ def ends_in_span(
         return False
     total, exponent = exact_sum(points, rows, weights) if len(rows) else ([0] * points.dimension, 0)
     left = [value * power_of_two(exponent) - part for value, part in zip(total, unit, strict=True)]
-    normals = null_vectors(whole_points(points, face)[0] if len(face) else [], points.dimension)
-    return all(sum(a * b for a, b in zip(left, normal, strict=True)) == 0 for normal in normals)
+    return Span.of(points, face).has(left)

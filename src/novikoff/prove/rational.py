@@ -4,12 +4,12 @@ The last resort for small data that floats cannot decide, such as coordinates of
 finite: every major cycle makes the point strictly shorter, and it is the affine minimiser of the points that carry it.
 """
 
-import time
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from novikoff.prove.algebra import Whole, as_whole
+from novikoff.prove.algebra import Whole, as_whole, regular_solution
+from novikoff.prove.clock import Clock
 
 
 class ExactNearest(NamedTuple):
@@ -20,10 +20,10 @@ class ExactNearest(NamedTuple):
     direction: list[int]
 
 
-def nearest_point_exactly(points: Sequence[Whole], deadline: float) -> ExactNearest | None:
+def nearest_point_exactly(points: Sequence[Whole], clock: Clock) -> ExactNearest | None:
     """The point of the hull of whole-numbered points that is nearest to the origin; None if the time is used up.
 
-    >>> nearest_point_exactly([[2, 1], [2, -1]], float("inf"))
+    >>> nearest_point_exactly([[2, 1], [2, -1]], Clock(None))
     ExactNearest(rows=[0, 1], weights=[1, 1], direction=[4, 0])
     """
     from flint import fmpz_mat
@@ -38,17 +38,20 @@ def nearest_point_exactly(points: Sequence[Whole], deadline: float) -> ExactNear
         worst = min(range(len(points)), key=scores.__getitem__)
         if scores[worst] * sum(weights) >= square:
             return ExactNearest(carriers, weights, [int(v) for v in x.entries()])
-        if time.monotonic() > deadline:
+        moved = _towards_the_minimiser(points, [*carriers, worst], [*weights, 0], clock)
+        if moved is None:
             return None
-        carriers, weights = _towards_the_minimiser(points, [*carriers, worst], [*weights, 0])
+        carriers, weights = moved
 
 
 def _towards_the_minimiser(
-    points: Sequence[Whole], carriers: list[int], weights: list[int]
-) -> tuple[list[int], list[int]]:
+    points: Sequence[Whole], carriers: list[int], weights: list[int], clock: Clock
+) -> tuple[list[int], list[int]] | None:
     """Wolfe's minor cycles: walk to the nearest point of the affine hull, and drop who would get a negative weight."""
     while True:
-        target = _affine_minimiser([points[i] for i in carriers])
+        target = _affine_minimiser([points[i] for i in carriers], clock)
+        if target is None:
+            return None
         if min(target) > 0:
             return carriers, target
         total, goal_total = sum(weights), sum(target)
@@ -61,14 +64,16 @@ def _towards_the_minimiser(
         carriers, weights = [carriers[place] for place in kept], as_whole([moved[place] for place in kept])
 
 
-def _affine_minimiser(points: list[Whole]) -> list[int]:
+def _affine_minimiser(points: list[Whole], clock: Clock) -> list[int] | None:
     """Weights of any sign and positive sum whose combination of the points, divided by their sum, is shortest."""
-    from flint import fmpq_mat, fmpz_mat
+    from flint import fmpz_mat
 
-    rows: Any = fmpz_mat([list(map(int, point)) for point in points])
+    rows = fmpz_mat([list(map(int, point)) for point in points])
     size = len(points)
-    gram = (rows * rows.transpose()).tolist()
-    table = [[*line, 1] for line in gram] + [[1] * size + [0]]
-    numerators, denominator = fmpq_mat(fmpz_mat(table)).solve(fmpq_mat(fmpz_mat([[0]] * size + [[1]]))).numer_denom()
-    sign = 1 if denominator > 0 else -1
-    return [sign * int(numerators[i, 0]) for i in range(size)]
+    table: list[list[Any]] = [[*line, 1] for line in (rows * rows.transpose()).tolist()]
+    table.append([1] * size + [0])
+    found = regular_solution(fmpz_mat(table), fmpz_mat([[0]] * size + [[1]]), clock)
+    if found is None:
+        return None
+    sign = 1 if found.denominator > 0 else -1
+    return [sign * int(found.numerators[i, 0]) for i in range(size)]

@@ -14,24 +14,34 @@ from numpy.typing import NDArray
 
 from novikoff.prove.algebra import null_vectors
 from novikoff.prove.certificate import Divergence
-from novikoff.prove.faces import Face, Whole, decide
+from novikoff.prove.clock import Clock
+from novikoff.prove.faces import MOST_COORDINATES, Face, Whole, decide
 from novikoff.prove.points import Points
 from novikoff.prove.products import whole_points
 from novikoff.prove.proofs import places_that_vary
 
 
 def divergences(
-    points: Points, weak: Whole, face: NDArray[np.int64], left: NDArray[np.int64], deadline: float
+    points: Points, weak: Whole, face: NDArray[np.int64], left: NDArray[np.int64], clock: Clock
 ) -> dict[int | str, Divergence] | None:
     """The diverging columns, and "intercept"; None if some sign could not be proved.
 
     `face` are the points of the whole obstruction, and `weak` is a weak separator that has every point of `left`, which
     are all that the face does not span, strictly on its side.
     """
-    complement = null_vectors(whole_points(points, face)[0], points.dimension) if len(face) else None
+    if len(face) * points.dimension > MOST_COORDINATES:
+        return None
+    places = places_that_vary(points, face)
+    if len(places) * points.dimension > MOST_COORDINATES:
+        return None
+    complement = None
+    if len(face):
+        complement = null_vectors(whole_points(points, face)[0], points.dimension, clock)
+        if complement is None:
+            return None
     found: dict[int | str, Divergence] = {}
-    for place in places_that_vary(points, face):
-        divergence = _sign(points, weak, complement, left, place, deadline)
+    for place in places:
+        divergence = _sign(points, weak, complement, left, place, clock)
         if divergence is None:
             return None
         found["intercept" if place == points.dimension - 1 else place] = divergence
@@ -39,7 +49,7 @@ def divergences(
 
 
 def _sign(
-    points: Points, weak: Whole, complement: list[Whole] | None, left: NDArray[np.int64], place: int, deadline: float
+    points: Points, weak: Whole, complement: list[Whole] | None, left: NDArray[np.int64], place: int, clock: Clock
 ) -> Divergence | None:
     witnesses: list[tuple[int, ...]] = []
     proof: tuple[tuple[int, ...], tuple[int, ...], int] | None = None
@@ -49,7 +59,7 @@ def _sign(
             continue
         unit = [0] * points.dimension
         unit[place] = sign
-        answer = decide(Face(points, left, complement, [unit]), deadline)
+        answer = decide(Face(points, left, complement, [unit]), clock)
         if answer.vector is not None:
             witnesses.append(tuple(answer.vector))
         elif answer.obstruction is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.prove.algebra import as_whole
+from novikoff.prove.clock import Clock
 from novikoff.prove.exact import power_of_two
 from novikoff.prove.faces import Answer, Face, decide
 from novikoff.prove.inequalities_check import Combination, exact_sum, read_rows
@@ -109,7 +110,7 @@ class System:
         return (x if self.is_solved_by(x) else None), None
 
     def _decided(self, which: NDArray[np.int64], deadline: float) -> Answer:
-        return decide(Face(self._even.points, which), deadline)
+        return decide(Face(self._even.points, which), Clock(deadline - time.monotonic()))
 
     def _combination(self, which: NDArray[np.int64], answer: Answer) -> Combination | None:
         if answer.obstruction is None:

@@ -11,38 +11,28 @@ that fit into memory are the special case in which the working set has every row
 """
 
 import math
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.prove.algebra import null_vectors
-from novikoff.prove.certificate import (
-    Bracket,
-    Certificate,
-    Obstruction,
-    Support,
-    Verdict,
-    bound_from_square,
-    geometric_margin,
-)
-from novikoff.prove.certify import QUICK_TO_SIGN, certify_points
+from novikoff.prove.certificate import Certificate, Obstruction, Support, Witnesses
+from novikoff.prove.certify import QUICK_TO_SIGN, Question, find_witnesses
 from novikoff.prove.claims import Claims, Direction, Smallest, Some, Worst
-from novikoff.prove.exact import root_down
-from novikoff.prove.examples import Examples, examples_from, matrix_of
+from novikoff.prove.clock import Clock
+from novikoff.prove.conclude import InMemory, conclude, on_points
+from novikoff.prove.exact import fraction_root_up
+from novikoff.prove.examples import Examples, Piece, examples_from, matrix_of
 from novikoff.prove.faces import LARGEST_COMPLEMENT, Whole
-from novikoff.prove.fingerprint import Fingerprint
 from novikoff.prove.kesler import point_numbers
-from novikoff.prove.margin import radius
 from novikoff.prove.points import Points
 from novikoff.prove.products import whole_points
-
-if TYPE_CHECKING:
-    from novikoff.features.encode import Encoding
+from novikoff.prove.proofs import lower_square, upper_square
+from novikoff.prove.subject import Table, plain_classes
 
 # Points of up to so many bytes are all in memory; of more, a working set of about as many.
 MEMORY = 64_000_000
@@ -54,73 +44,72 @@ Numbers = NDArray[np.int64]
 
 def certify_batches(
     source: Iterable[Any],
-    encoding: "Encoding | None",
+    table: Table | None,
     fit_intercept: bool,
     tolerance: float,
-    deadline: float,
+    clock: Clock,
     diverging: bool | None,
 ) -> Certificate:
     """The certificate of a reader or of batches, as `certify` gives it for the same rows in one piece."""
-    with examples_from(source, encoding, fit_intercept) as examples:
-        facts, working = _survey(examples)
-        return _Search(examples, facts, tolerance, deadline, diverging).run(working)
+    with examples_from(source, table, fit_intercept) as examples:
+        plain_classes(examples.classes)
+        if len(examples.classes) < 2:
+            raise ValueError(f"there is only one class, {examples.classes.tolist()}; two are needed to separate")
+        working = _sample(examples)
+        found = _Search(examples, tolerance, clock, diverging).run(working)
+        if len(working) < examples.n_rows:
+            return conclude(examples, found)
+        points = examples.points(working.rows, working.labels)
+        labels = examples.classes[examples.places_of(working.labels)]
+        return conclude(
+            InMemory(matrix_of(working.rows), labels, points, examples.subject, examples.radius_square), found
+        )
 
 
-def _survey(examples: Examples) -> tuple[dict[str, Any], Some]:
-    """The facts about the data and a first working set, from one pass: an even sample, and a row of every class."""
+def _sample(examples: Examples) -> Some:
+    """A first working set, from the pass that also surveys the data: an even sample, and a row of every class."""
     n_rows = examples.n_rows
     share = examples.bytes_per_row * n_rows / MEMORY
     step = 1 if share <= 1 else math.ceil(2 * share)
     chosen = np.union1d(np.arange(0, n_rows, step), examples.first_of_each)
-    digest, longest, sample = Fingerprint((n_rows, examples.n_columns)), 0.0, list[Some]()
-    for piece in examples.pieces():
-        digest.add(matrix_of(piece.rows))
-        longest = max(longest, radius(matrix_of(piece.rows), examples.fit_intercept))
+    sample = list[Some]()
+
+    def visit(piece: Piece) -> None:
         first, last = np.searchsorted(chosen, [piece.start, piece.start + piece.rows.n_rows])
         if first < last:
             sample.append(Some.of(piece, chosen[first:last] - piece.start))
-    facts = {
-        "radius": longest,
-        "problem": examples.problem,
-        "fit_intercept": examples.fit_intercept,
-        "classes": tuple(examples.classes.tolist()),
-        "n_rows": n_rows,
-        "n_columns": examples.n_columns,
-        "data_hash": digest.with_labels(examples.labels_as_given()),
-        "feature_names": examples.feature_names,
-    }
-    return facts, Some.joined(sample)
+
+    examples.survey(visit)
+    return Some.joined(sample)
 
 
 @dataclass
 class _Search:
-    """Rounds of a certificate for the working set and a look at all rows, and the best bracket so far."""
+    """Rounds of witnesses for the working set and a look at all rows, and the best bracket so far."""
 
     examples: Examples
-    facts: dict[str, Any]
     tolerance: float
-    deadline: float
+    clock: Clock
     diverging: bool | None
     vector: Whole | None = None  # the best plane that has every row on its side
     lower: Fraction = Fraction(0)
     support: Support | None = None
-    upper: float = math.inf
+    upper: Fraction | None = None
 
-    def run(self, working: Some) -> Certificate:
+    def run(self, working: Some) -> Witnesses:
         examples = self.examples
         if len(working) == examples.n_rows:
-            points = examples.points(working.rows, working.labels)
-            found = certify_points(points, self.facts, working.labels, self.tolerance, self.deadline, self.diverging)
-            return self._renumbered(found, working)
+            question = self._question(working)
+            return self._renumbered(find_witnesses(question, self.tolerance, self.clock, self.diverging), working)
         wanted, settled = False, None
         for _ in range(MOST_PASSES):
-            points = examples.points(working.rows, working.labels)
-            found = certify_points(points, self.facts, working.labels, self.tolerance / 4, self.deadline, wanted)
+            question = self._question(working)
+            points = question.points
+            found = find_witnesses(question, self.tolerance / 4, self.clock, wanted)
             claims = self._claims(found, points, working.labels)
+            self._note_support(found, points, working)
             found = self._renumbered(found, working)
-            if found.margin.upper < self.upper:
-                self.support, self.upper = found.support, found.margin.upper
-            if found.verdict is Verdict.UNDECIDED:
+            if found.vector is None and found.weak_separator is None and not found.spans:
                 break
             new = self._look(claims, working)
             if new is not None:
@@ -130,9 +119,21 @@ class _Search:
                 if wanted or not self._wants_signs(points):
                     return settled
                 wanted = True
-            if time.monotonic() > self.deadline:
+            if self.clock.is_over():
                 break
         return settled or self._unsettled(found)
+
+    def _question(self, working: Some) -> Question:
+        points = self.examples.points(working.rows, working.labels)
+        return Question(points, self.examples.problem, working.labels)
+
+    def _note_support(self, found: Witnesses, points: Points, working: Some) -> None:
+        """Keep the convex combination that rules out the most margins."""
+        if found.support is None:
+            return
+        square = upper_square(points, _numbers(found.support, working.labels), found.support.weights)
+        if self.upper is None or square < self.upper:
+            self.support, self.upper = self._renumbered(found, working).support, square
 
     def _wants_signs(self, points: Points) -> bool:
         """As in memory: if asked for, or if nobody said so and it is quick."""
@@ -142,19 +143,21 @@ class _Search:
             return self.diverging
         return points.dimension**2 * self.examples.n_rows <= QUICK_TO_SIGN
 
-    def _claims(self, found: Certificate, points: Points, labels: NDArray[Any]) -> Claims:
-        """What the certificate of a working set says about all points."""
-        longest = self.facts["radius"] * (1.5 if self.examples.problem == "argmax" else 1.0)  # sqrt(2) R, and more
+    def _claims(self, found: Witnesses, points: Points, labels: NDArray[Any]) -> Claims:
+        """What the witnesses of a working set say about all points."""
+        subject = self.examples.subject
+        longest = fraction_root_up(self.examples.radius_square * subject.factor)
         signs = found.divergences or {}
         weak = [Direction(list(witness)) for sign in signs.values() for witness in sign.witnesses]
         if found.vector is not None:
-            least = found.margin.lower * (1 - self.tolerance / 4)
-            return Claims(longest, Direction(list(found.vector)), least, tuple(weak))
-        if found.verdict is Verdict.UNDECIDED or found.obstruction is None:
+            plane = list(on_points(subject, found.vector))
+            lower = lower_square(points, plane) or Fraction(0)
+            return Claims(longest, Direction(plane), math.sqrt(lower) * (1 - self.tolerance / 4), tuple(weak))
+        if found.obstruction is None or (found.weak_separator is None and not found.spans):
             return Claims(longest)
         normals = null_vectors(whole_points(points, _numbers(found.obstruction, labels))[0], points.dimension)
         if found.weak_separator is not None:
-            weak = [Direction(list(found.weak_separator)), *weak]
+            weak = [Direction(list(on_points(subject, found.weak_separator))), *weak]
         return Claims(longest, weak=tuple(weak), normals=tuple(map(Direction, normals)))
 
     def _look(self, claims: Claims, working: Some) -> Some | None:
@@ -175,7 +178,7 @@ class _Search:
             self.vector, self.lower = claims.plane.whole, square
         return worst.rows()
 
-    def _exchange(self, working: Some, new: Some, found: Certificate, claims: Claims, points: Points) -> Some:
+    def _exchange(self, working: Some, new: Some, found: Witnesses, claims: Claims, points: Points) -> Some:
         """Add new rows. If there are too many, those leave that are farthest from contradicting the claims.
 
         Those of the first sample leave before those that contradicted something once, lest they come and go for ever.
@@ -193,8 +196,8 @@ class _Search:
 
     # -- certificates -------------------------------------------------------------------------------------------------
 
-    def _renumbered(self, found: Certificate, working: Some) -> Certificate:
-        """The certificate of a working set with the numbers that its rows have among all."""
+    def _renumbered(self, found: Witnesses, working: Some) -> Witnesses:
+        """The witnesses of a working set with the numbers that its rows have among all."""
 
         def part(of: Any) -> Any:
             if of is None:
@@ -207,42 +210,25 @@ class _Search:
             signs = {c: d._replace(rows=tuple(working.numbers[list(d.rows)].tolist())) for c, d in signs.items()}
         return replace(found, support=part(found.support), obstruction=part(found.obstruction), divergences=signs)
 
-    def _settled(self, found: Certificate) -> Certificate:
-        """The certificate of a working set that no row contradicts."""
-        return self._bracketed(found) if found.verdict is Verdict.SEPARABLE else found
+    def _settled(self, found: Witnesses) -> Witnesses:
+        """The witnesses of a working set that no row contradicts."""
+        return self._bracketed(found) if found.vector is not None else found
 
-    def _unsettled(self, found: Certificate) -> Certificate:
+    def _unsettled(self, found: Witnesses) -> Witnesses:
         """What is certain when time or passes have run out, or when floats could not tell."""
         if found.obstruction is not None:
-            return replace(found, verdict=Verdict.UNDECIDED, weak_separator=None, divergences=None)
+            return Witnesses(obstruction=found.obstruction)
         return self._bracketed(replace(found, divergences=None))
 
-    def _bracketed(self, found: Certificate) -> Certificate:
+    def _bracketed(self, found: Witnesses) -> Witnesses:
         """Separable by the best plane that has every row on its side, or undecided if there is none."""
-        found = replace(found, support=self.support)
         if self.vector is None:
-            return replace(
-                found,
-                verdict=Verdict.UNDECIDED,
-                margin=Bracket(0.0, self.upper),
-                geometric_margin=0.0,
-                mistake_bound=None,
-                vector=None,
-                divergences=None,
-            )
-        problem = self.examples.problem
-        return replace(
-            found,
-            verdict=Verdict.SEPARABLE,
-            arithmetic="exact",
-            margin=Bracket(root_down(self.lower), self.upper),
-            geometric_margin=geometric_margin(self.lower, self.vector, problem),
-            mistake_bound=bound_from_square(self.facts["radius"], self.lower, problem),
-            vector=tuple(self.vector),
-        )
+            return Witnesses(support=self.support)
+        vector = tuple(self.vector[:-1] if self.examples.problem == "argmax" else self.vector)
+        return Witnesses(vector=vector, support=self.support, divergences=found.divergences)
 
 
-def _numbers(obstruction: Obstruction, labels: NDArray[Any]) -> Numbers:
-    """Which points of a working set its obstruction names."""
-    rows, _, rivals = obstruction
+def _numbers(part: Support | Obstruction, labels: NDArray[Any]) -> Numbers:
+    """Which points of a working set its support or obstruction names."""
+    rows, _, rivals = part
     return np.array(rows, dtype=np.int64) if rivals is None else point_numbers(labels, rows, rivals)

@@ -29,13 +29,11 @@ def fit_report(
 ) -> str:
     """The report on a model: an HTML page.
 
-    `evidence` is what `gather` found in the training data, `certificate` speaks of these (by default it is the one that
-    the model has), and `names` tells what files and columns are called.
+    `evidence` is what `gather` found in the training data, `certificate` speaks of these, and `names` tells what files
+    and columns are called. A certificate that the model brings along is not shown: nobody has proved it here.
     """
     names = names or Names(label=model.parameters.get("label"))
     is_in_model = model.certificate is not None
-    if certificate is None and model.certificate is not None:
-        certificate = Certificate.from_json(model.certificate)
     run, classes = model.record, model.classes.tolist()
     size = (sum(evidence.counts), model.memory.n_columns)
     return _page(

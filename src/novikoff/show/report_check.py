@@ -58,18 +58,18 @@ def _from_model(names: Names, model_file: str) -> list[str]:
         "from novikoff.keep.models import load_plain",
         "",
         f"model = load_plain({model_file!r})",
-        f"Certificate.from_json(model.certificate).check({_reader(names)}, encoding=model.encoding)",
+        f"Certificate.from_json(model.certificate).check({_reader(names)})",
     ]
 
 
 def _from_file(names: Names) -> list[str]:
     return [
         "from pathlib import Path",
-        "from novikoff.cli.certificates import read_certificate",
+        "from novikoff import Certificate",
         "from novikoff.data import read",
         "",
-        f"table = read_certificate(Path({names.certificate_file or 'table.cert'!r}))",
-        f"table.certificate.check({_reader(names)}, encoding=table.encoding)",
+        f"certificate = Certificate.from_json(Path({names.certificate_file or 'table.cert'!r}).read_text())",
+        f"certificate.check({_reader(names)})",
     ]
 
 

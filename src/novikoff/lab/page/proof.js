@@ -7,7 +7,7 @@ export function drawProof(model, places) {
   const k = step > 0 ? run.steps.mistakes[step - 1] : 0;
   const separable = "progress" in run.proof;
   const stops = separable && run.certificate.bound !== null;
-  places.title.textContent = stops ? "Why it must stop" : run.certificate ? "Without a separator" : "The proof";
+  places.title.textContent = stops ? "Why it must stop" : run.certificate && run.certificate.verdict !== "separable" ? "Without a separator" : "The proof";
   places.charts.classList.toggle("single", !separable);
   places.cosine.toggleAttribute("hidden", !separable);
   writeNumbers(places.numbers, run, k, separable);

@@ -49,7 +49,8 @@ function stays(model, i, done) {
 
 function ending(run) {
   if (run.stopped === "NO_MISTAKES") return ' <span class="is-good" id="converged">An epoch without a mistake: done.</span>';
-  return run.certificate?.widest ? ` Stopped after ${plural(run.epochs, "epoch")}.` : ` It would go on for ever; stopped after ${plural(run.epochs, "epoch")}.`;
+  const endless = ["overlapping", "quasi-separable"].includes(run.certificate?.verdict);
+  return !endless ? ` Stopped after ${plural(run.epochs, "epoch")}.` : ` It would go on for ever; stopped after ${plural(run.epochs, "epoch")}.`;
 }
 
 export function sayVerdict(model) {
@@ -57,19 +58,24 @@ export function sayVerdict(model) {
   const certificate = run.certificate;
   if (!certificate) return ["Two classes are needed", "Put at least one red and one blue point."];
   const what = { line: state.fit_intercept ? "line" : "line through 0", circle: "circle", poly: "plane in feature space", rbf: "plane in feature space" }[state.space];
-  const exactness = certificate.arithmetic === "exact" ? "Proved exactly" : "In float64";
+  const exactness = certificate.arithmetic === "exact" ? "Proved exactly" : "Proved in ball arithmetic";
   if (certificate.widest) {
     const numbers = `${exactness}: margin <b data-name="margin" data-value="${certificate.margin}">γ ≥ ${certificate.margin_at_least}</b>, length <b data-name="radius" data-value="${certificate.radius}">R ≤ ${certificate.radius_at_most}</b>: at most <b data-name="bound" data-value="${certificate.bound}">${plural(certificate.bound, "mistake")}</b>`;
     return [`A ${what} separates them`, `${numbers}.${balls(run)}`];
   }
+  if (certificate.verdict === "separable") {
+    const small = "By a theorem: no two equal points have different labels. The margin is too small for a proof in floats.";
+    return [`A ${what} separates them`, small];
+  }
   const title = certificate.verdict === "undecided" ? "Undecided" : `No ${what} separates them`;
   const first = certificate.first_pass_bound === null || certificate.first_pass_bound === undefined ? ""
     : ` In the first epoch, at most <b data-name="first_pass" data-value="${certificate.first_pass_bound}">${plural(certificate.first_pass_bound, "mistake")}</b> (Freund and Schapire).`;
-  return [title, `${combination(certificate.obstruction, state)}${first}`];
+  return [title, `${combination(certificate, state)}${first}`];
 }
 
-function combination(proof, state) {
-  if (!proof) return "The nearest point of the hull is the origin, up to rounding.";
+function combination(certificate, state) {
+  const proof = certificate.obstruction;
+  if (!proof) return `No margin above ${certificate.margin_at_most} is possible.`;
   const [digits, few] = [Math.max(...proof.weights.map((weight) => weight.length)), proof.rows.length <= 8];
   if (digits > 7 || !few) return `${proof.rows.length} examples, times their labels and whole numbers of up to ${digits} digits, cancel.`;
   const term = (i) => `${proof.weights[i] === "1" ? "" : `${proof.weights[i]}·`}${vector(state.points[proof.rows[i]].slice(0, 2))}`;

@@ -1,0 +1,236 @@
+"""What a certificate speaks of: which numbers, which labels, which table they come from, and which question was asked.
+
+All of it is part of the fingerprint. A proof about two of seven columns, or about another column of labels, is a true
+statement about something else; so whoever reads a certificate is told, and nobody can change it afterwards.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.data.labels import checked_labels
+from novikoff.engine.csr import without_repeats
+from novikoff.prove.fingerprint import canonical
+from novikoff.prove.kernels import Kernel
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+
+Problem = Literal["binary", "argmax", "kernel"]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The table that examples come from: the column of the labels, and how the others became numbers."""
+
+    label: str | None
+    encoding: "Encoding"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"label": self.label, "encoding": self.encoding.to_dict()}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Subject:
+    """The data and the question.
+
+    `problem` is "binary", "argmax" (many classes, Kesler's construction) or "kernel", and then `kernel` says which.
+    `data_hash` is the fingerprint of the numbers, the labels and all the rest of this.
+    """
+
+    problem: Problem
+    fit_intercept: bool
+    classes: tuple[Any, ...]
+    n_rows: int
+    n_columns: int
+    data_hash: str
+    feature_names: tuple[str, ...] | None = None
+    table: Table | None = None
+    kernel: Kernel | None = None
+
+    @property
+    def factor(self) -> int:
+        """(R/gamma)^2 is multiplied by this: Kesler's points are sqrt(2) times as long as the examples."""
+        return 2 if self.problem == "argmax" else 1
+
+
+def header(
+    *,
+    problem: Problem,
+    fit_intercept: bool,
+    classes: tuple[Any, ...],
+    n_rows: int,
+    n_columns: int,
+    feature_names: tuple[str, ...] | None = None,
+    table: Table | None = None,
+    kernel: Kernel | None = None,
+) -> dict[str, Any]:
+    """What the fingerprint begins with."""
+    return {
+        "rows": n_rows,
+        "columns": n_columns,
+        "classes": list(classes),
+        "feature_names": None if feature_names is None else list(feature_names),
+        "table": None if table is None else table.to_dict(),
+        "problem": problem,
+        "fit_intercept": fit_intercept,
+        "kernel": None if kernel is None else kernel.to_dict(),
+    }
+
+
+# -- the numbers as they were given -----------------------------------------------------------------------------------
+
+
+def exact_matrix(X: Any) -> Any:
+    """The rows as float32, float64 or CSR, every number as it was given; one that float64 cannot hold is refused.
+
+    >>> exact_matrix([[2**53 + 1, 0.5]])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: row 0, column 0 of X is 9007199254740993, which float64 cannot represent; ...
+    """
+    rows = exact_numbers(X)
+    entries = rows.data if hasattr(rows, "tocsr") else rows
+    if not np.isfinite(entries).all():
+        row, column = _first_not_finite(rows)
+        raise ValueError(
+            f"X contains NaN or infinity in row {row}, column {column}; impute or drop it before certifying"
+        )
+    return rows
+
+
+def exact_numbers(X: Any) -> Any:
+    """The same, NaN and infinity included."""
+    if hasattr(X, "tocsr"):
+        rows = without_repeats(X.tocsr())
+        rows = rows if rows.dtype in (np.float32, np.float64) else _with_data(rows, _exact_entries(rows))
+    else:
+        rows = _exact_array(X)
+    if rows.ndim != 2:
+        raise ValueError(f"X has {rows.ndim} dimension(s); examples are the rows of a matrix")
+    return rows
+
+
+def _exact_array(X: Any) -> NDArray[Any]:
+    if hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2:
+        # Column by column, because a frame of whole numbers and floats would be rounded as one array.
+        take = X.iloc if hasattr(X, "iloc") else X
+        columns = [_exact_values(np.asarray(take[:, j]), lambda i, j=j: (i[0], j)) for j in range(X.shape[1])]
+        return np.column_stack(columns) if columns else np.empty(X.shape)
+    given = np.asarray(X)
+    if isinstance(X, list | tuple) and given.dtype == np.float64:
+        plain = np.array(X, dtype=object)  # NumPy rounds whole numbers that stand beside floats
+        given = plain if any(type(value) is int for value in plain.ravel()) else given
+    return _exact_values(given, lambda i: i)
+
+
+def _exact_values(given: NDArray[Any], place: Any) -> NDArray[Any]:
+    """The same numbers as floats; `place` says where in the matrix a number stands."""
+    if given.dtype in (np.float32, np.float64):
+        return given
+    if given.dtype.kind not in "biuf" and not (given.dtype.kind == "O" and all(map(_is_number, given.ravel()))):
+        raise ValueError(f"X has the type {given.dtype}; convert it to real numbers first, for example X.astype(float)")
+    with np.errstate(all="ignore"):
+        try:
+            floats = given.astype(np.float64)
+        except OverflowError:
+            floats = np.array([float("inf") if abs(v) > 2**1024 else float(v) for v in given.ravel()])
+            floats = floats.reshape(given.shape)
+        if given.dtype.kind in "bf" and given.dtype.itemsize <= 8:
+            return floats
+        other = np.array([a != b for a, b in zip(floats.ravel().tolist(), given.ravel().tolist(), strict=True)])
+    if other.any():
+        index = np.unravel_index(int(np.argmax(other)), given.shape)
+        value = given[index]
+        if value != value or value in (float("inf"), float("-inf")):
+            return floats
+        row, *column = place(tuple(map(int, index)))
+        raise ValueError(
+            f"row {row}, column {column[0] if column else 0} of X is {value}, which float64 cannot represent; "
+            "subtract an offset or divide by a power of two first, or treat it as a category"
+        )
+    return floats
+
+
+def _exact_entries(rows: Any) -> NDArray[Any]:
+    def place(index: tuple[int, ...]) -> tuple[int, int]:
+        return int(np.searchsorted(rows.indptr, index[0], side="right")) - 1, int(rows.indices[index[0]])
+
+    return _exact_values(rows.data, place)
+
+
+def _with_data(rows: Any, data: NDArray[Any]) -> Any:
+    return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating)
+
+
+def _first_not_finite(rows: Any) -> tuple[int, int]:
+    if not hasattr(rows, "tocsr"):
+        row, column = np.argwhere(~np.isfinite(rows))[0]
+        return int(row), int(column)
+    place = int(np.flatnonzero(~np.isfinite(rows.data))[0])
+    return int(np.searchsorted(rows.indptr, place, side="right")) - 1, int(rows.indices[place])
+
+
+def names_of(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns, if the data have any."""
+    names = getattr(X, "columns", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def exact_labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], tuple[Any, ...], NDArray[np.int64]]:
+    """The labels, the classes in order, and the place of every label among them; at least two classes."""
+    labels = checked_labels(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"y has shape {labels.shape}, but X has {n_rows} rows: one label a row is needed")
+    classes, places = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y has only one class, {classes.tolist()}; two are needed to ask for a separator")
+    return labels, plain_classes(classes), places.astype(np.int64)
+
+
+def plain_classes(classes: NDArray[Any]) -> tuple[Any, ...]:
+    """The classes as JSON has them: text, numbers or truth values."""
+    plain = classes.tolist()
+    for label in plain:
+        if type(label) not in (str, int, float, bool):
+            raise ValueError(
+                f"label {label!r} is a {type(label).__name__}; a certificate names labels that are text, numbers or "
+                "truth values: convert them, for example with str"
+            )
+    return tuple(plain)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are written alike in JSON: 1, 1.0 and True are three values."""
+    return canonical(one) == canonical(other)
+
+
+def difference(claimed: Any, derived: Any, path: str = "") -> Iterator[str]:
+    """Where two JSON values differ, the first place first."""
+    if isinstance(claimed, dict) and isinstance(derived, dict):
+        for key in [*derived, *(key for key in claimed if key not in derived)]:
+            below = f"{path}.{key}" if path else key
+            if key not in derived:
+                yield f"{below} is claimed, but nothing proves it"
+            elif key not in claimed:
+                yield f"{below} is missing"
+            else:
+                yield from difference(claimed[key], derived[key], below)
+    elif not same(claimed, derived):
+        yield f"{path} is {_short(claimed)}, but the data prove {_short(derived)}"
+
+
+def _short(value: Any) -> str:
+    text = canonical(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def floor_of(value: Fraction) -> int:
+    return value.numerator // value.denominator
