@@ -11,8 +11,8 @@ from scipy import sparse
 from scipy.optimize import linprog as highs
 
 from novikoff.prove import linprog as solver
-from novikoff.prove.certificate import CertificateError
 from novikoff.prove.clock import Clock
+from novikoff.prove.document import CertificateError
 from novikoff.prove.homogeneous import nonnegative_form, self_dual_cone
 from novikoff.prove.linprog import linprog
 from novikoff.prove.pivoting import Decision

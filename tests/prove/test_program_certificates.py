@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from scipy.sparse import csr_array
 
 from novikoff import CertificateError, ProgramCertificate, linprog
 from novikoff.prove.clock import Clock
@@ -126,6 +127,14 @@ def test_another_program_is_told_from_its_fingerprint(program, name):
 def test_a_number_that_float64_cannot_represent_is_refused(arguments):
     with pytest.raises(ValueError, match="which float64 cannot represent; round it first"):
         linprog(**arguments)
+
+
+def test_a_repeated_entry_of_a_sparse_matrix_is_the_correctly_rounded_sum():
+    """Added in the order in which it is stored, it would be 0."""
+    A = csr_array(([2.0**60, 1.0, -(2.0**60)], [0, 0, 0], [0, 3]), shape=(1, 1))
+    result = linprog([-1], A_ub=A, b_ub=[5])
+    assert result.x.tolist() == [5]
+    result.certificate.check([-1], A_ub=[[1]], b_ub=[5])
 
 
 # -- the clock ----------------------------------------------------------------------------------------------------

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.csr import as_csr, without_repeats
+
 Floats = NDArray[np.float64]
 
 _KINDS = (bool, int, float, Fraction, Decimal, np.number, np.bool_)
@@ -45,7 +47,7 @@ def place_of(index: tuple[int, ...]) -> str:
 
 def _as_array(values: Any, name: str) -> NDArray[Any]:
     if hasattr(values, "tocsr"):
-        return np.asarray(values.toarray())
+        return np.asarray(without_repeats(as_csr(values)).toarray())
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
         return values
     try:

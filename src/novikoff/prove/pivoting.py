@@ -53,7 +53,10 @@ class Tableau:
     def __init__(self, program: Program, clock: Clock) -> None:
         self.n, self.m = len(program.c), len(program.limits)
         self.clock = clock
-        self.rows = [_rationals(row) for row in (*program.rows, program.c)]
+        self.rows: list[list[Any]] = []
+        for row in (*program.rows, program.c):
+            self._look()
+            self.rows.append(_rationals(row))
         self.outside = list(range(self.n))
         self.basic = list(range(self.n, self.n + self.m))
         unlimited = np.full(len(program.b_ub), -np.inf)
@@ -61,6 +64,11 @@ class Tableau:
         self.upper = _rationals(np.concatenate([program.upper, program.b_ub, program.b_eq]))
         zero = rational(0.0)
         self.values: list[Any] = [zero] * (self.n + self.m)
+
+    def _look(self) -> None:
+        """At the clock."""
+        if self.clock.is_over():
+            raise OutOfTimeError
 
     # -- where it starts ----------------------------------------------------------------------------------------------
 
@@ -170,8 +178,7 @@ class Tableau:
         new[s] = 1 / pivot
         entries = [(j, value) for j, value in enumerate(new) if value and j != s]
         for k, row in enumerate(self.rows):
-            if self.clock.is_over():
-                raise OutOfTimeError
+            self._look()
             factor = row[s]
             if k != i and factor:
                 for j, value in entries:
