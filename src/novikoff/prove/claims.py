@@ -62,7 +62,7 @@ class Direction:
 
     def _exact_signs(self, points: Points) -> NDArray[np.int8]:
         """In the columns that count; by floats where these are small whole numbers, which floats add exactly."""
-        columns = np.flatnonzero(self.floats[:-1])
+        columns = np.array([place for place, value in enumerate(self.whole[:-1]) if value], dtype=np.int64)
         few = Points(points.rows[:, columns], points.signs, points.constant)
         w = [*(self.whole[column] for column in columns.tolist()), self.whole[-1]]
         entries = few.rows.data if few.is_sparse else few.rows

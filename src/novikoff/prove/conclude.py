@@ -56,7 +56,9 @@ class Data(Protocol):
 
     def lower_square(self, vector: Sequence[int]) -> Fraction | None: ...
 
-    def weakly_separates(self, vector: Sequence[int]) -> bool: ...
+    def all_separate_weakly(self, vectors: Sequence[Sequence[int]]) -> bool:
+        """Whether none of the vectors has a point on its wrong side, nor all points on it."""
+        ...
 
     def spans_all(self, points: Points, numbers: NDArray[np.int64]) -> bool: ...
 
@@ -115,8 +117,8 @@ class InMemory:
     def lower_square(self, vector: Sequence[int]) -> Fraction | None:
         return lower_square(self.points, on_points(self.subject, vector))
 
-    def weakly_separates(self, vector: Sequence[int]) -> bool:
-        return weakly_separates(self.points, on_points(self.subject, vector))
+    def all_separate_weakly(self, vectors: Sequence[Sequence[int]]) -> bool:
+        return all(weakly_separates(self.points, on_points(self.subject, vector)) for vector in vectors)
 
     def spans_all(self, points: Points, numbers: NDArray[np.int64]) -> bool:
         return spans_all(points, numbers)
@@ -229,7 +231,7 @@ def _not_separable(data: Data, found: Witnesses) -> Certificate:
     claim(cancels, "verdict", "the points of the obstruction, times their weights, do not add up to 0")
     if found.weak_separator is not None:
         _check_vector(data, found.weak_separator, "weak_separator")
-        weak = data.weakly_separates(found.weak_separator)
+        weak = data.all_separate_weakly([found.weak_separator])
         claim(weak, "verdict", "the weak separator has some example on its wrong side, or all of them on it")
         divergences = _divergences(data, found, obstruction.rows)
         return _drawn_up(data, found, Verdict.QUASI_SEPARABLE, divergences=divergences)
@@ -309,6 +311,11 @@ def _divergences(data: Data, found: Witnesses, face: tuple[int, ...]) -> dict[An
         raise CertificateError(
             f"the columns whose coefficients can diverge are {varying[:9]}, but the certificate lists {listed[:9]}"
         )
+    witnesses = [witness for divergence in found.divergences.values() for witness in divergence.witnesses]
+    for witness in witnesses:
+        _check_vector(data, witness, "separator of a diverging column")
+    # All at once, for data that are not in memory: one pass over them.
+    claim(data.all_separate_weakly(witnesses), "diverging", "a separator has some example on its wrong side")
     return {column: _with_sign(data, column, divergence, face) for column, divergence in found.divergences.items()}
 
 
@@ -316,9 +323,6 @@ def _with_sign(data: Data, column: Any, divergence: Divergence, face: tuple[int,
     """The same with the sign that its witnesses prove."""
     place = data.dimension - 1 if column == "intercept" else column
     name = f"diverging[{column!r}]"
-    for witness in divergence.witnesses:
-        _check_vector(data, witness, f"separator of {name}")
-        claim(data.weakly_separates(witness), name, "a witness has some example on its wrong side, or all on it")
     signs = [(witness[place] > 0) - (witness[place] < 0) for witness in divergence.witnesses]
     if signs == [1, -1]:
         needed = not divergence.rows and not divergence.weights and divergence.scale == 1

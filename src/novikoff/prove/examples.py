@@ -216,16 +216,18 @@ class Examples:
             smallest = square if smallest is None else min(smallest, square)
         return smallest
 
-    def weakly_separates(self, vector: Sequence[int]) -> bool:
-        """As `proofs.weakly_separates`, of all points."""
-        has_positive = False
-        vector = on_points(self.subject, vector)
+    def all_separate_weakly(self, vectors: Sequence[Sequence[int]]) -> bool:
+        """As `proofs.weakly_separates`, of all points and all vectors, in one pass."""
+        has_positive = [False] * len(vectors)
+        if not vectors:
+            return True
         for points in self.all_points():
-            signs = signs_of_products(points, vector)
-            if signs.min() < 0:
-                return False
-            has_positive = has_positive or bool(signs.max() > 0)
-        return has_positive
+            for number, vector in enumerate(vectors):
+                signs = signs_of_products(points, on_points(self.subject, vector))
+                if signs.min() < 0:
+                    return False
+                has_positive[number] = has_positive[number] or bool(signs.max() > 0)
+        return all(has_positive)
 
     def spans_all(self, points: Points, numbers: NDArray[np.int64]) -> bool:
         """As `proofs.spans_all`, of all points."""
