@@ -74,13 +74,13 @@ def test_examples_keep_their_labels_and_counts(examples):
 
 
 def test_columns_of_a_certificate_have_names(examples):
-    certificate = certified(examples, fit_intercept=True, time_limit=None)
+    certificate = certified(examples, "where", fit_intercept=True, time_limit=None)
     assert certificate.feature_names == ("x", "y")
     assert certificate.verdict.value == "overlapping"
 
 
 def test_what_does_not_fit_into_memory_is_certified_from_the_disk(examples, monkeypatch):
-    held = certified(examples, fit_intercept=True)
+    held = certified(examples, "where", fit_intercept=True)
     monkeypatch.setattr("novikoff.cli.training.HELD_IN_MEMORY", 0)
-    on_disk = certified(examples, fit_intercept=True)
+    on_disk = certified(examples, "where", fit_intercept=True)
     assert (on_disk.verdict, on_disk.data_hash) == (held.verdict, held.data_hash)

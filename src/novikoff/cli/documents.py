@@ -96,7 +96,6 @@ def described_certificate(certificate: "Certificate | None") -> Document | None:
             "problem": certificate.problem,
             "fit_intercept": certificate.fit_intercept,
             "margin": certificate.margin,
-            "gap": certificate.gap,
             "geometric_margin": certificate.geometric_margin,
             "radius": certificate.radius,
             "mistake_bound": certificate.mistake_bound,

@@ -169,7 +169,6 @@ def _report(
 def panel(said: dict[str, Any], target: Path, page: Path | None = None) -> Any:
     """What was read, what was learned, why it stopped, what is proved, and where the model is."""
     from novikoff.cli import sayings
-    from novikoff.cli.outputs import size_in_words
     from novikoff.cli.render import facts
 
     run, certificate = said["run"], said["certificate"]
@@ -184,8 +183,8 @@ def panel(said: dict[str, Any], target: Path, page: Path | None = None) -> Any:
             ("certified", "no; novikoff certify does" if certificate is None else sayings.verdict(certificate)),
             ("margin", None if certificate is None else sayings.margin(certificate)),
             ("bound", sayings.bound(certificate, run)),
-            ("model", f"{target} ({size_in_words(target)})"),
-            ("report", None if page is None else f"{page} ({size_in_words(page)})"),
+            ("model", str(target)),
+            ("report", None if page is None else str(page)),
         ],
     )
 

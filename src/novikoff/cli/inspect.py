@@ -106,13 +106,12 @@ def _unit(learner: str) -> str:
 def panel(said: dict[str, Any]) -> Any:
     """The parts of a model file that a person asks for."""
     from novikoff.cli import sayings
-    from novikoff.cli.outputs import size_in_words
     from novikoff.cli.render import columns, facts, listed
 
     run, certificate = said["run"], said["certificate"]
     parameters = [f"{name}={json.dumps(value)}" for name, value in said["parameters"].items()]
     encoded = [(column["name"], column["kind"], column["detail"]) for column in said["columns"]]
-    made = f"{said['learner']}, written by novikoff {said['written_by']} ({size_in_words(Path(said['model']))})"
+    made = f"{said['learner']}, written by novikoff {said['written_by']}"
     return facts(
         f"novikoff inspect {said['model']}",
         [

@@ -17,8 +17,3 @@ def check_free(path: str | os.PathLike[str], force: bool) -> Path:
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"{target} cannot be written: the folder {folder} does not let you; choose another")
     return target
-
-
-def size_in_words(path: Path) -> str:
-    """The size of a file in whole kilobytes: the last digits of its numbers may take a byte more or less."""
-    return f"{max(1, round(path.stat().st_size / 1000)):,} kB"

@@ -107,10 +107,10 @@ def claimed(certificate: Document | None, problem: str | None, model: str) -> "R
 def margin(certificate: Document) -> str | None:
     """The bracket of the margin, and R."""
     lower, upper = certificate["margin"]
-    wide = certificate["gap"] > USUAL_GAP
     longest = "R is not finite" if certificate["radius"] is None else f"R <= {at_most(certificate['radius'])}"
     if certificate["verdict"] == "separable":
-        known = f" (known to within {at_most(100 * certificate['gap'], 2)} %)" if wide else ""
+        gap = (upper - lower) / upper if upper else 0.0
+        known = f" (known to within {at_most(100 * gap, 2)} %)" if gap > USUAL_GAP else ""
         return f"gamma between {at_least(lower, 8)} and {at_most(upper, 8)}{known}; {longest}"
     if certificate["verdict"] == "undecided" and upper:
         return f"gamma is at most {at_most(upper)}; {longest}"

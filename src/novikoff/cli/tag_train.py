@@ -147,7 +147,6 @@ def panel(said: dict[str, Any]) -> Any:
     from pathlib import Path
 
     from novikoff.cli import sayings
-    from novikoff.cli.outputs import size_in_words
     from novikoff.cli.render import facts, listed
     from novikoff.learn.record import counted
 
@@ -163,6 +162,6 @@ def panel(said: dict[str, Any]) -> Any:
             ("mistakes", sayings.mistakes(run)),
             ("errors", sayings.errors(run, "training sentences")),
             ("bound", sayings.bound(None, run)),
-            ("model", f"{target} ({size_in_words(target)})"),
+            ("model", str(target)),
         ],
     )
