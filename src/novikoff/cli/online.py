@@ -146,13 +146,12 @@ def _learner(target: Path | None, parameters: dict[str, Any]) -> "OnlinePerceptr
 
 
 def _json_parser(label: str) -> Callable[[str], tuple[Example, Any] | None]:
+    from novikoff.data import strict_json
+
     def parse(line: str) -> tuple[Example, Any] | None:
         if not line.strip():
             return None
-        try:
-            example = json.loads(line)
-        except ValueError as error:
-            raise ValueError(f"this is no JSON: {error}") from None
+        example = strict_json.parse(line)
         if not isinstance(example, dict):
             raise ValueError(f'one object a line is wanted, such as {{"doors": 2, {json.dumps(label)}: "yes"}}')
         return _split(example, label)

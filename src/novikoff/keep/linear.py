@@ -5,16 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from novikoff.data.strict_json import Fields
 from novikoff.features.columns import Categorical, Ignored, Numeric, Text
 from novikoff.features.encode import Encoding
 from novikoff.keep.expect import (
-    Fields,
     Table,
     check_arrays,
     check_ascends,
     check_finite,
     check_within,
     ensure,
+    fields,
 )
 from novikoff.keep.header import (
     Evidence,
@@ -83,10 +84,10 @@ def _kind_of_vote(ballot: Ballot | None) -> str:
 
 
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> LinearModel:
-    header, arrays = Fields(parts.header), parts.arrays
+    header, arrays = fields(parts.header), parts.arrays
     state = header.part("state")
     classes = decode_classes(header, least=1)
-    kind = state.choice("vote", (None, "no mistakes", "dense", "sparse"))
+    kind = state.optional_choice("vote", ("no mistakes", "dense", "sparse"))
     table = TABLE | ({"mistake_rows": ("i8", "all mistakes")} if state.flag("has_mistake_rows") else {})
     if kind in ("dense", "sparse"):
         table = table | VOTE | rows_table("support", kind == "sparse")
@@ -96,7 +97,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
         sizes["columns"] = arrays["weights"].shape[1] - 1
     check_arrays(arrays, table, sizes)
     encoding = None if header.value("encoding") is None else _encoding(header.part("encoding"))
-    names = header.names("feature_names") if encoding is None else encoding.feature_names
+    names = header.optional_texts("feature_names") if encoding is None else encoding.feature_names
     memory = _memory(state, arrays, n_classes, kind)
     ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
     run = decode_run(header)
@@ -106,7 +107,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
         classes,
         readout=state.choice("readout", READOUTS),
         tie=state.choice("tie", TIES),
-        learning_rate=state.number("learning_rate"),
+        learning_rate=state.number("learning_rate", least=0.0),
         encoding=encoding,
         feature_names=names,
         run=None if state.flag("goes_on") else run,
@@ -128,7 +129,7 @@ def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> 
         1.0 if state.flag("fit_intercept") else 0.0,
         state.whole("examples"),
         state.whole("mistakes"),
-        state.number("longest"),
+        state.number("longest", least=0.0),
         None if kind is None else [],
     )
     ensure(memory.weights.shape[1] >= 1, "the weights have no column for the bias")
@@ -159,7 +160,7 @@ def _encoding(plain: Fields) -> Encoding:
     plain.flag("is_dense")
     columns = plain.value("columns")
     ensure(isinstance(columns, list), "the encoding has no list of columns")
-    names = [Fields(column, "a column of the encoding").text("name") for column in columns]
+    names = [fields(column, "a column of the encoding").text("name") for column in columns]
     ensure(len(set(names)) == len(names), "the encoding has a column twice")
     encoding = Encoding.from_dict(plain.content)
     for name, kind in encoding.columns.items():

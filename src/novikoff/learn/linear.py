@@ -32,8 +32,8 @@ from novikoff.learn.vote import Ballot, Mistakes
 
 Tie = Literal["mistake", "predict"]
 
-READOUTS = ("last", "average", "vote")
-TIES = ("mistake", "predict")
+READOUTS: tuple[Readout, ...] = ("last", "average", "vote")
+TIES: tuple[Tie, ...] = ("mistake", "predict")
 
 # Between two calls of a kernel the clock is read and Ctrl-C is heard.
 STEPS_PER_CALL = 1 << 16
