@@ -58,7 +58,7 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this"
+        return f"there is not enough memory for this{f' ({error})' if str(error) else ''}"
     return " ".join(str(error).split()) or type(error).__name__
 
 

@@ -118,7 +118,7 @@ def read(path: str | os.PathLike[str]) -> Parts:
             file.seek(0)
             content = file.read()
         except (MemoryError, OverflowError):
-            refuse(path, "it is larger than the memory")
+            raise too_large(path) from None
     if not content.startswith(beginning):
         refuse(path, "it has changed while it was read")
     _check_digest(content, header, path)
@@ -127,6 +127,11 @@ def read(path: str | os.PathLike[str]) -> Parts:
 
 def refuse(path: Path, what: str) -> NoReturn:
     raise ModelFileError(f"{path} is no model file, or is damaged: {what}")
+
+
+def too_large(path: Path) -> MemoryError:
+    """The file may be all right: it is the memory that does not suffice."""
+    return MemoryError(f"{path} has {path.stat().st_size:,} bytes, and loading it takes more memory than there is")
 
 
 def _read_header(file: BinaryIO, path: Path) -> tuple[bytes, dict[str, Any]]:
@@ -193,7 +198,9 @@ def _unpacked(content: bytes, header: Mapping[str, Any], path: Path) -> Arrays:
         refuse(path, "it does not say how its arrays lie")
     try:
         return {name: _array(tensor, name in transposed) for name, tensor in deserialize(content)}
-    except (SafetensorError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
+    except MemoryError:
+        raise too_large(path) from None
+    except (SafetensorError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise ModelFileError(f"{path} is no model file, or is damaged: {error}") from error
 
 

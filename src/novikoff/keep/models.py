@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from novikoff.data import strict_json
 from novikoff.keep.header import Evidence, FunctionError
-from novikoff.keep.layout import ModelFileError, Parts, dumped, read, write
+from novikoff.keep.layout import ModelFileError, Parts, dumped, read, too_large, write
 from novikoff.keep.layout import read_header as read_header
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ LEARNERS = {
 FUNCTIONS = ("kernel", "constraint", "features", "decode", "loss")
 
 # What may go wrong when something else than a model is read as one.
-NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
+NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
 def save(
@@ -126,6 +126,8 @@ def _plain(path: str | os.PathLike[str], functions: Mapping[str, Callable[..., A
         return _codec(learner).from_parts(parts, functions)
     except FunctionError as error:
         raise FunctionError(f"{path}: {error}") from None
+    except MemoryError:
+        raise too_large(path) from None
     except NONSENSE as error:
         raise ModelFileError(f"{path} has no {learner} that novikoff can have written: {str(error)[:300]}") from error
 
