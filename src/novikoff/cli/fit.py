@@ -132,7 +132,7 @@ def _certificate(
     examples: "Examples", fit_intercept: bool, time_limit: float | None
 ) -> tuple["Certificate | None", str | None]:
     """The certificate, or why it could not be made, or neither if it was not asked for."""
-    from novikoff.cli.training import HELD_IN_MEMORY, certified
+    from novikoff.cli.training import HELD_IN_MEMORY, TooWideError, certified
 
     if time_limit is None or examples.n_numbers > HELD_IN_MEMORY:
         return None, None
@@ -140,7 +140,7 @@ def _certificate(
         return certified(examples, fit_intercept=fit_intercept, time_limit=time_limit, diverging=False), None
     except KeyboardInterrupt:
         return None, "interrupted"
-    except MemoryError as error:
+    except (MemoryError, TooWideError) as error:
         return None, sentence(error)
 
 
