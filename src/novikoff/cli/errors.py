@@ -45,7 +45,7 @@ def exit_code(command: click.Command, args: list[str]) -> int:
         return BROKEN_PIPE
     except EXPECTED as error:
         if "--debug" in args:
-            traceback.print_exc()
+            _show(traceback.format_exc())
         return _say(args, sentence(error), INPUT_ERROR)
 
 
@@ -63,12 +63,19 @@ def sentence(error: BaseException) -> str:
 
 
 def _say(args: list[str], what: str, code: int) -> int:
-    click.echo(f"novikoff: {what}", err=True)
+    _show(f"novikoff: {what}\n")
     if "--json" in args:
         import json
 
         from novikoff.cli.documents import SCHEMA
 
         answer: dict[str, Any] = {"schema": SCHEMA, "error": {"message": what, "exit_code": code}}
-        click.echo(json.dumps(answer))
+        click.echo(json.dumps(answer))  # in ASCII
     return code
+
+
+def _show(text: str) -> None:
+    """Say something on stderr, in which nothing commands the terminal."""
+    from novikoff.data.visible import visible
+
+    click.echo(visible(text, keep="\n"), err=True, nl=False)

@@ -110,13 +110,15 @@ class Session:
             self.save()
 
     def _say(self, prediction: Any, truth: Any) -> None:
+        from novikoff.cli.render import as_json, on_a_terminal
+
         if self.output.quiet:
             return
         if self.output.json:
             said = {"prediction": prediction, "label": truth, "mistakes": self.mistakes}
-            line = json.dumps({**said, "examples": self.learner.examples}, ensure_ascii=False)
+            line = as_json({**said, "examples": self.learner.examples})
         else:
-            line = f"{'' if prediction is None else prediction}\t{self.mistakes}"
+            line = on_a_terminal(f"{'' if prediction is None else prediction}\t{self.mistakes}")
         click.echo(line)  # flushes
 
     def save(self) -> None:

@@ -6,17 +6,19 @@ code: its place in the order of first appearance, which does not depend on the b
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.data.batches import Batch
 from novikoff.data.missing import is_missing
+
+if TYPE_CHECKING:
+    from novikoff.data.batches import Batch
 
 
 @contextlib.contextmanager
-def said_where(batch: Batch) -> Iterator[None]:
+def said_where(batch: "Batch") -> Iterator[None]:
     """Let whatever is wrong with the numbers or labels of a batch be said with its place."""
     try:
         yield
