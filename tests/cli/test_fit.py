@@ -1,5 +1,6 @@
 """`fit` learns what the library learns, says what it did, and keeps what is there."""
 
+import contextlib
 import gzip
 
 import numpy as np
@@ -146,3 +147,33 @@ def test_names_with_brackets_are_shown_as_they_are(folder):
     out = call("fit", "a[bold]b.csv", "--label", "y", folder=folder).out
     for name in ("a[bold]b.csv", "x[/]", "[red]p"):
         assert name in out
+
+
+def test_what_was_learned_is_saved_before_anything_is_certified(folder, monkeypatch):
+    def fails(*_, **__):
+        assert load_plain(folder / "cars.novikoff").run.mistakes == 28
+        raise MemoryError("Unable to allocate 49.0 GiB")
+
+    monkeypatch.setattr("novikoff.cli.training.certified", fails)
+    done = call("fit", "cars.csv", "--label", "sport_car", "--force", folder=folder)
+    assert done.code == 0
+    assert "the model is saved, but the table is not certified: there is not enough memory for this" in done.err
+    assert "certified  no; novikoff certify does" in done.out
+    model = load_plain(folder / "cars.novikoff")
+    assert (model.run.mistakes, model.certificate) == (28, None)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a mistake of ours"), ValueError("what nobody thought of")])
+def test_no_error_of_a_proof_loses_the_model(folder, monkeypatch, error):
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr("novikoff.cli.training.certified", fails)
+    with contextlib.suppress(RuntimeError):
+        call("fit", "cars.csv", "--label", "sport_car", "--force", folder=folder)
+    assert load_plain(folder / "cars.novikoff").run.mistakes == 28
+
+
+def test_the_certificate_comes_into_the_file_when_it_is_there(folder):
+    call("fit", "cars.csv", "--label", "sport_car", "--force", folder=folder)
+    assert load_plain(folder / "cars.novikoff").certificate is not None

@@ -65,7 +65,7 @@ def test_other_options_than_those_of_the_file_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("{", "this is no JSON"),
+        ("{", "this is not JSON"),
         ("[1]", "one object a line is wanted"),
         ('{"a": [1], "is": "dog"}', "feature 'a' has the value [1]"),
         ('{"a": 1, "is": [1]}', "cannot be hashed"),

@@ -245,6 +245,17 @@ def test_a_file_that_pretends_to_be_huge_is_refused_before_it_is_read(path):
         path.unlink()
 
 
+@pytest.mark.parametrize("nest", ["[" * 25_000, '{"a": ' * 25_000, "[" * 25_000 + "]" * 25_000])
+def test_a_header_of_any_depth_is_refused_and_not_followed(path, nest):
+    forms = [nest, json.dumps({"__metadata__": {"novikoff": nest}})]
+    forms.append(json.dumps({"__metadata__": {"novikoff": '{"format": 1, "sha256": "", "state": ' + nest + "}"}}))
+    for form in forms:
+        path.write_bytes(struct.pack("<Q", len(form)) + form.encode())
+        for read in (load, load_plain, read_header):
+            with pytest.raises(layout.ModelFileError, match=r"header cannot be read .*nested more than 64 deep"):
+                read(path)
+
+
 # -- what the errors say ----------------------------------------------------------------------------------------------
 
 
@@ -266,8 +277,8 @@ def test_a_newer_format_says_who_wrote_it_and_what_to_do(path):
             "has no Perceptron that novikoff can have written",
         ),
         ("perceptron-1", lambda header: header["state"].update(mistakes=10**6), "more mistakes than examples"),
-        ("perceptron-1", lambda header: header["state"].update(examples=-1), "examples is -1, not a whole number"),
-        ("perceptron-1", lambda header: header["state"].pop("tie"), "state has no 'tie'"),
+        ("perceptron-1", lambda header: header["state"].update(examples=-1), "examples = -1, not a whole number"),
+        ("perceptron-1", lambda header: header["state"].pop("tie"), "state, has no field 'tie'"),
         ("vote-1", lambda header: header["state"].update(mistakes=1), "mistakes were kept, but 1 were made"),
         ("sequence-1", lambda header: header["classes"].append("B-X"), "a label occurs twice"),
         ("sequence-1", lambda header: header["state"]["features"].update(templates=["w[0]"] * 3), "array"),

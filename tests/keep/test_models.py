@@ -288,3 +288,16 @@ def test_a_file_that_is_not_there_is_an_ordinary_error(tmp_path):
         load(tmp_path / "none")
     with pytest.raises(IsADirectoryError):
         load(tmp_path)
+
+
+def test_too_little_memory_is_no_damage(tmp_path, monkeypatch):
+    save(novikoff.Perceptron().fit([[0.0], [1.0]], [0, 1]), tmp_path / "model")
+
+    def fails(*_, **__):
+        raise MemoryError
+
+    for place in ("novikoff.keep.layout._array", "novikoff.keep.linear._memory"):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, fails)
+            with pytest.raises(MemoryError, match=r"model has .* bytes, and loading it takes more memory than"):
+                load(tmp_path / "model")

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from novikoff.data.strict_json import parse
 from novikoff.features.names import Intercept, OneHot
-from novikoff.keep.layout import ModelFileError, dumped, loads
+from novikoff.keep.layout import ModelFileError, dumped
 from novikoff.keep.values import SCALARS, decode, decode_names, encode, encode_names
 
 scalars = st.one_of(
@@ -31,7 +32,7 @@ values = st.recursive(
 
 
 def through(value):
-    return decode(loads(dumped(encode(value))))
+    return decode(parse(dumped(encode(value))))
 
 
 def alike(one, other):

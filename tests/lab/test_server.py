@@ -1,5 +1,8 @@
 """The API: one shape of errors, limits, and nobody but the lab's own page."""
 
+import contextlib
+import json
+
 import pytest
 
 pytest.importorskip("starlette", reason="the lab needs the extra novikoff[lab]")
@@ -82,6 +85,60 @@ def test_what_is_no_json_is_a_problem(client):
     assert is_problem(client.delete("/"), 405)
     assert is_problem(client.get("/api/nothing"), 404)
     assert is_problem(client.get("/%2e%2e/state.py"), 404)
+
+
+DEEP = {
+    "arrays": "[" * 25_000 + "]" * 25_000,
+    "objects": '{"state": ' * 25_000 + "1" + "}" * 25_000,
+    "a state": '{"state": {"points": ' + "[" * 25_000 + "]" * 25_000 + "}}",
+    "twice": '{"state": 1, "state": 2}',
+    "no number": '{"state": NaN}',
+    "no text": '{"state": "\\ud8"}',
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("body", DEEP)
+def test_json_that_harms_a_parser_is_a_problem_in_the_one_shape(client, name, body):
+    as_json = {"Content-Type": "application/json"}
+    assert is_problem(client.post(f"/api/{name}", content=DEEP[body], headers=as_json), 400)
+
+
+HUGE = [10**400, -(10**400), 1e308, 5e-324, [], {}, "", "x", True, None, [[]], {"a": 1}, 2**63, -1, 0.5]
+TEXTS = ["", "\ufeff", "\n", "\ufeff\n", "\n\na,b\n1,2", ",", "a,b,c\n1e308,-1e308,x\n-1e308,1e308,y", 'a\n"', "\0", 3]
+STATES = {"points": [[1, 0, 1], [-1, 0, -1]], "space": "line", "fit_intercept": True, "tie": "mistake",
+          "readout": "last", "shuffle": False, "seed": 0, "max_epochs": 5, "degree": 2, "gamma": 1.0,
+          "view": [0, 0, 3]}  # fmt: skip
+
+
+def refused_or_answered(name, document):
+    """What the library says to a document: anything but a ValueError would be an answer of 500."""
+    with contextlib.suppress(ValueError):
+        json.dumps(ANSWERS[name](document), allow_nan=False)
+
+
+@pytest.mark.parametrize("name", ["run", "moment", "take-away"])
+def test_no_value_of_any_field_of_a_state_is_more_than_a_problem(name):
+    for field in STATES:
+        for value in HUGE:
+            refused_or_answered(name, {"state": {**STATES, field: value}, "step": 1})
+    for value in HUGE:
+        refused_or_answered(name, {"state": STATES, "step": value})
+        for place in range(3):
+            point, view = [1, 0, 1], [0, 0, 3]
+            point[place] = view[place] = value
+            refused_or_answered(name, {"state": {**STATES, "points": [[-1, 0, -1], point]}, "step": 1})
+            refused_or_answered(name, {"state": {**STATES, "view": view}, "step": 1})
+
+
+@pytest.mark.parametrize("name", ["table", "points"])
+def test_no_table_is_more_than_a_problem(name):
+    request = {"text": "a,b,c\n1,2,x\n2,1,y", "x": "a", "y": "b", "label": "c", "red": "x", "rescale": True}
+    for text in TEXTS:
+        refused_or_answered(name, {**request, "text": text})
+    for field in request:
+        for value in HUGE:
+            refused_or_answered(name, {**request, field: value})
 
 
 def test_a_problem_names_its_field(client):

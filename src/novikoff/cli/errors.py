@@ -45,7 +45,7 @@ def exit_code(command: click.Command, args: list[str]) -> int:
         return BROKEN_PIPE
     except EXPECTED as error:
         if "--debug" in args:
-            traceback.print_exc()
+            _show(traceback.format_exc())
         return _say(args, sentence(error), INPUT_ERROR)
 
 
@@ -58,17 +58,24 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this"
+        return f"there is not enough memory for this{f' ({error})' if str(error) else ''}"
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def _say(args: list[str], what: str, code: int) -> int:
-    click.echo(f"novikoff: {what}", err=True)
+    _show(f"novikoff: {what}\n")
     if "--json" in args:
         import json
 
         from novikoff.cli.documents import SCHEMA
 
         answer: dict[str, Any] = {"schema": SCHEMA, "error": {"message": what, "exit_code": code}}
-        click.echo(json.dumps(answer))
+        click.echo(json.dumps(answer))  # in ASCII
     return code
+
+
+def _show(text: str) -> None:
+    """Say something on stderr, in which nothing commands the terminal."""
+    from novikoff.data.visible import visible
+
+    click.echo(visible(text, keep="\n"), err=True, nl=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import options
-from novikoff.cli.errors import DONE, INTERRUPTED
+from novikoff.cli.errors import DONE, INTERRUPTED, sentence
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ def fit(
     """
     from novikoff.cli.outputs import check_free
     from novikoff.cli.progress import progress
+    from novikoff.cli.render import warn
     from novikoff.cli.training import encoding_of, examples_of, learn, open_table
     from novikoff.keep.models import save
     from novikoff.learn.linear_model import LinearModel
@@ -90,17 +91,22 @@ def fit(
             kept = {"keep_mistakes": True} if reported is not None and reported.needs_mistakes else {}
             learned = learn(examples, {**learning, "seed": random_state, **kept}, bar)
             bar.close()
-            limit = certify_time_limit if certify and not was_interrupted(learned.run) else None
-            certificate = _certificate(examples, label, learning["fit_intercept"], limit)
             counts = examples.counts
             parameters = {"label": label, "random_state": random_state, **learning}
-            fitted = LinearModel.of(learned, parameters, certificate=_short_proof(certificate))
+            fitted = LinearModel.of(learned, parameters)
             if kept and learning["readout"] != "vote":
                 fitted = replace(fitted, mistake_rows=None)  # a report changes nothing in the model
-            save(fitted, target)
+            save(fitted, target)  # whatever becomes of the proof, what was learned is there
+            limit = certify_time_limit if certify and not was_interrupted(learned.run) else None
+            certificate, why_not = _certificate(examples, label, learning["fit_intercept"], limit)
+            if (proof := _short_proof(certificate)) is not None:
+                fitted = replace(fitted, certificate=proof)
+                save(fitted, target)
             if reported is not None:
                 reported.on_model(fitted, certificate, learned.mistakes, target)
     _report(output, reader.files, counts, fitted, certificate, target, page)
+    if why_not is not None:
+        warn(output, f"the model is saved, but the table is not certified: {why_not}")
     _warn_if_it_did_not_converge(output, learned.run, learning)
     return INTERRUPTED if was_interrupted(learned.run) else DONE
 
@@ -124,15 +130,18 @@ def default_model(file: str) -> Path:
 
 def _certificate(
     examples: "Examples", label: str | None, fit_intercept: bool, time_limit: float | None
-) -> "Certificate | None":
-    from novikoff.cli.training import HELD_IN_MEMORY, certified
+) -> tuple["Certificate | None", str | None]:
+    """The certificate, or why it could not be made, or neither if it was not asked for."""
+    from novikoff.cli.training import HELD_IN_MEMORY, TooWideError, certified
 
     if time_limit is None or examples.n_numbers > HELD_IN_MEMORY:
-        return None
+        return None, None
     try:
-        return certified(examples, label, fit_intercept=fit_intercept, time_limit=time_limit, diverging=False)
+        return certified(examples, label, fit_intercept=fit_intercept, time_limit=time_limit, diverging=False), None
     except KeyboardInterrupt:
-        return None  # what was learned is not lost
+        return None, "interrupted"
+    except (MemoryError, TooWideError) as error:
+        return None, sentence(error)
 
 
 def _short_proof(certificate: "Certificate | None") -> str | None:

@@ -110,13 +110,15 @@ class Session:
             self.save()
 
     def _say(self, prediction: Any, truth: Any) -> None:
+        from novikoff.cli.render import as_json, on_a_terminal
+
         if self.output.quiet:
             return
         if self.output.json:
             said = {"prediction": prediction, "label": truth, "mistakes": self.mistakes}
-            line = json.dumps({**said, "examples": self.learner.examples}, ensure_ascii=False)
+            line = as_json({**said, "examples": self.learner.examples})
         else:
-            line = f"{'' if prediction is None else prediction}\t{self.mistakes}"
+            line = on_a_terminal(f"{'' if prediction is None else prediction}\t{self.mistakes}")
         click.echo(line)  # flushes
 
     def save(self) -> None:
@@ -146,13 +148,12 @@ def _learner(target: Path | None, parameters: dict[str, Any]) -> "OnlinePerceptr
 
 
 def _json_parser(label: str) -> Callable[[str], tuple[Example, Any] | None]:
+    from novikoff.data import strict_json
+
     def parse(line: str) -> tuple[Example, Any] | None:
         if not line.strip():
             return None
-        try:
-            example = json.loads(line)
-        except ValueError as error:
-            raise ValueError(f"this is no JSON: {error}") from None
+        example = strict_json.parse(line)
         if not isinstance(example, dict):
             raise ValueError(f'one object a line is wanted, such as {{"doors": 2, {json.dumps(label)}: "yes"}}')
         return _split(example, label)

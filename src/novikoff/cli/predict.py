@@ -116,11 +116,11 @@ class Writer:
         return text.getvalue().encode()
 
     def _json(self, labels: list[Any], decided: "Decided", first: int) -> bytes:
-        import json
+        from novikoff.cli.render import as_json
 
         scores = decided.scores.tolist()
         lines = (
-            json.dumps({"row": first + row, "prediction": label, "score": score}, ensure_ascii=False)
+            as_json({"row": first + row, "prediction": label, "score": score})
             for row, (label, score) in enumerate(zip(labels, scores, strict=True))
         )
         return "".join(f"{line}\n" for line in lines).encode()
@@ -135,10 +135,12 @@ def _sink(target: Any) -> Iterator[Callable[[bytes], None]]:
         with WholeFile(target) as file:
             yield file.write
         return
+    from novikoff.cli.render import on_a_terminal
+
     stream = sys.stdout.buffer
 
     def write(lines: bytes) -> None:
-        stream.write(lines)
+        stream.write(on_a_terminal(lines.decode()).encode() if sys.stdout.isatty() else lines)
         stream.flush()
 
     yield write

@@ -1,16 +1,20 @@
 """Panels: what a person reads. Colours only on a terminal, and none where NO_COLOR is set; rich sees to both."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from novikoff.cli.documents import Document
 from novikoff.cli.options import Output
+from novikoff.data.visible import visible, visible_json
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
     from rich.table import Table
 
 WIDEST, NARROW = 100, 70
@@ -22,9 +26,32 @@ def answer(output: Output, document: Document, panel: "Callable[[], RenderableTy
     if output.quiet:
         return
     if output.json:
-        click.echo(json.dumps(document, ensure_ascii=False))
+        click.echo(as_json(document))
         return
-    console().print(panel())
+    console().print(Visible(panel()))
+
+
+def as_json(document: Document) -> str:
+    """JSON on one line, in which nothing is invisible."""
+    return visible_json(json.dumps(document, ensure_ascii=False))
+
+
+@dataclass(frozen=True)
+class Visible:
+    """Whatever is shown, without a character that commands the terminal or hides."""
+
+    shown: "RenderableType"
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[Segment]":
+        from rich.segment import Segment
+
+        for text, style, _ in console.render(self.shown, options):
+            yield Segment(visible(text, keep="\n"), style)
+
+
+def on_a_terminal(text: str) -> str:
+    """Text for standard output: data as they are in a file or a pipe, but made safe for a terminal."""
+    return visible(text, keep="\n\t") if sys.stdout.isatty() else text
 
 
 def console() -> "Console":
@@ -48,8 +75,8 @@ def facts(title: str, rows: "Iterable[tuple[str, RenderableType | None]]") -> "R
     grid.add_column(overflow="fold")
     for name, value in rows:
         if value is not None:
-            grid.add_row(name, value)
-    return Panel(grid, title=Text(title), title_align="left", box=ROUNDED, padding=(0, 1))
+            grid.add_row(name, visible(value, keep="\n") if isinstance(value, str) else value)
+    return Panel(grid, title=Text(visible(title)), title_align="left", box=ROUNDED, padding=(0, 1))
 
 
 def columns(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> "Table":
@@ -58,9 +85,9 @@ def columns(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1)
 
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=any(header), pad_edge=False, header_style="dim")
     for place, name in enumerate(header):
-        table.add_column(name, justify="left" if place < left else "right", overflow="fold")
+        table.add_column(visible(name), justify="left" if place < left else "right", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(visible(cell, keep="\n") for cell in row))
     return table
 
 
@@ -83,17 +110,17 @@ def weights_table(weights: Sequence[Document]) -> "Table":
         length = max(1, round(size * abs(value) / largest))
         bar = Text("━" * length, style=GOOD if value > 0 else "red")
         label = [in_words(weight["class"])] if many else []
-        table.add_row(*label, weight["name"], Text(f"{value:+.4g}", justify="right"), bar)
+        table.add_row(*label, visible(weight["name"]), Text(f"{value:+.4g}", justify="right"), bar)
     return table
 
 
 def in_words(label: Any) -> str:
-    """A label; a whole number without its .0.
+    """A label; a whole number without its .0, and nothing in it that cannot be seen.
 
     >>> in_words(-1.0), in_words("yes")
     ('-1', 'yes')
     """
-    return f"{label:g}" if isinstance(label, float) else str(label)
+    return f"{label:g}" if isinstance(label, float) else visible(str(label))
 
 
 def listed(items: Sequence[Any], most: int = 12) -> str:
@@ -111,4 +138,4 @@ def stacked(*parts: "RenderableType | None") -> "RenderableType":
 def warn(output: Output, what: str) -> None:
     """A warning on stderr, which no machine reads by mistake."""
     if not output.quiet:
-        click.echo(f"novikoff: {what}", err=True)
+        click.echo(f"novikoff: {visible(what)}", err=True)

@@ -1,5 +1,6 @@
 """`novikoff tag run`: add a column of labels to sentences."""
 
+import io
 import sys
 
 import click
@@ -31,12 +32,10 @@ def run(
     FILE has the columns of the training file, with or without the labels. With --json, standard output has one object a
     sentence: its number and its labels.
     """
-    import json
-
     from novikoff.cli import documents
     from novikoff.cli.models import load_tagger
     from novikoff.cli.outputs import check_free
-    from novikoff.cli.render import answer, facts
+    from novikoff.cli.render import answer, as_json, facts, on_a_terminal
     from novikoff.cli.sentences import as_separator, columns_of, read_sentences
     from novikoff.data.conll import write_conll
 
@@ -47,15 +46,13 @@ def run(
     labels = tagger.label(sentences)
     if output.json and target is None:
         for number, found in enumerate(labels):
-            click.echo(json.dumps({"sentence": number, "labels": found}, ensure_ascii=False))
+            click.echo(as_json({"sentence": number, "labels": found}))
         return
     text = {"predicted": [[str(label) for label in found] for found in labels]}
-    write_conll(
-        sys.stdout.buffer if target is None else target,
-        sentences,
-        text,
-        separator=as_separator(separator),
-    )
+    shown = io.BytesIO() if target is None and sys.stdout.isatty() else None
+    write_conll(target or shown or sys.stdout.buffer, sentences, text, separator=as_separator(separator))
+    if shown is not None:
+        click.echo(on_a_terminal(shown.getvalue().decode()), nl=False)
     if target is not None:
         said = documents.document(
             "tag run", model=model, file=file, out=str(target), sentences=len(labels), tokens=sentences.n_tokens

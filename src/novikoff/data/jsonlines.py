@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from novikoff.data.delimited import LONGEST_RECORD, Piece
 from novikoff.data.streams import Source, read_block
+from novikoff.data.strict_json import DEEPEST, JSONError, check_depth
 from novikoff.data.tables import Block, Types, joined_type, nearest, plain_type
 
 if TYPE_CHECKING:
@@ -58,8 +59,8 @@ def read_blocks(stream: Any, source: Source, types: Types, block_bytes: int) -> 
     row, filled = 1, set[str]()
     keys: list[str] = []
     for piece in pieces(stream, source, block_bytes):
-        keys = keys or _keys(piece)
         batch = _parse(piece, source, types).select(list(types)).combine_chunks().to_batches()[0]
+        keys = keys or _keys(piece)
         filled.update(name for name in types if batch.column(name).null_count < batch.num_rows)
         counts_lines = batch.num_rows == piece.n_lines
         yield Block(batch, piece.line if counts_lines else row, counts_lines)
@@ -69,10 +70,28 @@ def read_blocks(stream: Any, source: Source, types: Types, block_bytes: int) -> 
             raise ValueError(f"{source.name} has no key {name!r} in any line; {nearest(name, keys)}")
 
 
+def _check_depth(piece: Piece, source: Source) -> None:
+    """Refuse a line that nests deeper than any parser should follow: pyarrow's own would exhaust the stack.
+
+    A line that begins with a brace has at least one; if there are few more in the whole piece, no line is deep.
+    """
+    text = piece.text
+    brackets = text.count(b"{") + text.count(b"[")
+    if brackets - text.count(b"\n{") <= DEEPEST:
+        return
+    for number, line in enumerate(text.split(b"\n")):
+        if line.count(b"{") + line.count(b"[") > DEEPEST:
+            try:
+                check_depth(line)
+            except JSONError as error:
+                raise ValueError(f"{source.name}, line {piece.line + number}: {error}") from None
+
+
 def _parse(piece: Piece, source: Source, types: Types | None) -> "pa.Table":
     import pyarrow as pa
     from pyarrow import json as arrow_json
 
+    _check_depth(piece, source)
     try:
         table = arrow_json.read_json(
             pa.BufferReader(piece.text),

@@ -16,8 +16,10 @@ DEEPEST = 64
 MOST_BYTES = 1 << 28
 
 T = TypeVar("T")
+C = TypeVar("C", bound=str)
 
-_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+# Possessive: a text is one step, and nothing of it is remembered to go back to.
+_BRACKETS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
 class JSONError(ValueError):
@@ -35,8 +37,8 @@ def parse(text: str | bytes, *, deepest: int = DEEPEST, most_bytes: int = MOST_B
     """
     try:
         raw = text.encode() if isinstance(text, str) else bytes(text)
-    except UnicodeEncodeError as error:
-        raise JSONError(f"this is not JSON: {error}") from None
+    except UnicodeEncodeError:
+        raise JSONError("this is not JSON: it has half a character, which is not Unicode") from None
     if len(raw) > most_bytes:
         raise JSONError(f"the text has {len(raw):,} bytes; more than {most_bytes:,} are not read")
     check_depth(raw, deepest)
@@ -186,11 +188,33 @@ class Fields:
             self.fail(f"has {name} = {value!r:.60}, which is no text, or too long")
         return value
 
-    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+    def choice(self, name: str, choices: tuple[C, ...]) -> C:
         value = self.value(name)
-        if type(value) is not str or value not in choices:
+        found = [choice for choice in choices if type(value) is str and value == choice]
+        if not found:
             self.fail(f"has {name} = {value!r:.60}, none of {', '.join(map(repr, choices))}")
-        return value
+        return found[0]
+
+    def optional_text(self, name: str) -> str | None:
+        """A text, or null."""
+        return None if self.value(name) is None else self.text(name)
+
+    def optional_choice(self, name: str, choices: tuple[C, ...]) -> C | None:
+        """One of the choices, or null."""
+        return None if self.value(name) is None else self.choice(name, choices)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of texts."""
+        return self.each(name, self.as_text)
+
+    def optional_texts(self, name: str) -> tuple[str, ...] | None:
+        """A list of texts, or null."""
+        return None if self.value(name) is None else self.texts(name)
+
+    @property
+    def content(self) -> Mapping[str, Any]:
+        """All fields as they are, for those who look at each of them."""
+        return self._content
 
     def listed(self, name: str, most: int = 10**7) -> list[Any]:
         value = self.value(name)

@@ -118,13 +118,36 @@ def fill_products(left: Any, right: Any, w: Floats, products: Floats) -> None:
         unload(right, np.uint64(k), w)
 
 
+def square_in_column_order(X: Any, row: Any) -> Any:
+    """<x, x>, from the first column to the last."""
+
+
+@overload(square_in_column_order)
+def _square_in_column_order(X: Any, row: Any) -> Any:
+    if isinstance(X, types.Array):
+
+        def dense(X: Any, row: Any) -> float:
+            total = 0.0
+            for j in range(X.shape[1]):
+                total += np.float64(X[row, j]) * X[row, j]
+            return total
+
+        return dense
+
+    def sparse(X: Any, row: Any) -> float:
+        total = 0.0
+        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
+            total += np.float64(X.data[j]) * X.data[j]
+        return total
+
+    return sparse
+
+
 @njit(cache=True, nogil=True)
-def fill_squares(X: Any, w: Floats, squares: Floats) -> None:
+def fill_squares(X: Any, squares: Floats) -> None:
     """The squared length of every row."""
     for i in range(squares.size):
-        load(X, np.uint64(i), w)
-        squares[i] = dot_in_column_order(X, np.uint64(i), w)
-        unload(X, np.uint64(i), w)
+        squares[i] = square_in_column_order(X, np.uint64(i))
 
 
 def distance(left: Any, i: Any, right: Any, k: Any) -> Any:

@@ -174,12 +174,14 @@ def longest_square(rows: Rows, constant: float) -> float:
 
 
 def _what_is_wrong(rows: Rows, row: int) -> str:
-    x = rows.part(row, row + 1).as_array()[0]
+    one = rows.part(row, row + 1)
+    x = one.entries.astype(np.float64).ravel()
     if np.isnan(x).any():
-        what, column, fix = "NaN", int(np.flatnonzero(np.isnan(x))[0]), "impute or drop missing values"
+        what, place, fix = "NaN", int(np.flatnonzero(np.isnan(x))[0]), "impute or drop missing values"
     elif np.isinf(x).any():
-        what, column, fix = "infinity", int(np.flatnonzero(np.isinf(x))[0]), "replace it by a finite number"
+        what, place, fix = "infinity", int(np.flatnonzero(np.isinf(x))[0]), "replace it by a finite number"
     else:
-        column = int(np.argmax(np.abs(x)))
-        what, fix = f"{x[column]:.3g}, whose square overflows float64", "divide X by a power of ten"
+        place = int(np.argmax(np.abs(x)))
+        what, fix = f"{x[place]:.3g}, whose square overflows float64", "divide X by a power of ten"
+    column = one.matrix.indices[place] if one.is_sparse else place
     return f"X contains {what} in row {row}, column {column}; {fix} before learning"

@@ -25,7 +25,16 @@ from novikoff.estimators.shell import (
 from novikoff.features.spool import batches_of, comes_in_batches
 from novikoff.learn.files import LearnedFromFiles, Options, learn_from
 from novikoff.learn.linear import Learned, Tie, check_choices, grow, learn_online, perceptron, predicted
-from novikoff.learn.linear_memory import Decider, Memory, Readout, decider, read_out, record
+from novikoff.learn.linear_memory import (
+    Decider,
+    Memory,
+    Readout,
+    columns_to_keep,
+    decider,
+    read_out,
+    record,
+    written_out,
+)
 from novikoff.learn.record import Run, Stopped
 
 if TYPE_CHECKING:
@@ -186,7 +195,9 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             inner = inner_labels(labels, known)
             if begins:
                 vote = self.readout == "vote"
-                memory = Memory.empty(rows.n_columns, len(known), fit_intercept=self.fit_intercept, vote=vote)
+                columns = columns_to_keep(lambda: [rows], rows.n_columns, len(known))
+                options = {"fit_intercept": self.fit_intercept, "vote": vote}
+                memory = Memory.empty(rows.n_columns, len(known), **options, columns=columns)
             elif len(known) > len(self.classes_):
                 memory = grow(self._memory, np.searchsorted(known, self.classes_).tolist(), len(known))
             else:
@@ -259,7 +270,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         memory = self._fitted()
         if self.readout == "vote":
             raise AttributeError('a vote has no weights of its own; read out the "average" or the "last" ones')
-        return self.learning_rate * read_out(memory, self.readout)
+        return self.learning_rate * written_out(memory, read_out(memory, self.readout))
 
     def _fitted(self) -> Memory:
         if not self.__sklearn_is_fitted__():

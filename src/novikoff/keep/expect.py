@@ -4,80 +4,21 @@ A table names each array with the types that it may have and its sizes. A size i
 same number wherever it stands: `{"weights": ("f8", "vectors", "width"), "drift": ("f8", "vectors", "width")}`.
 """
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.strict_json import Fields
 from novikoff.keep.layout import Arrays, ModelFileError
 
 Table = dict[str, tuple[str | int, ...]]
 
 
-@dataclass(frozen=True)
-class Fields:
+def fields(content: Any, name: str = "the header") -> Fields:
     """A part of the header, whose fields are asked for by name and kind."""
-
-    content: Mapping[str, Any]
-    name: str = "the header"
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.content, Mapping):
-            raise ModelFileError(f"{self.name} is no object")
-
-    def value(self, name: str) -> Any:
-        if name not in self.content:
-            raise ModelFileError(f"{self.name} has no {name!r}")
-        return self.content[name]
-
-    def part(self, name: str) -> "Fields":
-        return Fields(self.value(name), name)
-
-    def whole(self, name: str, least: int = 0, most: int = 2**62) -> int:
-        value = self.value(name)
-        if type(value) is not int or not least <= value <= most:
-            raise ModelFileError(f"{name} is {_shown(value)}, not a whole number from {least} to {most}")
-        return value
-
-    def number(self, name: str, least: float = 0.0) -> float:
-        """A finite float."""
-        value = self.value(name)
-        if type(value) is not float or not least <= value < math.inf:
-            raise ModelFileError(f"{name} is {_shown(value)}, not a number of at least {least:g}")
-        return value
-
-    def flag(self, name: str) -> bool:
-        value = self.value(name)
-        if type(value) is not bool:
-            raise ModelFileError(f"{name} is {_shown(value)}, neither true nor false")
-        return value
-
-    def text(self, name: str) -> str:
-        value = self.value(name)
-        if type(value) is not str:
-            raise ModelFileError(f"{name} is {_shown(value)}, no text")
-        return value
-
-    def choice(self, name: str, choices: tuple[Any, ...]) -> Any:
-        value = self.value(name)
-        if not any(type(value) is type(choice) and value == choice for choice in choices):
-            raise ModelFileError(f"{name} is {_shown(value)}, none of {choices}")
-        return value
-
-    def optional_text(self, name: str) -> str | None:
-        return None if self.value(name) is None else self.text(name)
-
-    def names(self, name: str) -> tuple[str, ...] | None:
-        """A list of texts, or nothing."""
-        value = self.value(name)
-        if value is None:
-            return None
-        if type(value) is not list or any(type(part) is not str for part in value):
-            raise ModelFileError(f"{name} is no list of texts")
-        return tuple(value)
+    return Fields(content, name, ModelFileError)
 
 
 def check_arrays(arrays: Arrays, table: Table, sizes: Mapping[str, int]) -> dict[str, int]:
@@ -123,7 +64,3 @@ def ensure(condition: bool, what: str) -> None:
     """Say `what` is wrong unless the condition holds."""
     if not condition:
         raise ModelFileError(what)
-
-
-def _shown(value: Any) -> str:
-    return f"{value!r:.60}"

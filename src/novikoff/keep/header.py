@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.keep.expect import Fields, ensure
+from novikoff.data.strict_json import Fields
+from novikoff.keep.expect import ensure
 from novikoff.keep.values import decode, decode_array, encode, encode_array
 from novikoff.learn.record import Run, Stopped
 
@@ -121,7 +122,7 @@ def decode_run(header: Fields, kind: type[Run] = Run) -> Run:
     names = [field.name for field in fields(kind)]
     ensure(plain.content.keys() == set(names), "the record of the run has other fields")
     values = {name: decode(plain.value(name)) for name in names}
-    stopped = plain.choice("stopped", (None, *(reason.name for reason in Stopped)))
+    stopped = plain.optional_choice("stopped", tuple(reason.name for reason in Stopped))
     values["stopped"] = None if stopped is None else Stopped[stopped]
     for name, value in values.items():
         ensure(_fits(name, value), f"the record of the run has {name}={value!r:.60}")

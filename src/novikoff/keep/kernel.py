@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.strict_json import Fields
 from novikoff.engine.rows import Csr
-from novikoff.keep.expect import Fields, Table, check_arrays, check_ascends, check_finite, check_within, ensure
+from novikoff.keep.expect import Table, check_arrays, check_ascends, check_finite, check_within, ensure, fields
 from novikoff.keep.header import (
     NO_EVIDENCE,
     Evidence,
@@ -174,7 +175,7 @@ def _shelf_to_arrays(shelf: Shelf) -> tuple[str, Arrays]:
 
 
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> KernelModel:
-    header, arrays = Fields(parts.header), parts.arrays
+    header, arrays = fields(parts.header), parts.arrays
     needed_function(header, "kernel", functions)
     state = header.part("state")
     classes = decode_classes(header)
@@ -192,7 +193,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Ker
     memory = _memory(state, arrays, kind, functions.get("kernel"))
     memory.n_classes = len(classes)
     _check(memory, arrays, kind, sizes)
-    names = header.names("feature_names")
+    names = header.optional_texts("feature_names")
     ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
     run = decode_run(header)
     return KernelModel(
@@ -220,9 +221,9 @@ def _memory(state: Fields, arrays: Arrays, kind: str, function: Callable[..., An
         Grown.of(arrays["rows"]),
         examples=state.whole("examples"),
         passes=state.whole("passes"),
-        longest=state.number("longest"),
-        largest=state.number("largest"),
-        doubt=state.number("doubt"),
+        longest=state.number("longest", least=0.0),
+        largest=state.number("largest", least=0.0),
+        doubt=state.number("doubt", least=0.0),
         n_columns=None if state.value("n_columns") is None else state.whole("n_columns"),
         kept=[Mistakes(*(arrays[name] for name in VOTE))] if state.flag("vote") else None,
         budget=None if state.value("budget") is None else state.whole("budget", least=1),
@@ -236,12 +237,12 @@ def _memory(state: Fields, arrays: Arrays, kind: str, function: Callable[..., An
 
 
 def _kernel(plain: Fields, function: Callable[..., Any] | None) -> Kernel:
-    name = plain.choice("form", (None, *KERNELS))
+    name = plain.optional_choice("form", KERNELS)
     ensure((name is None) == (function is not None), "the kernel of the parameters is another than that of the model")
     params = decode(plain.value("params"))
     ensure(params is None or isinstance(params, dict), "kernel_params is no dictionary")
     return Kernel(
-        function or name,
+        function or name or "",
         plain.number("gamma", least=math.ulp(0.0)),
         plain.whole("degree", least=1),
         plain.number("coef0", least=-math.inf),

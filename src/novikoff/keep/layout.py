@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data import strict_json
 from novikoff.data.whole_file import WholeFile
 
 # The newest format. A file has the oldest that can say what it says: 2 also has averages before they are divided.
@@ -117,20 +118,20 @@ def read(path: str | os.PathLike[str]) -> Parts:
             file.seek(0)
             content = file.read()
         except (MemoryError, OverflowError):
-            refuse(path, "it is larger than the memory")
+            raise too_large(path) from None
     if not content.startswith(beginning):
         refuse(path, "it has changed while it was read")
     _check_digest(content, header, path)
     return Parts(header, _unpacked(content, header, path))
 
 
-def loads(text: str) -> Any:
-    """What JSON says, if nothing is said twice and all numbers are finite."""
-    return json.loads(text, object_pairs_hook=_without_twins, parse_constant=_no_constant)
-
-
 def refuse(path: Path, what: str) -> NoReturn:
     raise ModelFileError(f"{path} is no model file, or is damaged: {what}")
+
+
+def too_large(path: Path) -> MemoryError:
+    """The file may be all right: it is the memory that does not suffice."""
+    return MemoryError(f"{path} has {path.stat().st_size:,} bytes, and loading it takes more memory than there is")
 
 
 def _read_header(file: BinaryIO, path: Path) -> tuple[bytes, dict[str, Any]]:
@@ -144,12 +145,12 @@ def _read_header(file: BinaryIO, path: Path) -> tuple[bytes, dict[str, Any]]:
     if len(beginning) != LENGTH.size + length:
         refuse(path, "it has become shorter while it was read")
     try:
-        text = loads(beginning[LENGTH.size :].decode())["__metadata__"][KEY]
-        header = loads(text)
+        text = strict_json.parse(beginning[LENGTH.size :])["__metadata__"][KEY]
+        header = strict_json.parse(text)
         version = header["format"]
         if type(version) is not int or type(header["sha256"]) is not str:
             raise TypeError("the version or the checksum is of another type")
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise ModelFileError(
             f"{path} is no model file, or is damaged: its header cannot be read ({error!r})"
         ) from error
@@ -197,7 +198,9 @@ def _unpacked(content: bytes, header: Mapping[str, Any], path: Path) -> Arrays:
         refuse(path, "it does not say how its arrays lie")
     try:
         return {name: _array(tensor, name in transposed) for name, tensor in deserialize(content)}
-    except (SafetensorError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
+    except MemoryError:
+        raise too_large(path) from None
+    except (SafetensorError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise ModelFileError(f"{path} is no model file, or is damaged: {error}") from error
 
 
@@ -210,14 +213,3 @@ def _array(tensor: Mapping[str, Any], transposed: bool) -> NDArray[Any]:
         raise ValueError("a truth value that is neither 0 nor 1")
     array = np.frombuffer(tensor["data"], kind).reshape(shape).astype(kind.newbyteorder("="))
     return array.T if transposed else array
-
-
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name occurs twice")
-    return found
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from novikoff.keep.expect import Fields, check_arrays, ensure
+from novikoff.keep.expect import check_arrays, ensure, fields
 from novikoff.keep.header import Evidence, decode_parameters
 from novikoff.keep.layout import Parts
 
@@ -34,9 +34,9 @@ def to_parts(model: LiftModel, evidence: Evidence) -> Parts:
 
 
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> LiftModel:
-    header = Fields(parts.header)
+    header = fields(parts.header)
     decode_parameters(header, functions)
     check_arrays(parts.arrays, {}, {})
-    names, n_columns = header.names("feature_names"), header.part("state").whole("n_columns", least=1)
+    names, n_columns = header.optional_texts("feature_names"), header.part("state").whole("n_columns", least=1)
     ensure(names is None or len(names) == n_columns, "there are not as many names as columns")
     return LiftModel(n_columns, names)

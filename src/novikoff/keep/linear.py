@@ -5,16 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from novikoff.data.strict_json import Fields
 from novikoff.features.columns import Categorical, Ignored, Numeric, Text
 from novikoff.features.encode import Encoding
 from novikoff.keep.expect import (
-    Fields,
     Table,
     check_arrays,
     check_ascends,
     check_finite,
     check_within,
     ensure,
+    fields,
 )
 from novikoff.keep.header import (
     Evidence,
@@ -45,6 +46,7 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
     ballot = None if not memory.ballots else Ballot.joined(memory.ballots)
     names = None if model.encoding is not None or model.feature_names is None else list(model.feature_names)
     header = {
+        "format": 1 if memory.columns is None else 2,
         "learner": LEARNER,
         "parameters": encode_parameters(model.parameters),
         "classes": encode_classes(model.classes),
@@ -65,9 +67,12 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
             "n_iter": model.n_iter,
             "classes_are_fixed": model.classes_are_fixed,
             "has_mistake_rows": model.mistake_rows is not None,
+            **({} if memory.columns is None else {"n_columns": memory.n_columns}),
         },
     }
-    arrays = {"weights": memory.weights, "drift": memory.drift}
+    arrays: Arrays = {"weights": memory.weights, "drift": memory.drift}
+    if memory.columns is not None:
+        arrays["columns"] = memory.columns
     if ballot is not None:
         arrays |= rows_to_arrays(ballot.support, "support")
         arrays |= {name: getattr(ballot.mistakes, name.removeprefix("mistakes.")) for name in VOTE}
@@ -83,20 +88,23 @@ def _kind_of_vote(ballot: Ballot | None) -> str:
 
 
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> LinearModel:
-    header, arrays = Fields(parts.header), parts.arrays
+    header, arrays = fields(parts.header), parts.arrays
     state = header.part("state")
     classes = decode_classes(header, least=1)
-    kind = state.choice("vote", (None, "no mistakes", "dense", "sparse"))
+    kind = state.optional_choice("vote", ("no mistakes", "dense", "sparse"))
     table = TABLE | ({"mistake_rows": ("i8", "all mistakes")} if state.flag("has_mistake_rows") else {})
+    if "n_columns" in state.content:  # since format 2: weights only for the columns that are named
+        table = table | {"columns": ("i8", "named columns")}
     if kind in ("dense", "sparse"):
         table = table | VOTE | rows_table("support", kind == "sparse")
     n_classes = len(classes)
     sizes = {"vectors": n_classes if n_classes > 2 else 1}
     if "weights" in arrays and arrays["weights"].ndim == 2:
-        sizes["columns"] = arrays["weights"].shape[1] - 1
+        sizes["named columns"] = arrays["weights"].shape[1] - 1
+        sizes["columns"] = state.whole("n_columns") if "columns" in table else sizes["named columns"]
     check_arrays(arrays, table, sizes)
     encoding = None if header.value("encoding") is None else _encoding(header.part("encoding"))
-    names = header.names("feature_names") if encoding is None else encoding.feature_names
+    names = header.optional_texts("feature_names") if encoding is None else encoding.feature_names
     memory = _memory(state, arrays, n_classes, kind)
     ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
     run = decode_run(header)
@@ -106,7 +114,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
         classes,
         readout=state.choice("readout", READOUTS),
         tie=state.choice("tie", TIES),
-        learning_rate=state.number("learning_rate"),
+        learning_rate=state.number("learning_rate", least=0.0),
         encoding=encoding,
         feature_names=names,
         run=None if state.flag("goes_on") else run,
@@ -128,9 +136,14 @@ def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> 
         1.0 if state.flag("fit_intercept") else 0.0,
         state.whole("examples"),
         state.whole("mistakes"),
-        state.number("longest"),
+        state.number("longest", least=0.0),
         None if kind is None else [],
+        columns=arrays.get("columns"),
+        width=state.whole("n_columns", most=2**32) if "columns" in arrays else 0,
     )
+    if memory.columns is not None:
+        check_within(memory.columns, "columns", memory.n_columns)
+        check_ascends(memory.columns, "columns", strictly=True)
     ensure(memory.weights.shape[1] >= 1, "the weights have no column for the bias")
     ensure(memory.mistakes <= memory.examples, "there are more mistakes than examples")
     if "mistake_rows" in arrays:
@@ -159,7 +172,7 @@ def _encoding(plain: Fields) -> Encoding:
     plain.flag("is_dense")
     columns = plain.value("columns")
     ensure(isinstance(columns, list), "the encoding has no list of columns")
-    names = [Fields(column, "a column of the encoding").text("name") for column in columns]
+    names = [fields(column, "a column of the encoding").text("name") for column in columns]
     ensure(len(set(names)) == len(names), "the encoding has a column twice")
     encoding = Encoding.from_dict(plain.content)
     for name, kind in encoding.columns.items():

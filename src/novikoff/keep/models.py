@@ -11,8 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from novikoff.data import strict_json
 from novikoff.keep.header import Evidence, FunctionError
-from novikoff.keep.layout import ModelFileError, Parts, dumped, loads, read, write
+from novikoff.keep.layout import ModelFileError, Parts, dumped, read, too_large, write
 from novikoff.keep.layout import read_header as read_header
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ LEARNERS = {
 FUNCTIONS = ("kernel", "constraint", "features", "decode", "loss")
 
 # What may go wrong when something else than a model is read as one.
-NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
+NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
 def save(
@@ -77,7 +78,7 @@ def save(
     own = vars(model) | dict(getattr(model, "parameters", {}))
     functions = {name: own[name] for name in FUNCTIONS if callable(own.get(name))}
     try:
-        _codec(header["learner"]).from_parts(Parts(loads(dumped(header)), parts.arrays), functions)
+        _codec(header["learner"]).from_parts(Parts(strict_json.parse(dumped(header)), parts.arrays), functions)
     except ModelFileError as error:
         raise ValueError(f"this {type(model).__name__} cannot be saved: {error}") from error
     write(path, header, parts.arrays)
@@ -125,6 +126,8 @@ def _plain(path: str | os.PathLike[str], functions: Mapping[str, Callable[..., A
         return _codec(learner).from_parts(parts, functions)
     except FunctionError as error:
         raise FunctionError(f"{path}: {error}") from None
+    except MemoryError:
+        raise too_large(path) from None
     except NONSENSE as error:
         raise ModelFileError(f"{path} has no {learner} that novikoff can have written: {str(error)[:300]}") from error
 

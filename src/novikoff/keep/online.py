@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from novikoff.features.names import Intercept
-from novikoff.keep.expect import Fields, Table, check_arrays, check_finite, ensure
+from novikoff.keep.expect import Table, check_arrays, check_finite, ensure, fields
 from novikoff.keep.header import Evidence, decode_parameters, encode_parameters, encode_run
 from novikoff.keep.layout import Arrays, Parts
 from novikoff.keep.values import decode, decode_names, encode, encode_names
@@ -44,8 +44,8 @@ def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
 
 
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> OnlinePerceptron:
-    header, arrays = Fields(parts.header), parts.arrays
-    parameters, state = Fields(decode_parameters(header, functions), "parameters"), header.part("state")
+    header, arrays = fields(parts.header), parts.arrays
+    parameters, state = fields(decode_parameters(header, functions), "parameters"), header.part("state")
     labels = decode(header.value("classes"))
     ensure(isinstance(labels, list) and len(set(labels)) == len(labels), "the labels are no list of different ones")
     model = OnlinePerceptron(
@@ -66,7 +66,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Onl
         vectors[:] = [_by_name(arrays, part, place) for place in range(n_vectors)]
     model.examples, model.mistakes = state.whole("examples"), state.whole("mistakes")
     ensure(model.mistakes <= model.examples, "there are more mistakes than examples")
-    model._longest, model._doubt = state.number("longest"), state.number("doubt")
+    model._longest, model._doubt = state.number("longest", least=0.0), state.number("doubt", least=0.0)
     model.classes_are_fixed = state.flag("classes_are_fixed")
     if state.flag("has_one_width"):
         _stand_in_a_row(model)

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.strict_json import Fields
 from novikoff.engine.viterbi import Weights
 from novikoff.features.attributes import AttributeIndex
 from novikoff.features.templates import LARGEST_KEY, Lookup, Template, TemplateIndex, Vocabulary, parse_template
 from novikoff.features.tokens import Numbers
-from novikoff.keep.expect import Fields, Table, check_arrays, check_ascends, check_finite, check_within, ensure
+from novikoff.keep.expect import Table, check_arrays, check_ascends, check_finite, check_within, ensure, fields
 from novikoff.keep.header import (
     NO_EVIDENCE,
     Evidence,
@@ -114,7 +115,7 @@ def _templates_to_arrays(index: TemplateIndex) -> Arrays:
 
 
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> SequenceModel:
-    header, arrays = Fields(parts.header), parts.arrays
+    header, arrays = fields(parts.header), parts.arrays
     state = header.part("state")
     labels = decode(header.value("classes"))
     ensure(isinstance(labels, list) and len(labels) > 0, "there are no labels")
@@ -129,7 +130,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Seq
     ensure(index.n_columns == sizes["features"], "there are not as many features as weights")
     if not isinstance(index, Numbers):  # of dense tokens, every feature is fetched anyway, and none is marked
         ensure(not np.any(arrays["emissions"][~arrays["used"]]), "a feature that counts as unused has weights")
-    columns = state.names("columns")
+    columns = state.optional_texts("columns")
     ensure(columns is not None, "the columns have no names")
     run = decode_run(header, SequenceRun)
     assert isinstance(run, SequenceRun)
@@ -149,7 +150,7 @@ def _weights(arrays: Arrays) -> Weights:
 
 
 def _templates(kind: Fields) -> tuple[Template, ...]:
-    texts = kind.names("templates")
+    texts = kind.texts("templates")
     ensure(bool(texts) and max(map(len, texts or ())) <= LONGEST_TEMPLATE, "there are no templates, or absurd ones")
     templates = tuple(map(parse_template, texts or ()))
     offsets = [abs(part.offset) for template in templates for part in template.parts]

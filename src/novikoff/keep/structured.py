@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.keep.expect import Fields, Table, check_arrays, check_finite, ensure
+from novikoff.keep.expect import Table, check_arrays, check_finite, ensure, fields
 from novikoff.keep.header import (
     Evidence,
     decode_parameters,
@@ -65,7 +65,7 @@ def to_parts(model: StructuredPerceptron, evidence: Evidence) -> Parts:
 
 
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> StructuredPerceptron:
-    header, arrays = Fields(parts.header), parts.arrays
+    header, arrays = fields(parts.header), parts.arrays
     for name in ("features", "decode", "loss"):
         needed_function(header, name, functions)
     parameters, state = decode_parameters(header, functions), header.part("state")
@@ -81,8 +81,8 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Str
         state.whole("examples"),
         state.whole("mistakes"),
         state.whole("search_errors"),
-        state.number("longest"),
-        state.number("largest_loss"),
+        state.number("longest", least=0.0),
+        state.number("largest_loss", least=0.0),
         state.number("square", least=-np.inf),
     )
     ensure(model._memory.mistakes <= model._memory.examples, "there are more mistakes than examples")

@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data import strict_json
 from novikoff.features.names import Intercept, OneHot
-from novikoff.keep.layout import ModelFileError, dumped, loads
+from novikoff.keep.layout import ModelFileError, dumped
 
 # NumPy pads strings to the longest, so a short file could ask for a long array.
 MOST_BYTES = 1 << 28
@@ -140,7 +141,7 @@ def encode_names(names: Iterable[Any], what: str) -> NDArray[np.uint8]:
 
 def decode_names(array: NDArray[np.uint8]) -> list[Any]:
     """The names that `encode_names` wrote."""
-    names = decode(loads(array.tobytes().decode()))
+    names = decode(strict_json.parse(array.tobytes(), most_bytes=array.nbytes))
     if not isinstance(names, list):
         raise ModelFileError("names are not a list")
     return names

@@ -5,12 +5,12 @@ refused (so no name that resolves to 127.0.0.1 helps), requests must be JSON, an
 elsewhere. Whatever goes wrong is said in one shape: {"error": {"message": ..., "field": ...}}.
 """
 
-import json
 import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from novikoff.data import strict_json
 from novikoff.lab.scenes import scenes_as_json
 from novikoff.lab.script import as_csv, as_script
 from novikoff.lab.state import MOST_POINTS, MOST_STEPS, State, StateError, parse_state
@@ -54,6 +54,7 @@ def make_app() -> "Starlette":
         Mount("/", StaticFiles(directory=PAGE, html=True)),
     ]
     handlers: Any = {HTTPException: _http_error, StateError: _state_error, ValueError: _refused}
+    handlers |= dict.fromkeys((ArithmeticError, RecursionError, MemoryError), _too_much)
     return Starlette(routes=routes, middleware=[Middleware(Guard)], exception_handlers=handlers)
 
 
@@ -121,9 +122,9 @@ async def _document(request: "Request") -> Any:
         if len(body) > MOST_BYTES:
             raise HTTPException(413, f"the request is larger than {MOST_BYTES:,} bytes")
     try:
-        return json.loads(body)
-    except ValueError as error:
-        raise HTTPException(400, f"the request is no JSON: {error}") from None
+        return strict_json.parse(body, most_bytes=MOST_BYTES)
+    except strict_json.JSONError as error:
+        raise HTTPException(400, f"the request cannot be read: {error}") from None
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -148,6 +149,11 @@ def _state_error(request: "Request", error: Any) -> "Response":
 def _refused(request: "Request", error: Any) -> "Response":
     """What the library itself refuses, it explains."""
     return _problem(422, str(error))
+
+
+def _too_much(request: "Request", error: Any) -> "Response":
+    """Numbers beyond float64, or more than there is memory for."""
+    return _problem(422, f"this is more than the lab can work with ({type(error).__name__}); use smaller numbers")
 
 
 class Guard:

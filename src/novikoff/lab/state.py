@@ -1,6 +1,6 @@
 """What is on the page: the points, and the rules by which they are learned. It comes as JSON, and is checked here."""
 
-import math
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 MOST_POINTS = 200
 MOST_STEPS = 5_000
 LARGEST_COORDINATE = 1e6
+LARGEST_NUMBER = sys.float_info.max
 
 # The plane is drawn with this ratio of width to height.
 ASPECT = 4 / 3
@@ -183,7 +184,9 @@ def _gamma(field: str, value: Any) -> float:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= LARGEST_NUMBER  # also a whole number that no float can hold can be compared
 
 
 _READERS = {

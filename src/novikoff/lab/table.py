@@ -2,7 +2,6 @@
 
 import csv
 import io
-import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,9 @@ from typing import Any
 from novikoff.lab.state import MOST_POINTS, StateError
 
 MOST_ROWS = 5_000
+
+# Larger numbers have differences, or squares, beyond float64.
+LARGEST = 1e150
 
 # Rescaled points fill a box of this half-width, on a fine binary grid, so that the whole numbers of a proof stay small.
 HALF_WIDTH, GRID = 2.5, 64
@@ -30,12 +32,13 @@ class Table:
 
 def read_table(text: Any) -> Table:
     """A table with a line of names, then rows of as many values; commas, semicolons or tabs between them."""
-    if not isinstance(text, str) or not text.strip():
+    text = text.lstrip("\ufeff") if isinstance(text, str) else ""
+    if not text.strip():
         raise StateError("text", "the file is empty; a CSV begins with a line of column names")
-    first = text.lstrip("\ufeff").splitlines()[0]
+    first = text.lstrip().splitlines()[0]
     delimiter = max(",;\t", key=first.count)
     try:
-        lines = [line for line in csv.reader(io.StringIO(text.lstrip("\ufeff")), delimiter=delimiter) if line]
+        lines = [line for line in csv.reader(io.StringIO(text), delimiter=delimiter) if line]
     except csv.Error as error:
         raise StateError("text", f"the file is no CSV: {error}") from None
     names, rows = [name.strip() for name in lines[0]], lines[1:]
@@ -96,7 +99,7 @@ def _number(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if math.isfinite(value) else None
+    return value if abs(value) <= LARGEST else None
 
 
 def _rescaled(values: list[float]) -> list[float]:

@@ -7,7 +7,7 @@ one that the same rows in the same order give in memory, bit for bit.
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from novikoff.data.batches import Batch
 from novikoff.data.blocks import Width, with_columns
 from novikoff.data.labels import Labels, said_where, sorted_classes
+from novikoff.data.narrow import is_too_wide
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.spool import (
     Labelled,
@@ -27,7 +28,7 @@ from novikoff.features.spool import (
     spooled,
 )
 from novikoff.learn.linear import Readout, Tie, check_choices, learn_online, perceptron
-from novikoff.learn.linear_memory import Memory, record, resized
+from novikoff.learn.linear_memory import Memory, narrowed, record, resized, widened
 from novikoff.learn.record import Run, Stopped
 from novikoff.learn.vote import Mistakes
 
@@ -165,7 +166,7 @@ def _learn_in_one_pass(
         _look_for_two(labels, batches_of(source, encoding))
     inner = labels.inner()
     memory = Memory.empty(0, len(inner), fit_intercept=options["fit_intercept"])
-    width, stopped = Width(), Stopped.MAX_EPOCHS
+    width, stopped, entries = Width(), Stopped.MAX_EPOCHS, 0
     try:
         for batch in batches_of(source, encoding):
             with said_where(batch):
@@ -173,7 +174,8 @@ def _learn_in_one_pass(
                 if len(labels.known) > len(inner):
                     return None
                 width.add(batch.rows)
-                memory = _with_room_for(batch.rows, memory)
+                entries += batch.rows.entries.size
+                memory = _with_room_for(batch.rows, memory, entries)
                 rows = with_columns(batch.rows, memory.n_columns)
                 learn_online(memory, rows, inner[codes], tie=options["tie"])
     except KeyboardInterrupt:
@@ -199,8 +201,15 @@ def _look_for_two(labels: Labels, batches: Iterable[Batch]) -> None:
     check_there_are_two(labels, n_rows)
 
 
-def _with_room_for(rows: Rows, memory: Memory) -> Memory:
-    """A memory with room for the columns of rows. For sparse ones room is doubled, so that it is seldom made."""
+def _with_room_for(rows: Rows, memory: Memory, n_entries: int) -> Memory:
+    """A memory with room for the columns of rows, of all so far `n_entries` entries.
+
+    For sparse ones room is doubled, so that it is seldom made; but not while there are fewer entries than columns.
+    """
+    n_columns = max(rows.n_columns, memory.n_columns)
+    if rows.is_sparse and is_too_wide(n_columns, n_entries, len(memory.weights)):
+        return replace(narrowed(memory), width=n_columns)  # learning makes room for the columns that it meets
+    memory = widened(memory)
     if memory.n_columns == rows.n_columns or (rows.is_sparse and memory.n_columns > rows.n_columns):
         return memory
     return resized(memory, max(rows.n_columns, 2 * memory.n_columns) if rows.is_sparse else rows.n_columns)

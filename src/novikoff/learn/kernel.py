@@ -64,7 +64,7 @@ from novikoff.learn.kernels import (
 from novikoff.learn.linear import Log, Readout, Tie, check_choices, check_labels, predicted
 from novikoff.learn.record import Run, Stopped
 
-BUDGET_RULES = {"forgetron": FORGETRON, "random": RANDOM, "projectron": PROJECTRON}
+BUDGET_RULES: dict[BudgetRule, int] = {"forgetron": FORGETRON, "random": RANDOM, "projectron": PROJECTRON}
 
 # How many examples are learned at a time: enough for the matrix products to be fast, few enough for their own kernel
 # matrix to stay in the cache.

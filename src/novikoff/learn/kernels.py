@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.narrow import FEW, narrow, used_columns
 from novikoff.engine.csr import as_csr, without_repeats
 from novikoff.engine.gram import fill_distances, fill_products, fill_squares
 from novikoff.engine.rounding import UNIT_ROUNDOFF
@@ -38,7 +39,7 @@ class Vectors:
     def of(cls, X: Any) -> Self:
         rows = as_rows(X)
         squares = np.empty(rows.n_rows)
-        fill_squares(rows.matrix, np.zeros(rows.n_columns), squares)
+        fill_squares(rows.matrix, squares)
         return cls(rows, squares)
 
     def __len__(self) -> int:
@@ -276,7 +277,7 @@ class Kernel:
             fill_distances(left.rows.matrix, right.rows.matrix, values)
             return np.exp(np.multiply(values, -self.gamma, out=values), out=values)
         if in_column_order or left.rows.is_sparse:
-            fill_products(left.rows.matrix, right.rows.matrix, np.zeros(width), values)
+            _fill_products(left.rows, right.rows, values)
         else:
             np.matmul(left.rows.as_array(), right.rows.as_array().T, out=values)
         return self._of_products(values, left.squares[:, None], right.squares)
@@ -303,6 +304,14 @@ class Kernel:
         function, params = self.form, self.params or {}
         values = [[float(function(x, z, **params)) for z in right.items] for x in left.items]
         return np.array(values, dtype=np.float64)
+
+
+def _fill_products(left: Rows, right: Rows, values: Floats) -> None:
+    """The product of every left row with every right row, each added up in column order."""
+    if left.is_sparse and right.is_sparse and left.n_columns > FEW:
+        columns = used_columns([right])  # what the left has elsewhere meets a 0
+        left, right = narrow(left, columns), narrow(right, columns)
+    fill_products(left.matrix, right.matrix, np.zeros(left.n_columns), values)
 
 
 def _power(values: Floats, degree: int) -> Floats:

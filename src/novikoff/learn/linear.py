@@ -12,7 +12,7 @@ over another under weights with ||W|| = 1 (Frobenius).
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -21,22 +21,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.blocks import Blocks, Held
 from novikoff.data.labels import checked_labels
+from novikoff.data.narrow import used_columns
 from novikoff.data.order import POOL, Order, block_order, given_order, random_order
 from novikoff.engine.linear import Rule, binary_epoch, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
-from novikoff.learn.linear_memory import Memory, decider, record
+from novikoff.learn.linear_memory import Memory, columns_to_keep, decider, record
 from novikoff.learn.linear_memory import Readout as Readout
 from novikoff.learn.record import Run, Stopped
 from novikoff.learn.vote import Ballot, Mistakes
 
 Tie = Literal["mistake", "predict"]
 
-READOUTS = ("last", "average", "vote")
-TIES = ("mistake", "predict")
+READOUTS: tuple[Readout, ...] = ("last", "average", "vote")
+TIES: tuple[Tie, ...] = ("mistake", "predict")
 
 # Between two calls of a kernel the clock is read and Ctrl-C is heard.
 STEPS_PER_CALL = 1 << 16
+
+# How many entries to keep among the columns that have weights, where not all columns have.
+HELD_ENTRIES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -89,10 +93,12 @@ def perceptron(
     blocks = _as_blocks(X, y, n_classes)
     vote = readout == "vote"
     if start is None:
-        memory = Memory.empty(blocks.n_columns, n_classes, fit_intercept=fit_intercept, vote=vote)
+        columns = columns_to_keep(lambda: _rows_of(blocks), blocks.n_columns, n_classes)
+        memory = Memory.empty(blocks.n_columns, n_classes, fit_intercept=fit_intercept, vote=vote, columns=columns)
     else:
         memory = start.copy()
         _check_goes_on(memory, blocks.n_columns, vote)
+        _make_room(memory, blocks)
     examples = Examples(blocks, memory)
     watch = Watch.over(min_margin, time_limit)
     log = Log(blocks.n_rows, keep=keep_mistakes or memory.ballots is not None)
@@ -133,6 +139,16 @@ def _as_blocks(X: Any, y: ArrayLike | None, n_classes: int) -> Blocks:
     return blocks
 
 
+def _rows_of(blocks: Blocks) -> Iterator[Rows]:
+    return (blocks.block(number)[0] for number in range(len(blocks)))
+
+
+def _make_room(memory: Memory, blocks: Blocks) -> None:
+    """Give every column of the blocks a weight, where not all columns have one already."""
+    if memory.columns is not None:
+        memory.make_room(used_columns(_rows_of(blocks)))
+
+
 def _epochs_at_once(blocks: Blocks, done: int, max_epochs: int | None) -> int:
     """How many epochs to order in one go: on few rows twice as many as before, because a call costs more than a row.
 
@@ -150,7 +166,10 @@ def learn_online(
     check_choices(tie=tie)
     blocks = _as_blocks(X, y, memory.n_classes)
     _check_goes_on(memory, blocks.n_columns)
-    block = Examples(blocks, memory).block(0)
+    examples = Examples(blocks, memory)
+    examples.check(0)
+    _make_room(memory, blocks)
+    block = examples.block(0)
     log = Log(blocks.n_rows, keep=keep_mistakes or memory.ballots is not None)
     if memory.n_classes < 2:
         memory.examples += blocks.n_rows  # one label so far: there is no other to be mistaken for
@@ -165,7 +184,8 @@ def grow(memory: Memory, places: list[int], n_classes: int) -> Memory:
     Two classes share one weight vector w; apart, they have -w and +w. A class not seen before has the weights 0, which
     are also its past, so averages need no correction.
     """
-    grown = Memory.empty(memory.n_columns, n_classes, fit_intercept=memory.constant == 1.0)
+    constant, columns = memory.constant == 1.0, memory.columns
+    grown = Memory.empty(memory.n_columns, n_classes, fit_intercept=constant, columns=columns)
     for old, new in ((memory.weights, grown.weights), (memory.drift, grown.drift)):
         if n_classes > 2 and memory.n_classes == 2:
             new[places] = np.vstack([-old, old])
@@ -186,11 +206,11 @@ def count_errors(examples: "Examples", readout: Readout) -> int:
     """How many rows the read-out gets wrong."""
     score = decider(examples.memory, readout).score
 
-    def count(block: Block) -> int:
-        truth = block.labels > 0 if examples.memory.n_classes == 2 else block.labels
-        return int(np.count_nonzero(predicted(score(block.rows)) != truth))
+    def count(rows: Rows, labels: NDArray[Any]) -> int:
+        truth = labels > 0 if examples.memory.n_classes == 2 else labels
+        return int(np.count_nonzero(predicted(score(rows)) != truth))
 
-    return sum(count(examples.block(number)) for number in range(len(examples.blocks)))
+    return sum(count(*examples.check(number)) for number in range(len(examples.blocks)))
 
 
 @dataclass
@@ -279,8 +299,27 @@ class Examples:
     blocks: Blocks
     memory: Memory
     known: set[int] = field(default_factory=set)
+    narrow: dict[int, Rows] = field(default_factory=dict)
 
     def block(self, number: int) -> Block:
+        """A block among the columns that have weights."""
+        rows, labels = self.check(number)
+        if self.memory.columns is not None:
+            rows = self._narrow(number, rows)
+        first = int(self.blocks.starts[number])
+        return Block(rows, np.ascontiguousarray(labels, dtype=_label_type(self.memory.n_classes)), first)
+
+    def _narrow(self, number: int, rows: Rows) -> Rows:
+        """Looking columns up takes longer than learning, so what has few entries is kept."""
+        if number not in self.narrow:
+            found = self.memory.fitting(rows)
+            if sum(part.entries.size for part in self.narrow.values()) + found.entries.size > HELD_ENTRIES:
+                return found
+            self.narrow[number] = found
+        return self.narrow[number]
+
+    def check(self, number: int) -> tuple[Rows, NDArray[Any]]:
+        """A block as it is."""
         rows, labels = self.blocks.block(number)
         first = int(self.blocks.starts[number])
         if number not in self.known:
@@ -292,7 +331,7 @@ class Examples:
                     raise
                 raise ValueError(f"in the block of rows that begins with row {first}: {error}") from error
             self.known.add(number)
-        return Block(rows, np.ascontiguousarray(labels, dtype=_label_type(self.memory.n_classes)), first)
+        return rows, labels
 
 
 def _go_through(

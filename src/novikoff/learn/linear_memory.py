@@ -4,16 +4,17 @@ Nothing here learns: `novikoff.learn.linear` changes a memory, and predictions, 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.narrow import FEW, Table, is_too_wide, narrow, used_columns
 from novikoff.engine.linear import fill_scores
 from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
-from novikoff.engine.rows import Rows
+from novikoff.engine.rows import Rows, as_rows
 from novikoff.learn.record import Run, Stopped
 from novikoff.learn.vote import Ballot, votes
 
@@ -27,6 +28,9 @@ class Memory:
     `weights` has one row for two classes (or fewer, so far) and one row a class for more; its last column is the bias.
     `drift` has the same shape, and (examples x weights - drift) is the sum of the weights after each example.
     `longest` is R^2. `ballots` keeps the mistakes for a vote, part by part, or is None if no vote was asked for.
+
+    Of very many columns, only those that were met have weights: `columns` names them, ascending, and `width` is how
+    many there are in all.
     """
 
     weights: NDArray[np.float64]
@@ -37,12 +41,23 @@ class Memory:
     mistakes: int = 0
     longest: float = 0.0
     ballots: list[Ballot] | None = None
+    columns: Table | None = None
+    width: int = 0
 
     @classmethod
-    def empty(cls, n_columns: int, n_classes: int = 2, *, fit_intercept: bool = True, vote: bool = False) -> "Memory":
-        shape = (n_classes if n_classes > 2 else 1, n_columns + 1)
-        constant = 1.0 if fit_intercept else 0.0
-        return cls(np.zeros(shape), np.zeros(shape), n_classes, constant, ballots=[] if vote else None)
+    def empty(
+        cls,
+        n_columns: int,
+        n_classes: int = 2,
+        *,
+        fit_intercept: bool = True,
+        vote: bool = False,
+        columns: Table | None = None,
+    ) -> "Memory":
+        """Nothing learned yet, with room for all columns, or for some."""
+        shape = (vectors_for(n_classes), (n_columns if columns is None else len(columns)) + 1)
+        memory = cls(np.zeros(shape), np.zeros(shape), n_classes, 1.0 if fit_intercept else 0.0)
+        return replace(memory, ballots=[] if vote else None, columns=columns, width=n_columns)
 
     def copy(self) -> "Memory":
         ballots = None if self.ballots is None else list(self.ballots)
@@ -50,7 +65,24 @@ class Memory:
 
     @property
     def n_columns(self) -> int:
-        return self.weights.shape[1] - 1
+        return self.weights.shape[1] - 1 if self.columns is None else self.width
+
+    def fitting(self, rows: Rows) -> Rows:
+        """Rows among the columns that have weights; all others have the weight 0."""
+        if self.columns is None:
+            return rows
+        if not rows.is_sparse:
+            return as_rows(rows.matrix[:, self.columns])
+        return narrow(rows, self.columns)
+
+    def make_room(self, columns: Table) -> None:
+        """Let more columns in, if not all of them have weights."""
+        if self.columns is None or (len(columns) == len(self.columns) and np.array_equal(columns, self.columns)):
+            return
+        table = np.union1d(self.columns, columns)
+        places = np.append(np.searchsorted(table, self.columns), len(table))
+        self.weights, self.drift = (_moved(old, places, len(table)) for old in (self.weights, self.drift))
+        self.columns = table
 
     @property
     def step_square(self) -> float:
@@ -84,9 +116,40 @@ class Memory:
         return self.summed() / max(self.examples, 1)
 
 
+def vectors_for(n_classes: int) -> int:
+    """How many weight vectors there are."""
+    return n_classes if n_classes > 2 else 1
+
+
+def _moved(weights: NDArray[np.float64], places: NDArray[np.int64], n_columns: int) -> NDArray[np.float64]:
+    moved = np.zeros((len(weights), n_columns + 1))
+    moved[:, places] = weights
+    return moved
+
+
 def read_out(memory: Memory, readout: Readout) -> NDArray[np.float64]:
-    """The weights that speak: the last ones, or the average (a vote has no weights of its own)."""
+    """The weights that speak: the last ones, or the average (a vote has no weights of its own).
+
+    They are those of `memory.columns`, the bias last; `written_out` has one for every column there is.
+    """
     return memory.weights if readout == "last" else memory.average()
+
+
+def written_out(memory: Memory, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights with one for every column, and the bias last."""
+    if memory.columns is None:
+        return weights
+    return _moved(weights, np.append(memory.columns, memory.n_columns), memory.n_columns)
+
+
+def columns_to_keep(parts: Callable[[], Iterable[Rows]], n_columns: int, n_classes: int) -> Table | None:
+    """The columns to have weights for, those of the parts, or None if there can be weights for all columns."""
+    if n_columns * vectors_for(n_classes) <= FEW:
+        return None
+    entries = 0
+    for rows in parts():
+        entries += int(rows.matrix.indptr[-1]) if rows.is_sparse else rows.n_rows * rows.n_columns
+    return used_columns(parts()) if is_too_wide(n_columns, entries, vectors_for(n_classes)) else None
 
 
 def scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
@@ -128,11 +191,11 @@ def decider(memory: Memory, readout: Readout) -> Decider:
     """What gives rows their scores: the read-out is prepared once, for however many pieces they come in."""
     if readout != "vote":
         weights, divisor = (memory.weights, 1) if readout == "last" else (memory.summed(), max(memory.examples, 1))
-        return Decider(lambda rows: scores(rows, weights, memory.constant), float(divisor))
+        return Decider(lambda rows: scores(memory.fitting(rows), weights, memory.constant), float(divisor))
     if memory.ballots is None:
         raise ValueError('a vote needs the mistakes, and they were not kept: learn with readout="vote" from the start')
     if not memory.ballots:  # so far the zero vector has all votes
-        return Decider(lambda rows: scores(rows, memory.weights, memory.constant), has_rate=False)
+        return Decider(lambda rows: scores(memory.fitting(rows), memory.weights, memory.constant), has_rate=False)
     if len(memory.ballots) > 1:
         memory.ballots[:] = [Ballot.joined(memory.ballots)]
     ballot, counts = memory.ballots[0], {"examples": memory.examples, "n_classes": memory.n_classes}
@@ -165,9 +228,27 @@ def record(
 
 def resized(memory: Memory, n_columns: int) -> Memory:
     """The same memory with another number of columns. What is added has the weight 0, like all that was never seen."""
+    if memory.columns is not None:
+        return replace(memory, width=n_columns)
     result = replace(memory, weights=np.zeros((len(memory.weights), n_columns + 1)), drift=np.empty(0))
     result.drift = np.zeros_like(result.weights)
     both = min(n_columns, memory.n_columns)
     for old, new in ((memory.weights, result.weights), (memory.drift, result.drift)):
         new[:, :both], new[:, -1] = old[:, :both], old[:, -1]
     return result
+
+
+def narrowed(memory: Memory) -> Memory:
+    """The same memory with weights only for the columns that were met."""
+    if memory.columns is not None:
+        return memory
+    columns = np.flatnonzero(np.any((memory.weights != 0.0) | (memory.drift != 0.0), axis=0)[:-1])
+    kept = np.append(columns, memory.n_columns)
+    weights, drift = memory.weights[:, kept], memory.drift[:, kept]
+    return replace(memory, weights=weights, drift=drift, columns=columns.astype(np.int64), width=memory.n_columns)
+
+
+def widened(memory: Memory) -> Memory:
+    """The same memory with a weight for every column."""
+    weights, drift = (written_out(memory, part) for part in (memory.weights, memory.drift))
+    return replace(memory, weights=weights, drift=drift, columns=None)

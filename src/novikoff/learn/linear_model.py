@@ -154,7 +154,9 @@ class LinearModel:
             return np.repeat(self.classes, len(scores))
         return self.classes[predicted(scores)]
 
-    def _name(self, column: int) -> str | None:
-        if column == self.memory.n_columns:
+    def _name(self, place: int) -> str | None:
+        """The name of the feature whose weight has this place, or None for the bias."""
+        if place == self.memory.weights.shape[1] - 1:
             return None
+        column = place if self.memory.columns is None else int(self.memory.columns[place])
         return f"column {column}" if self.feature_names is None else self.feature_names[column]

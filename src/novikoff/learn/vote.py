@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.blocks import Blocks, stacked, take_rows
+from novikoff.data.narrow import FEW, narrow, used_columns
 from novikoff.engine.linear import TINY, Replay, binary_votes, multiclass_votes
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
@@ -75,6 +76,10 @@ def votes(ballot: Ballot, X: Any, *, examples: int, n_classes: int, constant: fl
     each example after which it was the weights.
     """
     rows = as_rows(X)
+    if rows.is_sparse and ballot.support.is_sparse and rows.n_columns > FEW:
+        # What lies in columns that no mistake has changes no product.
+        columns = used_columns([ballot.support])
+        ballot, rows = replace(ballot, support=narrow(ballot.support, columns)), narrow(rows, columns)
     replay = _replay(ballot, rows, examples, n_classes, constant)
     binary = n_classes == 2
     counts = np.zeros(rows.n_rows if binary else (rows.n_rows, n_classes))

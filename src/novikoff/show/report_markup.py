@@ -4,9 +4,10 @@ What is made here is well-formed XML, too, so that a strict parser can vouch for
 """
 
 import html
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+from novikoff.data.visible import visible
 
 # Elements that have no end tag in HTML, or are empty shapes in SVG.
 EMPTY = frozenset({"circle", "line", "meta", "path", "polygon", "polyline", "rect"})
@@ -26,7 +27,7 @@ def element(name: str, /, *children: Any, **attributes: Any) -> Markup:
     '<p class="note">a &lt; b <b>&amp;</b></p>'
     """
     described = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{html.escape(seen(str(value)))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{html.escape(visible(str(value)))}"'
         for key, value in attributes.items()
         if value is not None
     )
@@ -37,23 +38,7 @@ def element(name: str, /, *children: Any, **attributes: Any) -> Markup:
 
 def joined(parts: Iterable[Any]) -> Markup:
     """Parts one after the other: markup as it is, everything else escaped, None not at all."""
-    return Markup("".join(p if isinstance(p, Markup) else html.escape(seen(str(p))) for p in parts if p is not None))
-
-
-def seen(text: str) -> str:
-    r"""Text in which nothing is invisible: control characters and those that turn the direction become escapes.
-
-    >>> print(seen("a\nb\u202ec\udc80"))
-    a\nb\u202ec\udc80
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if _can_be_shown(c) else c.encode("unicode_escape").decode("ascii") for c in text)
-
-
-def _can_be_shown(character: str) -> bool:
-    """Printable, or a space, or one of the two joiners, without which some languages are not spelled right."""
-    return character.isprintable() or unicodedata.category(character) == "Zs" or character in "\u200c\u200d"
+    return Markup("".join(p if isinstance(p, Markup) else html.escape(visible(str(p))) for p in parts if p is not None))
 
 
 def cut(text: str, longest: int = LONGEST_NAME) -> str:

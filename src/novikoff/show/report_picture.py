@@ -63,7 +63,7 @@ def columns_to_draw(
     >>> columns_to_draw(None, 3, [Batch(as_rows([[0, 1, 2], [0, 3, 4]]), None)]).places
     (1, 2)
     """
-    names = tuple(f"column {j}" for j in range(n_columns)) if encoding is None else encoding.feature_names
+    names = Numbered(n_columns) if encoding is None else encoding.feature_names
     only = _only_two(encoding, names, batches)
     pair = only if not chosen else tuple(_place(name, names) for name in chosen)
     if pair is None:
@@ -79,7 +79,33 @@ def columns_to_draw(
     return Columns((first, second), (names[first], names[second]), means, deviations, are_all, len(names))
 
 
-def _only_two(encoding: Encoding | None, names: tuple[str, ...], batches: Iterable[Batch]) -> tuple[int, ...] | None:
+class Numbered(Sequence[str]):
+    """The names of columns that have none: as many as there are, made when asked for.
+
+    >>> list(Numbered(2)), Numbered(9).index("column 4"), "column 9" in Numbered(9), Numbered(9)[:2]
+    (['column 0', 'column 1'], 4, False, ('column 0', 'column 1'))
+    """
+
+    def __init__(self, n_columns: int) -> None:
+        self.n_columns = n_columns
+
+    def __len__(self) -> int:
+        return self.n_columns
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return tuple(f"column {j}" for j in range(self.n_columns)[place])
+        return f"column {range(self.n_columns)[place]}"
+
+    def __contains__(self, name: object) -> bool:
+        number = str(name).removeprefix("column ")
+        return number.isdecimal() and name == f"column {int(number)}" and int(number) < self.n_columns
+
+    def index(self, name: Any, *_: int) -> int:
+        return int(name.removeprefix("column "))
+
+
+def _only_two(encoding: Encoding | None, names: Sequence[str], batches: Iterable[Batch]) -> tuple[int, ...] | None:
     """The places of the only two features, or of the only two columns of a table, if these are numbers."""
     if encoding is None:
         used = tuple(range(len(names))) if len(names) == 2 else _used_columns(batches)
@@ -103,7 +129,7 @@ def _used_columns(batches: Iterable[Batch]) -> tuple[int, ...]:
     return tuple(sorted(used))
 
 
-def _place(name: str, names: tuple[str, ...]) -> int:
+def _place(name: str, names: Sequence[str]) -> int:
     if name not in names:
         known = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
         raise ValueError(f"there is no feature {name!r} to draw; there are {known}")
@@ -154,7 +180,12 @@ class Sketch:
         if model is None or len(model.classes) != 2 or model.readout == "vote":
             return None
         weights = read_out(model.memory, model.readout)[0]
-        return self._line("decision boundary of the model", weights, "blue")
+        if model.memory.columns is not None:
+            found = np.searchsorted(model.memory.columns, self.columns.places).clip(max=len(weights) - 2)
+            met = model.memory.columns[found] == self.columns.places
+            return self._line("decision boundary of the model", weights[found] * met, float(weights[-1]), "blue")
+        pair = weights[list(self.columns.places)]
+        return self._line("decision boundary of the model", pair, float(weights[-1]), "blue")
 
     def _of_certificate(self, certificate: Certificate | None) -> Line | None:
         """The widest separator, with the band in which no example lies."""
@@ -164,14 +195,16 @@ class Sketch:
         if not isinstance(separator, Separator):
             return None
         name = "the widest separator, and its margin"
-        return self._line(name, separator.folded, "grey dashed", certificate.margin.lower)
+        folded = separator.folded
+        pair = folded[list(self.columns.places)]
+        return self._line(name, pair, float(folded[-1]), "grey dashed", certificate.margin.lower)
 
-    def _line(self, name: str, folded: Floats, look: str, band: float | None = None) -> Line | None:
+    def _line(self, name: str, pair: Floats, bias: float, look: str, band: float | None = None) -> Line | None:
         """A plane as a line of the picture. x = mean + deviation z, so a z = (a/deviation) x - a mean/deviation."""
-        slopes = folded[list(self.columns.places)] / self.columns.deviations
+        slopes = pair / self.columns.deviations
         if not np.any(slopes):
             return None
-        c = float(folded[-1] - slopes @ np.asarray(self.columns.means))
+        c = float(bias - slopes @ np.asarray(self.columns.means))
         return Line(name, float(slopes[0]), float(slopes[1]), c, look, band)
 
     def _regions(

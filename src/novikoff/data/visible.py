@@ -1,0 +1,34 @@
+"""Text from strangers, made safe to show: what is invisible, or commands a terminal, is written as an escape."""
+
+import unicodedata
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""Text in which nothing is invisible: control characters and those that turn the direction become escapes.
+
+    Characters to `keep` stay as they are: a panel has lines of its own.
+
+    >>> print(visible("a\nb\u202ec\udc80\x1b[2J"))
+    a\nb\u202ec\udc80\x1b[2J
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c in keep or _can_be_shown(c) else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def visible_json(text: str) -> str:
+    r"""JSON that says the same, with all that is invisible escaped in JSON's own way.
+
+    >>> print(visible_json('{"a": "\u202e\x9b"}'))
+    {"a": "\u202e\u009b"}
+    """
+    if text.isprintable():
+        return text
+    import json
+
+    return "".join(c if c == "\n" or _can_be_shown(c) else json.dumps(c)[1:-1] for c in text)
+
+
+def _can_be_shown(character: str) -> bool:
+    """Printable, or a space, or one of the two joiners, without which some languages are not spelled right."""
+    return character.isprintable() or unicodedata.category(character) == "Zs" or character in "\u200c\u200d"
