@@ -41,6 +41,8 @@ def divergences(
             return None
     found: dict[int | str, Divergence] = {}
     for place in places:
+        if clock.is_over():
+            return None
         divergence = _sign(points, weak, complement, left, place, clock)
         if divergence is None:
             return None
