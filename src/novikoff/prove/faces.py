@@ -32,6 +32,8 @@ LARGEST_COMPLEMENT = 2_000
 # Coordinates that are written out in whole numbers, and in floats.
 MOST_COORDINATES = 5_000_000
 MOST_FLOATS = 50_000_000
+# And for linear programs.
+MOST_FOR_PROGRAMS = 10_000_000
 
 Whole = list[int]
 
@@ -254,7 +256,7 @@ def _spans_the_space(points: Points, obstruction: Obstruction, clock: Clock) -> 
 
 def _by_programs(points: Points, clock: Clock) -> tuple[Obstruction, Whole | None] | None:
     """The whole obstruction, and a weak separator if there seems to be one, by linear programs."""
-    if points.n_points * points.dimension > MOST_FLOATS:
+    if points.n_points * points.dimension > MOST_FOR_PROGRAMS:
         return None
     from novikoff.prove.faces_by_programs import whole_face
 

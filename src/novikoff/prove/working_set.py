@@ -116,6 +116,8 @@ class _Search:
         for _ in range(MOST_PASSES):
             points = examples.points(working.rows, working.labels)
             found = certify_points(points, self.facts, working.labels, self.tolerance / 4, self.deadline, wanted)
+            if found.obstruction is not None and points.dimension > LARGEST_COMPLEMENT:
+                found = self._unsettled(found)  # what it claims about all rows is too much to be written out
             claims = self._claims(found, points, working.labels)
             found = self._renumbered(found, working)
             if found.margin.upper < self.upper:
