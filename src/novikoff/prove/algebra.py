@@ -121,6 +121,18 @@ def rank(rows: Sequence[Whole]) -> int:
     return int(fmpz_mat([list(map(int, row)) for row in rows]).rank()) if rows else 0
 
 
+def rank_at_least(rows: Sequence[Whole], clock: Clock) -> int:
+    """As many of the rows are linearly independent, and nearly always no more; 0 if there is no time.
+
+    >>> rank_at_least([[1, 2], [2, 4]], Clock(None))
+    1
+    """
+    from flint import fmpz_mat
+
+    chosen = independent(fmpz_mat([list(map(int, row)) for row in rows]), PRIMES[0], clock) if rows else None
+    return 0 if chosen is None else len(chosen.rows)
+
+
 def solution(columns: Sequence[Whole], target: Whole, clock: Clock | None = None) -> list[Fraction] | None:
     """Some numbers that combine the columns to the target, or None if there are none or the time is used up.
 

@@ -239,8 +239,8 @@ def _signs(
 ) -> Mapping[Any, Divergence] | None:
     """The diverging coefficients, if they are wanted, or if nobody said so and it is quick."""
     if wanted is None:
-        widest = points.dimension if len(face) == 0 else len(places_that_vary(points, face))
-        wanted = widest * len(left) * points.dimension <= QUICK_TO_SIGN
+        places = range(points.dimension) if len(face) == 0 else places_that_vary(points, face, clock)
+        wanted = places is not None and len(places) * len(left) * points.dimension <= QUICK_TO_SIGN
     return divergences(points, weak, face, left, clock) if wanted else None
 
 

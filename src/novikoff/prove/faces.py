@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.algebra import as_whole, null_vectors, only_null_vector, solution
+from novikoff.prove.algebra import as_whole, null_vectors, only_null_vector, rank_at_least, solution
 from novikoff.prove.clock import Clock
 from novikoff.prove.hull import Nearest, nearest_point
 from novikoff.prove.points import Floats, Points
@@ -32,6 +32,8 @@ LARGEST_COMPLEMENT = 2_000
 # Coordinates that are written out in whole numbers, and in floats.
 MOST_COORDINATES = 5_000_000
 MOST_FLOATS = 50_000_000
+# And for linear programs.
+MOST_FOR_PROGRAMS = 10_000_000
 
 Whole = list[int]
 
@@ -87,8 +89,9 @@ class Face:
         if self.basis is None:
             rows, extra = self.points.take(self.left), np.array(self.extra, dtype=np.float64)
         else:
-            units = np.array([[float(Fraction(v, _largest(vector))) for v in vector] for vector in self.basis])
-            rows = np.stack([self.points.products(unit)[self.left] for unit in units], axis=1)
+            units = np.array([_as_floats(vector) for vector in self.basis])
+            part = self.points.part(self.left)
+            rows = np.stack([part.products(unit) for unit in units], axis=1)
             extra = np.array(self.extra, dtype=np.float64).reshape(-1, self.points.dimension) @ units.T
         if self.extra:
             rows = np.vstack([rows, extra])
@@ -171,6 +174,9 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
             order = np.argsort(exact.rows)
             weights = [exact.weights[place] for place in order]
             return Answer(nearest, obstruction=Obstruction(np.array(exact.rows)[order], weights))
+    elif face.basis is None and not face.extra and nearest is not None and nearest.lower <= 0:
+        found = _by_programs(face.points.part(face.left), clock)
+        return Answer(nearest, obstruction=found and found[0])
     return Answer(nearest)
 
 
@@ -217,7 +223,9 @@ def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Beyo
 
 
 def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Beyond:
-    left: NDArray[np.int64] | None = np.arange(points.n_points)
+    weak = None
+    if points.n_points * points.dimension > SMALL and not _spans_the_space(points, obstruction, clock):
+        obstruction, weak = _by_programs(points, clock) or (obstruction, None)
     while True:
         rows, _ = whole_points(points, obstruction.rows)
         complement = null_vectors(rows, points.dimension, clock)
@@ -226,16 +234,34 @@ def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Bey
             return Beyond(obstruction, np.arange(points.n_points), None, settled=False)
         if len(left) == 0:
             return Beyond(obstruction, left, None, settled=True)
+        if weak is not None and Face(points, left).is_separated_by(weak):
+            return Beyond(obstruction, left, weak, settled=True)
         answer = decide(Face(points, left, complement), clock)
         if answer.vector is not None:
             return Beyond(obstruction, left, answer.vector, settled=True)
-        if answer.obstruction is None:
-            return Beyond(obstruction, left, None, settled=False)
-        found = Obstruction(left[answer.obstruction.rows], answer.obstruction.weights)
-        joined = _joined(points, obstruction, found, clock)
+        joined = None
+        if answer.obstruction is not None:
+            found = Obstruction(left[answer.obstruction.rows], answer.obstruction.weights)
+            joined = _joined(points, obstruction, found, clock)
         if joined is None:
             return Beyond(obstruction, left, None, settled=False)
         obstruction = joined
+
+
+def _spans_the_space(points: Points, obstruction: Obstruction, clock: Clock) -> bool:
+    """Whether its points are certain to span everything: then nothing lies beyond."""
+    rows, _ = whole_points(points, obstruction.rows)
+    return rank_at_least(rows, clock) == points.dimension - (points.constant == 0)
+
+
+def _by_programs(points: Points, clock: Clock) -> tuple[Obstruction, Whole | None] | None:
+    """The whole obstruction, and a weak separator if there seems to be one, by linear programs."""
+    if points.n_points * points.dimension > MOST_FOR_PROGRAMS:
+        return None
+    from novikoff.prove.faces_by_programs import whole_face
+
+    found = whole_face(points, clock)
+    return None if found is None else (Obstruction(found.rows, found.weights), found.weak)
 
 
 def _outside_the_span(points: Points, complement: list[Whole], clock: Clock) -> NDArray[np.int64] | None:
@@ -280,6 +306,12 @@ def widened(vector: Whole, columns: NDArray[np.int64], dimension: int) -> Whole:
 
 def _dot(a: Sequence[int], b: Sequence[int]) -> int:
     return sum(left * right for left, right in zip(a, b, strict=True))
+
+
+def _as_floats(vector: Sequence[int]) -> list[float]:
+    """A vector divided by its largest entry."""
+    largest = _largest(vector)
+    return [float(Fraction(value, largest)) if value else 0.0 for value in vector]
 
 
 def _largest(vector: Sequence[int]) -> int:

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.prove.algebra import null_vectors
+from novikoff.prove.clock import Clock
 from novikoff.prove.exact import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.points import Points
 from novikoff.prove.products import exact_sum, signs_of_products, smallest_product, whole_points
@@ -64,15 +66,24 @@ class Span:
     columns: NDArray[np.int64]
     normals: list[list[int]]
 
+    @overload
     @classmethod
-    def of(cls, points: Points, rows: NDArray[np.int64]) -> "Span":
+    def of(cls, points: Points, rows: NDArray[np.int64]) -> "Span": ...
+    @overload
+    @classmethod
+    def of(cls, points: Points, rows: NDArray[np.int64], clock: Clock) -> "Span | None": ...
+    @classmethod
+    def of(cls, points: Points, rows: NDArray[np.int64], clock: Clock | None = None) -> "Span | None":
+        """The span of some points; with a clock, None if the time is used up."""
         if len(rows) == 0:
             return cls(np.zeros(0, dtype=np.int64), [[1]])
         columns = points.columns_of(rows)
         if len(columns) * max(len(rows), len(columns) - len(rows)) > MOST_NUMBERS:
             raise MemoryError(f"{len(rows)} points in {len(columns)} columns are too many to be written out exactly")
         few = points.part(rows).in_columns(columns)
-        return cls(columns, null_vectors(whole_points(few)[0], few.dimension))
+        whole = whole_points(few)[0]
+        normals = null_vectors(whole, few.dimension) if clock is None else null_vectors(whole, few.dimension, clock)
+        return None if normals is None else cls(columns, normals)
 
     def has_all(self, points: Points) -> bool:
         """Whether every point lies in the span."""
@@ -110,13 +121,19 @@ def spans_all(points: Points, rows: NDArray[np.int64]) -> bool:
     return Span.of(points, rows).has_all(points)
 
 
-def places_that_vary(points: Points, face: NDArray[np.int64]) -> list[int]:
+@overload
+def places_that_vary(points: Points, face: NDArray[np.int64]) -> list[int]: ...
+@overload
+def places_that_vary(points: Points, face: NDArray[np.int64], clock: Clock) -> list[int] | None: ...
+def places_that_vary(points: Points, face: NDArray[np.int64], clock: Clock | None = None) -> list[int] | None:
     """The coordinates in which some vector that is orthogonal to the points of a face differs from 0.
 
-    With the whole obstruction as the face, these are the coordinates in which some weak separator differs from 0.
+    With the whole obstruction as the face, these are the coordinates in which some weak separator differs from 0. With
+    a clock, None if the time is used up.
     """
-    places = Span.of(points, face).places_outside(points.dimension)
-    return places if points.constant else [place for place in places if place < points.dimension - 1]
+    span = Span.of(points, face) if clock is None else Span.of(points, face, clock)
+    places = None if span is None else span.places_outside(points.dimension)
+    return places if places is None or points.constant else [place for place in places if place < points.dimension - 1]
 
 
 def ends_in_span(

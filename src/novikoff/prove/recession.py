@@ -29,18 +29,16 @@ def divergences(
     `face` are the points of the whole obstruction, and `weak` is a weak separator that has every point of `left`, which
     are all that the face does not span, strictly on its side.
     """
-    if len(face) * points.dimension > MOST_COORDINATES:
+    if points.dimension * max(len(face), points.dimension - len(face)) > MOST_COORDINATES:
         return None
-    places = places_that_vary(points, face)
-    if len(places) * points.dimension > MOST_COORDINATES:
+    places = places_that_vary(points, face, clock)
+    complement = null_vectors(whole_points(points, face)[0], points.dimension, clock) if len(face) else None
+    if places is None or (len(face) and complement is None):
         return None
-    complement = None
-    if len(face):
-        complement = null_vectors(whole_points(points, face)[0], points.dimension, clock)
-        if complement is None:
-            return None
     found: dict[int | str, Divergence] = {}
     for place in places:
+        if clock.is_over():
+            return None
         divergence = _sign(points, weak, complement, left, place, clock)
         if divergence is None:
             return None

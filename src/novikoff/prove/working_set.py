@@ -106,6 +106,9 @@ class _Search:
             question = self._question(working)
             points = question.points
             found = find_witnesses(question, self.tolerance / 4, self.clock, wanted)
+            if found.obstruction is not None and points.dimension > LARGEST_COMPLEMENT:
+                # What it claims about all rows is too much to be written out.
+                found = Witnesses(obstruction=found.obstruction)
             claims = self._claims(found, points, working.labels)
             self._note_support(found, points, working)
             found = self._renumbered(found, working)
