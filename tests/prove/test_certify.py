@@ -365,7 +365,7 @@ def test_time_may_run_out_and_nothing_is_guessed():
         (sparse.csr_matrix([[1.0, 0.0], [0.0, math.inf]]), [1, -1], {}, "row 1, column 1"),
         ([[1.0], [2.0]], [1], {}, "one label a row"),
         ([1.0, 2.0], [1, -1], {}, "dimension"),
-        ([["a"], ["b"]], [1, -1], {}, "real numbers first"),
+        ([["a"], ["b"]], [1, -1], {}, "real numbers"),
         ([[1.0], [2.0]], [1, -1], {"tolerance": 0.0}, "tolerance=0.0"),
         ([[1.0], [2.0]], [1, -1], {"time_limit": -1}, "time_limit=-1"),
         ([[1.0], [2.0]], [1, -1], {"kernel": "rbf"}, "kernel='rbf' needs gamma="),

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from novikoff.features.spool import comes_in_batches
 from novikoff.prove.certificate import Certificate, Divergence, Obstruction, Support, Verdict, Witnesses
 from novikoff.prove.clock import Clock
-from novikoff.prove.conclude import Data, InMemory, conclude
+from novikoff.prove.conclude import Data, InMemory, conclude, places_of_no_bias
 from novikoff.prove.faces import SMALL, Answer, Face, Whole, decide, reduce_faces
 from novikoff.prove.kernels import Kernel
 from novikoff.prove.kesler import rows_and_rivals
@@ -21,7 +21,7 @@ from novikoff.prove.products import whole_points
 from novikoff.prove.proofs import as_whole_floats, lower_square, places_that_vary, upper_square
 from novikoff.prove.rational import nearest_point_exactly
 from novikoff.prove.recession import divergences
-from novikoff.prove.subject import Problem, Table
+from novikoff.prove.subject import Problem, Subject, Table
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -130,7 +130,7 @@ def certify_encoded(
         return certify_batches(X, table, fit_intercept, tolerance, clock, diverging)
     names = None if table is None else table.encoding.feature_names
     data = InMemory.of(X, y, fit_intercept, table, names)
-    question = Question(data.points, data.subject.problem, data.labels)
+    question = Question(data.points, data.subject, data.labels)
     return concluded(data, find_witnesses(question, tolerance, clock, diverging))
 
 
@@ -157,8 +157,12 @@ class Question:
     """Points that are in memory, and the labels of their rows."""
 
     points: Points
-    problem: Problem
+    subject: Subject
     labels: NDArray[Any]
+
+    @property
+    def problem(self) -> Problem:
+        return self.subject.problem
 
     def named(
         self, numbers: NDArray[np.int64], weights: tuple[Any, ...]
@@ -173,9 +177,18 @@ class Question:
         order = np.argsort(numbers)
         return Support(*self.named(numbers[order], tuple(weights[order].tolist())))
 
-    def vector(self, whole: Whole) -> tuple[int, ...]:
-        """Without the place of the constant that Kesler's points do not have."""
-        return tuple(whole[:-1] if self.problem == "argmax" else whole)
+    def vector(self, whole: Sequence[int]) -> tuple[int, ...]:
+        """Without the place of the constant that Kesler's points do not have, and 0 for biases that no point has."""
+        vector = list(whole[:-1] if self.problem == "argmax" else whole)
+        for place in places_of_no_bias(self.subject):
+            vector[place] = 0
+        return tuple(vector)
+
+    def signed(self, found: Mapping[Any, Divergence] | None) -> Mapping[Any, Divergence] | None:
+        """Diverging columns with their separators as vectors."""
+        if found is None:
+            return None
+        return {c: d._replace(witnesses=tuple(map(self.vector, d.witnesses))) for c, d in found.items()}
 
 
 def find_witnesses(question: Question, tolerance: float, clock: Clock, diverging: bool | None) -> Witnesses:
@@ -226,7 +239,7 @@ def _separable(question: Question, answer: Answer, tolerance: float, clock: Cloc
     everything = np.arange(points.n_points)
     signs = _signs(points, answer.vector or [], everything[:0], everything, clock, wanted)
     support = question.support(pair.numbers, pair.weights)
-    return Witnesses(vector=question.vector(pair.vector), support=support, divergences=signs)
+    return Witnesses(vector=question.vector(pair.vector), support=support, divergences=question.signed(signs))
 
 
 def _signs(
@@ -270,7 +283,7 @@ def _not_separable(question: Question, answer: Answer, clock: Clock, wanted: boo
     if weak is None or not beyond.settled:
         return Witnesses(obstruction=obstruction, spans=beyond.settled)
     signs = _signs(points, list(weak), beyond.obstruction.rows, beyond.left, clock, wanted)
-    return Witnesses(obstruction=obstruction, weak_separator=question.vector(weak), divergences=signs)
+    return Witnesses(obstruction=obstruction, weak_separator=question.vector(weak), divergences=question.signed(signs))
 
 
 def _kernel(form: str | None, gamma: float | None, degree: int | None, coef0: float | None) -> Kernel | None:

@@ -1,10 +1,12 @@
 """Proving a certificate again, from the data alone: derive what its witnesses prove, and compare every field."""
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from novikoff.data.batches import Records
 from novikoff.features.spool import comes_in_batches
 from novikoff.prove.certificate import Certificate
 from novikoff.prove.certificate_file import from_json, to_json
@@ -49,7 +51,8 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
             raise ValueError("batches have labels of their own, and are no kernel matrix: leave y out, or pass arrays")
         _check_table(claimed, X)
         try:
-            with examples_from(X, claimed.table, claimed.fit_intercept) as examples:
+            source = X if claimed.table is None else _records_of(X)
+            with examples_from(source, claimed.table, claimed.fit_intercept) as examples:
                 _check_subject(claimed, examples.subject)
                 return conclude(examples, claimed.witnesses)
         except CertificateError:
@@ -67,6 +70,14 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
     data = InMemory.of(X, y, claimed.fit_intercept)
     _check_subject(claimed, data.subject)
     return conclude(data, claimed.witnesses)
+
+
+def _records_of(source: Any) -> Iterator[Records]:
+    """The records of a table; numbers that somebody has encoded are not the table."""
+    for item in source:
+        if not isinstance(item, Records):
+            raise CertificateError("the certificate speaks of a table, and numbers were given; pass the table's reader")
+        yield item
 
 
 def _check_table(claimed: Certificate, source: Any) -> None:

@@ -4,7 +4,7 @@
 does not prove what it is there for is an error, and so is one that nothing needs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -18,6 +18,7 @@ from novikoff.prove.certificate_file import absent_margin
 from novikoff.prove.document import CertificateError, claim
 from novikoff.prove.exact import fraction_root_up, root_down
 from novikoff.prove.fingerprint import Fingerprint
+from novikoff.prove.given_numbers import exact_matrix
 from novikoff.prove.kesler import kesler_points, point_numbers
 from novikoff.prove.margin import radius_square
 from novikoff.prove.points import Points
@@ -31,7 +32,7 @@ from novikoff.prove.proofs import (
     vanishes,
     weakly_separates,
 )
-from novikoff.prove.subject import Subject, Table, exact_labels, exact_matrix, floor_of, header, names_of
+from novikoff.prove.subject import Subject, Table, exact_labels, floor_of, header, names_of
 
 
 class Data(Protocol):
@@ -265,14 +266,14 @@ def _check_vector(data: Data, vector: Sequence[int], name: str) -> None:
     subject = data.subject
     if len(vector) != data.dimension:
         raise CertificateError(f"the {name} has {len(vector)} numbers, but the space has {data.dimension} dimensions")
-    if any(vector[place] for place in _biases_without_effect(subject, data.dimension)):
+    if any(vector[place] for place in places_of_no_bias(subject)):
         raise CertificateError(f"the {name} has a bias, but the question is about planes without one")
 
 
-def _biases_without_effect(subject: Subject, dimension: int) -> Iterator[int]:
-    """The places of the biases, if there is to be none."""
-    if not subject.fit_intercept:
-        yield from range(subject.n_columns, dimension, subject.n_columns + 1)
+def places_of_no_bias(subject: Subject) -> range:
+    """Where a vector has its biases, if there are to be none."""
+    last = 0 if subject.fit_intercept else folded_dimension(subject)
+    return range(subject.n_columns, last, subject.n_columns + 1)
 
 
 def _named(data: Data, part: Support | Obstruction, name: str) -> tuple[Points, NDArray[np.int64]]:

@@ -25,12 +25,13 @@ from novikoff.features.spool import Labelled, batches_of, encoding_for, spooled
 from novikoff.prove.algebra import null_vectors
 from novikoff.prove.conclude import folded_dimension, on_points
 from novikoff.prove.fingerprint import Fingerprint
+from novikoff.prove.given_numbers import exact_numbers
 from novikoff.prove.kesler import kesler_points, point_numbers
 from novikoff.prove.margin import radius_square
 from novikoff.prove.points import Points
 from novikoff.prove.products import signs_of_products, whole_points
 from novikoff.prove.proofs import lower_square
-from novikoff.prove.subject import Problem, Subject, Table, exact_numbers, header, plain_classes
+from novikoff.prove.subject import Problem, Subject, Table, header, plain_classes
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding

@@ -27,9 +27,10 @@ from novikoff.prove.conclude import check_weighed, drawn_up
 from novikoff.prove.document import CertificateError, claim
 from novikoff.prove.exact import fraction_root_up, root_down
 from novikoff.prove.fingerprint import Fingerprint
+from novikoff.prove.given_numbers import exact_matrix
 from novikoff.prove.kernels import Interval, Kernel, Products
 from novikoff.prove.proofs import as_whole_floats
-from novikoff.prove.subject import Subject, exact_labels, exact_matrix, floor_of, header, names_of
+from novikoff.prove.subject import Subject, exact_labels, floor_of, header, names_of
 
 # Balls are made smaller, bits by bits, until the float that is claimed is certain; after the last, its safe side is.
 PRECISIONS = (128, 256, 512, 1024, 2048)

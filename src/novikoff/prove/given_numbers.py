@@ -1,5 +1,6 @@
 """The numbers that a proof is about: as they were given, or refused. Nothing is rounded on the way to float64."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -14,7 +15,72 @@ Floats = NDArray[np.float64]
 _KINDS = (bool, int, float, Fraction, Decimal, np.number, np.bool_)
 
 
-def exact_floats(values: Any, name: str, *, finite: bool = True) -> Floats:
+Index = tuple[int, ...]
+
+
+def exact_matrix(X: Any) -> Any:
+    """Examples as float32, float64 or CSR, each finite number as it was given; others are refused with their place.
+
+    >>> exact_matrix([[2**53 + 1, 0.5]])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: row 0, column 0 of X is 9007199254740993, which float64 cannot represent; ...
+    """
+    rows = exact_numbers(X)
+    entries = rows.data if hasattr(rows, "tocsr") else rows
+    if not np.isfinite(entries).all():
+        index = tuple(int(i) for i in np.argwhere(~np.isfinite(entries))[0])
+        row, column = _place_in(rows)(index)
+        raise ValueError(
+            f"X contains NaN or infinity in row {row}, column {column}; impute or drop it before certifying"
+        )
+    return rows
+
+
+def exact_numbers(X: Any) -> Any:
+    """The same, NaN and infinity included. Floats in an array are not copied."""
+    if hasattr(X, "tocsr"):
+        rows = without_repeats(as_csr(X))
+        if rows.dtype in (np.float32, np.float64):
+            return rows
+        data = exact_floats(rows.data, "X", finite=False, place=_place_in(rows))
+        return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
+    if hasattr(X, "columns") and len(getattr(X, "shape", ())) == 2:
+        rows = _of_a_frame(X)
+    elif isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64):
+        rows = X
+    else:
+        rows = exact_floats(X, "X", finite=False)
+    if rows.ndim != 2:
+        raise ValueError(f"X has {rows.ndim} dimension(s); examples are the rows of a matrix")
+    return rows
+
+
+def _of_a_frame(frame: Any) -> NDArray[Any]:
+    """Column by column, because a frame of whole numbers and floats would be rounded as one array."""
+    take = frame.iloc if hasattr(frame, "iloc") else frame
+
+    def column(j: int) -> NDArray[Any]:
+        values = np.asarray(take[:, j])
+        if values.dtype in (np.float32, np.float64):
+            return values
+        return exact_floats(values, "X", finite=False, place=lambda index: (index[0], j))
+
+    return np.column_stack([column(j) for j in range(frame.shape[1])]) if frame.shape[1] else np.empty(frame.shape)
+
+
+def _place_in(rows: Any) -> Callable[[Index], Index]:
+    """Where in a matrix an entry stands: in a CSR, the one that is stored in some place."""
+    if not hasattr(rows, "tocsr"):
+        return lambda index: index
+    return lambda index: (
+        int(np.searchsorted(rows.indptr, index[0], side="right")) - 1,
+        int(rows.indices[index[0]]),
+    )
+
+
+def exact_floats(
+    values: Any, name: str, *, finite: bool = True, place: Callable[[Index], Index] = lambda index: index
+) -> Floats:
     """The same numbers in float64; raises ValueError for what is no number, not finite, or not a float64.
 
     A list that mixes whole numbers and floats is looked at before NumPy rounds it.
@@ -36,7 +102,7 @@ answer is about the numbers that you mean
             floats = np.array([_float(value) for value in given.ravel()]).reshape(given.shape)
     if finite:
         _refuse_first(~np.isfinite(floats) & ~_beyond(given, floats), floats, name)
-    _refuse_rounded(given, floats, name)
+    _refuse_rounded(given, floats, name, place)
     return floats + 0.0  # -0.0 is 0.0
 
 
@@ -91,16 +157,16 @@ def _refuse_first(wrong: NDArray[np.bool_], floats: Floats, name: str) -> None:
         raise ValueError(f"{name} has the value {floats[index]} in {place_of(index)}; every number must be finite")
 
 
-def _refuse_rounded(given: NDArray[Any], floats: Floats, name: str) -> None:
+def _refuse_rounded(given: NDArray[Any], floats: Floats, name: str, place: Callable[[Index], Index]) -> None:
     if given.dtype.kind == "f" and given.dtype.itemsize <= 8:
         return
     with np.errstate(all="ignore"):
         is_other = np.asarray(given != floats.astype(given.dtype), dtype=np.bool_) & ~np.isnan(floats)
         if given.dtype.kind in "iu":  # the largest floats do not come back from whole numbers of 64 bits
-            is_other |= np.abs(floats) >= 2.0**63 if given.dtype.kind == "i" else floats >= 2.0**64
+            is_other |= floats >= (2.0**63 if given.dtype.kind == "i" else 2.0**64)
     if is_other.any():
         index = tuple(int(i) for i in np.argwhere(is_other)[0])
         raise ValueError(
-            f"{place_of(index)} of {name} is {given[index]!s:.60}, which float64 cannot represent; round it first, so "
-            "that the answer is about the numbers that you mean"
+            f"{place_of(place(index))} of {name} is {given[index]!s:.60}, which float64 cannot represent; round it "
+            "first, so that the answer is about the numbers that you mean"
         )

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.labels import checked_labels
-from novikoff.engine.csr import without_repeats
 from novikoff.prove.fingerprint import canonical
 from novikoff.prove.kernels import Kernel
 
@@ -82,100 +81,7 @@ def header(
     }
 
 
-# -- the numbers as they were given -----------------------------------------------------------------------------------
-
-
-def exact_matrix(X: Any) -> Any:
-    """The rows as float32, float64 or CSR, every number as it was given; one that float64 cannot hold is refused.
-
-    >>> exact_matrix([[2**53 + 1, 0.5]])  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ValueError: row 0, column 0 of X is 9007199254740993, which float64 cannot represent; ...
-    """
-    rows = exact_numbers(X)
-    entries = rows.data if hasattr(rows, "tocsr") else rows
-    if not np.isfinite(entries).all():
-        row, column = _first_not_finite(rows)
-        raise ValueError(
-            f"X contains NaN or infinity in row {row}, column {column}; impute or drop it before certifying"
-        )
-    return rows
-
-
-def exact_numbers(X: Any) -> Any:
-    """The same, NaN and infinity included."""
-    if hasattr(X, "tocsr"):
-        rows = without_repeats(X.tocsr())
-        rows = rows if rows.dtype in (np.float32, np.float64) else _with_data(rows, _exact_entries(rows))
-    else:
-        rows = _exact_array(X)
-    if rows.ndim != 2:
-        raise ValueError(f"X has {rows.ndim} dimension(s); examples are the rows of a matrix")
-    return rows
-
-
-def _exact_array(X: Any) -> NDArray[Any]:
-    if hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2:
-        # Column by column, because a frame of whole numbers and floats would be rounded as one array.
-        take = X.iloc if hasattr(X, "iloc") else X
-        columns = [_exact_values(np.asarray(take[:, j]), lambda i, j=j: (i[0], j)) for j in range(X.shape[1])]
-        return np.column_stack(columns) if columns else np.empty(X.shape)
-    given = np.asarray(X)
-    if isinstance(X, list | tuple) and given.dtype == np.float64:
-        plain = np.array(X, dtype=object)  # NumPy rounds whole numbers that stand beside floats
-        given = plain if any(type(value) is int for value in plain.ravel()) else given
-    return _exact_values(given, lambda i: i)
-
-
-def _exact_values(given: NDArray[Any], place: Any) -> NDArray[Any]:
-    """The same numbers as floats; `place` says where in the matrix a number stands."""
-    if given.dtype in (np.float32, np.float64):
-        return given
-    if given.dtype.kind not in "biuf" and not (given.dtype.kind == "O" and all(map(_is_number, given.ravel()))):
-        raise ValueError(f"X has the type {given.dtype}; convert it to real numbers first, for example X.astype(float)")
-    with np.errstate(all="ignore"):
-        try:
-            floats = given.astype(np.float64)
-        except OverflowError:
-            floats = np.array([float("inf") if abs(v) > 2**1024 else float(v) for v in given.ravel()])
-            floats = floats.reshape(given.shape)
-        if given.dtype.kind in "bf" and given.dtype.itemsize <= 8:
-            return floats
-        other = np.array([a != b for a, b in zip(floats.ravel().tolist(), given.ravel().tolist(), strict=True)])
-    if other.any():
-        index = np.unravel_index(int(np.argmax(other)), given.shape)
-        value = given[index]
-        if value != value or value in (float("inf"), float("-inf")):
-            return floats
-        row, *column = place(tuple(map(int, index)))
-        raise ValueError(
-            f"row {row}, column {column[0] if column else 0} of X is {value}, which float64 cannot represent; "
-            "subtract an offset or divide by a power of two first, or treat it as a category"
-        )
-    return floats
-
-
-def _exact_entries(rows: Any) -> NDArray[Any]:
-    def place(index: tuple[int, ...]) -> tuple[int, int]:
-        return int(np.searchsorted(rows.indptr, index[0], side="right")) - 1, int(rows.indices[index[0]])
-
-    return _exact_values(rows.data, place)
-
-
-def _with_data(rows: Any, data: NDArray[Any]) -> Any:
-    return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating)
-
-
-def _first_not_finite(rows: Any) -> tuple[int, int]:
-    if not hasattr(rows, "tocsr"):
-        row, column = np.argwhere(~np.isfinite(rows))[0]
-        return int(row), int(column)
-    place = int(np.flatnonzero(~np.isfinite(rows.data))[0])
-    return int(np.searchsorted(rows.indptr, place, side="right")) - 1, int(rows.indices[place])
+# -- names and labels -------------------------------------------------------------------------------------------------
 
 
 def names_of(X: Any) -> tuple[str, ...] | None:

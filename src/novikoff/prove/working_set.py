@@ -128,7 +128,7 @@ class _Search:
 
     def _question(self, working: Some) -> Question:
         points = self.examples.points(working.rows, working.labels)
-        return Question(points, self.examples.problem, working.labels)
+        return Question(points, self.examples.subject, working.labels)
 
     def _note_support(self, found: Witnesses, points: Points, working: Some) -> None:
         """Keep the convex combination that rules out the most margins."""
