@@ -14,9 +14,9 @@ class Clock:
     (False, 0, True)
     """
 
-    def __init__(self, time_limit: float | None, now: Callable[[], float] = time.monotonic) -> None:
-        self.now = now
-        self._end = math.inf if time_limit is None else now() + time_limit
+    def __init__(self, time_limit: float | None, now: Callable[[], float] | None = None) -> None:
+        self.now = now or time.monotonic
+        self._end = math.inf if time_limit is None else self.now() + time_limit
 
     def is_over(self) -> bool:
         return self.now() > self._end

@@ -179,7 +179,9 @@ class _Search:
         square = None if smallest is None else smallest.lower_square()
         if claims.plane is not None and square is not None and square > self.lower:
             self.vector, self.lower = claims.plane.whole, square
-        return worst.rows()
+        # A copy of a row in the working set tells nothing new, even if floats cannot see that the claim holds for it.
+        found = worst.rows()
+        return None if found is None else found.unlike(working)
 
     def _exchange(self, working: Some, new: Some, found: Witnesses, claims: Claims, points: Points) -> Some:
         """Add new rows. If there are too many, those leave that are farthest from contradicting the claims.
