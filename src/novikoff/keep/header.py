@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from novikoff.data.strict_json import Fields
 from novikoff.keep.expect import ensure
+from novikoff.keep.parameters import check_parameters
 from novikoff.keep.values import decode, decode_array, encode, encode_array
 from novikoff.learn.record import Run, Stopped
 
@@ -38,6 +39,9 @@ class Evidence:
 
 NO_EVIDENCE = Evidence()
 
+# The parameters that may be functions.
+MAY_BE_FUNCTIONS = ("kernel", "constraint", "features", "decode", "loss")
+
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Parameters
@@ -66,7 +70,13 @@ def decode_parameters(header: Fields, functions: Mapping[str, Callable[..., Any]
     for name in functions:
         if name not in found or _function_name(found[name]) is None:
             raise FunctionError(f"{name}= was given, but this model was learned without such a function; leave it out")
-    return {name: functions.get(name) if _is_left_out(plain) else decode(plain) for name, plain in found.items()}
+    for name, plain in found.items():
+        if _is_left_out(plain):
+            may_be = MAY_BE_FUNCTIONS if "function" in plain else ("random_state",)
+            ensure(name in may_be, f"the parameter {name!r:.60} is left out, and only {', '.join(may_be)} may be")
+    parameters = {name: functions.get(name) if _is_left_out(plain) else decode(plain) for name, plain in found.items()}
+    check_parameters({name: value for name, value in parameters.items() if not _is_left_out(found[name])})
+    return parameters
 
 
 def needed_function(header: Fields, name: str, functions: Mapping[str, Callable[..., Any]]) -> None:
@@ -117,7 +127,8 @@ def _own(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def decode_run(header: Fields, kind: type[Run] = Run) -> Run:
+def decode_run(header: Fields, kind: type[Run] = Run, *, most_mistakes: int = 1) -> Run:
+    """The record, if it can be one: an example can be so many mistakes."""
     plain = header.part("run")
     names = [field.name for field in fields(kind)]
     ensure(plain.content.keys() == set(names), "the record of the run has other fields")
@@ -126,11 +137,16 @@ def decode_run(header: Fields, kind: type[Run] = Run) -> Run:
     values["stopped"] = None if stopped is None else Stopped[stopped]
     for name, value in values.items():
         ensure(_fits(name, value), f"the record of the run has {name}={value!r:.60}")
-    return kind(**values)
+    run = kind(**values)
+    ensure(run.mistakes <= most_mistakes * run.examples, "the record has more mistakes than examples")
+    ensure(sum(run.mistakes_per_epoch) <= run.mistakes, "the record has more mistakes in its epochs than in all")
+    ensure((run.errors or 0) <= (run.n_rows or 0) or run.n_rows is None, "the record has more errors than rows")
+    return run
 
 
 NUMBERS = ("radius", "weights_length", "margin_at_most")
 MAYBE = ("n_rows", "errors")
+LISTS = ("mistakes_per_epoch", "wrong_tokens_per_epoch", "seconds_per_epoch", "held_out_errors")
 
 
 def _fits(name: str, value: Any) -> bool:
@@ -140,7 +156,7 @@ def _fits(name: str, value: Any) -> bool:
         return True
     if name == "readout":
         return value in ("last", "average", "vote")
-    if type(value) is tuple:
+    if name in LISTS:
         numbers = float if name.startswith("seconds") else int
-        return all(type(part) in (numbers, int) and part >= 0 for part in value)
-    return (name in MAYBE and value is None) or (type(value) is int and value >= 0 and "_per_" not in name)
+        return type(value) is tuple and all(type(part) in (numbers, int) and part >= 0 for part in value)
+    return (name in MAYBE and value is None) or (type(value) is int and value >= 0)

@@ -195,15 +195,18 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Ker
     _check(memory, arrays, kind, sizes)
     names = header.optional_texts("feature_names")
     ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
-    run = decode_run(header)
+    run = decode_run(header, most_mistakes=vectors)
+    readout, parameters = state.choice("readout", READOUTS), decode_parameters(header, functions)
+    ensure(readout != "vote" or memory.kept is not None, "there is to be a vote, and no mistakes were kept for it")
+    ensure(parameters.get("readout", readout) == readout, "the read-out of the parameters is another than the model's")
     return KernelModel(
         memory,
         classes,
-        readout=state.choice("readout", READOUTS),
+        readout=readout,
         feature_names=names,
         run=None if state.flag("goes_on") else run,
         evidence=Evidence.from_header(header),
-        parameters=decode_parameters(header, functions),
+        parameters=parameters,
         n_iter=state.whole("n_iter"),
         mistake_rows=arrays.get("mistake_rows"),
     )

@@ -114,6 +114,7 @@ def read(path: str | os.PathLike[str]) -> Parts:
     path = Path(path)
     with open(path, "rb") as file:
         beginning, header = _read_header(file, path)
+        _check_size(beginning, os.fstat(file.fileno()).st_size, path)
         try:
             file.seek(0)
             content = file.read()
@@ -162,6 +163,18 @@ def _read_header(file: BinaryIO, path: Path) -> tuple[bytes, dict[str, Any]]:
             f"formats up to {FORMAT}. Upgrade with pip install --upgrade novikoff"
         )
     return beginning, header
+
+
+def _check_size(beginning: bytes, size: int, path: Path) -> None:
+    """Whether the arrays that the outer header names fill the file, before any of it is read."""
+    tensors = [tensor for name, tensor in json.loads(beginning[LENGTH.size :]).items() if name != "__metadata__"]
+    try:
+        ends = [int(tensor["data_offsets"][1]) for tensor in tensors]
+    except (KeyError, TypeError, ValueError, LookupError):
+        refuse(path, "its header does not say where its arrays are")
+    if len(beginning) + max(ends, default=0) != size:
+        claimed = len(beginning) + max(ends, default=0)
+        refuse(path, f"its header speaks of {claimed:,} bytes, and it has {size:,}; it may be cut off")
 
 
 def _header_length(content: bytes | memoryview) -> int:

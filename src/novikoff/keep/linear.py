@@ -108,11 +108,15 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
     memory = _memory(state, arrays, n_classes, kind)
     ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
     run = decode_run(header)
+    ensure((run.mistakes, run.examples) == (memory.mistakes, memory.examples), "the record is that of another model")
     evidence = Evidence.from_header(header)
+    readout, parameters = state.choice("readout", READOUTS), decode_parameters(header, functions)
+    ensure(readout != "vote" or memory.ballots is not None, "there is to be a vote, and no mistakes were kept for it")
+    ensure(parameters.get("readout", readout) == readout, "the read-out of the parameters is another than the model's")
     return LinearModel(
         memory,
         classes,
-        readout=state.choice("readout", READOUTS),
+        readout=readout,
         tie=state.choice("tie", TIES),
         learning_rate=state.number("learning_rate", least=0.0),
         encoding=encoding,
@@ -120,7 +124,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
         run=None if state.flag("goes_on") else run,
         certificate=evidence.certificate,
         fingerprint=evidence.fingerprint,
-        parameters=decode_parameters(header, functions),
+        parameters=parameters,
         n_iter=state.whole("n_iter"),
         classes_are_fixed=state.flag("classes_are_fixed"),
         mistake_rows=arrays.get("mistake_rows"),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data import strict_json
-from novikoff.keep.header import Evidence, FunctionError
+from novikoff.keep.header import MAY_BE_FUNCTIONS, Evidence, FunctionError
 from novikoff.keep.layout import ModelFileError, Parts, dumped, read, too_large, write
 from novikoff.keep.layout import read_header as read_header
 
@@ -42,9 +42,6 @@ LEARNERS = {
     "novikoff.learn.online.OnlinePerceptron": "OnlinePerceptron",
     "novikoff.learn.structured.StructuredPerceptron": "StructuredPerceptron",
 }
-
-# The parameters that may be functions.
-FUNCTIONS = ("kernel", "constraint", "features", "decode", "loss")
 
 # What may go wrong when something else than a model is read as one.
 NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
@@ -76,7 +73,7 @@ def save(
     header = {"format": 1, "novikoff": import_module("novikoff").__version__, **parts.header}
     # What is written can be read: the same checks, before anything touches the file.
     own = vars(model) | dict(getattr(model, "parameters", {}))
-    functions = {name: own[name] for name in FUNCTIONS if callable(own.get(name))}
+    functions = {name: own[name] for name in MAY_BE_FUNCTIONS if callable(own.get(name))}
     try:
         _codec(header["learner"]).from_parts(Parts(strict_json.parse(dumped(header)), parts.arrays), functions)
     except ModelFileError as error:
@@ -113,8 +110,10 @@ def load_plain(path: str | os.PathLike[str], **functions: Callable[..., Any]) ->
 
 def _plain(path: str | os.PathLike[str], functions: Mapping[str, Callable[..., Any]]) -> Any:
     for name, function in functions.items():
-        if name not in FUNCTIONS:
-            raise TypeError(f"load() has no argument {name!r}; functions that it may need are {', '.join(FUNCTIONS)}")
+        if name not in MAY_BE_FUNCTIONS:
+            raise TypeError(
+                f"load() has no argument {name!r}; functions that it may need are {', '.join(MAY_BE_FUNCTIONS)}"
+            )
         if not callable(function):
             raise TypeError(f"{name}={function!r} cannot be called; give the function itself")
     parts = read(path)

@@ -134,6 +134,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Seq
     ensure(columns is not None, "the columns have no names")
     run = decode_run(header, SequenceRun)
     assert isinstance(run, SequenceRun)
+    ensure(run.readout != "vote", "there is no vote of label sequences")
     if "mistake_rows" in arrays:
         check_within(arrays["mistake_rows"], "mistake_rows", 2**62)
     divisor = state.whole("divisor", least=1) if "divisor" in state.content else 1  # format 1 has averages, divided

@@ -70,6 +70,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Str
         needed_function(header, name, functions)
     parameters, state = decode_parameters(header, functions), header.part("state")
     ensure(parameters.keys() == set(PARAMETERS), "the parameters are others than those of a StructuredPerceptron")
+    ensure(parameters["readout"] != "vote", "there is no vote of structures")
     model = StructuredPerceptron(**parameters)
     check_arrays(arrays, TABLE | (RECORDED if state.flag("is_recorded") else {}), {})
     check_finite(arrays, "weights", "drift")

@@ -57,7 +57,7 @@ class Memory:
         """Nothing learned yet, with room for all columns, or for some."""
         shape = (vectors_for(n_classes), (n_columns if columns is None else len(columns)) + 1)
         memory = cls(np.zeros(shape), np.zeros(shape), n_classes, 1.0 if fit_intercept else 0.0)
-        return replace(memory, ballots=[] if vote else None, columns=columns, width=n_columns)
+        return replace(memory, ballots=[] if vote else None, columns=columns, width=0 if columns is None else n_columns)
 
     def copy(self) -> "Memory":
         ballots = None if self.ballots is None else list(self.ballots)
@@ -251,4 +251,4 @@ def narrowed(memory: Memory) -> Memory:
 def widened(memory: Memory) -> Memory:
     """The same memory with a weight for every column."""
     weights, drift = (written_out(memory, part) for part in (memory.weights, memory.drift))
-    return replace(memory, weights=weights, drift=drift, columns=None)
+    return replace(memory, weights=weights, drift=drift, columns=None, width=0)
