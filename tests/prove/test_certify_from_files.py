@@ -60,15 +60,14 @@ def with_blocks_of(monkeypatch, rows, memory):
 
 
 # What a working set of a few rows does not settle, though all rows at once do; it says so, and claims nothing.
-UNSETTLED = [
-    (np.array([[-1e-300, 1.0], [-1e-300, 1e300], [-1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]), np.array([-1, 1, -1, -1, 1])),
-    (np.array([[-3.0, 1.0], [-3.0, 1e300], [-1.0, 1.0], [0.0, 0.0], [1e-300, 0.0]]), np.array([-1, 1, -1, -1, 1])),
-]
+UNSETTLED = (
+    np.array([[-1e-300, 1.0], [-1e-300, 1e300], [-1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]),
+    np.array([-1, 1, -1, -1, 1]),
+)
 
 
 @settings(max_examples=80)
-@example(UNSETTLED[0], True, 1, 60, np.asarray, 5).xfail(raises=AssertionError, reason="the working set goes round")
-@example(UNSETTLED[1], True, 1, 60, np.asarray, 5).xfail(raises=AssertionError, reason="the working set goes round")
+@example(UNSETTLED, True, 1, 60, np.asarray, 5).xfail(raises=AssertionError, reason="the working set goes round")
 @given(
     tables(),
     st.booleans(),
