@@ -22,7 +22,7 @@ class Optimum(NamedTuple):
 
 def whole(numbers: Sequence) -> tuple[list[int], int]:
     """The numbers as whole ones, and the common denominator that they were multiplied by."""
-    exact = [Fraction(v) for v in numbers]
+    exact = [v if isinstance(v, int | Fraction) else Fraction(v) for v in numbers]
     scale = lcm(*(v.denominator for v in exact))
     return [v.numerator * (scale // v.denominator) for v in exact], scale
 

@@ -43,12 +43,21 @@ def run_page(text: str, folder: Path) -> str:
     return CONSOLE.sub(run_block, text)
 
 
+# A command, and what a page may do with it that needs no shell.
+SIMPLE = re.compile(
+    r"novikoff (?P<words>[^|;<>$'\"*]*?)"
+    r"( < (?P<input>\w+\.\w+)| \| head -(?P<first>\d+)|(?P<code>; echo \"exit code \$\?\"))?"
+)
+
+
 def printed_by(command: str, folder: Path, shell: dict[str, str]) -> str:
     """What a command prints: in this process if it needs no shell, which is quicker."""
-    words = command.split()
-    if words[0] == "novikoff" and not set(command) & set("|;<>$'\"*"):
-        done = call(*words[1:], folder=folder)
-        return done.out + done.err
+    if simple := SIMPLE.fullmatch(command):
+        stdin = (folder / simple["input"]).read_text() if simple["input"] else ""
+        done = call(*simple["words"].split(), folder=folder, stdin=stdin)
+        if simple["first"]:
+            return "".join(done.out.splitlines(keepends=True)[: int(simple["first"])]) + done.err
+        return done.out + done.err + (f"exit code {done.code}\n" if simple["code"] else "")
     shown = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     ran = subprocess.run(["bash", "-c", command], cwd=folder, env=shell, text=True, check=False, **shown)
     return ran.stdout

@@ -67,7 +67,7 @@ def test_a_command_that_is_not_understood_has_exit_code_2(folder):
 
 
 def test_an_error_is_json_too(folder):
-    done = spawn("fit", "nope.csv", "--label", "y", "--json", folder=folder)
+    done = call("fit", "nope.csv", "--label", "y", "--json", folder=folder)
     assert done.json["error"]["exit_code"] == done.code == 1
     assert done.err.strip() == f"novikoff: {done.json['error']['message']}"
 
