@@ -146,5 +146,6 @@ def ends_in_span(
     if len(rows) != len(weights) or (len(weights) and min(weights) <= 0):
         return False
     total, exponent = exact_sum(points, rows, weights) if len(rows) else ([0] * points.dimension, 0)
-    left = [value * power_of_two(exponent) - part for value, part in zip(total, unit, strict=True)]
+    unit_of_total = power_of_two(exponent)
+    left = [v * unit_of_total - part if v or part else Fraction(0) for v, part in zip(total, unit, strict=True)]
     return Span.of(points, face).has(left)
