@@ -167,7 +167,7 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
             return answer
     if size * face.dimension <= SMALL:
         rows, _ = face.as_whole(np.arange(size))
-        exact = nearest_point_exactly(rows, clock)
+        exact = nearest_point_exactly(rows, clock, None if nearest is None else nearest.rows.tolist())
         if exact is not None and any(exact.direction):
             return Answer(nearest, vector=face.outside(exact.direction))
         if exact is not None:
