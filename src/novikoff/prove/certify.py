@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # The signs of diverging coefficients are worked out unasked if that means looking at no more numbers than this in all.
 QUICK_TO_SIGN = 10_000_000
+# Up to so many coordinates in all, a bracket that floats left too wide is narrowed in rationals.
+MOST_TO_REFINE = 1_000_000
 
 
 def certify(
@@ -133,7 +135,7 @@ def _separable(
     if nearest is not None and nearest.lower > 0:
         certificate = _with_support(points, facts, y, as_whole_floats(nearest.separator), nearest.rows, nearest.weights)
     if certificate is None or certificate.verdict is not Verdict.SEPARABLE or _gap(certificate) > tolerance:
-        certificate = _exactly(points, facts, y, deadline) or certificate
+        certificate = _exactly(points, facts, y, answer, deadline) or certificate
     if certificate is None:
         certificate = _with_support(points, facts, y, answer.vector or [], np.zeros(1, dtype=np.int64), np.ones(1))
     everything = np.arange(points.n_points)
@@ -170,18 +172,23 @@ def _with_support(
     return separable_or_undecided(points, facts, vector, support, numbers)
 
 
-def _exactly(points: Points, facts: dict[str, Any], y: NDArray[Any], deadline: Clock) -> Certificate | None:
-    """The nearest point in rationals, for data that floats bracket too widely."""
-    if points.n_points * points.dimension > SMALL:
-        return None
-    rows, _ = whole_points(points, np.arange(points.n_points))
-    exact = nearest_point_exactly(rows, deadline)
+def _exactly(
+    points: Points, facts: dict[str, Any], y: NDArray[Any], answer: Answer, deadline: Clock
+) -> Certificate | None:
+    """The nearest point in rationals, for data that floats bracket too widely; from where floats ended."""
+    nearest, exact, vector = answer.nearest, answer.exact, answer.vector
     if exact is None:
+        if points.n_points * points.dimension > (SMALL if nearest is None else MOST_TO_REFINE):
+            return None
+        rows, _ = whole_points(points, np.arange(points.n_points))
+        exact = nearest_point_exactly(rows, deadline, None if nearest is None else nearest.rows.tolist())
+        vector = None if exact is None else exact.direction
+    if exact is None or vector is None:
         return None
     total = sum(exact.weights)
     weights = np.array([weight / total for weight in exact.weights])
     rows_used, weights_used = np.array(exact.rows)[weights > 0], weights[weights > 0]
-    certificate = _with_support(points, facts, y, exact.direction, rows_used, weights_used)
+    certificate = _with_support(points, facts, y, vector, rows_used, weights_used)
     return certificate if certificate.verdict is Verdict.SEPARABLE else None
 
 
