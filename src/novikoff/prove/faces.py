@@ -315,7 +315,7 @@ def _dot(a: Sequence[int], b: Sequence[int]) -> int:
 def _as_floats(vector: Sequence[int]) -> list[float]:
     """A vector divided by its largest entry."""
     largest = _largest(vector)
-    return [float(Fraction(value, largest)) if value else 0.0 for value in vector]
+    return [value / largest for value in vector]  # correctly rounded, however long
 
 
 def _largest(vector: Sequence[int]) -> int:

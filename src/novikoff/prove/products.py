@@ -125,16 +125,12 @@ def _approximate(points: Points, w: Sequence[int]) -> tuple[Floats, float]:
     lengths are off by less than the slack in the factor 4. Products below 2^-1000 may have underflowed.
     """
     largest = max(map(abs, w), default=0)
-    scaled = np.array([_ratio(value, largest) for value in w])
+    scaled = np.array([value / largest for value in w]) if largest else np.zeros(len(w))  # correctly rounded
     with np.errstate(all="ignore"):
         products = points.products(scaled)
         length = float(np.linalg.norm(scaled))
         error = 4.0 * (points.widest + 4) * UNIT_ROUNDOFF * points.radius * length + 2.0**-1000
     return products, error if math.isfinite(error) else math.inf
-
-
-def _ratio(value: int, largest: int) -> float:
-    return float(Fraction(value, largest)) if largest else 0.0
 
 
 def _exact_products(points: Points, which: NDArray[np.int64], w: Sequence[int]) -> tuple[list[int], int]:
