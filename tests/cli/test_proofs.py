@@ -34,8 +34,8 @@ def test_the_exit_code_is_the_verdict_and_the_certificate_can_be_checked(folder,
 
 
 def test_the_exit_code_of_undecided_is_12(folder, monkeypatch):
-    from novikoff.prove import certify
-    from novikoff.prove.certificate import Support, Witnesses
+    from novikoff.prove.separable.certificate import Support, Witnesses
+    from novikoff.prove.separable.search import certify
 
     support = Witnesses(support=Support((0, 1), (0.5, 0.5)))
     monkeypatch.setattr(certify, "find_witnesses", lambda *arguments: support)

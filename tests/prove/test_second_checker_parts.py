@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from novikoff import CertificateError, Inequalities, ProgramCertificate
-from novikoff.prove.ball_check import read_ball
-from novikoff.prove.program import read_program
+from novikoff.prove.expressivity.ball import read_ball
+from novikoff.prove.programs.program import read_program
 from tests.mutants import mutants
-from tests.prove.test_ball_certificates import ANSWERS as BALLS
-from tests.prove.test_ball_certificates import EXAMPLES
-from tests.prove.test_inequalities_certificates import ANSWERS, SYSTEMS
-from tests.prove.test_program_certificates import CERTIFICATES
+from tests.prove.expressivity.test_ball_certificates import ANSWERS as BALLS
+from tests.prove.expressivity.test_ball_certificates import EXAMPLES
+from tests.prove.inequalities.test_inequalities_certificates import ANSWERS, SYSTEMS
+from tests.prove.programs.test_program_certificates import CERTIFICATES
 from tests.second_checker_parts import Refused, check
 
 WORDS = ["optimal", "infeasible", "unbounded", "approximate", "solved", "no solution", "undecided", "red", "blue"]

@@ -6,12 +6,12 @@ from novikoff.cli.documents import Document
 from novikoff.cli.render import BAD, GOOD, columns, in_words, listed, stacked, weights_table
 from novikoff.engine.rounding import at_least, at_most
 from novikoff.learn.record import Stopped, counted
-from novikoff.prove.certificate import USUAL_GAP
+from novikoff.prove.separable.certificate import USUAL_GAP
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 READOUTS = {"last": "the last weights", "average": "the averaged weights", "vote": "the vote of all weights"}
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import at_least
-from novikoff.prove.margin import Separator
+from novikoff.prove.separable.margin import Separator
 from novikoff.show.style import (
     INK,
     PAPER,
@@ -27,7 +27,7 @@ from novikoff.show.style import (
 )
 
 if TYPE_CHECKING:
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 WHY = "a picture of the plane"
 NO_ROWS = np.empty(0, dtype=np.int64)

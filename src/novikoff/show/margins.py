@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from novikoff.engine.rounding import at_least
-from novikoff.prove.margin import Separator, margins, multiclass_margins
+from novikoff.prove.separable.margin import Separator, margins, multiclass_margins
 from novikoff.show.style import DARK, INK, LIGHT, Display, Floats, axes, labels_for, legend_below, signs_under, soften
 
 if TYPE_CHECKING:
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 FOLDED = "margin y(⟨w,x⟩ + b), with ‖(w,b)‖ = 1"
 THROUGH_ORIGIN = "margin y⟨w,x⟩, with ‖w‖ = 1"

@@ -22,7 +22,7 @@ from novikoff.show.style import (
 
 if TYPE_CHECKING:
     from novikoff.learn.record import Run
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 # Above so many times the mistakes made, the bound would flatten them on a plain axis.
 FAR = 5

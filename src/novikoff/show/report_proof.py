@@ -8,8 +8,8 @@ import numpy as np
 
 from novikoff.engine.rounding import at_least, at_most, decimal_digits
 from novikoff.learn.record import Run, counted
-from novikoff.prove.certificate import Certificate, Obstruction, Support, Verdict
-from novikoff.prove.follow import FollowedProof
+from novikoff.prove.run.follow import FollowedProof
+from novikoff.prove.separable.certificate import Certificate, Obstruction, Support, Verdict
 from novikoff.show.charts import Curve, line_chart
 from novikoff.show.report_evidence import Evidence
 from novikoff.show.report_markup import (
