@@ -26,3 +26,13 @@ def test_a_clock_without_a_limit_is_never_over():
     clock = Clock(None, now=ticking())
     assert not any(clock.is_over() for _ in range(5))
     assert clock.left() == math.inf
+
+
+def test_a_part_of_the_work_ends_with_its_own_seconds_or_with_the_whole():
+    seconds = 0.0
+    clock = Clock(10, now=lambda: seconds)
+    short, long = clock.within(3), clock.within(30)
+    assert (short.left(), long.left()) == (3, 10)
+    seconds = 11.0
+    assert (short.is_over(), long.is_over(), clock.within(5).left()) == (True, True, 0)
+    assert Clock(None).within(math.inf).left() == math.inf

@@ -257,11 +257,11 @@ def test_rows_of_very_different_lengths_keep_the_bracket(seed):
     assert nearest.settled
 
 
-def test_a_deadline_in_the_past_leaves_an_honest_bracket():
+def test_a_clock_that_is_over_leaves_an_honest_bracket():
     X, y = separable_gaussians(0, 3_000, 20, 0.05)
     points = Points.of(X, y)
     gamma = nearest_point(points).upper
-    nearest = nearest_point(points, tolerance=1e-12, deadline=Clock(-1))
+    nearest = nearest_point(points, tolerance=1e-12, clock=Clock(-1))
     check(points, nearest, gamma)
     assert not nearest.settled
 
@@ -308,7 +308,7 @@ def test_a_few_guilty_rows_in_wide_sparse_data_are_found(monkeypatch, most_coord
     Z = generator.integers(-9, 10, (60, 300)) * (generator.random((60, 300)) < 0.05)
     Z[-1] = -Z[-size:-1].sum(axis=0)
     points = Points.of(sparse.csr_array(Z.astype(np.float64)), np.ones(60, dtype=int), fit_intercept=False)
-    nearest = nearest_point(points, deadline=Clock(None))
+    nearest = nearest_point(points, clock=Clock(None))
     check_obstruction(points, nearest)
     assert sorted(nearest.rows.tolist()) == list(range(60 - size, 60))
 
@@ -370,7 +370,7 @@ def test_points_that_overlap_in_feature_space_end_with_nothing_above_them(monkey
     monkeypatch.setattr(hull, "MOST_FOR_CUTTING", most_for_cutting)
     generator = np.random.default_rng(0)
     X, y = generator.standard_normal((120, 3)), np.where(generator.random(120) < 0.5, -1, 1)
-    nearest = nearest_in_feature_space(X @ X.T, y, 1.0, deadline=Clock(None))
+    nearest = nearest_in_feature_space(X @ X.T, y, 1.0, clock=Clock(None))
     assert nearest.settled
     assert nearest.lower < 0 <= nearest.upper < 1e-6
 

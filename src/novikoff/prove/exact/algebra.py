@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from operator import mul
 from typing import Any, overload
 
 from novikoff.prove.exact.clock import Clock
@@ -175,19 +176,29 @@ def regular_solution(matrix: Any, right: Any, clock: Clock) -> Fractions | None:
     raise ArithmeticError("no prime is lucky: the system has many solutions or none")
 
 
-def joined_weights(own: Sequence[Whole], weights: Whole, new: Sequence[Whole], found: Whole) -> list[int]:
+def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
+    """The product of two vectors of whole numbers or fractions."""
+    if len(a) != len(b):
+        raise ValueError(f"the product of {len(a)} numbers and {len(b)} is none")
+    return sum(map(mul, a, b))
+
+
+def joined_weights(
+    own: Sequence[Whole], weights: Whole, new: Sequence[Whole], found: Whole, clock: Clock | None = None
+) -> list[int] | None:
     """Positive weights of old and new rows whose combination is 0, in whole numbers, the old ones first.
 
     The old rows with their weights add up to 0, and the new ones to something in the span of the old: cancel it there,
-    and add so much of the combination that is 0 that every weight is positive.
+    and add so much of the combination that is 0 that every weight is positive. None if it is not in that span, or if
+    the clock is over.
 
     >>> joined_weights([[1, 0], [-1, 0]], [1, 1], [[3, 1], [0, -1]], [1, 1])
     [1, 4, 1, 1]
     """
-    total = [-sum(f * v for f, v in zip(found, column, strict=True)) for column in zip(*new, strict=True)]
-    correction = solution(own, total)
+    total = [-dot(found, column) for column in zip(*new, strict=True)]
+    correction = solution(own, total, clock)
     if correction is None:
-        raise ArithmeticError("a combination that vanishes in the complement of a face must lie in its span")
+        return None
     lift = max(-c / w for c, w in zip(correction, weights, strict=True))
     times = max(math.floor(lift), 0) + 1
     return as_whole([*(c + times * w for c, w in zip(correction, weights, strict=True)), *map(Fraction, found)])

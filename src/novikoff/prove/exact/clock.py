@@ -21,6 +21,10 @@ class Clock:
     def is_over(self) -> bool:
         return self.now() > self._end
 
+    def within(self, seconds: float) -> "Clock":
+        """A clock for a part of the work: over after so many seconds, or when this one is."""
+        return Clock(min(self.left(), seconds), self.now)
+
     def left(self) -> float:
         """The seconds that are left: 0 when it is over, infinite without a limit."""
         return max(self._end - self.now(), 0)

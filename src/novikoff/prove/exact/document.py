@@ -78,6 +78,15 @@ def written(kind: str, **parts: Any) -> str:
     return json.dumps({"format": FORMAT, "kind": kind, **parts}, allow_nan=False)
 
 
+def canonical(value: Any) -> str:
+    """JSON in the one way in which it can be written: keys sorted, no spaces, ASCII.
+
+    >>> canonical({"b": [1, 1.0, True], "a": "é"})
+    '{"a":"\\\\u00e9","b":[1,1.0,true]}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
 def integers(values: Iterable[int]) -> list[str]:
     return [decimal(value) for value in values]
 

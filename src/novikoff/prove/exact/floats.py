@@ -2,6 +2,7 @@
 
 import math
 import sys
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -69,6 +70,28 @@ def _root(value: Fraction) -> float:
         return math.ldexp(math.sqrt(value / power_of_two(2 * half)), half)
     except OverflowError:
         return math.inf
+
+
+def nearest_float(value: Fraction) -> float:
+    """The nearest float; infinite beyond their range.
+
+    >>> nearest_float(Fraction(10**400)), nearest_float(Fraction(1, 3))
+    (inf, 0.3333333333333333)
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def scaled_floats(vector: Sequence[int]) -> NDArray[np.float64]:
+    """Whole numbers of any size, divided by the largest of them.
+
+    >>> scaled_floats([10**400, -(10**400) // 4, 0]).tolist()
+    [1.0, -0.25, 0.0]
+    """
+    largest = max(map(abs, vector), default=0)
+    return np.array([float(Fraction(value, largest)) if value else 0.0 for value in vector])
 
 
 def power_of_two(exponent: int) -> Fraction:

@@ -50,9 +50,14 @@ def exact_numbers(X: Any) -> Any:
         rows = X
     else:
         rows = exact_floats(X, "X", finite=False)
-    if rows.ndim != 2:
-        raise ValueError(f"X has {rows.ndim} dimension(s); examples are the rows of a matrix")
-    return rows
+    return matrix_of_examples(rows)
+
+
+def matrix_of_examples(X: Any) -> Any:
+    """X itself; refused if it is no matrix."""
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimension(s); examples are the rows of a matrix")
+    return X
 
 
 def _of_a_frame(frame: Any) -> NDArray[Any]:

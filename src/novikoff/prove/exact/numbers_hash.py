@@ -4,12 +4,13 @@
 """
 
 import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from novikoff.prove.exact.document import canonical
 
 
 def numbers_sha256(
@@ -28,5 +29,5 @@ def numbers_sha256(
         numbers = np.asarray(array, dtype=np.float64) + 0.0  # -0.0 is 0.0
         digest.update(np.ascontiguousarray(numbers, dtype="<f8").tobytes())
     if labels is not None:
-        digest.update(json.dumps(list(labels), ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode())
+        digest.update(canonical(list(labels)).encode())
     return digest.hexdigest()

@@ -24,8 +24,8 @@ from novikoff.prove.exact.document import (
     read_proof,
     written,
 )
-from novikoff.prove.exact.floats import root_down
-from novikoff.prove.exact.given_numbers import Floats, exact_floats
+from novikoff.prove.exact.floats import nearest_float, root_down
+from novikoff.prove.exact.given_numbers import Floats, exact_floats, matrix_of_examples
 from novikoff.prove.exact.numbers_hash import numbers_sha256
 
 Label = str | bool | int | float
@@ -40,9 +40,7 @@ class Labelled(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, y: Any) -> "Labelled":
-        points = exact_floats(X, "X")
-        if points.ndim != 2:
-            raise ValueError(f"X has {points.ndim} dimension(s); examples are the rows of a matrix")
+        points = matrix_of_examples(exact_floats(X, "X"))
         labels = read_labels(y)
         if len(labels) != len(points):
             raise ValueError(f"y has {len(labels)} labels, but X has {len(points)} rows: one label a row is needed")
@@ -308,18 +306,6 @@ def read_ball(text: str | bytes) -> Ball | NoBall:
 
 
 # -- floats -------------------------------------------------------------------------------------------------------
-
-
-def nearest_float(value: Fraction) -> float:
-    """The nearest float; infinite beyond their range.
-
-    >>> nearest_float(Fraction(10**400)), nearest_float(Fraction(1, 3))
-    (inf, 0.3333333333333333)
-    """
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
 
 
 def nearest_root(square: Fraction) -> float:

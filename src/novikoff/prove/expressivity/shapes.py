@@ -12,7 +12,8 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import cmp_to_key
 from itertools import combinations
-from operator import mul
+
+from novikoff.prove.exact.algebra import dot
 
 Whole = Sequence[int]
 Point = tuple[int, ...]
@@ -43,7 +44,7 @@ def balls(points: Sequence[Point]) -> set[int]:
     """
     dimension = len(points[0])
     upwards = (*[0] * dimension, 1, 0)
-    lifted = [(*(-v for v in point), -_dot(point, point), -1) for point in points]
+    lifted = [(*(-v for v in point), -dot(point, point), -1) for point in points]
     return {mask >> 1 for mask in sides_of_hyperplanes([upwards, *lifted])}
 
 
@@ -130,7 +131,7 @@ def _split_all(found: dict[int, Whole], bit: int, vector: Whole, extra: Whole) -
     """Every mask with and without the vector: so much of `extra`, which only the vector feels, decides its side."""
     extended: dict[int, Whole] = {}
     for mask, normal in found.items():
-        times = 1 + abs(_dot(normal, vector)) // _dot(extra, vector)
+        times = 1 + abs(dot(normal, vector)) // dot(extra, vector)
         extended[mask | bit] = _primitive([v + times * e for v, e in zip(normal, extra, strict=True)])
         extended[mask] = _primitive([v - times * e for v, e in zip(normal, extra, strict=True)])
     return extended
@@ -140,23 +141,23 @@ def _split(found: dict[int, Whole], bit: int, vector: Whole, before: Sequence[Wh
     """The masks with the vector, without it, or both, where the vector depends on those before."""
     pivot = next(j for j, v in enumerate(vector) if v)
     through = sides_of_hyperplanes([_restricted(other, vector, pivot) for other in before])
-    changes = [abs(_dot(vector, other)) for other in before]
+    changes = [abs(dot(vector, other)) for other in before]
     extended: dict[int, Whole] = {}
     for mask, normal in found.items():
         if mask in through:
             within = _lifted(through[mask], vector, pivot)
             # Turned towards the vector, but so little that none of those before changes its side.
-            times = 1 + max(c // abs(_dot(within, other)) for c, other in zip(changes, before, strict=True))
+            times = 1 + max(c // abs(dot(within, other)) for c, other in zip(changes, before, strict=True))
             extended[mask | bit] = _primitive([times * w + v for w, v in zip(within, vector, strict=True)])
             extended[mask] = _primitive([times * w - v for w, v in zip(within, vector, strict=True)])
         else:
-            extended[mask | bit if _dot(normal, vector) > 0 else mask] = normal
+            extended[mask | bit if dot(normal, vector) > 0 else mask] = normal
     return extended
 
 
 def _independent(vector: Whole, free: list[list[int]]) -> tuple[list[int] | None, list[list[int]]]:
     """Of the directions that no vector felt so far, one that this vector feels, and those that it leaves."""
-    products = [_dot(direction, vector) for direction in free]
+    products = [dot(direction, vector) for direction in free]
     at = next((i for i, product in enumerate(products) if product), None)
     if at is None:
         return None, free
@@ -280,13 +281,9 @@ def _lifted(inside: Whole, vector: Whole, pivot: int) -> Whole:
     """A normal given in the coordinates of a hyperplane, in the whole space."""
     rest = [*vector[:pivot], *vector[pivot + 1 :]]
     normal = [vector[pivot] * v for v in inside]
-    return [*normal[:pivot], -_dot(rest, inside), *normal[pivot:]]
+    return [*normal[:pivot], -dot(rest, inside), *normal[pivot:]]
 
 
 def _primitive(vector: Whole) -> list[int]:
     divisor = math.gcd(*vector) or 1
     return [v // divisor for v in vector]
-
-
-def _dot(a: Whole, b: Whole) -> int:
-    return sum(map(mul, a, b))

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most, decimal_digits, down, up
+from novikoff.prove.exact.algebra import dot
 from novikoff.prove.exact.document import (
     CertificateError,
     ProofFields,
@@ -27,7 +28,14 @@ from novikoff.prove.exact.document import (
     read_proof,
     written,
 )
-from novikoff.prove.exact.floats import as_integers, fraction_root_up, lowest_exponent, power_of_two, root_down
+from novikoff.prove.exact.floats import (
+    as_integers,
+    fraction_root_up,
+    lowest_exponent,
+    power_of_two,
+    root_down,
+    scaled_floats,
+)
 from novikoff.prove.exact.given_numbers import Floats, exact_floats
 from novikoff.prove.exact.numbers_hash import numbers_sha256
 
@@ -251,23 +259,22 @@ def margin_square(rows: Floats, x: Sequence[int]) -> Fraction | None:
     Floats find the rows that may have the smallest product. Rows and x are scaled to length 1, and no product of theirs
     is off by more than (d + 8) 2^-51: exact arithmetic decides among those within twice that.
     """
-    largest = max(map(abs, x), default=0)
-    if largest == 0 or not rows.any(axis=1).all():
+    if not any(x) or not rows.any(axis=1).all():
         return None
-    vector = np.array([float(Fraction(v, largest)) for v in x])
+    vector = scaled_floats(x)
     shrunk = np.ldexp(rows, -np.frexp(np.abs(rows).max(axis=1))[1][:, None])
     products = (shrunk @ vector) / (np.linalg.norm(shrunk, axis=1) * np.linalg.norm(vector))
     slack = 8 * (len(x) + 8) * UNIT_ROUNDOFF
     smallest: Fraction | None = None
     for i in np.flatnonzero(products <= max(float(products.min()), 0.0) + 2 * slack):
         row = as_integers(rows[i], lowest_exponent(rows[i])).tolist()
-        product = sum(a * v for a, v in zip(row, x, strict=True))
+        product = dot(row, x)
         if product <= 0:
             return None
-        square = Fraction(product**2, sum(a * a for a in row))
+        square = Fraction(product**2, dot(row, row))
         smallest = square if smallest is None else min(smallest, square)
     assert smallest is not None  # the row with the smallest product is among them
-    return smallest / sum(v * v for v in x)
+    return smallest / dot(x, x)
 
 
 def margin_bound(rows: Floats, dual: Combination) -> float:

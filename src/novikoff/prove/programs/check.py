@@ -28,7 +28,7 @@ from novikoff.prove.exact.document import (
     read_proof,
     written,
 )
-from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
+from novikoff.prove.exact.floats import as_integers, lowest_exponent, nearest_float, power_of_two
 from novikoff.prove.exact.numbers_hash import numbers_sha256
 from novikoff.prove.programs.program import Program, Vector, read_program
 
@@ -93,7 +93,7 @@ class ProgramCertificate:
                 f"a point and multipliers obey everything up to {at_most(self.violation, 3)}, which proves no optimum"
             )
         return {
-            "optimal": f"no point has a cost below {_nearest(self.value or ZERO):.12g}, and x has it",
+            "optimal": f"no point has a cost below {nearest_float(self.value or ZERO):.12g}, and x has it",
             "infeasible": "no point obeys all constraints",
             "unbounded": "the cost falls for ever along a ray",
         }.get(self.claim, "nothing")
@@ -365,8 +365,3 @@ def _rounded_up(values: Iterable[Fraction]) -> float:
         return math.inf
     nearest = float(largest)
     return nearest if Fraction(nearest) >= largest else up(nearest)
-
-
-def _nearest(value: Fraction) -> float:
-    limit = Fraction(sys.float_info.max)
-    return float(value) if abs(value) <= limit else math.inf if value > 0 else -math.inf

@@ -10,13 +10,13 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import at_least, at_most, decimal_digits
+from novikoff.prove.exact.floats import scaled_floats
 from novikoff.prove.separable.margin import Separator
 from novikoff.prove.separable.subject import Subject
 
@@ -294,8 +294,7 @@ class Certificate(Subject):
 
 def as_unit(vector: Sequence[int]) -> NDArray[np.float64]:
     """Whole numbers as floats, scaled to length 1."""
-    largest = max(map(abs, vector))
-    floats = np.array([float(Fraction(v, largest)) for v in vector])
+    floats = scaled_floats(vector)
     return floats / np.linalg.norm(floats)
 
 

@@ -5,25 +5,17 @@ byte by byte.
 """
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.prove.exact.document import canonical
+
 BLOCK = 4096
 
 Entries = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-
-
-def canonical(value: Any) -> str:
-    """JSON in the one way in which it can be written: keys sorted, no spaces, ASCII.
-
-    >>> canonical({"b": [1, 1.0, True], "a": "é"})
-    '{"a":"\\\\u00e9","b":[1,1.0,true]}'
-    """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 class Fingerprint:

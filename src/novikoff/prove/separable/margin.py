@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.features.fold import signs
 from novikoff.prove.exact.floats import fraction_root_up
+from novikoff.prove.exact.given_numbers import matrix_of_examples
 from novikoff.prove.exact.longest_row import longest_square
 
 
@@ -139,10 +140,7 @@ def radius_square(X: Any, fit_intercept: bool = True) -> Fraction:
 
 
 def _as_matrix(X: Any) -> Any:
-    matrix = X.tocsr().astype(np.float64) if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
-    if matrix.ndim != 2:
-        raise ValueError(f"X has {matrix.ndim} dimension(s); examples are the rows of a matrix")
-    return matrix
+    return matrix_of_examples(X.tocsr().astype(np.float64) if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64))
 
 
 def _labels_for(X: Any, y: ArrayLike) -> NDArray[np.int8]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.features.fold import signs
+from novikoff.prove.exact.given_numbers import matrix_of_examples
 from novikoff.prove.separable.margin import radius
 
 Floats = NDArray[np.float64]
@@ -28,11 +29,9 @@ class Points:
     @classmethod
     def of(cls, X: Any, y: ArrayLike, fit_intercept: bool = True) -> "Points":
         labels = signs(y)
-        rows = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+        rows = matrix_of_examples(X.tocsr() if hasattr(X, "tocsr") else np.asarray(X))
         if rows.dtype not in (np.float32, np.float64):
             rows = rows.astype(np.float64)
-        if rows.ndim != 2:
-            raise ValueError(f"X has {rows.ndim} dimension(s); examples are the rows of a matrix")
         if rows.shape[0] != len(labels):
             raise ValueError(f"y has {len(labels)} labels, but X has {rows.shape[0]} rows")
         return cls(rows, labels, float(fit_intercept))

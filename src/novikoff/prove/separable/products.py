@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF
-from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
+from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two, scaled_floats
 from novikoff.prove.separable.points import Floats, Points
 
 # Numbers that are written out as whole numbers at a time; each takes about 50 bytes.
@@ -124,17 +124,12 @@ def _approximate(points: Points, w: Sequence[int]) -> tuple[Floats, float]:
     Rounding w and adding n products in any order is off by at most 2 (n + 4) u ||z|| ||w||; squares of the scaled
     lengths are off by less than the slack in the factor 4. Products below 2^-1000 may have underflowed.
     """
-    largest = max(map(abs, w), default=0)
-    scaled = np.array([_ratio(value, largest) for value in w])
+    scaled = scaled_floats(w)
     with np.errstate(all="ignore"):
         products = points.products(scaled)
         length = float(np.linalg.norm(scaled))
         error = 4.0 * (points.widest + 4) * UNIT_ROUNDOFF * points.radius * length + 2.0**-1000
     return products, error if math.isfinite(error) else math.inf
-
-
-def _ratio(value: int, largest: int) -> float:
-    return float(Fraction(value, largest)) if largest else 0.0
 
 
 def _exact_products(points: Points, which: NDArray[np.int64], w: Sequence[int]) -> tuple[list[int], int]:

@@ -8,7 +8,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.prove.exact.algebra import null_vectors
+from novikoff.prove.exact.algebra import dot, null_vectors
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.separable.points import Points
@@ -99,7 +99,7 @@ class Span:
         few = [*(vector[column] for column in self.columns.tolist()), vector[-1]]
         if sum(map(bool, vector)) > sum(map(bool, few)):
             return False
-        return all(sum(a * b for a, b in zip(few, normal, strict=True)) == 0 for normal in self.normals)
+        return all(dot(few, normal) == 0 for normal in self.normals)
 
     def places_outside(self, dimension: int) -> list[int]:
         """The coordinates of a space in which some vector that is orthogonal to the span differs from 0."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.labels import checked_labels
-from novikoff.prove.separable.fingerprint import canonical
+from novikoff.prove.exact.document import canonical
 from novikoff.prove.separable.kernels import Kernel
 
 if TYPE_CHECKING:

@@ -16,8 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.prove.exact.algebra import as_whole, dot
 from novikoff.prove.exact.clock import Clock
-from novikoff.prove.exact.floats import as_integers, fraction_root_up, lowest_exponent, power_of_two, root_down
+from novikoff.prove.exact.floats import (
+    as_integers,
+    fraction_root_up,
+    lowest_exponent,
+    nearest_float,
+    power_of_two,
+    root_down,
+)
 from novikoff.prove.expressivity.ball import (
     About,
     Ball,
@@ -25,7 +33,6 @@ from novikoff.prove.expressivity.ball import (
     Labelled,
     NoBall,
     distance_squares,
-    nearest_float,
     read_label,
 )
 from novikoff.prove.separable.points import Floats, Points
@@ -107,12 +114,11 @@ class LiftedFace(Face):
     def whole_coordinates(self, direction: Floats) -> Whole:
         """A direction that was found in the float units, in the whole ones."""
         ratios = [Fraction(value) / scale for value, scale in zip(direction.tolist(), self._scales(), strict=True)]
-        denominator = math.lcm(*(ratio.denominator for ratio in ratios))
-        return [int(ratio * denominator) for ratio in ratios]
+        return as_whole(ratios)
 
     def is_separated_by(self, vector: Whole) -> bool:
         rows, _ = self.as_whole(np.arange(len(self.left) + 1))
-        return all(sum(a * b for a, b in zip(row, vector, strict=True)) > 0 for row in rows)
+        return all(dot(row, vector) > 0 for row in rows)
 
     def _scales(self) -> list[int]:
         columns = [*self.whole.T.tolist(), self.squares.tolist()]

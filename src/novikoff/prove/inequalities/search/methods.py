@@ -1,9 +1,9 @@
 """What the methods for Ax > 0 have in common: what they are given, what they leave behind, when they stop."""
 
 import math
-import time
 from dataclasses import dataclass
 
+from novikoff.prove.exact.clock import Clock
 from novikoff.prove.inequalities.check import Combination
 from novikoff.prove.inequalities.search.system import System
 from novikoff.prove.separable.points import Floats
@@ -33,16 +33,16 @@ class Found:
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop: at a time of `time.monotonic()`, or as soon as no solution can have the margin that was asked."""
+    """When to stop: when the clock is over, or as soon as no solution can have the margin that was asked."""
 
-    deadline: float = math.inf
+    clock: Clock
     min_margin: float = 0.0
 
     def reached(self, margin_at_most: float) -> str:
         """Why to stop now, in words; empty if there is no reason."""
         if margin_at_most < self.min_margin:
             return "the margin asked for is ruled out"
-        return "the time is used up" if time.monotonic() >= self.deadline else ""
+        return "the time is used up" if self.clock.is_over() else ""
 
 
 class Proofs:
@@ -56,7 +56,7 @@ class Proofs:
     def __init__(self, system: System, limits: Limits, first: int = 64) -> None:
         self._system, self._limits, self._next = system, limits, first
         self._next_candidate, self._wait = 0, 1
-        self._started = time.monotonic()
+        self._started = limits.clock.now()
 
     def solves(self, count: int, x: Floats) -> bool:
         if count < self._next_candidate:
@@ -69,5 +69,5 @@ class Proofs:
         if count < self._next:
             return None
         self._next = 4 * count
-        seconds = FIRST_ATTEMPT + time.monotonic() - self._started
-        return self._system.cancelling(weights, seconds, self._limits.deadline)
+        clock = self._limits.clock
+        return self._system.cancelling(weights, clock.within(FIRST_ATTEMPT + clock.now() - self._started))

@@ -134,7 +134,7 @@ def rescaled(system: System, limits: Limits, last_attempt: float = LAST_ATTEMPT)
         if not stopped and (grown is None or bound < ROUNDING or ellipsoid.is_blurred(seen)):
             stopped = "the margin, if there is one, is too small for float64"
             if x is None and combination is None and last_attempt:
-                combination = system.cancelling(weights, last_attempt, limits.deadline)
+                combination = system.cancelling(weights, limits.clock.within(last_attempt))
         if x is not None or combination or stopped:
             history = (iterations, len(potential) - 1, tuple(potential))
             return Found("rescaled", x, combination, dual, *history, stopped, bound)

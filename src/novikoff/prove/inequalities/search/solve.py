@@ -1,13 +1,12 @@
 """Find x with Ax > 0 in every row, or prove that there is none, also where the margin is tiny."""
 
-import math
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from novikoff.prove.exact.clock import Clock
 from novikoff.prove.inequalities.check import (
     Combination,
     Inequalities,
@@ -72,13 +71,13 @@ def solve_inequalities(
     _check_parameters(method, min_margin, time_limit)
     asked = None if min_margin is None else float(min_margin)
     system = System.of(A)
-    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
+    clock = Clock(time_limit)
     if system.first_zero_row is not None:
         zero = Combination((system.first_zero_row,), (1,))
         return _result(system, Found(method, combination=zero), asked)
     # A bound is raised by its rounding before it is reported, so a method must get below the margin by as much.
     least = 0.0 if asked is None else asked - rounding_of_a_margin(system.unit)
-    limits = Limits(deadline, least)
+    limits = Limits(clock, least)
     if method == "dunagan-vempala":
         found = dunagan_vempala(system, limits, np.random.default_rng(random_state))
     else:
@@ -94,7 +93,7 @@ def _auto(system: System, limits: Limits) -> Found:
     found = rescaled(system, limits, last_attempt=0.0)
     if _is_final(system, found, limits):
         return found
-    x, combination = system.decided(limits.deadline)
+    x, combination = system.decided(limits.clock)
     found = replace(found, method="cutting-planes", combination=combination)
     if x is None:
         return found

@@ -1,7 +1,5 @@
 """A system of strict inequalities Ax > 0: its rows, and what can be proved about them in exact arithmetic."""
 
-import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -84,24 +82,23 @@ class System:
         used = [i for i, weight in enumerate(whole) if weight > 0]
         return Combination(tuple(used), tuple(as_whole([whole[i] * power_of_two(-int(exponents[i])) for i in used])))
 
-    def cancelling(self, weights: Floats, seconds: float, deadline: float = math.inf) -> Combination | None:
+    def cancelling(self, weights: Floats, clock: Clock) -> Combination | None:
         """The exact combination that approximate weights point to, if there is one among the rows that they weigh.
 
         The heaviest rows come first: fewer are decided faster, and in rationals if need be.
         """
-        until = min(deadline, time.monotonic() + seconds)
         count = min(self.n_rows, 3 * (self.dimension + 1))
         heaviest = np.sort(np.argpartition(-weights, count - 1)[:count])
         weighed = np.flatnonzero(weights > 1e-9 * weights.max())
         for which in (heaviest, weighed) if len(weighed) > count else (heaviest,):
-            if combination := self._combination(which, self._decided(which, until)):
+            if combination := self._combination(which, self._decided(which, clock)):
                 return combination
         return None
 
-    def decided(self, deadline: float) -> tuple[Sequence[int] | None, Combination | None]:
+    def decided(self, clock: Clock) -> tuple[Sequence[int] | None, Combination | None]:
         """Cutting planes in floats, then Wolfe's algorithm in rationals: a solution, or a combination, or neither."""
         everything = np.arange(self.n_rows)
-        answer = self._decided(everything, deadline)
+        answer = self._decided(everything, clock)
         if answer.vector is None:
             return None, self._combination(everything, answer)
         exponents = self._even.columns.tolist()
@@ -109,8 +106,8 @@ class System:
         x = as_whole([value * power_of_two(-exponent) for value, exponent in pairs])
         return (x if self.is_solved_by(x) else None), None
 
-    def _decided(self, which: NDArray[np.int64], deadline: float) -> Answer:
-        return decide(Face(self._even.points, which), Clock(deadline - time.monotonic()))
+    def _decided(self, which: NDArray[np.int64], clock: Clock) -> Answer:
+        return decide(Face(self._even.points, which), clock)
 
     def _combination(self, which: NDArray[np.int64], answer: Answer) -> Combination | None:
         if answer.obstruction is None:

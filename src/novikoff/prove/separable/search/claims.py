@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from novikoff.data.blocks import stacked
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows
+from novikoff.prove.exact.floats import scaled_floats
 from novikoff.prove.separable.examples import Examples, Piece, in_float64
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products, smallest_product
@@ -37,8 +38,7 @@ class Direction:
 
     @cached_property
     def floats(self) -> Floats:
-        largest = max(map(abs, self.whole)) or 1
-        return np.array([float(Fraction(value, largest)) for value in self.whole])
+        return scaled_floats(self.whole)
 
     @cached_property
     def length(self) -> float:

@@ -14,8 +14,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.exact.algebra import as_whole, null_vectors, only_null_vector, rank_at_least, solution
+from novikoff.prove.exact.algebra import as_whole, dot, joined_weights, null_vectors, only_null_vector, rank_at_least
 from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.floats import scaled_floats
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products, whole_points
 from novikoff.prove.separable.proofs import as_whole_floats
@@ -89,7 +90,7 @@ class Face:
         if self.basis is None:
             rows, extra = self.points.take(self.left), np.array(self.extra, dtype=np.float64)
         else:
-            units = np.array([_as_floats(vector) for vector in self.basis])
+            units = np.array([scaled_floats(vector) for vector in self.basis])
             part = self.points.part(self.left)
             rows = np.stack([part.products(unit) for unit in units], axis=1)
             extra = np.array(self.extra, dtype=np.float64).reshape(-1, self.points.dimension) @ units.T
@@ -106,7 +107,7 @@ class Face:
         ones = 1 << -min(exponent, 0)
         rows += [[value * ones for value in self.extra[i - len(self.left)]] for i in which[which >= len(self.left)]]
         if self.basis is not None:
-            rows = [[_dot(row, vector) for vector in self.basis] for row in rows]
+            rows = [[dot(row, vector) for vector in self.basis] for row in rows]
         return rows, min(exponent, 0)
 
     def whole_columns(self, which: NDArray[np.int64]) -> list[tuple[int, ...]] | None:
@@ -133,10 +134,10 @@ class Face:
         """A vector given in coordinates of the basis, in the whole space."""
         if self.basis is None:
             return list(coordinates)
-        return [_dot(coordinates, column) for column in zip(*self.basis, strict=True)]
+        return [dot(coordinates, column) for column in zip(*self.basis, strict=True)]
 
     def is_separated_by(self, vector: Whole) -> bool:
-        if not all(_dot(unit, vector) > 0 for unit in self.extra):
+        if not all(dot(unit, vector) > 0 for unit in self.extra):
             return False
         return bool(np.all(signs_of_products(self.points.part(self.left), vector) > 0))
 
@@ -161,7 +162,7 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
         return Answer(None)
     floats = face.as_floats()
     if math.isfinite(floats.radius):
-        nearest = nearest_point(floats, tolerance=tolerance, deadline=clock)
+        nearest = nearest_point(floats, tolerance=tolerance, clock=clock)
         answer = _from_floats(face, nearest, clock)
         if answer is not None:
             return answer
@@ -275,24 +276,14 @@ def _outside_the_span(points: Points, complement: list[Whole], clock: Clock) -> 
 
 
 def _joined(points: Points, face: Obstruction, found: Obstruction, clock: Clock) -> Obstruction | None:
-    """One obstruction of a face and of what vanishes in its complement; None if that takes too long.
-
-    The sum of what was found lies in the span of the face: cancel it there, and add so much of the face's own
-    combination, which is 0, that every weight is positive.
-    """
+    """One obstruction of a face and of what vanishes in its complement; None if that takes too long."""
     every = np.concatenate([face.rows, found.rows])
     if len(every) * points.dimension > MOST_COORDINATES:
         return None
     rows, _ = whole_points(points, every)
     own, new = rows[: len(face.rows)], rows[len(face.rows) :]
-    total = [-_dot(found.weights, column) for column in zip(*new, strict=True)]
-    correction = solution(own, total, clock)
-    if correction is None:
-        return None
-    lift = max(-c / w for c, w in zip(correction, face.weights, strict=True))
-    times = max(math.floor(lift), 0) + 1
-    weights = [c + times * w for c, w in zip(correction, face.weights, strict=True)]
-    return Obstruction(every, as_whole([*weights, *map(Fraction, found.weights)]))
+    weights = joined_weights(own, face.weights, new, found.weights, clock)
+    return None if weights is None else Obstruction(every, weights)
 
 
 def widened(vector: Whole, columns: NDArray[np.int64], dimension: int) -> Whole:
@@ -302,16 +293,6 @@ def widened(vector: Whole, columns: NDArray[np.int64], dimension: int) -> Whole:
         wide[column] = value
     wide[-1] = vector[-1]
     return wide
-
-
-def _dot(a: Sequence[int], b: Sequence[int]) -> int:
-    return sum(left * right for left, right in zip(a, b, strict=True))
-
-
-def _as_floats(vector: Sequence[int]) -> list[float]:
-    """A vector divided by its largest entry."""
-    largest = _largest(vector)
-    return [float(Fraction(value, largest)) if value else 0.0 for value in vector]
 
 
 def _largest(vector: Sequence[int]) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.exact.algebra import as_whole, solution
+from novikoff.prove.exact.algebra import as_whole, dot, solution
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.separable.points import Floats, Points
@@ -154,7 +154,7 @@ def _combination(even: _Even, face: Numbers, spanning: Numbers, clock: Clock) ->
     moving = face[mu > 0]
     exact = even.whole(np.concatenate([spanning, moving]))
     fixed = exact[: len(spanning)]
-    pairs = [sum(int(m) * v for m, v in zip(multiples, column, strict=True)) for column in zip(*fixed, strict=True)]
+    pairs = [dot([int(m) for m in multiples], column) for column in zip(*fixed, strict=True)]
     found = solution(exact[len(spanning) :], [-value for value in pairs], clock)
     if found is None or min(found) < 0:
         return None

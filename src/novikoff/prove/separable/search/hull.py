@@ -37,7 +37,7 @@ SAFE_LENGTHS = (2.0**-200, 2.0**200)
 MOST_FOR_CUTTING = 1000
 # A working set with more numbers than this is represented by its products, not by its coordinates.
 MOST_COORDINATES = 4_000_000
-# Seconds of coordinate descent for who names no deadline: on points that no plane separates it would never end.
+# Seconds of coordinate descent for who sets no clock: on points that no plane separates it would never end.
 PATIENCE = 40.0
 # Rounds of cutting planes without progress, and what counts as progress.
 STALLS = 5
@@ -78,7 +78,7 @@ class NearestByProducts:
     settled: bool
 
 
-def nearest_point(points: Points, *, tolerance: float = 1e-6, deadline: Clock | None = None) -> Nearest:
+def nearest_point(points: Points, *, tolerance: float = 1e-6, clock: Clock | None = None) -> Nearest:
     """The point of the hull of `points` that is nearest to the origin, up to a relative gap of `tolerance`.
 
     >>> from novikoff.prove.separable.points import Points
@@ -98,9 +98,9 @@ def nearest_point(points: Points, *, tolerance: float = 1e-6, deadline: Clock | 
     if points.constant == 0.0 and first_zero < rows.n_rows:
         search = _of_one_row(_InSpace(scaled), int(first_zero))
     elif min(points.n_points, points.dimension) <= MOST_FOR_CUTTING:
-        search = _cut(_InSpace(scaled), tolerance, deadline)
+        search = _cut(_InSpace(scaled), tolerance, clock)
     else:
-        search = _descend(_InSpace(scaled), tolerance, deadline)
+        search = _descend(_InSpace(scaled), tolerance, clock)
     search = _look(_InSpace(scaled), search) if search.separator is None else search
     assert search.separator is not None
     return Nearest(
@@ -121,7 +121,7 @@ def nearest_in_feature_space(
     constant: float,
     *,
     tolerance: float = 1e-6,
-    deadline: Clock | None = None,
+    clock: Clock | None = None,
 ) -> NearestByProducts:
     """As `nearest_point`, for points of which only the kernel matrix is known: <z_i, z_j> = y_i y_j (K_ij + constant).
 
@@ -146,9 +146,9 @@ def nearest_in_feature_space(
     if np.diagonal(G).min() <= 0:
         search = _of_one_row(source, int(np.argmin(np.diagonal(G))))
     elif len(G) <= MOST_FOR_CUTTING:
-        search = _cut(source, tolerance, deadline)
+        search = _cut(source, tolerance, clock)
     else:
-        search = _descend(source, tolerance, deadline)
+        search = _descend(source, tolerance, clock)
     search = _look(source, search) if search.separator is None else search
     assert search.separator is not None
     weights = np.zeros(len(G))
@@ -559,7 +559,7 @@ def _descend(source: _Source, tolerance: float, clock: Clock | None) -> _Search:
         if epoch >= next_try:
             next_try *= 4
             # An attempt that fails may cost about as much as the descent up to it.
-            until = Clock(min(clock.left(), max(2.0, clock.now() - started)), clock.now)
+            until = clock.within(max(2.0, clock.now() - started))
             search = _try_few(source, search, descent.alpha, descent.alpha - alpha_before, tolerance, until)
             alpha_before = descent.alpha.copy()
             if search.settled:

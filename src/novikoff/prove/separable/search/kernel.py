@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.exact.algebra import joined_weights, null_vectors
+from novikoff.prove.exact.algebra import dot, joined_weights, null_vectors
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.modular import PRIMES, independent
@@ -102,7 +102,7 @@ def _nearest(products: Products, tolerance: float, clock: Clock) -> NearestByPro
         gram = float_gram(products)
     if not np.isfinite(gram).all():
         return None
-    return nearest_in_feature_space(gram, products.signs, float(products.constant), tolerance=tolerance, deadline=clock)
+    return nearest_in_feature_space(gram, products.signs, float(products.constant), tolerance=tolerance, clock=clock)
 
 
 def float_gram(products: Products) -> NDArray[np.float64]:
@@ -172,7 +172,7 @@ def _reduced(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesse
     weights: Whole = []
     complement = null_vectors([], dimension)
     while True:
-        inside = [[_dot(row, normal) for normal in complement] for row in rows]
+        inside = [[dot(row, normal) for normal in complement] for row in rows]
         left = [i for i in range(n) if any(inside[i])]
         obstruction = _obstruction(face, weights) if face else None
         if not left:
@@ -181,7 +181,7 @@ def _reduced(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesse
         if nearest is None:
             return Witnesses(obstruction=obstruction)
         if any(nearest.direction):
-            vector = [_dot(nearest.direction, column) for column in zip(*complement, strict=True)]
+            vector = [dot(nearest.direction, column) for column in zip(*complement, strict=True)]
             coefficients = [0] * n
             for place, value in zip(pivots, vector, strict=True):
                 coefficients[place] = value
@@ -190,7 +190,11 @@ def _reduced(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesse
             return Witnesses(obstruction=obstruction, weak_separator=tuple(coefficients))
         new = [left[i] for i in nearest.rows] if face else list(nearest.rows)
         if face:
-            weights = joined_weights([rows[i] for i in face], weights, [rows[i] for i in new], nearest.weights)
+            own = [rows[i] for i in face]
+            joined = joined_weights(own, weights, [rows[i] for i in new], nearest.weights, clock)
+            if joined is None:
+                return Witnesses(obstruction=obstruction)
+            weights = joined
         else:
             weights = list(nearest.weights)
         face = [*face, *new]
@@ -200,7 +204,3 @@ def _reduced(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesse
 def _obstruction(face: Whole, weights: Whole) -> Obstruction:
     order = sorted(range(len(face)), key=face.__getitem__)
     return Obstruction(tuple(face[i] for i in order), tuple(weights[i] for i in order))
-
-
-def _dot(a: Sequence[int], b: Sequence[int]) -> int:
-    return sum(left * right for left, right in zip(a, b, strict=True))
