@@ -20,7 +20,7 @@ from novikoff.prove.exact.floats import scaled_floats
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products, whole_points
 from novikoff.prove.separable.proofs import as_whole_floats
-from novikoff.prove.separable.search.exact_hull import nearest_point_exactly
+from novikoff.prove.separable.search.exact_hull import ExactNearest, nearest_point_exactly
 from novikoff.prove.separable.search.hull import Nearest, nearest_point
 
 # Up to so many coordinates in all, a question that floats cannot decide is answered in rationals.
@@ -49,11 +49,15 @@ class Obstruction:
 
 @dataclass(frozen=True)
 class Answer:
-    """A vector with a positive product with every point, or an obstruction, or neither: then floats could not tell."""
+    """A vector with a positive product with every point, or an obstruction, or neither: then floats could not tell.
+
+    If the vector is that of the nearest point in rationals, `exact` is what carries that.
+    """
 
     nearest: Nearest | None
     vector: Whole | None = None
     obstruction: Obstruction | None = None
+    exact: ExactNearest | None = None
 
     def widened(self, face: "Face") -> "Answer":
         """The answer about a face, given the one without its columns of zeros."""
@@ -64,7 +68,7 @@ class Answer:
             point[[*columns, -1]], separator[[*columns, -1]] = nearest.point, nearest.separator
             nearest = replace(nearest, point=point, separator=separator)
         vector = None if self.vector is None else widened(self.vector, columns, dimension)
-        return Answer(nearest, vector, self.obstruction)
+        return Answer(nearest, vector, self.obstruction, self.exact)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,9 +172,9 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
             return answer
     if size * face.dimension <= SMALL:
         rows, _ = face.as_whole(np.arange(size))
-        exact = nearest_point_exactly(rows, clock)
+        exact = nearest_point_exactly(rows, clock, None if nearest is None else nearest.rows.tolist())
         if exact is not None and any(exact.direction):
-            return Answer(nearest, vector=face.outside(exact.direction))
+            return Answer(nearest, vector=face.outside(exact.direction), exact=exact)
         if exact is not None:
             order = np.argsort(exact.rows)
             weights = [exact.weights[place] for place in order]
