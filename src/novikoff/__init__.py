@@ -47,8 +47,9 @@ if TYPE_CHECKING:
     from novikoff.prove.run.bounds import mistake_bound
     from novikoff.prove.run.follow import FollowedProof, follow_proof
     from novikoff.prove.run.inseparable import FreundSchapireBound, freund_schapire_bound
-    from novikoff.prove.separable.certificate import Bracket, Certificate, Verdict
+    from novikoff.prove.separable.certificate import Bracket, Certificate
     from novikoff.prove.separable.margin import Separator, margins, multiclass_margins, radius
+    from novikoff.prove.separable.question import Verdict
     from novikoff.prove.separable.search.certify import certify
     from novikoff.show.boundary import BoundaryDisplay
     from novikoff.show.confusion import ConfusionDisplay
@@ -92,7 +93,7 @@ _HOMES = {
     "Bracket": "prove.separable.certificate",
     "Certificate": "prove.separable.certificate",
     "CertificateError": "prove.exact.document",
-    "Verdict": "prove.separable.certificate",
+    "Verdict": "prove.separable.question",
     "certify": "prove.separable.search.certify",
     "Inequalities": "prove.inequalities.check",
     "InequalitiesError": "prove.inequalities.check",

@@ -93,7 +93,7 @@ def described_certificate(certificate: "Certificate | None") -> Document | None:
             "verdict": certificate.verdict.value,
             "arithmetic": certificate.arithmetic,
             "meaning": certificate.meaning,
-            "problem": certificate.problem,
+            "problem": certificate.problem.value,
             "fit_intercept": certificate.fit_intercept,
             "margin": certificate.margin,
             "geometric_margin": certificate.geometric_margin,

@@ -13,8 +13,9 @@ from novikoff.lab.walk import gram_of, kernel_of
 from novikoff.learn.kernels import Vectors
 from novikoff.prove.expressivity.search.separating_ball import separating_ball
 from novikoff.prove.run.inseparable import freund_schapire_bound
-from novikoff.prove.separable.certificate import Certificate, Verdict, as_unit
+from novikoff.prove.separable.certificate import Certificate, as_unit
 from novikoff.prove.separable.margin import Separator
+from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.search.certify import certify
 
 # Seconds after which a question is given up as undecided.

@@ -47,7 +47,7 @@ class MarginsDisplay(Display):
         plane = certificate.separator
         if isinstance(plane, Separator):
             return cls.from_separator(plane, X, y, fit_intercept=certificate.fit_intercept)
-        if plane is None or certificate.problem != "argmax":
+        if plane is None:
             raise ValueError(f"the certificate has no plane that separates the rows. {certificate}")
         return cls(multiclass_margins(X, y, plane.weights, plane.biases), KESLER)
 

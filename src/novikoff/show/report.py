@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from novikoff.engine.rounding import at_least
 from novikoff.features.encode import Encoding
 from novikoff.learn.linear_model import LinearModel
-from novikoff.prove.separable.certificate import Certificate, Verdict
+from novikoff.prove.separable.certificate import Certificate
+from novikoff.prove.separable.question import Verdict
 from novikoff.show.report_check import Names, check_section
 from novikoff.show.report_evidence import Evidence
 from novikoff.show.report_markup import Markup, cut, element, name

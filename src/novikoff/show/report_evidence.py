@@ -17,9 +17,10 @@ from novikoff.learn.linear_model import LinearModel
 from novikoff.learn.vote import Mistakes
 from novikoff.prove.run.follow import FollowedProof, follow_proof
 from novikoff.prove.run.inseparable import FreundSchapireBound, freund_schapire_bound
-from novikoff.prove.separable.certificate import Certificate, Verdict, as_unit
+from novikoff.prove.separable.certificate import Certificate, as_unit
 from novikoff.prove.separable.kesler import kesler_points, point_numbers
 from novikoff.prove.separable.margin import Separator
+from novikoff.prove.separable.question import Verdict
 from novikoff.show.charts import Scatter
 from novikoff.show.report_picture import Columns, Sketch
 

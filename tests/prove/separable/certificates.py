@@ -9,8 +9,9 @@ import pandas as pd
 
 from novikoff import Certificate, certify
 from novikoff.data import read
-from novikoff.prove.separable.certificate import Verdict, Witnesses
+from novikoff.prove.separable.certificate import Witnesses
 from novikoff.prove.separable.conclude import InMemory, conclude
+from novikoff.prove.separable.question import Verdict
 
 LINE = np.array([[0.0], [1.0], [2.0], [3.0]])
 XOR = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])

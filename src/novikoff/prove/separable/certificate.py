@@ -5,7 +5,6 @@ It has *claims* and *witnesses*. From the data and the witnesses alone every cla
 shares nothing with the search that found the witnesses. `docs/certificates.md` has the format and the rules.
 """
 
-import enum
 import html
 import math
 from collections.abc import Mapping, Sequence
@@ -18,19 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from novikoff.engine.rounding import at_least, at_most, decimal_digits
 from novikoff.prove.exact.floats import scaled_floats
 from novikoff.prove.separable.margin import Separator
+from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.subject import Subject
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
-
-
-class Verdict(enum.Enum):
-    """Whether a plane separates the data."""
-
-    SEPARABLE = "separable"
-    QUASI_SEPARABLE = "quasi-separable"
-    OVERLAPPING = "overlapping"
-    UNDECIDED = "undecided"
 
 
 class Bracket(NamedTuple):
@@ -38,6 +29,20 @@ class Bracket(NamedTuple):
 
     lower: float
     upper: float
+
+    @property
+    def gap(self) -> float:
+        """How far they are from each other, relative to the upper one."""
+        lower, upper = self
+        return (upper - lower) / upper if 0 < upper < math.inf else (0.0 if upper == 0 else 1.0)
+
+    @property
+    def words(self) -> str:
+        """Rounded to the safe sides; how well the number is known, if that is less than usual."""
+        if not self.lower:
+            return f"at most {at_most(self.upper)}"
+        wide = f" (known to within {at_most(100 * self.gap, 2)} %)" if self.gap > USUAL_GAP else ""
+        return f"between {at_least(self.lower, 8)} and {at_most(self.upper, 8)}{wide}"
 
 
 class Support(NamedTuple):
@@ -54,6 +59,14 @@ class Obstruction(NamedTuple):
     rows: tuple[int, ...]
     weights: tuple[int, ...]
     rivals: tuple[Any, ...] | None = None
+
+    def terms(self, most: int) -> str:
+        """The combination, row by row; of many rows the first ones."""
+        parts = [f"{weight:,} x row {row}" for row, weight in zip(self.rows[:most], self.weights[:most], strict=True)]
+        if self.rivals is not None:
+            parts = [f"{part} against {rival}" for part, rival in zip(parts, self.rivals[:most], strict=True)]
+        more = [f"{len(self.rows) - most} more"] if len(self.rows) > most else []
+        return " + ".join([*parts, *more])
 
 
 class Divergence(NamedTuple):
@@ -142,7 +155,7 @@ class Certificate(Subject):
         if self.vector is None:
             return None
         unit = as_unit(self.vector)
-        if self.problem == "binary":
+        if self.problem.has_one_plane:
             return Separator(unit[:-1], unit[-1])
         table = unit.reshape(len(self.classes), self.n_columns + 1)
         return Planes(table[:, :-1], table[:, -1])
@@ -150,8 +163,7 @@ class Certificate(Subject):
     @property
     def gap(self) -> float:
         """How far the bounds of the margin are from each other, relative to the upper one."""
-        lower, upper = self.margin
-        return (upper - lower) / upper if 0 < upper < math.inf else (0.0 if upper == 0 else 1.0)
+        return self.margin.gap
 
     @property
     def diverging(self) -> dict[Any, str] | None:
@@ -160,7 +172,7 @@ class Certificate(Subject):
         On overlapping data the maximum likelihood estimate exists, and none is infinite (Albert and Anderson 1984).
         """
         if self.divergences is None:
-            return {} if self.verdict is Verdict.OVERLAPPING and self.problem == "binary" else None
+            return {} if self.verdict is Verdict.OVERLAPPING and self.problem.has_one_plane else None
         return {self.name_of(column): divergence.sign for column, divergence in self.divergences.items()}
 
     def name_of(self, column: Any) -> Any:
@@ -183,7 +195,7 @@ class Certificate(Subject):
         return f"in the feature space of the {self.kernel}"
 
     def _what(self) -> str:
-        data = f"These {self.n_rows:,} rows" + ("" if self.problem == "kernel" else f" of {self.n_columns:,} columns")
+        data = f"These {self.n_rows:,} rows" + ("" if self.kernel is not None else f" of {self.n_columns:,} columns")
         space = f"{self.space} " if self.space else ""
         return f"{data} are {space}{self.verdict.value} ({self.arithmetic}): {self.meaning}."
 
@@ -192,10 +204,7 @@ class Certificate(Subject):
         """What the verdict says, in words."""
         if self.verdict is Verdict.SEPARABLE and self.margin.lower == 0 and self.is_by_theorem:
             return "different points are always separable there, and no two with different labels are equal"
-        if self.verdict is Verdict.UNDECIDED and self.obstruction is not None:
-            return "no plane has every example strictly on its side, but perhaps one has none on the wrong side"
-        words = _ARGMAX_WORDS if self.problem == "argmax" else _WORDS
-        return words[self.verdict]
+        return self.problem.meaning(self.verdict, is_obstructed=self.obstruction is not None)
 
     @property
     def is_by_theorem(self) -> bool:
@@ -206,22 +215,20 @@ class Certificate(Subject):
         if self.verdict is Verdict.UNDECIDED:
             if self.obstruction is not None or math.isinf(self.margin.upper):
                 return ""
-            tiny = "" if self.problem == "kernel" else _TRY_INEQUALITIES
+            tiny = _TRY_INEQUALITIES if self.problem.has_one_plane else ""
             return f"No margin above {at_most(self.margin.upper)} is possible.{tiny}"
         if self.verdict is not Verdict.SEPARABLE or self.margin.lower == 0:
             return ""
-        times = "2 " if self.factor == 2 else ""
         plural = "" if self.mistake_bound == 1 else "s"
-        wide = f" (known to within {at_most(100 * self.gap, 2)} %)" if self.gap > USUAL_GAP else ""
         given = ", if the matrix is that of a kernel" if self.kernel and self.kernel.form == "precomputed" else ""
         return (
-            f"The margin gamma lies between {at_least(self.margin.lower, 8)} and {at_most(self.margin.upper, 8)}{wide},"
-            f" and the longest example has length R <= {at_most(self.radius)}, so a perceptron makes at most "
-            f"{times}(R/gamma)^2 = {self.mistake_bound:,} mistake{plural}{given}.{self._how_to_get_there()}"
+            f"The margin gamma lies {self.margin.words}, and the longest example has length R <= "
+            f"{at_most(self.radius)}, so a perceptron makes at most {self.problem.formula} = "
+            f"{self.mistake_bound:,} mistake{plural}{given}.{self._how_to_get_there()}"
         )
 
     def _how_to_get_there(self) -> str:
-        if self.problem != "binary" or self.mistake_bound is None or self.mistake_bound < MANY_MISTAKES:
+        if not self.problem.has_one_plane or self.mistake_bound is None or self.mistake_bound < MANY_MISTAKES:
             return ""
         return " It may need so many; solve_inequalities on the rows y (x, 1) does not: it is made for tiny margins."
 
@@ -232,11 +239,9 @@ class Certificate(Subject):
         digits = decimal_digits(max(weights))
         if digits > 12:
             shown = ", ".join(map(str, rows[:12])) + (", ..." if len(rows) > 12 else "")
-            weighed = f"times their labels and whole weights of up to {digits} digits"
+            weighed = f"{self.problem.as_points}, with whole weights of up to {digits} digits"
             return f"The proof: rows {shown}, {weighed}, cancel exactly."
-        shown = " + ".join(f"{weight:,} x row {row}" for weight, row in zip(weights[:6], rows[:6], strict=True))
-        more = f" + {len(rows) - 6} more" if len(rows) > 6 else ""
-        return f"The proof: examples times their labels cancel exactly, {shown}{more} = 0."
+        return f"The proof: examples {self.problem.as_points} cancel exactly, {self.obstruction.terms(6)} = 0."
 
     def _infinite(self) -> str:
         if not self.diverging:
@@ -308,17 +313,3 @@ _TRY_INEQUALITIES = (
     " solve_inequalities on the rows y (x, 1) may still find a separator: its rescaled perceptron is made for tiny "
     "margins."
 )
-
-_WORDS = {
-    Verdict.SEPARABLE: "some plane has every example strictly on its side",
-    Verdict.QUASI_SEPARABLE: "no plane has every example strictly on its side, but one has none on the wrong side",
-    Verdict.OVERLAPPING: "every plane has some example on the wrong side, or all of them on it",
-    Verdict.UNDECIDED: "it could not be decided in the time and with the arithmetic given",
-}
-
-_ARGMAX_WORDS = {
-    Verdict.SEPARABLE: "some weights, one vector a class, give every example's own class the largest score",
-    Verdict.QUASI_SEPARABLE: "no weights give every example's own class the largest score, but some never less",
-    Verdict.OVERLAPPING: "all weights give some example's class less than the largest score, or all classes the same",
-    Verdict.UNDECIDED: _WORDS[Verdict.UNDECIDED],
-}

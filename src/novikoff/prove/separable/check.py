@@ -14,6 +14,7 @@ from novikoff.prove.separable.conclude import InMemory, conclude
 from novikoff.prove.separable.examples import examples_from
 from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
 from novikoff.prove.separable.files import from_json, to_json
+from novikoff.prove.separable.question import Problem
 from novikoff.prove.separable.subject import Subject, difference, same
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _well_formed(certificate: Certificate) -> Certificate:
 
 def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
     if comes_in_batches(X):
-        if y is not None or claimed.problem == "kernel":
+        if y is not None or claimed.kernel is not None:
             raise ValueError("batches have labels of their own, and are no kernel matrix: leave y out, or pass arrays")
         _check_table(claimed, X)
         try:
@@ -108,4 +109,5 @@ def _listed(value: Any) -> Any:
 
 
 def _short(value: Any) -> str:
-    return f"{value!r}" if len(f"{value!r}") <= 80 else f"{value!r:.77}..."
+    text = repr(value.value if isinstance(value, Problem) else value)
+    return text if len(text) <= 80 else f"{text:.77}..."

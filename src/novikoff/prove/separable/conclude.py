@@ -16,15 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from novikoff.prove.exact.document import CertificateError, claim
 from novikoff.prove.exact.floats import fraction_root_up, root_down
 from novikoff.prove.exact.given_numbers import exact_matrix
-from novikoff.prove.separable.certificate import (
-    Bracket,
-    Certificate,
-    Divergence,
-    Obstruction,
-    Support,
-    Verdict,
-    Witnesses,
-)
+from novikoff.prove.separable.certificate import Bracket, Certificate, Divergence, Obstruction, Support, Witnesses
 from novikoff.prove.separable.files import absent_margin
 from novikoff.prove.separable.fingerprint import Fingerprint
 from novikoff.prove.separable.kesler import kesler_points, point_numbers
@@ -40,6 +32,7 @@ from novikoff.prove.separable.proofs import (
     vanishes,
     weakly_separates,
 )
+from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.subject import Subject, Table, exact_labels, floor_of, header, names_of
 
 
@@ -95,7 +88,7 @@ class InMemory:
         rows = exact_matrix(X)
         labels, classes, places = exact_labels(y, rows.shape[0])
         about: dict[str, Any] = {
-            "problem": "binary" if len(classes) == 2 else "argmax",
+            "problem": Problem.of(len(classes)),
             "fit_intercept": bool(fit_intercept),
             "classes": classes,
             "n_rows": int(rows.shape[0]),
@@ -135,12 +128,17 @@ class InMemory:
 
 def folded_dimension(subject: Subject) -> int:
     """How many numbers a vector has: weights and bias, for many classes those of every class in turn."""
-    return (subject.n_columns + 1) * (len(subject.classes) if subject.problem == "argmax" else 1)
+    return (subject.n_columns + 1) * subject.problem.vectors(len(subject.classes))
 
 
 def on_points(subject: Subject, vector: Sequence[int]) -> Sequence[int]:
     """A vector as `Points` wants it: Kesler's points are without a constant, whose place is then the last."""
-    return [*vector, 0] if subject.problem == "argmax" else vector
+    return [*vector, 0] if subject.problem.has_rivals else vector
+
+
+def off_points(subject: Subject, vector: Sequence[int]) -> Sequence[int]:
+    """A vector that was found for `Points`, without the place of a constant that Kesler's points do not have."""
+    return vector[:-1] if subject.problem.has_rivals else vector
 
 
 def conclude(data: Data, found: Witnesses) -> Certificate:
@@ -226,7 +224,7 @@ def _separable(data: Data, found: Witnesses) -> Certificate:
         found,
         Verdict.SEPARABLE,
         Bracket(root_down(lower), _upper(data, found.support)),
-        geometric_margin=_geometric_margin(lower, vector) if subject.problem == "binary" else 0.0,
+        geometric_margin=_geometric_margin(lower, vector) if subject.problem.has_one_plane else 0.0,
         mistake_bound=floor_of(data.radius_square * subject.factor / lower),
         divergences=_divergences(data, found, ()),
     )
@@ -289,7 +287,7 @@ def _named(data: Data, part: Support | Obstruction, name: str) -> tuple[Points, 
     rows, _, rivals = part
     check_weighed(part, data.subject.n_rows, name)
     pairs: Sequence[Any] = rows
-    if data.subject.problem == "argmax":
+    if data.subject.problem.has_rivals:
         if rivals is None or len(rivals) != len(rows):
             raise CertificateError(f"the {name} must name a rival class for each of its rows")
         places = {(type(label), label): place for place, label in enumerate(data.subject.classes)}
@@ -311,7 +309,7 @@ def _divergences(data: Data, found: Witnesses, face: tuple[int, ...]) -> dict[An
     """Every column in which some weak separator is not 0, with the signs that weak separators have there."""
     if found.divergences is None:
         return None
-    if data.subject.problem != "binary":
+    if not data.subject.problem.has_one_plane:
         raise CertificateError("diverging coefficients are known for two classes only")
     points, numbers = data.named(face, None)
     varying = ["intercept" if place == points.dimension - 1 else place for place in places_that_vary(points, numbers)]
@@ -355,7 +353,7 @@ def _with_sign(data: Data, column: Any, divergence: Divergence, face: tuple[int,
 def certificate_from_mistakes(X: Any, y: ArrayLike, rows: ArrayLike, fit_intercept: bool) -> Certificate:
     """See `Certificate.from_mistakes`."""
     data = InMemory.of(X, y, fit_intercept)
-    if data.subject.problem != "binary":
+    if not data.subject.problem.has_one_plane:
         raise ValueError(f"y has {len(data.subject.classes)} classes; a run is a certificate for two")
     made, counts = np.unique(np.asarray(rows, dtype=np.int64), return_counts=True)
     if len(made) == 0:

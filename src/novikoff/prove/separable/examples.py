@@ -31,7 +31,8 @@ from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products, whole_points
 from novikoff.prove.separable.proofs import lower_square
-from novikoff.prove.separable.subject import Problem, Subject, Table, header, plain_classes
+from novikoff.prove.separable.question import Problem
+from novikoff.prove.separable.subject import Subject, Table, header, plain_classes
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -68,11 +69,11 @@ class Examples:
     @property
     def rivals(self) -> int:
         """How many points a row becomes: one for every other class."""
-        return len(self.classes) - 1
+        return self.problem.points_per_row(len(self.classes))
 
     @property
     def problem(self) -> Problem:
-        return "binary" if self.rivals == 1 else "argmax"
+        return Problem.of(len(self.classes))
 
     @property
     def dimension(self) -> int:
@@ -116,20 +117,24 @@ class Examples:
     def bytes_per_row(self) -> float:
         """What the points of a row take in memory, on average."""
         entries = self.blocks.cache.entries
-        if self.problem == "argmax":  # a point has the row twice
-            return 2 * self.rivals * SPARSE_COST * sum(e.entries + e.rows for e in entries) / self.n_rows
+        if self.problem.has_rivals:
+            return self._copies * SPARSE_COST * sum(e.entries + e.rows for e in entries) / self.n_rows
         if not all(e.index_bytes for e in entries):
             return float(max(self.n_columns, 1) * DENSE_COST)
         return SPARSE_COST * sum(e.entries + e.rows for e in entries) / self.n_rows
+
+    @property
+    def _copies(self) -> int:
+        """How often a row stands in its points: Kesler's have it twice."""
+        return self.problem.factor * self.rivals
 
     # -- as they come -------------------------------------------------------------------------------------------------
 
     def pieces(self) -> Iterator[Piece]:
         """One pass over all examples, in pieces whose points take about as much memory as a block."""
-        parts = 1 if self.problem == "binary" else 2 * self.rivals
         for number, start in enumerate(self.blocks.starts[:-1].tolist()):
             rows, labels = self.blocks.block(number)
-            size = -(-rows.n_rows // parts)
+            size = -(-rows.n_rows // self._copies)
             for first in range(0, rows.n_rows, size):
                 last = min(first + size, rows.n_rows)
                 yield Piece(start + first, rows.part(first, last), labels[first:last])
@@ -148,11 +153,11 @@ class Examples:
 
     def places_of(self, labels: NDArray[Any]) -> NDArray[Any]:
         """Labels as they are inside, as places among the classes."""
-        return labels if self.problem == "argmax" else (labels + 1) // 2
+        return labels if self.problem.has_rivals else (labels + 1) // 2
 
     def points(self, rows: Rows, labels: NDArray[Any]) -> Points:
         """Rows as points; of many classes as many points a row as it has rivals, one row after the other."""
-        if self.problem == "binary":
+        if not self.problem.has_rivals:
             return Points(matrix_of(rows), labels, float(self.fit_intercept))
         # The construction looks at the labels for how many classes there are, so each is shown to it once.
         shown, classes = stacked([rows, self._one_of_each[0]]), self._with_every_class(labels)

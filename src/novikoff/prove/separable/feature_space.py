@@ -25,11 +25,12 @@ from novikoff.prove.exact.algebra import rank
 from novikoff.prove.exact.document import CertificateError, claim
 from novikoff.prove.exact.floats import fraction_root_up, root_down
 from novikoff.prove.exact.given_numbers import exact_matrix
-from novikoff.prove.separable.certificate import Bracket, Certificate, Obstruction, Support, Verdict, Witnesses
+from novikoff.prove.separable.certificate import Bracket, Certificate, Obstruction, Support, Witnesses
 from novikoff.prove.separable.conclude import check_weighed, drawn_up
 from novikoff.prove.separable.fingerprint import Fingerprint
 from novikoff.prove.separable.kernels import Interval, Kernel, Products
 from novikoff.prove.separable.proofs import as_whole_floats
+from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.subject import Subject, exact_labels, floor_of, header, names_of
 
 # Balls are made smaller, bits by bits, until the float that is claimed is certain; after the last, its safe side is.
@@ -54,7 +55,7 @@ class InFeatureSpace:
         if len(classes) != 2:
             raise ValueError(f"y has {len(classes)} classes; with a kernel ask for one against the rest, y == label")
         about: dict[str, Any] = {
-            "problem": "kernel",
+            "problem": Problem.KERNEL,
             "fit_intercept": bool(fit_intercept),
             "classes": classes,
             "n_rows": int(rows.shape[0]),

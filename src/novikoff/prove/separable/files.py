@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from novikoff.prove.exact.document import CertificateError, ProofFields, integers, read_proof, written
-from novikoff.prove.separable.certificate import SIGNS, Bracket, Certificate, Divergence, Obstruction, Support, Verdict
+from novikoff.prove.separable.certificate import SIGNS, Bracket, Certificate, Divergence, Obstruction, Support
 from novikoff.prove.separable.kernels import FORMS, Kernel
+from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.subject import Table, same
 
 KIND = "separation"
-PROBLEMS = ("binary", "argmax", "kernel")
 ARITHMETICS = ("exact", "balls", "float64")
 LONGEST_LIST = 10**7
 
@@ -38,7 +38,7 @@ def to_dict(certificate: Certificate) -> dict[str, Any]:
         "sha256": c.data_hash,
     }
     question = {
-        "problem": c.problem,
+        "problem": c.problem.value,
         "fit_intercept": c.fit_intercept,
         "kernel": None if c.kernel is None else c.kernel.to_dict(),
     }
@@ -151,9 +151,9 @@ def _read_table(table: ProofFields) -> Table:
 
 
 def _read_question(question: ProofFields) -> dict[str, Any]:
-    problem = question.choice("problem", PROBLEMS)
+    problem = Problem(question.choice("problem", tuple(each.value for each in Problem)))
     kernel = None
-    if problem == "kernel":
+    if problem is Problem.KERNEL:
         part = question.part("kernel")
         form = part.choice("form", FORMS)
         numbers: dict[str, Any] = {name: part.number(name) for name in ("gamma", "coef0") if _present(part, name)}

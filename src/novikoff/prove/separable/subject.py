@@ -7,7 +7,7 @@ statement about something else; so whoever reads a certificate is told, and nobo
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,11 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from novikoff.data.labels import checked_labels
 from novikoff.prove.exact.document import canonical
 from novikoff.prove.separable.kernels import Kernel
+from novikoff.prove.separable.question import Problem
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
-
-Problem = Literal["binary", "argmax", "kernel"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +36,7 @@ class Table:
 class Subject:
     """The data and the question.
 
-    `problem` is "binary", "argmax" (many classes, Kesler's construction) or "kernel", and then `kernel` says which.
+    If `problem` is that of a kernel, `kernel` says which.
     `data_hash` is the fingerprint of the numbers, the labels and all the rest of this.
     """
 
@@ -51,10 +50,13 @@ class Subject:
     table: Table | None = None
     kernel: Kernel | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "problem", Problem(self.problem))
+
     @property
     def factor(self) -> int:
-        """(R/gamma)^2 is multiplied by this: Kesler's points are sqrt(2) times as long as the examples."""
-        return 2 if self.problem == "argmax" else 1
+        """(R/gamma)^2 is multiplied by this."""
+        return self.problem.factor
 
 
 def header(
@@ -75,7 +77,7 @@ def header(
         "classes": list(classes),
         "feature_names": None if feature_names is None else list(feature_names),
         "table": None if table is None else table.to_dict(),
-        "problem": problem,
+        "problem": problem.value,
         "fit_intercept": fit_intercept,
         "kernel": None if kernel is None else kernel.to_dict(),
     }

@@ -11,17 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.features.spool import comes_in_batches
 from novikoff.prove.exact.clock import Clock
-from novikoff.prove.separable.certificate import Certificate, Divergence, Obstruction, Support, Verdict, Witnesses
-from novikoff.prove.separable.conclude import Data, InMemory, conclude, places_of_no_bias
+from novikoff.prove.separable.certificate import Certificate, Divergence, Obstruction, Support, Witnesses
+from novikoff.prove.separable.conclude import Data, InMemory, conclude, off_points, places_of_no_bias
 from novikoff.prove.separable.kernels import Kernel
 from novikoff.prove.separable.kesler import rows_and_rivals
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import whole_points
 from novikoff.prove.separable.proofs import as_whole_floats, lower_square, places_that_vary, upper_square
+from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.search.divergences import divergences
 from novikoff.prove.separable.search.exact_hull import nearest_point_exactly
 from novikoff.prove.separable.search.faces import SMALL, Answer, Face, Whole, decide, reduce_faces
-from novikoff.prove.separable.subject import Problem, Subject, Table
+from novikoff.prove.separable.subject import Subject, Table
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -170,7 +171,7 @@ class Question:
         self, numbers: NDArray[np.int64], weights: tuple[Any, ...]
     ) -> tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...] | None]:
         """Points by their rows and, with many classes, rivals."""
-        if self.problem == "binary":
+        if not self.problem.has_rivals:
             return tuple(int(number) for number in numbers), weights, None
         rows, rivals = rows_and_rivals(self.labels, np.asarray(numbers))
         return rows, weights, rivals
@@ -180,8 +181,8 @@ class Question:
         return Support(*self.named(numbers[order], tuple(weights[order].tolist())))
 
     def vector(self, whole: Sequence[int]) -> tuple[int, ...]:
-        """Without the place of the constant that Kesler's points do not have, and 0 for biases that no point has."""
-        vector = list(whole[:-1] if self.problem == "argmax" else whole)
+        """As a certificate has it: with 0 for biases that no point has."""
+        vector = list(off_points(self.subject, whole))
         for place in places_of_no_bias(self.subject):
             vector[place] = 0
         return tuple(vector)
@@ -197,7 +198,7 @@ def find_witnesses(question: Question, tolerance: float, clock: Clock, diverging
     """What proves that the points are separable, or that they are not, or how far apart they can be at most."""
     points = question.points
     answer = decide(Face(points, np.arange(points.n_points)), clock, tolerance)
-    wanted = False if question.problem == "argmax" else diverging
+    wanted = diverging if question.problem.has_one_plane else False
     if answer.vector is not None:
         return _separable(question, answer, tolerance, clock, wanted)
     if answer.obstruction is not None:

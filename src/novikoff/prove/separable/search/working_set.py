@@ -23,7 +23,7 @@ from novikoff.prove.exact.algebra import null_vectors
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.floats import fraction_root_up
 from novikoff.prove.separable.certificate import Certificate, Obstruction, Support, Witnesses
-from novikoff.prove.separable.conclude import InMemory, on_points
+from novikoff.prove.separable.conclude import InMemory, off_points, on_points
 from novikoff.prove.separable.examples import Examples, Piece, examples_from, matrix_of
 from novikoff.prove.separable.kesler import point_numbers
 from novikoff.prove.separable.points import Points
@@ -140,7 +140,7 @@ class _Search:
 
     def _wants_signs(self, points: Points) -> bool:
         """As in memory: if asked for, or if nobody said so and it is quick."""
-        if self.examples.problem == "argmax":
+        if not self.examples.problem.has_one_plane:
             return False
         if self.diverging is not None:
             return self.diverging
@@ -229,7 +229,7 @@ class _Search:
         """Separable by the best plane that has every row on its side, or undecided if there is none."""
         if self.vector is None:
             return Witnesses(support=self.support)
-        vector = tuple(self.vector[:-1] if self.examples.problem == "argmax" else self.vector)
+        vector = tuple(off_points(self.examples.subject, self.vector))
         return Witnesses(vector=vector, support=self.support, divergences=found.divergences)
 
 
