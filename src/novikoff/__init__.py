@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     )
     from novikoff.prove.run.bounds import mistake_bound
     from novikoff.prove.run.follow import FollowedProof, follow_proof
-    from novikoff.prove.run.inseparable import FreundSchapireBound, freund_schapire_bound
+    from novikoff.prove.run.inseparable import FreundSchapireBound
+    from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
     from novikoff.prove.separable.certificate import Bracket, Certificate
     from novikoff.prove.separable.margin import Separator, margins, multiclass_margins, radius
     from novikoff.prove.separable.question import Verdict
@@ -100,7 +101,7 @@ _HOMES = {
     "Outcome": "prove.inequalities.check",
     "solve_inequalities": "prove.inequalities.search.solve",
     "FreundSchapireBound": "prove.run.inseparable",
-    "freund_schapire_bound": "prove.run.inseparable",
+    "freund_schapire_bound": "prove.run.search.freund_schapire",
     "linprog": "prove.programs.search.linprog",
     "ProgramCertificate": "prove.programs.check",
     "LinearProgram": "prove.programs.search.reductions",

@@ -12,7 +12,7 @@ from novikoff.lab.state import Floats, State
 from novikoff.lab.walk import gram_of, kernel_of
 from novikoff.learn.kernels import Vectors
 from novikoff.prove.expressivity.search.separating_ball import separating_ball
-from novikoff.prove.run.inseparable import freund_schapire_bound
+from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
 from novikoff.prove.separable.certificate import Certificate, as_unit
 from novikoff.prove.separable.margin import Separator
 from novikoff.prove.separable.question import Verdict

@@ -16,7 +16,8 @@ from novikoff.features.fold import signs
 from novikoff.learn.linear_model import LinearModel
 from novikoff.learn.vote import Mistakes
 from novikoff.prove.run.follow import FollowedProof, follow_proof
-from novikoff.prove.run.inseparable import FreundSchapireBound, freund_schapire_bound
+from novikoff.prove.run.inseparable import FreundSchapireBound
+from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
 from novikoff.prove.separable.certificate import Certificate, as_unit
 from novikoff.prove.separable.kesler import kesler_points, point_numbers
 from novikoff.prove.separable.margin import Separator

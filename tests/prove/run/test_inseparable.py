@@ -12,7 +12,7 @@ from scipy import optimize, sparse
 
 from novikoff import Separator, mistake_bound, radius
 from novikoff.learn.linear import perceptron
-from novikoff.prove.run.inseparable import freund_schapire_bound
+from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
 from tests.examples import WORKED_X, WORKED_Y, separable, separable_integers
 
 seeds = st.integers(0, 99_999)
