@@ -5,22 +5,22 @@ import json
 
 import numpy as np
 import pytest
+from tests.prove.inequalities.test_certificates import ANSWERS, SYSTEMS
+from tests.prove.programs.test_certificates import CERTIFICATES
 
 from novikoff import Certificate, CertificateError, Inequalities, ProgramCertificate, certify
-from novikoff.prove.ball_check import read_ball
-from novikoff.prove.certificate import Support, Witnesses
-from novikoff.prove.conclude import InMemory, conclude
-from novikoff.prove.feature_space import InFeatureSpace, conclude_kernel
-from novikoff.prove.kernels import Kernel
-from novikoff.prove.program import read_program
+from novikoff.prove.expressivity.ball import read_ball
+from novikoff.prove.programs.program import read_program
+from novikoff.prove.separable.certificate import Support, Witnesses
+from novikoff.prove.separable.conclude import InMemory, conclude
+from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
+from novikoff.prove.separable.kernels import Kernel
 from tests.mutants import mutants
-from tests.prove.certificates import LINE, QUASI, SIX, SIX_LABELS, XOR, all_cases
-from tests.prove.test_ball_certificates import ANSWERS as BALLS
-from tests.prove.test_ball_certificates import EXAMPLES
-from tests.prove.test_inequalities_certificates import ANSWERS, SYSTEMS
-from tests.prove.test_lies import NAMES
-from tests.prove.test_lies import WORDS as SEPARATION_WORDS
-from tests.prove.test_program_certificates import CERTIFICATES
+from tests.prove.expressivity.test_ball_certificates import ANSWERS as BALLS
+from tests.prove.expressivity.test_ball_certificates import EXAMPLES
+from tests.prove.separable.certificates import LINE, QUASI, SIX, SIX_LABELS, XOR, all_cases
+from tests.prove.separable.test_lies import NAMES
+from tests.prove.separable.test_lies import WORDS as SEPARATION_WORDS
 from tests.second_checker import Refused, check, fingerprint
 
 WORDS = ["optimal", "infeasible", "unbounded", "approximate", "solved", "no solution", "undecided", "red", "blue"]

@@ -16,7 +16,7 @@ from novikoff.features.encode import Encoding
 if TYPE_CHECKING:
     from novikoff.learn.linear_model import LinearModel
     from novikoff.learn.vote import Mistakes
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
     from novikoff.show.report_check import Names
     from novikoff.show.report_evidence import Evidence
     from novikoff.show.report_picture import Columns
