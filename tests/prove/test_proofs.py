@@ -16,7 +16,7 @@ from novikoff.prove.faces import Face, Obstruction, decide, reduce_faces
 from novikoff.prove.kesler import kesler_points, point_numbers, rows_and_rivals
 from novikoff.prove.points import Points
 from novikoff.prove.products import signs_of_products, smallest_product
-from novikoff.prove.proofs import spans_all, vanishes, weakly_separates
+from novikoff.prove.proofs import spans_all, upper_square, vanishes, weakly_separates
 from novikoff.prove.rational import nearest_point_exactly
 from tests import exact_lp
 from tests.tables import tables
@@ -85,6 +85,25 @@ def test_the_exact_nearest_point_is_the_nearest(rows):
     assert [total * v for v in point] == found.direction
     assert min(found.weights) > 0
     assert all(dot(row, point) >= dot(point, point) for row in rows)
+
+
+def test_the_exact_nearest_point_is_the_same_from_any_start():
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        rows = (random.integers(-9, 9, (8, 3)) + np.array([4, 0, 0])).tolist()
+        cold = nearest_point_exactly(rows, Clock(None))
+        for size in range(6):
+            warm = nearest_point_exactly(rows, Clock(None), random.choice(8, size, replace=False).tolist())
+            scale = Fraction(sum(cold.weights), sum(warm.weights))
+            assert [scale * value for value in warm.direction] == cold.direction
+
+
+def test_an_upper_bound_takes_whole_numbers_of_any_size():
+    points = Points.of([[2.0**200, 1.0], [-(2.0**200), 1.0 + 2.0**-50]], [1, 1], fit_intercept=False)
+    exact = upper_square(points, np.array([0, 1]), [3**200, 3**200])
+    assert exact == (1 + Fraction(1, 2**51)) ** 2
+    assert upper_square(points, np.array([0, 1]), [3**200, 3**200 + 1]) > 1
+    assert upper_square(points, np.array([0, 1]), [0.5, 0.5]) == exact
 
 
 def test_the_exact_nearest_point_gives_up_when_time_is_over():

@@ -110,6 +110,20 @@ def reading(source: Source, stamps: dict[str, tuple[int, int]]) -> Iterator[Any]
         _check_stamp(source, stamps, os.fstat(file.fileno()))
 
 
+def for_threads(text: bytes) -> Any:
+    """Bytes as a stream for pyarrow's threads, which may let go of it a little after a call has returned.
+
+    Bytes of Python's own would be given back to Python by such a thread. If Python has come to its end by then, the
+    thread is ended in the middle of C++ code, and the process with it ("terminate called without an active
+    exception"). A copy that belongs to Arrow needs no Python.
+    """
+    import pyarrow as pa
+
+    own = pa.allocate_buffer(len(text))
+    memoryview(own).cast("B")[:] = text
+    return pa.BufferReader(own)
+
+
 def read_block(stream: Any, size: int) -> bytes:
     """Up to `size` bytes: fewer if no more have arrived, none at the end."""
     return cast(bytes, stream.read(size))

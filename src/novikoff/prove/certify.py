@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # The signs of diverging coefficients are worked out unasked if that means looking at no more numbers than this in all.
 QUICK_TO_SIGN = 10_000_000
+# Up to so many coordinates in all, a bracket that floats left too wide is narrowed in rationals.
+MOST_TO_REFINE = 1_000_000
 
 
 def certify(
@@ -233,7 +235,7 @@ def _separable(question: Question, answer: Answer, tolerance: float, clock: Cloc
     if nearest is not None and nearest.lower > 0:
         pair = _Pair(as_whole_floats(nearest.separator), nearest.rows, nearest.weights)
     if pair is None or not pair.gap(points) <= tolerance:
-        pair = _exactly(points, clock) or pair
+        pair = _exactly(points, answer, clock) or pair
     if pair is None or math.isinf(pair.gap(points)):
         pair = _Pair(list(answer.vector or []), np.zeros(1, dtype=np.int64), np.ones(1))
     everything = np.arange(points.n_points)
@@ -257,18 +259,21 @@ def _signs(
     return divergences(points, weak, face, left, clock) if wanted else None
 
 
-def _exactly(points: Points, clock: Clock) -> _Pair | None:
-    """The nearest point in rationals, for data that floats bracket too widely."""
-    if points.n_points * points.dimension > SMALL:
-        return None
-    rows, _ = whole_points(points, np.arange(points.n_points))
-    exact = nearest_point_exactly(rows, clock)
+def _exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | None:
+    """The nearest point in rationals, for data that floats bracket too widely; from where floats ended."""
+    nearest, exact, vector = answer.nearest, answer.exact, answer.vector
     if exact is None:
+        if points.n_points * points.dimension > (SMALL if nearest is None else MOST_TO_REFINE):
+            return None
+        rows, _ = whole_points(points, np.arange(points.n_points))
+        exact = nearest_point_exactly(rows, clock, None if nearest is None else nearest.rows.tolist())
+        vector = None if exact is None else exact.direction
+    if exact is None or vector is None:
         return None
     total = sum(exact.weights)
     weights = np.array([weight / total for weight in exact.weights])
     kept = weights > 0
-    pair = _Pair(exact.direction, np.array(exact.rows)[kept], weights[kept])
+    pair = _Pair(list(vector), np.array(exact.rows)[kept], weights[kept])
     return None if math.isinf(pair.gap(points)) else pair
 
 

@@ -20,7 +20,7 @@ from novikoff.prove.hull import Nearest, nearest_point
 from novikoff.prove.points import Floats, Points
 from novikoff.prove.products import signs_of_products, whole_points
 from novikoff.prove.proofs import as_whole_floats
-from novikoff.prove.rational import nearest_point_exactly
+from novikoff.prove.rational import ExactNearest, nearest_point_exactly
 
 # Up to so many coordinates in all, a question that floats cannot decide is answered in rationals.
 SMALL = 40_000
@@ -48,11 +48,15 @@ class Obstruction:
 
 @dataclass(frozen=True)
 class Answer:
-    """A vector with a positive product with every point, or an obstruction, or neither: then floats could not tell."""
+    """A vector with a positive product with every point, or an obstruction, or neither: then floats could not tell.
+
+    If the vector is that of the nearest point in rationals, `exact` is what carries that.
+    """
 
     nearest: Nearest | None
     vector: Whole | None = None
     obstruction: Obstruction | None = None
+    exact: ExactNearest | None = None
 
     def widened(self, face: "Face") -> "Answer":
         """The answer about a face, given the one without its columns of zeros."""
@@ -63,7 +67,7 @@ class Answer:
             point[[*columns, -1]], separator[[*columns, -1]] = nearest.point, nearest.separator
             nearest = replace(nearest, point=point, separator=separator)
         vector = None if self.vector is None else widened(self.vector, columns, dimension)
-        return Answer(nearest, vector, self.obstruction)
+        return Answer(nearest, vector, self.obstruction, self.exact)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,9 +171,9 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
             return answer
     if size * face.dimension <= SMALL:
         rows, _ = face.as_whole(np.arange(size))
-        exact = nearest_point_exactly(rows, clock)
+        exact = nearest_point_exactly(rows, clock, None if nearest is None else nearest.rows.tolist())
         if exact is not None and any(exact.direction):
-            return Answer(nearest, vector=face.outside(exact.direction))
+            return Answer(nearest, vector=face.outside(exact.direction), exact=exact)
         if exact is not None:
             order = np.argsort(exact.rows)
             weights = [exact.weights[place] for place in order]

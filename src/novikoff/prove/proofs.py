@@ -36,8 +36,13 @@ def lower_square(points: Points, vector: Sequence[int]) -> Fraction | None:
 
 
 def upper_square(points: Points, rows: NDArray[np.int64], weights: ArrayLike) -> Fraction:
-    """The squared length of a convex combination of the points: an upper bound on gamma squared, for any weights."""
-    whole = as_whole_floats(weights)
+    """The squared length of a convex combination of the points: an upper bound on gamma squared, for any weights.
+
+    Floats or whole numbers of any size; floats cannot cancel points that are longer than 2^53 times the margin.
+    """
+    numbers = list(weights) if isinstance(weights, list | tuple) else []
+    is_whole = bool(numbers) and all(isinstance(number, int) for number in numbers)
+    whole = numbers if is_whole else as_whole_floats(weights)
     total, exponent = exact_sum(points, rows, whole)
     return Fraction(sum(v * v for v in total), sum(whole) ** 2) * power_of_two(2 * exponent)
 

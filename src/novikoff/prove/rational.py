@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from novikoff.prove.algebra import Whole, as_whole, regular_solution
+from novikoff.prove.algebra import Whole, as_whole, rank_at_least, regular_solution
 from novikoff.prove.clock import Clock
 
 
@@ -20,8 +20,12 @@ class ExactNearest(NamedTuple):
     direction: list[int]
 
 
-def nearest_point_exactly(points: Sequence[Whole], clock: Clock) -> ExactNearest | None:
+def nearest_point_exactly(
+    points: Sequence[Whole], clock: Clock, start: Sequence[int] | None = None
+) -> ExactNearest | None:
     """The point of the hull of whole-numbered points that is nearest to the origin; None if the time is used up.
+
+    `start` are points that may carry it, such as floats found them: if they do, there is little left to do.
 
     >>> nearest_point_exactly([[2, 1], [2, -1]], Clock(None))
     ExactNearest(rows=[0, 1], weights=[1, 1], direction=[4, 0])
@@ -30,7 +34,7 @@ def nearest_point_exactly(points: Sequence[Whole], clock: Clock) -> ExactNearest
 
     table = fmpz_mat([list(map(int, point)) for point in points])
     first = min(range(len(points)), key=lambda i: sum(v * v for v in points[i]))
-    carriers, weights = [first], [1]
+    carriers, weights = _started(points, start or [], clock) or ([first], [1])
     while True:
         x = fmpz_mat([weights]) * fmpz_mat([list(map(int, points[i])) for i in carriers])
         square = (x * x.transpose())[0, 0]
@@ -42,6 +46,23 @@ def nearest_point_exactly(points: Sequence[Whole], clock: Clock) -> ExactNearest
         if moved is None:
             return None
         carriers, weights = moved
+
+
+def _started(points: Sequence[Whole], start: Sequence[int], clock: Clock) -> tuple[list[int], list[int]] | None:
+    """Carriers to begin with, and the affine minimiser that they carry; None if they carry none.
+
+    Those that would get a negative weight leave at once: this is only the beginning, and it need not be the nearest
+    point so far.
+    """
+    carriers = [int(row) for row in start]
+    while carriers and rank_at_least([[*points[row], 1] for row in carriers], clock) == len(carriers):
+        weights = _affine_minimiser([points[row] for row in carriers], clock)
+        if weights is None:
+            return None
+        if min(weights) > 0:
+            return carriers, weights
+        carriers = [row for row, weight in zip(carriers, weights, strict=True) if weight > 0]
+    return None
 
 
 def _towards_the_minimiser(
