@@ -20,8 +20,8 @@ from novikoff.prove.follow import FollowedProof, follow_proof
 from novikoff.prove.inseparable import FreundSchapireBound, freund_schapire_bound
 from novikoff.prove.kesler import kesler_points, point_numbers
 from novikoff.prove.margin import Separator
-from novikoff.show.charts import Scatter
-from novikoff.show.report_picture import Columns, Sketch
+from novikoff.show.report.charts import Scatter
+from novikoff.show.report.picture import Columns, Sketch
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -10,9 +10,9 @@ from novikoff.engine.rounding import at_least, at_most, decimal_digits
 from novikoff.learn.record import Run, counted
 from novikoff.prove.certificate import Certificate, Obstruction, Support, Verdict
 from novikoff.prove.follow import FollowedProof
-from novikoff.show.charts import Curve, line_chart
-from novikoff.show.report_evidence import Evidence
-from novikoff.show.report_markup import (
+from novikoff.show.report.charts import Curve, line_chart
+from novikoff.show.report.evidence import Evidence
+from novikoff.show.report.markup import (
     Markup,
     cut,
     element,
