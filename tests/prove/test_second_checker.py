@@ -5,8 +5,6 @@ import json
 
 import numpy as np
 import pytest
-from tests.prove.inequalities.test_certificates import ANSWERS, SYSTEMS
-from tests.prove.programs.test_certificates import CERTIFICATES
 
 from novikoff import Certificate, CertificateError, Inequalities, ProgramCertificate, certify
 from novikoff.prove.expressivity.ball import read_ball
@@ -18,6 +16,8 @@ from novikoff.prove.separable.kernels import Kernel
 from tests.mutants import mutants
 from tests.prove.expressivity.test_ball_certificates import ANSWERS as BALLS
 from tests.prove.expressivity.test_ball_certificates import EXAMPLES
+from tests.prove.inequalities.test_inequalities_certificates import ANSWERS, SYSTEMS
+from tests.prove.programs.test_program_certificates import CERTIFICATES
 from tests.prove.separable.certificates import LINE, QUASI, SIX, SIX_LABELS, XOR, all_cases
 from tests.prove.separable.test_lies import NAMES
 from tests.prove.separable.test_lies import WORDS as SEPARATION_WORDS

@@ -26,10 +26,10 @@ def check(certificate: str, file: str, format: str | None, output: Output) -> No
     is another.
     """
     from novikoff.cli import documents
-    from novikoff.cli.certificates import read_certificate
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
     from novikoff.data.reading import read
+    from novikoff.keep.certificates import read_certificate
 
     claimed = read_certificate(Path(certificate))
     label = None if claimed.table is None else claimed.table.label

@@ -32,11 +32,11 @@ def lp(file: str, tolerance: float, time_limit: float, output: Output) -> int:
     the outcome: 0 optimal, 20 infeasible, 21 unbounded, each proved in exact arithmetic; 22 undecided.
     """
     from novikoff.cli import documents
-    from novikoff.cli.programs import read_file
     from novikoff.cli.render import answer
+    from novikoff.data.programs import read_program
     from novikoff.prove.programs.search.linprog import linprog
 
-    program = read_file(file)
+    program = read_program(file)
     result = linprog(**program.arguments, options={"tolerance": tolerance, "time_limit": time_limit})
     proof = result.certificate
     x = None if result.x is None else dict(zip(program.names, result.x.tolist(), strict=True))
