@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from novikoff.prove.exact.algebra import null_vectors
 from novikoff.prove.exact.clock import Clock
-from novikoff.prove.exact.floats import fraction_root_up
+from novikoff.prove.exact.floats import fraction_root_up, root_down
 from novikoff.prove.separable.certificate import Certificate, Obstruction, Support, Witnesses
 from novikoff.prove.separable.conclude import InMemory, off_points, on_points
 from novikoff.prove.separable.examples import Examples, Piece, examples_from, matrix_of
@@ -155,7 +155,7 @@ class _Search:
         if found.vector is not None:
             plane = list(on_points(subject, found.vector))
             lower = lower_square(points, plane) or Fraction(0)
-            return Claims(longest, Direction(plane), math.sqrt(lower) * (1 - self.tolerance / 4), tuple(weak))
+            return Claims(longest, Direction(plane), root_down(lower) * (1 - self.tolerance / 4), tuple(weak))
         if found.obstruction is None or (found.weak_separator is None and not found.spans):
             return Claims(longest)
         normals = null_vectors(whole_points(points, _numbers(found.obstruction, labels))[0], points.dimension)
