@@ -34,8 +34,8 @@ def test_the_exit_code_is_the_verdict_and_the_certificate_can_be_checked(folder,
 
 
 def test_the_exit_code_of_undecided_is_12(folder, monkeypatch):
-    from novikoff.prove import certify
-    from novikoff.prove.certificate import Support, Witnesses
+    from novikoff.prove.separable.certificate import Support, Witnesses
+    from novikoff.prove.separable.search import certify
 
     support = Witnesses(support=Support((0, 1), (0.5, 0.5)))
     monkeypatch.setattr(certify, "find_witnesses", lambda *arguments: support)
@@ -76,7 +76,7 @@ def test_diverging_coefficients_have_names(folder):
     (folder / "quasi.csv").write_text(QUASI)
     done = call("certify", "quasi.csv", "--label", "ill", "--diverging", folder=folder)
     assert "dose (+inf)" in done.out
-    assert "3 rows (the first is 0), times labels and whole weights" in done.out
+    assert "3 rows (the first is 0), times their labels, with whole weights" in done.out
     assert "2, 3, 4" in done.out
 
 

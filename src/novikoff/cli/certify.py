@@ -9,7 +9,7 @@ from novikoff.cli import options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 12}
 

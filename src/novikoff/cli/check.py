@@ -9,7 +9,7 @@ from novikoff.cli import options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 
 @click.command()

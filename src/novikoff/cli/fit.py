@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from novikoff.cli.training import Examples
     from novikoff.learn.linear_model import LinearModel
     from novikoff.learn.record import Run
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 SHOWN = 10
 LONGEST_PROOF = 1_000_000

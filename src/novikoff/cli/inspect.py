@@ -10,7 +10,7 @@ from novikoff.cli import options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 
 @click.command()
@@ -60,8 +60,8 @@ def inspect(model: str, weights: int | str, output: Output) -> None:
 
 def _claimed(text: Any) -> "tuple[Certificate | None, str | None]":
     """The certificate in a model file, or why it is none: a file is not believed without the data."""
-    from novikoff.prove.certificate import Certificate
-    from novikoff.prove.document import CertificateError
+    from novikoff.prove.exact.document import CertificateError
+    from novikoff.prove.separable.certificate import Certificate
 
     try:
         return (None if text is None else Certificate.from_json(str(text))), None

@@ -34,7 +34,7 @@ def lp(file: str, tolerance: float, time_limit: float, output: Output) -> int:
     from novikoff.cli import documents
     from novikoff.cli.render import answer
     from novikoff.data.programs import read_program
-    from novikoff.prove.linprog import linprog
+    from novikoff.prove.programs.search.linprog import linprog
 
     program = read_program(file)
     result = linprog(**program.arguments, options={"tolerance": tolerance, "time_limit": time_limit})

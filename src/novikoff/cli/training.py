@@ -26,7 +26,7 @@ from novikoff.learn.linear import perceptron
 from novikoff.learn.linear_memory import Memory
 
 if TYPE_CHECKING:
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 
 # Examples of more numbers than this are certified from the disk.
@@ -161,8 +161,8 @@ def certified(
     diverging: bool | None = None,
 ) -> "Certificate":
     """The certificate of the examples: of a table, with its column of labels and its encoding."""
-    from novikoff.prove import certify
-    from novikoff.prove.subject import Table
+    from novikoff.prove.separable.search import certify
+    from novikoff.prove.separable.subject import Table
 
     table = None if examples.encoding is None else Table(label, examples.encoding)
     options: dict[str, Any] = {"fit_intercept": fit_intercept, "tolerance": tolerance, "diverging": diverging}

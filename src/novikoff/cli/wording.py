@@ -4,14 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 from novikoff.cli.documents import Document
 from novikoff.cli.render import BAD, GOOD, columns, in_words, listed, stacked, weights_table
-from novikoff.engine.rounding import at_least, at_most
+from novikoff.engine.rounding import at_most
 from novikoff.learn.record import Stopped, counted
-from novikoff.prove.certificate import USUAL_GAP
+from novikoff.prove.separable.certificate import Bracket
+from novikoff.prove.separable.question import Problem
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 READOUTS = {"last": "the last weights", "average": "the averaged weights", "vote": "the vote of all weights"}
 
@@ -81,10 +82,7 @@ def verdict(certificate: Document) -> "RenderableType":
 
 def question(certificate: Document) -> str:
     """What was asked."""
-    bias = "with a bias" if certificate["fit_intercept"] else "without a bias"
-    if certificate["problem"] == "argmax":
-        return f"are there weights and a largest score for every class, {bias}?"
-    return f"is there a plane between the classes, {bias}?"
+    return Problem(certificate["problem"]).question(certificate["fit_intercept"])
 
 
 def labels_told_apart(data: Document, certificate: Document) -> str:
@@ -106,14 +104,12 @@ def claimed(certificate: Document | None, problem: str | None, model: str) -> "R
 
 def margin(certificate: Document) -> str | None:
     """The bracket of the margin, and R."""
-    lower, upper = certificate["margin"]
+    bracket = Bracket(*certificate["margin"])
     longest = "R is not finite" if certificate["radius"] is None else f"R <= {at_most(certificate['radius'])}"
     if certificate["verdict"] == "separable":
-        gap = (upper - lower) / upper if upper else 0.0
-        known = f" (known to within {at_most(100 * gap, 2)} %)" if gap > USUAL_GAP else ""
-        return f"gamma between {at_least(lower, 8)} and {at_most(upper, 8)}{known}; {longest}"
-    if certificate["verdict"] == "undecided" and upper:
-        return f"gamma is at most {at_most(upper)}; {longest}"
+        return f"gamma {bracket.words}; {longest}"
+    if certificate["verdict"] == "undecided" and bracket.upper:
+        return f"gamma is {bracket.words}; {longest}"
     return None
 
 
@@ -124,7 +120,7 @@ def bound(certificate: Document | None, run: Document) -> str | None:
         if known is None:
             return None
         return f"{counted(run['mistakes'], 'mistake')} made rule out every margin above {at_most(known)}"
-    limit = f"{_formula(certificate)} = {certificate['mistake_bound']:,}"
+    limit = f"{Problem(certificate['problem']).formula} = {certificate['mistake_bound']:,}"
     return f"{counted(run['mistakes'], 'mistake')} made; the theorem allows {limit}"
 
 
@@ -132,11 +128,8 @@ def allowed(certificate: Document) -> str | None:
     """How many mistakes the theorem allows."""
     if certificate["mistake_bound"] is None:
         return None
-    return f"a perceptron makes at most {_formula(certificate)} = {counted(certificate['mistake_bound'], 'mistake')}"
-
-
-def _formula(certificate: Document) -> str:
-    return "2 (R/gamma)^2" if certificate["problem"] == "argmax" else "(R/gamma)^2"
+    most = counted(certificate["mistake_bound"], "mistake")
+    return f"a perceptron makes at most {Problem(certificate['problem']).formula} = {most}"
 
 
 def obstruction(certificate: "Certificate") -> str | None:
@@ -144,11 +137,11 @@ def obstruction(certificate: "Certificate") -> str | None:
     if certificate.obstruction is None:
         return None
     rows, weights, _ = certificate.obstruction
+    as_points = certificate.problem.as_points
     if max(weights) >= 10**6 or len(rows) > 8:
         whose = f"{counted(len(rows), 'row')} (the first is 0)"
-        return f"{whose}, times labels and whole weights, cancel exactly: {listed(rows, 10)}"
-    parts = [f"{weight:,} x row {row}" for row, weight in zip(rows, weights, strict=True)]
-    return f"rows (the first is 0) times labels cancel exactly: {' + '.join(parts)} = 0"
+        return f"{whose}, {as_points}, with whole weights, cancel exactly: {listed(rows, 10)}"
+    return f"rows (the first is 0) {as_points} cancel exactly: {certificate.obstruction.terms(8)} = 0"
 
 
 def diverging(certificate: Document) -> str | None:

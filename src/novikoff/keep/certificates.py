@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from novikoff.keep.layout import read_header
-from novikoff.prove.certificate import Certificate
-from novikoff.prove.document import CertificateError
+from novikoff.prove.exact.document import CertificateError
+from novikoff.prove.separable.certificate import Certificate
 
 # What no certificate file can begin with, and every model file does: the length of its header, in 8 bytes.
 JSON_BEGINS = b" \t\r\n{"

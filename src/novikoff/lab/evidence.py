@@ -11,11 +11,12 @@ from novikoff.lab.shapes import Shape, grid_shape, hull, plane_shape
 from novikoff.lab.state import Floats, State
 from novikoff.lab.walk import gram_of, kernel_of
 from novikoff.learn.kernels import Vectors
-from novikoff.prove.ball import separating_ball
-from novikoff.prove.certificate import Certificate, Verdict, as_unit
-from novikoff.prove.certify import certify
-from novikoff.prove.inseparable import freund_schapire_bound
-from novikoff.prove.margin import Separator
+from novikoff.prove.expressivity.search.separating_ball import separating_ball
+from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
+from novikoff.prove.separable.certificate import Certificate, as_unit
+from novikoff.prove.separable.margin import Separator
+from novikoff.prove.separable.question import Verdict
+from novikoff.prove.separable.search.certify import certify
 
 # Seconds after which a question is given up as undecided.
 TIME_LIMIT = 5.0

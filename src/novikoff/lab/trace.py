@@ -22,8 +22,8 @@ from novikoff.lab.walk import (
 )
 from novikoff.learn.linear import predicted
 from novikoff.learn.linear_memory import Memory, Readout, read_out
-from novikoff.prove.follow import follow_proof
-from novikoff.prove.margin import Separator, radius
+from novikoff.prove.run.follow import follow_proof
+from novikoff.prove.separable.margin import Separator, radius
 
 # The walk of the weights is fitted into a box with this ratio of width to height; the page shows more around it.
 WEIGHTS_ASPECT = 2.2

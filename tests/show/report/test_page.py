@@ -15,9 +15,10 @@ from novikoff.engine.rounding import at_least, at_most
 from novikoff.engine.rows import as_rows
 from novikoff.learn.files import learn_from
 from novikoff.learn.linear_model import LinearModel
-from novikoff.prove.certificate import Verdict, Witnesses
-from novikoff.prove.certify import certify
-from novikoff.prove.conclude import InMemory, conclude
+from novikoff.prove.separable.certificate import Witnesses
+from novikoff.prove.separable.conclude import InMemory, conclude
+from novikoff.prove.separable.question import Verdict
+from novikoff.prove.separable.search.certify import certify
 from novikoff.show.report.check import Names
 from novikoff.show.report.evidence import Evidence, gather
 from novikoff.show.report.markup import element

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from novikoff.prove.certificate import Certificate
+from novikoff.prove.separable.certificate import Certificate
 from novikoff.show.report.markup import Markup, element, section
 
 

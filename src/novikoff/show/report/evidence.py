@@ -15,11 +15,13 @@ from novikoff.engine.rows import Rows
 from novikoff.features.fold import signs
 from novikoff.learn.linear_model import LinearModel
 from novikoff.learn.vote import Mistakes
-from novikoff.prove.certificate import Certificate, Verdict, as_unit
-from novikoff.prove.follow import FollowedProof, follow_proof
-from novikoff.prove.inseparable import FreundSchapireBound, freund_schapire_bound
-from novikoff.prove.kesler import kesler_points, point_numbers
-from novikoff.prove.margin import Separator
+from novikoff.prove.run.follow import FollowedProof, follow_proof
+from novikoff.prove.run.inseparable import FreundSchapireBound
+from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
+from novikoff.prove.separable.certificate import Certificate, as_unit
+from novikoff.prove.separable.kesler import kesler_points, point_numbers
+from novikoff.prove.separable.margin import Separator
+from novikoff.prove.separable.question import Verdict
 from novikoff.show.report.charts import Scatter
 from novikoff.show.report.picture import Columns, Sketch
 
@@ -77,7 +79,7 @@ def gather(
     the two features to draw.
 
     >>> from novikoff.engine.rows import as_rows
-    >>> from novikoff.prove.certify import certify
+    >>> from novikoff.prove.separable.search.certify import certify
     >>> X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array(["same", "same", "other", "other"])
     >>> evidence = gather([Batch(as_rows(X), y)], n_rows=4, certificate=certify(X, y))
     >>> evidence.counts, evidence.labels

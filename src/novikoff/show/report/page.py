@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from novikoff.engine.rounding import at_least
 from novikoff.features.encode import Encoding
 from novikoff.learn.linear_model import LinearModel
-from novikoff.prove.certificate import Certificate, Verdict
+from novikoff.prove.separable.certificate import Certificate
+from novikoff.prove.separable.question import Verdict
 from novikoff.show.report.check import Names, check_section
 from novikoff.show.report.evidence import Evidence
 from novikoff.show.report.markup import Markup, cut, element, name
@@ -63,7 +64,7 @@ def certify_report(
 ) -> str:
     """The report on a certificate: an HTML page. The arguments are like those of `fit_report`.
 
-    >>> from novikoff.prove.certify import certify
+    >>> from novikoff.prove.separable.search.certify import certify
     >>> page = certify_report(certify([[0.0], [1.0]], ["a", "b"]), Evidence((1, 1)), Names(label="letter"))
     >>> page.startswith("<!DOCTYPE html>"), "separable (exact)" in page
     (True, True)

@@ -13,8 +13,8 @@ from novikoff.features.columns import Ignored, Numeric
 from novikoff.features.encode import Encoding
 from novikoff.learn.linear_memory import read_out
 from novikoff.learn.linear_model import LinearModel
-from novikoff.prove.certificate import Certificate, Planes
-from novikoff.prove.margin import Separator
+from novikoff.prove.separable.certificate import Certificate, Planes
+from novikoff.prove.separable.margin import Separator
 from novikoff.show.report.charts import Line, Scatter
 
 Floats = NDArray[np.float64]

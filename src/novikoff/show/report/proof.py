@@ -8,8 +8,9 @@ import numpy as np
 
 from novikoff.engine.rounding import at_least, at_most, decimal_digits
 from novikoff.learn.record import Run, counted
-from novikoff.prove.certificate import Certificate, Obstruction, Support, Verdict
-from novikoff.prove.follow import FollowedProof
+from novikoff.prove.run.follow import FollowedProof
+from novikoff.prove.separable.certificate import Certificate, Obstruction, Support
+from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.show.report.charts import Curve, line_chart
 from novikoff.show.report.evidence import Evidence
 from novikoff.show.report.markup import (
@@ -24,7 +25,7 @@ from novikoff.show.report.markup import (
     section,
     table,
 )
-from novikoff.show.style import GAMMA, bound_in_words
+from novikoff.show.style import GAMMA, bound_in_words, typeset
 
 MOST_ROWS = 24
 MOST_DIGITS = 24
@@ -38,7 +39,7 @@ def proof_section(run: Run, certificate: Certificate | None, evidence: Evidence)
     """What the mistakes prove: that there can be no more than so many, or that no wide margin is there."""
     if evidence.proof is not None:
         return _followed(evidence.proof, certificate)
-    many = certificate is not None and certificate.problem == "argmax"
+    many = certificate is not None and certificate.problem.has_rivals
     if certificate is not None and certificate.mistake_bound is not None:
         sentence = f"{counted(run.mistakes, 'mistake')} made; the theorem allows {_bound(certificate)}."
         return section("The proof", sentence, _last_line(run, certificate))
@@ -56,18 +57,22 @@ def proof_section(run: Run, certificate: Certificate | None, evidence: Evidence)
 
 
 def _bound(certificate: Certificate) -> str:
-    times = "2 " if certificate.problem == "argmax" else ""
-    return f"{times}(R/{GAMMA})² = {bound_in_words(certificate.mistake_bound or 0)}"
+    return f"{typeset(certificate.problem.formula)} = {bound_in_words(certificate.mistake_bound or 0)}"
+
+
+def _ceiling(certificate: Certificate) -> str:
+    """The longest that the weights can be after k mistakes."""
+    return "√k·R" if certificate.factor == 1 else f"√({certificate.factor}k)·R"
 
 
 def _last_line(run: Run, certificate: Certificate) -> Markup:
     """The inequality at the end of the run, from what the record keeps."""
-    k, twice = run.mistakes, certificate.problem == "argmax"
-    ceiling = math.sqrt((2 if twice else 1) * k) * run.radius
+    k = run.mistakes
+    ceiling = math.sqrt(certificate.factor * k) * run.radius
     values = [
         (f"k·{GAMMA}, at least", at_least(k * certificate.margin.lower)),
         ("‖w‖", f"{run.weights_length:.6g}"),
-        (f"√{'2k' if twice else 'k'}·R, at most", at_most(ceiling)),
+        (f"{_ceiling(certificate)}, at most", at_most(ceiling)),
     ]
     words = f"After the last mistake, k = {k:,}: the length of the weights lies between its floor and its ceiling."
     return joined([element("p", words), facts(values)])
@@ -75,7 +80,7 @@ def _last_line(run: Run, certificate: Certificate) -> Markup:
 
 def _followed(proof: FollowedProof, certificate: Certificate | None) -> Markup:
     """The four quantities of the proof after every mistake, and a few of them as numbers."""
-    many = certificate is not None and certificate.problem == "argmax"
+    many = certificate is not None and certificate.problem.has_rivals
     bound = bound_in_words(proof.bound) if certificate is None else _bound(certificate)
     verdict = "every inequality held" if proof.holds else "not every inequality held"
     sentence = f"{INEQUALITY} after every one of {counted(proof.mistakes, 'mistake')}: {verdict}."
@@ -138,14 +143,13 @@ def theorem_section(certificate: Certificate) -> Markup | None:
     """Floor and ceiling of the proof, up to where they meet: for data that nobody has learned from yet."""
     if certificate.mistake_bound is None or not certificate.margin.lower:
         return None
-    gamma, R = certificate.margin.lower, certificate.radius * (2**0.5 if certificate.problem == "argmax" else 1.0)
+    gamma, R = certificate.margin.lower, certificate.radius * math.sqrt(certificate.factor)
     meeting = _meeting(R, gamma)
     if not math.isfinite(meeting):
         return None
     k = np.linspace(0.0, 1.08 * meeting, 200)
-    root = "√(2k)·R" if certificate.problem == "argmax" else "√k·R"
     curves = [
-        Curve(f"{root}, the ceiling of the length ‖w‖", k, np.sqrt(k) * R, "red dashed"),
+        Curve(f"{_ceiling(certificate)}, the ceiling of the length ‖w‖", k, np.sqrt(k) * R, "red dashed"),
         Curve(f"k·{GAMMA}, the floor of the progress ⟨w,u⟩", k, k * gamma, "blue"),
     ]
     sentence = f"Whatever the order of the examples, a perceptron makes at most {_bound(certificate)} mistakes on them."
@@ -164,15 +168,13 @@ def certificate_section(certificate: Certificate, labels: Mapping[int, Any]) -> 
     """The certificate in words and in numbers."""
     is_bound = certificate.mistake_bound is not None
     known = certificate.verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED)
-    lower, upper = certificate.margin
-    width = f"between {at_least(lower, 8)} and {at_most(upper, 8)}" if lower else f"at most {at_most(upper)}"
     return section(
         "The certificate",
         cut(str(certificate), 2000),
         facts(
             [
                 ("verdict", f"{certificate.verdict.value} ({certificate.arithmetic})"),
-                (f"margin {GAMMA}", width if known else None),
+                (f"margin {GAMMA}", certificate.margin.words if known else None),
                 (
                     "distance in the picture",
                     f"at least {at_least(certificate.geometric_margin)}" if certificate.geometric_margin else None,
@@ -183,18 +185,18 @@ def certificate_section(certificate: Certificate, labels: Mapping[int, Any]) -> 
                 ("fingerprint", element("code", certificate.data_hash)),
             ]
         ),
-        _obstruction(certificate.obstruction, labels),
-        None if certificate.obstruction is not None else _support(certificate.support, labels),
+        _obstruction(certificate.obstruction, certificate.problem, labels),
+        None if certificate.obstruction is not None else _support(certificate.support, certificate.problem, labels),
         _diverging(certificate),
     )
 
 
-def _obstruction(found: Obstruction | None, labels: Mapping[int, Any]) -> Markup | None:
+def _obstruction(found: Obstruction | None, problem: Problem, labels: Mapping[int, Any]) -> Markup | None:
     if found is None:
         return None
     words = (
-        "These rows (the first of the file is 0), as vectors with the bias folded in, times their labels and these "
-        "whole weights, have the sum 0. A plane with all of them strictly on their sides would make that sum positive."
+        f"These rows (the first of the file is 0), {problem.as_points}, with the bias folded in if there is one, and "
+        f"with these whole weights, have the sum 0. {problem.contradiction}"
     )
     weights = [_whole(weight) for weight in found.weights[:MOST_ROWS]]
     return joined(
@@ -212,12 +214,12 @@ def _whole(weight: int) -> str:
     return f"{weight:,}" if digits <= MOST_DIGITS else f"a number of {digits:,} digits"
 
 
-def _support(found: Support | None, labels: Mapping[int, Any]) -> Markup | None:
+def _support(found: Support | None, problem: Problem, labels: Mapping[int, Any]) -> Markup | None:
     if found is None:
         return None
     words = (
-        "No separator has a wider margin than the combination of these rows (the first of the file is 0) with these "
-        "weights, times their labels, has length."
+        "No separator has a wider margin than the combination of these rows (the first of the file is 0), "
+        f"{problem.as_points}, with these weights has length."
     )
     weights = [f"{weight:.6g}" for weight in found.weights[:MOST_ROWS]]
     return joined(

@@ -16,7 +16,7 @@ from novikoff.features.encode import Encoding
 if TYPE_CHECKING:
     from novikoff.learn.linear_model import LinearModel
     from novikoff.learn.vote import Mistakes
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
     from novikoff.show.report.check import Names
     from novikoff.show.report.evidence import Evidence
     from novikoff.show.report.picture import Columns
