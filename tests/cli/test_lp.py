@@ -34,11 +34,11 @@ ENDATA
 
 
 def test_the_bakery_earns_490(folder):
-    said = call("lp", "bakery.mps", "--json", folder=folder).json
-    assert said["status"] == "optimal"
-    assert said["objective"] == 490
-    assert said["x"] == {"BREAD": 30, "CAKE": 40, "ROLLS": 60}
-    assert said["arithmetic"] == "exact"
+    answer = call("lp", "bakery.mps", "--json", folder=folder).json
+    assert answer["status"] == "optimal"
+    assert answer["objective"] == 490
+    assert answer["x"] == {"BREAD": 30, "CAKE": 40, "ROLLS": 60}
+    assert answer["arithmetic"] == "exact"
     assert "no point has a larger objective" in call("lp", "bakery.mps", folder=folder).out
 
 
@@ -48,8 +48,8 @@ def test_rows_ranges_bounds_and_the_constant_of_a_file_are_read(tmp_path):
     assert program.names == ("X", "Y", "Z")
     assert program.n_constraints == 4
     best = linprog(**program.arguments)
-    said = call("lp", "small.mps", "--json", folder=tmp_path).json
-    assert said["objective"] == pytest.approx(best.fun + 3.0)
+    answer = call("lp", "small.mps", "--json", folder=tmp_path).json
+    assert answer["objective"] == pytest.approx(best.fun + 3.0)
 
 
 @pytest.mark.parametrize(

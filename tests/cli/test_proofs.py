@@ -107,9 +107,9 @@ def test_check_says_what_the_proof_is_about(folder):
     out = call("check", "cars.cert", "cars.csv", folder=folder).out
     for words in ("sport_car: no, yes", "manufacturer", "with a bias", "mean", "SHA-256", "every claim holds"):
         assert words in out
-    said = call("check", "cars.cert", "cars.csv", "--json", folder=folder).json
-    assert said["data"]["label"] == "sport_car"
-    assert said["data"]["classes"] == ["no", "yes"]
+    answer = call("check", "cars.cert", "cars.csv", "--json", folder=folder).json
+    assert answer["data"]["label"] == "sport_car"
+    assert answer["data"]["classes"] == ["no", "yes"]
 
 
 def test_a_proof_about_fewer_columns_shows_that_it_is(folder):

@@ -46,16 +46,16 @@ def example(names: tuple[str, ...], out: str, force: bool, output: Output) -> No
         with WholeFile(path) as file:
             file.write(content)
     files = [{"file": str(path), "try": SUGGESTED[path.name]} for path in contents]
-    said = documents.document("example", files=files)
-    answer(output, said, lambda: panel(said))
+    document = documents.document("example", files=files)
+    answer(output, document, lambda: panel(document))
 
 
 def _is_there(path: Path, content: bytes) -> bool:
     return path.is_file() and path.read_bytes() == content
 
 
-def panel(said: dict[str, Any]) -> Any:
+def panel(document: dict[str, Any]) -> Any:
     """What was written, and what to try with each."""
     from novikoff.cli.render import facts
 
-    return facts("novikoff example", [(written["file"], f"novikoff {written['try']}") for written in said["files"]])
+    return facts("novikoff example", [(written["file"], f"novikoff {written['try']}") for written in document["files"]])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.cli.progress import Bar, Patience
+from novikoff.cli.progress import Bar, DelayedInterrupt
 from novikoff.data.batches import Batch
 from novikoff.data.blocks import stacked
 from novikoff.data.labels import Labels
@@ -139,11 +139,11 @@ def learn(examples: Examples, options: dict[str, Any], bar: Bar) -> LearnedFromF
     """What `learn_from` would learn, watched."""
     epochs = options["max_epochs"]
     bar.stage("learning", None if epochs is None else epochs * examples.blocks.n_rows)
-    with Patience().listening() as patience:
+    with DelayedInterrupt().installed() as interrupt:
 
         def after_epoch(memory: Memory) -> None:
-            if patience.asked:
-                patience.interrupt()
+            if interrupt.asked:
+                interrupt.now()
 
         watched = Watched(examples.blocks, bar)
         learned = perceptron(watched, n_classes=len(examples.classes), after_epoch=after_epoch, **options)

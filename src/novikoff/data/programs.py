@@ -26,7 +26,7 @@ class LinearProgram:
         """The file's objective, from the value of the smallest cost."""
         return self.sign * value + self.offset
 
-    def in_its_words(self, message: str) -> str:
+    def restated(self, message: str) -> str:
         """What was proved of the cost, said of the objective."""
         if self.sign > 0:
             return message

@@ -17,7 +17,7 @@ from novikoff.data.batches import Batch, Records
 from novikoff.data.frames import FrameReader, is_frame, read_frame
 from novikoff.data.streams import (
     STANDARD_INPUT,
-    Ahead,
+    PeekableStream,
     Source,
     check_is_file,
     compression,
@@ -51,7 +51,7 @@ _COMPRESSIONS = (".gz", ".zst", ".zstd")
 class _Found:
     """What a reader has found out so far."""
 
-    def __init__(self, stream: Ahead | None) -> None:
+    def __init__(self, stream: PeekableStream | None) -> None:
         self.types: dict[str, pa.DataType] | None = None
         self.stamps: dict[str, tuple[int, int]] = {}
         self.stream = stream  # standard input, until it is used
@@ -178,7 +178,7 @@ class Reader:
             weakref.finalize(self._found, os.unlink, self._found.spool)
         return [Source(self._found.spool or STANDARD_INPUT, "standard input", self.formats[0])]
 
-    def _used_up(self) -> Ahead:
+    def _used_up(self) -> PeekableStream:
         stream, self._found.stream = self._found.stream, None
         if stream is None:
             raise ValueError("standard input can be read only once; save it to a file, and read that")
@@ -275,7 +275,7 @@ def _files(path: Any) -> tuple[str, ...]:
     return (name,)
 
 
-def _format_of(file: str, stream: Ahead | None) -> str:
+def _format_of(file: str, stream: PeekableStream | None) -> str:
     """From the name, or else from the first bytes."""
     name = file.lower()
     for ending in _COMPRESSIONS:

@@ -139,9 +139,9 @@ def _careful_squares(X, row):
             total = lost = 0.0
             for x in X[row]:
                 step = np.float64(x) * x - lost
-                grown = total + step
-                lost = (grown - total) - step
-                total = grown
+                new_total = total + step
+                lost = (new_total - total) - step
+                total = new_total
             return total
 
         return dense
@@ -150,9 +150,9 @@ def _careful_squares(X, row):
         total = lost = 0.0
         for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
             step = np.float64(X.data[j]) * X.data[j] - lost
-            grown = total + step
-            lost = (grown - total) - step
-            total = grown
+            new_total = total + step
+            lost = (new_total - total) - step
+            total = new_total
         return total
 
     return sparse

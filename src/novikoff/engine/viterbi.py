@@ -137,29 +137,29 @@ def _add_token(X, token, amount, label, weights, age, drift):
     if isinstance(X, types.Array):
 
         def dense(X, token, amount, label, weights, age, drift):
-            grown = size = 0.0
+            growth = size = 0.0
             for j in range(X.shape[1]):
                 step, old = amount * X[token, j], weights.emissions[j, label]
                 weights.used[j] = weights.used[j] or step != 0.0
                 weights.emissions[j, label] += step
                 drift.emissions[j, label] += age * step
-                grown += step * (2.0 * old + step)
+                growth += step * (2.0 * old + step)
                 size += abs(step) * (2.0 * abs(old) + abs(step))
-            return grown, size
+            return growth, size
 
         return dense
 
     def sparse(X, token, amount, label, weights, age, drift):
-        grown = size = 0.0
+        growth = size = 0.0
         for j in range(X.indptr[token], X.indptr[token + np.uint64(1)]):
             step, column = amount * X.data[j], X.indices[j]
             old = weights.emissions[column, label]
             weights.used[column] = True
             weights.emissions[column, label] += step
             drift.emissions[column, label] += age * step
-            grown += step * (2.0 * old + step)
+            growth += step * (2.0 * old + step)
             size += abs(step) * (2.0 * abs(old) + abs(step))
-        return grown, size
+        return growth, size
 
     return sparse
 
@@ -279,7 +279,7 @@ def _add_difference(X, first, last, gold, path, weights, age, drift, longest):
     emissions, links = weights.emissions, weights.links
     outside = links.shape[0] - 1
 
-    lead = grown = size = 0.0
+    lead = growth = size = 0.0
     for place in range(last - first):
         token, right, guess = np.uint64(first + place), gold[first + place], path[place]
         if right != guess:
@@ -297,7 +297,7 @@ def _add_difference(X, first, last, gold, path, weights, age, drift, longest):
         if right != guess:
             for label, amount in ((right, 1.0), (guess, -1.0)):
                 more, much = add_token(X, token, amount, label, weights, age, drift)
-                grown += more
+                growth += more
                 size += much
     right_before = guess_before = outside
     for place in range(last - first + 1):
@@ -307,12 +307,12 @@ def _add_difference(X, first, last, gold, path, weights, age, drift, longest):
                 old = links[a, b]
                 links[a, b] += amount
                 drift.links[a, b] += age * amount
-                grown += amount * (2.0 * old + amount)
+                growth += amount * (2.0 * old + amount)
                 size += 2.0 * abs(old) + 1.0
         right_before, guess_before = right, guess
 
     # ||w + d||^2 = ||w||^2 + 2 <w, d> + ||d||^2
-    square = grown - 2.0 * lead
+    square = growth - 2.0 * lead
     terms = 4.0 * (last - first + 1) * (emissions.shape[0] + 4)
     longest[0] = max(longest[0], square)
     longest[1] = max(longest[1], square + terms * 2.0**-52 * size)
