@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from novikoff.data.chunks import ChunkScores, score_chunks
     from novikoff.data.conll import read_conll, write_conll
     from novikoff.data.conllu import read_conllu, write_conllu
     from novikoff.data.sentences import Sentences
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from novikoff.estimators.perceptron import Perceptron
     from novikoff.estimators.sequence_perceptron import SequencePerceptron
     from novikoff.keep.models import load, save
+    from novikoff.learn.chunk_scores import ChunkScores, score_chunks
     from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
     from novikoff.learn.record import Run, Stopped
     from novikoff.learn.structured import StructuredPerceptron
@@ -69,8 +69,8 @@ _HOMES = {
     "Paraboloid": "estimators.lifts",
     "Perceptron": "estimators.perceptron",
     "SequencePerceptron": "estimators.sequence_perceptron",
-    "ChunkScores": "data.chunks",
-    "score_chunks": "data.chunks",
+    "ChunkScores": "learn.chunk_scores",
+    "score_chunks": "learn.chunk_scores",
     "Sentences": "data.sentences",
     "read_conll": "data.conll",
     "read_conllu": "data.conllu",

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from novikoff import solve_inequalities
-from novikoff.cli.programs import read_file
+from novikoff.data.programs import read_program
 from tests.cli.calling import call
 
 MPS = """\
@@ -45,7 +45,7 @@ def test_the_bakery_earns_490(folder):
 
 def test_rows_ranges_bounds_and_the_constant_of_a_file_are_read(tmp_path):
     (tmp_path / "small.mps").write_text(MPS)
-    program = read_file(str(tmp_path / "small.mps"))
+    program = read_program(str(tmp_path / "small.mps"))
     assert program.names == ("X", "Y", "Z")
     assert program.n_constraints == 4
     best = linprog(**program.arguments)
@@ -117,3 +117,10 @@ def test_a_certificate_is_not_written_over(folder, tmp_path):
 def test_a_certificate_of_arrays_says_how_to_check_it(tmp_path):
     (tmp_path / "system.cert").write_text(solve_inequalities([[1.0]]).to_json())
     assert "read_certificate(text).check(...)" in call("check", "system.cert", "any.csv", folder=tmp_path).err
+
+
+def test_the_command_refuses_a_quadratic_program(tmp_path):
+    (tmp_path / "square.mps").write_text(MPS.replace("ENDATA", "QUADOBJ\n    X X 2.0\nENDATA"))
+    done = call("lp", "square.mps", folder=tmp_path)
+    assert done.code == 1
+    assert "square.mps, line 22: the section 'QUADOBJ' is not part of a linear program" in done.err

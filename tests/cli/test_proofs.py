@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from novikoff.cli.certificates import read_certificate
 from novikoff.data import read
 from novikoff.engine.rounding import at_most
+from novikoff.keep.certificates import read_certificate
 from tests.cli.calling import call
 
 QUASI = "dose,age,ill\n0,30,no\n0,40,no\n1,30,yes\n1,40,no\n1,50,yes\n1,60,no\n"

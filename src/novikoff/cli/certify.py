@@ -64,7 +64,7 @@ def certify(
     from novikoff.cli.render import answer
     from novikoff.cli.training import certified, encoding_of, examples_of, open_table
     from novikoff.data.whole_file import WholeFile
-    from novikoff.show.report_writing import report_on
+    from novikoff.show.report.writing import report_on
 
     target = None if out is None else check_free(out, force)
     page = options.report_path(report, report_features, force)

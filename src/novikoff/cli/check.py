@@ -26,8 +26,8 @@ def check(certificate: str, file: str, format: str | None, output: Output) -> No
     they are shown, so that you can see whether it answers your question. The exit code is 0 if every claim holds, and 1
     if one fails or the file is another.
     """
-    from novikoff.cli.certificates import read_certificate
     from novikoff.cli.render import answer
+    from novikoff.keep.certificates import read_certificate
     from novikoff.prove.programs.check import ProgramCertificate
     from novikoff.prove.separable.certificate import Certificate
 
@@ -48,12 +48,12 @@ def check(certificate: str, file: str, format: str | None, output: Output) -> No
 def check_program(claimed: "ProgramCertificate", file: str, format: str | None) -> dict[str, Any]:
     """Check what is claimed of a linear program, and say what that is."""
     from novikoff.cli import documents
-    from novikoff.cli.programs import read_file
+    from novikoff.data.programs import read_program
     from novikoff.prove.exact.floats import nearest_float
 
     if format is not None:
         raise ValueError("--format is for tables; the certificate is about a linear program")
-    program = read_file(file)
+    program = read_program(file)
     claimed.check(**program.arguments)
     value = claimed.value
     return documents.document(

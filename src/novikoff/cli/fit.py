@@ -77,7 +77,7 @@ def fit(
     from novikoff.cli.training import encoding_of, examples_of, learn, open_table
     from novikoff.keep.models import save
     from novikoff.learn.linear_model import LinearModel
-    from novikoff.show.report_writing import report_on
+    from novikoff.show.report.writing import report_on
 
     target = check_free(model or default_model(file), force)
     page = options.report_path(report, report_features, force)

@@ -35,13 +35,13 @@ def lp(file: str, out: str | None, force: bool, tolerance: float, time_limit: fl
     """
     from novikoff.cli import documents
     from novikoff.cli.outputs import check_free
-    from novikoff.cli.programs import read_file
     from novikoff.cli.render import answer
+    from novikoff.data.programs import read_program
     from novikoff.data.whole_file import WholeFile
     from novikoff.prove.programs.search.linprog import linprog
 
     target = None if out is None else check_free(out, force)
-    program = read_file(file)
+    program = read_program(file)
     result = linprog(**program.arguments, options={"tolerance": tolerance, "time_limit": time_limit})
     proof = result.certificate
     if target is not None and (found := proof or result.approximate) is not None:

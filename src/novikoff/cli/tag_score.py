@@ -40,7 +40,7 @@ def score(
     from novikoff.cli.models import load_tagger
     from novikoff.cli.render import answer
     from novikoff.cli.sentences import columns_of, read_sentences
-    from novikoff.data.chunks import score_chunks
+    from novikoff.learn.chunk_scores import score_chunks
 
     tagger = load_tagger(model)
     sentences = read_sentences(file, columns_of(tagger, columns, file, labelled=True), separator, comment)

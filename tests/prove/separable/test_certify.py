@@ -428,3 +428,23 @@ def test_a_certificate_with_very_long_numbers_is_written_and_read():
     long = dataclasses.replace(certificate, obstruction=type(certificate.obstruction)(rows, weights, rivals))
     assert Certificate.from_json(long.to_json()).obstruction.weights == weights
     long.check(X, y)
+
+
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (
+            [[-3, 0, 1, -3], [-3, 0, 1, -3], [0, 0, 1, -1], [1, 0, 0, 0], [1, 1, 0, 0], [-1, 3, 1, 0]],
+            [1, -1, 1, 1, 1, -1],
+        ),
+        (
+            [[0.1, -1.5, -0.4], [0.0, 0.0, -0.2], [0.0, 0.0, -0.2], [0.0, -0.2, 0.1], [0.1, -1.5, -0.4]],
+            [1, -1, -1, -1, -1],
+        ),
+    ],
+)
+def test_weak_separators_have_no_bias_where_none_was_asked_for(X, y):
+    found = certify(X, y, fit_intercept=False)
+    assert found.verdict is Verdict.QUASI_SEPARABLE
+    assert found.weak_separator[-1] == 0
+    found.check(X, y)

@@ -91,7 +91,7 @@ def scaled_floats(vector: Sequence[int]) -> NDArray[np.float64]:
     [1.0, -0.25, 0.0]
     """
     largest = max(map(abs, vector), default=0)
-    return np.array([float(Fraction(value, largest)) if value else 0.0 for value in vector])
+    return np.array([value / largest if value else 0.0 for value in vector])  # correctly rounded, however long
 
 
 def power_of_two(exponent: int) -> Fraction:

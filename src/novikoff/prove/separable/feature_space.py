@@ -34,7 +34,8 @@ from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.subject import Subject, exact_labels, floor_of, header, names_of
 
 # Balls are made smaller, bits by bits, until the float that is claimed is certain; after the last, its safe side is.
-PRECISIONS = (128, 256, 512, 1024, 2048)
+# Two points that are as near to each other as floats can be differ by 2^-3222 under a kernel; 8192 bits see that.
+PRECISIONS = (128, 256, 512, 1024, 2048, 4096, 8192)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,17 +173,17 @@ def _separable(data: InFeatureSpace, found: Witnesses) -> Certificate:
     )
 
 
-def _lower_square(data: InFeatureSpace, coefficients: Sequence[int], bits: int) -> Interval:
-    """min_i <z_i, w>^2 / ||w||^2, if every product is positive."""
+def _lower_square(data: InFeatureSpace, coefficients: Sequence[int], bits: int) -> Interval | None:
+    """min_i <z_i, w>^2 / ||w||^2, if every product is positive; None if so many bits do not tell."""
     scores = data.scores(coefficients, bits)
     low, high = min(score[0] for score in scores), min(score[1] for score in scores)
-    if low <= 0:
+    if high <= 0 or (low <= 0 and bits == PRECISIONS[-1]):
         raise CertificateError("the coefficients do not have every example strictly on its side")
     used = [j for j, value in enumerate(coefficients) if value]
     square = data.products.square(used, [coefficients[j] for j in used], bits)
-    if square[0] <= 0:
+    if square[1] <= 0 or (square[0] <= 0 and bits == PRECISIONS[-1]):
         raise CertificateError("no kernel has this matrix: the length of a combination is not positive")
-    return Interval.of(low**2 / square[1], high**2 / square[0])
+    return Interval.of(low**2 / square[1], high**2 / square[0]) if low > 0 and square[0] > 0 else None
 
 
 def _upper_square(data: InFeatureSpace, support: Support | None, bits: int) -> Interval:
@@ -197,13 +198,17 @@ def _upper_square(data: InFeatureSpace, support: Support | None, bits: int) -> I
     return Interval.of(max(low, Fraction(0)) / total, max(high, Fraction(0)) / total)
 
 
-def _settled(compute: Callable[[int], Interval], rounded: Callable[[Fraction], Any], *, up: bool) -> Any:
+def _settled(compute: Callable[[int], Interval | None], rounded: Callable[[Fraction], Any], *, up: bool) -> Any:
     """What both ends of an interval round to, with as many bits as that takes; at last the safe end's."""
+    safe = None
     for bits in PRECISIONS:
-        low, high = compute(bits)
-        if rounded(low) == rounded(high):
-            break
-    return rounded(high) if up else rounded(low)
+        interval = compute(bits)
+        if interval is not None:
+            low, high = (rounded(end) for end in interval)
+            safe = high if up else low
+            if low == high:
+                break
+    return safe
 
 
 def _not_separable(data: InFeatureSpace, found: Witnesses) -> Certificate:

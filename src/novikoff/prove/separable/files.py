@@ -53,10 +53,11 @@ def to_dict(certificate: Certificate) -> dict[str, Any]:
 def _claims(c: Certificate) -> dict[str, Any]:
     lower, upper = c.margin
     known = absent_margin(c.verdict, c.obstruction is not None)
+    has_separator = c.vector is not None or c.coefficients is not None
     claims = {
         "verdict": c.verdict.value,
         "arithmetic": c.arithmetic,
-        "margin_at_least": None if lower == known.lower else lower,
+        "margin_at_least": None if lower == known.lower and not has_separator else lower,
         "margin_at_most": None if upper == known.upper else upper,
         "geometric_margin": c.geometric_margin or None,
         "mistake_bound": None if c.mistake_bound is None else integers([c.mistake_bound])[0],
@@ -120,7 +121,11 @@ def from_json(text: str | bytes) -> Certificate:
     claimed = _read_claims(claims, witnesses, verdict, found["obstruction"] is not None)
     for part in (fields, data, question, claims, witnesses):
         part.close()
-    return Certificate(verdict=verdict, **subject, **claimed, **found)
+    certificate = Certificate(verdict=verdict, **subject, **claimed, **found)
+    for name in ("margin_at_least", "margin_at_most", "geometric_margin"):
+        if claims.has(name) != (name in _claims(certificate)):
+            claims.fail(f"has {name} though it says nothing, or lacks it")
+    return certificate
 
 
 def _read_data(data: ProofFields) -> dict[str, Any]:
@@ -231,6 +236,8 @@ def _read_divergences(witnesses: ProofFields) -> dict[Any, Divergence]:
     found: dict[Any, Divergence] = {}
     for part in witnesses.parts("divergences"):
         column = _column(part, part.value("column"))
+        if column in found:
+            part.fail(f"has the column {column!r} a second time")
         separators = part.each("separators", _vector(part), most=2)
         weights = part.each("weights", part.positive)
         found[column] = Divergence("", part.rows("rows"), weights, part.integer("scale", least=1), separators)

@@ -136,9 +136,11 @@ class Face:
 
     def outside(self, coordinates: Sequence[int]) -> Whole:
         """A vector given in coordinates of the basis, in the whole space."""
-        if self.basis is None:
-            return list(coordinates)
-        return [dot(coordinates, column) for column in zip(*self.basis, strict=True)]
+        vector = list(coordinates)
+        if self.basis is not None:
+            vector = [dot(coordinates, column) for column in zip(*self.basis, strict=True)]
+        # Without a constant every point is 0 in the last place, and what stands there is of no use but to be refused.
+        return vector if self.points.constant else [*vector[:-1], 0]
 
     def is_separated_by(self, vector: Whole) -> bool:
         if not all(dot(unit, vector) > 0 for unit in self.extra):

@@ -44,6 +44,8 @@ class WholeFace:
 
 def whole_face(points: Points, clock: Clock) -> WholeFace | None:
     """The points on which every weak separator vanishes; None if it could not be proved that a combination is 0."""
+    if clock.is_over():
+        return None
     even = _Even.of(points)
     on_face = _face(even.Z, clock)
     if on_face is None or not on_face.any():

@@ -10,7 +10,7 @@ NAMES = ("c", "A_ub", "b_ub", "A_eq", "b_eq", "bounds")
 
 
 @dataclass(frozen=True)
-class FiledProgram:
+class LinearProgram:
     """A program as `linprog` takes it, the names of its variables, and what the file's objective is made of."""
 
     arguments: dict[str, Any]
@@ -33,14 +33,14 @@ class FiledProgram:
         return message.replace("a smaller cost", "a larger objective").replace("the cost falls", "the objective grows")
 
 
-def read_file(path: str) -> FiledProgram:
+def read_program(path: str) -> LinearProgram:
     """The program in a file."""
     if not os.path.isfile(path):
         raise FileNotFoundError(f"there is no file {path}; check the path")
     return _from_npz(path) if path.endswith(".npz") else _from_mps(path)
 
 
-def _from_npz(path: str) -> FiledProgram:
+def _from_npz(path: str) -> LinearProgram:
     import zipfile
 
     try:
@@ -50,11 +50,11 @@ def _from_npz(path: str) -> FiledProgram:
             arguments = dict(arrays)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is no linear program: {error}") from error
-    return FiledProgram(arguments, tuple(f"x{number}" for number in range(arguments["c"].size)))
+    return LinearProgram(arguments, tuple(f"x{number}" for number in range(arguments["c"].size)))
 
 
-def _from_mps(path: str) -> FiledProgram:
-    from novikoff.cli.mps import read_mps
+def _from_mps(path: str) -> LinearProgram:
+    from novikoff.data.mps import read_mps
 
     model, arguments = read_mps(path)
-    return FiledProgram(arguments, tuple(model.columns), model.sense, model.offset)
+    return LinearProgram(arguments, tuple(model.columns), model.sense, model.offset)

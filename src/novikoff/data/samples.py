@@ -1,4 +1,4 @@
-"""Small data sets to try the commands on, made here: a seeded database of cars, and what fits on a page.
+"""Small data sets to try the library on, made here: a seeded database of cars, and what fits on a page.
 
 One of the notes begins with a database of cars: which are sport cars? It has a sport car with 4 doors, made in 1997
 by Quaky, the manufacturer 6, and a tractor made by General Mess, the manufacturer 3. They are the first two records.
@@ -190,20 +190,13 @@ ENDATA
 """
 
 
-class Example(NamedTuple):
-    """What makes a file, and what to try with it."""
-
-    make: Callable[[], str]
-    command: str
-
-
-EXAMPLES = {
-    "cars.csv": Example(cars, "fit cars.csv --label sport_car"),
-    "six_points.svm": Example(six_points, "fit six_points.svm --readout last --no-fit-intercept --no-shuffle"),
-    "xor.csv": Example(xor, "certify xor.csv --label bits"),
-    "circle.csv": Example(circle, "certify circle.csv --label where"),
-    "animals.csv": Example(animals, "fit animals.csv --label class --ignore name"),
-    "chunks.conll": Example(chunks, "tag train chunks.conll --templates templates.txt"),
-    "templates.txt": Example(templates, "tag train chunks.conll --templates templates.txt"),
-    "bakery.mps": Example(bakery, "lp bakery.mps"),
+SAMPLES: dict[str, Callable[[], str]] = {
+    "cars.csv": cars,
+    "six_points.svm": six_points,
+    "xor.csv": xor,
+    "circle.csv": circle,
+    "animals.csv": animals,
+    "chunks.conll": chunks,
+    "templates.txt": templates,
+    "bakery.mps": bakery,
 }

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from novikoff.prove.separable.certificate import Certificate
-from novikoff.show.report_markup import Markup, element, section
+from novikoff.show.report.markup import Markup, element, section
 
 
 @dataclass(frozen=True)

@@ -10,18 +10,18 @@ from novikoff.features.encode import Encoding
 from novikoff.learn.linear_model import LinearModel
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.question import Verdict
-from novikoff.show.report_check import Names, check_section
-from novikoff.show.report_evidence import Evidence
-from novikoff.show.report_markup import Markup, cut, element, name
-from novikoff.show.report_proof import certificate_section, proof_section, theorem_section
-from novikoff.show.report_sections import (
+from novikoff.show.report.check import Names, check_section
+from novikoff.show.report.evidence import Evidence
+from novikoff.show.report.markup import Markup, cut, element, name
+from novikoff.show.report.proof import certificate_section, proof_section, theorem_section
+from novikoff.show.report.sections import (
     confusion_section,
     data_section,
     picture_section,
     run_section,
     weights_section,
 )
-from novikoff.show.report_style import POLICY, STYLE
+from novikoff.show.report.style import POLICY, STYLE
 from novikoff.show.style import GAMMA, bound_in_words
 
 

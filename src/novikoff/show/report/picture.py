@@ -15,7 +15,7 @@ from novikoff.learn.linear_memory import read_out
 from novikoff.learn.linear_model import LinearModel
 from novikoff.prove.separable.certificate import Certificate, Planes
 from novikoff.prove.separable.margin import Separator
-from novikoff.show.charts import Line, Scatter
+from novikoff.show.report.charts import Line, Scatter
 
 Floats = NDArray[np.float64]
 

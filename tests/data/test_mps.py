@@ -6,9 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from novikoff.cli.mps import MPSError, read_mps
-from novikoff.cli.programs import read_file
-from tests.cli.calling import call
+from novikoff.data.mps import MPSError, read_mps
+from novikoff.data.programs import read_program
 
 SMALL = """\
 NAME          SMALL
@@ -58,7 +57,7 @@ def test_rows_columns_and_limits_are_what_the_file_says(tmp_path):
 def test_a_compressed_file_is_read(tmp_path):
     _, program = model(tmp_path, SMALL, "a.mps.gz")
     assert program["c"].tolist() == [1, 2]
-    assert read_file(str(tmp_path / "a.mps.gz")).names == ("X", "Y")
+    assert read_program(str(tmp_path / "a.mps.gz")).names == ("X", "Y")
 
 
 @pytest.mark.parametrize(
@@ -157,13 +156,6 @@ def test_a_range_that_leaves_the_floats_is_refused(tmp_path):
         "BOUNDS", "RANGES\n    R MYEQN 1.7e308\nBOUNDS"
     )
     assert "beyond float64" in refusal(tmp_path, text)
-
-
-def test_the_command_refuses_a_quadratic_program(tmp_path):
-    (tmp_path / "square.mps").write_text(SMALL.replace("ENDATA", "QUADOBJ\n    X X 2.0\nENDATA"))
-    done = call("lp", "square.mps", folder=tmp_path)
-    assert done.code == 1
-    assert "square.mps, line 18: the section 'QUADOBJ' is not part of a linear program" in done.err
 
 
 def test_our_reader_and_that_of_highs_agree(tmp_path):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.show.report_markup import LONGEST_HINT, Markup, cut, element, joined, worded
+from novikoff.show.report.markup import LONGEST_HINT, Markup, cut, element, joined, worded
 
 Floats = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ from novikoff.engine.rounding import at_most
 from novikoff.features.encode import Encoding
 from novikoff.learn.linear_model import LinearModel
 from novikoff.learn.record import Run, Stopped, counted
-from novikoff.show.charts import Bar, Curve, bar_chart, column_chart, line_chart, scatter
-from novikoff.show.report_check import Names
-from novikoff.show.report_evidence import Evidence
-from novikoff.show.report_markup import (
+from novikoff.show.report.charts import Bar, Curve, bar_chart, column_chart, line_chart, scatter
+from novikoff.show.report.check import Names
+from novikoff.show.report.evidence import Evidence
+from novikoff.show.report.markup import (
     Markup,
     cut,
     element,

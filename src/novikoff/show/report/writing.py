@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from novikoff.learn.linear_model import LinearModel
     from novikoff.learn.vote import Mistakes
     from novikoff.prove.separable.certificate import Certificate
-    from novikoff.show.report_check import Names
-    from novikoff.show.report_evidence import Evidence
-    from novikoff.show.report_picture import Columns
+    from novikoff.show.report.check import Names
+    from novikoff.show.report.evidence import Evidence
+    from novikoff.show.report.picture import Columns
 
 
 class Examples(Protocol):
@@ -49,7 +49,7 @@ class Report:
     @property
     def needs_mistakes(self) -> bool:
         """Whether the proof will be followed, mistake by mistake."""
-        from novikoff.show.report_evidence import FOLLOWED_NUMBERS
+        from novikoff.show.report.evidence import FOLLOWED_NUMBERS
 
         return self.examples.n_numbers <= FOLLOWED_NUMBERS
 
@@ -57,7 +57,7 @@ class Report:
         self, model: "LinearModel", certificate: "Certificate | None", mistakes: "Mistakes | None", model_file: Path
     ) -> None:
         """Write the report on a model."""
-        from novikoff.show.report import fit_report
+        from novikoff.show.report.page import fit_report
 
         found = self._evidence(model=model, certificate=certificate, mistakes=mistakes)
         names = replace(self.names, model_file=str(model_file))
@@ -65,14 +65,14 @@ class Report:
 
     def on_certificate(self, certificate: "Certificate", certificate_file: Path | None) -> None:
         """Write the report on a certificate."""
-        from novikoff.show.report import certify_report
+        from novikoff.show.report.page import certify_report
 
         found = self._evidence(certificate=certificate)
         names = replace(self.names, certificate_file=None if certificate_file is None else str(certificate_file))
         self._write(certify_report(certificate, found, names, encoding=self.examples.encoding))
 
     def _evidence(self, **parts: Any) -> "Evidence":
-        from novikoff.show.report_evidence import gather
+        from novikoff.show.report.evidence import gather
 
         return gather(self.examples, n_rows=self.examples.blocks.n_rows, columns=self.columns, **parts)
 
@@ -94,8 +94,8 @@ def report_on(
     """
     if path is None:
         return None
-    from novikoff.show.report_check import Names
-    from novikoff.show.report_picture import columns_to_draw
+    from novikoff.show.report.check import Names
+    from novikoff.show.report.picture import columns_to_draw
 
     columns = columns_to_draw(examples.encoding, examples.blocks.n_columns, examples, features or ())
     source, files, label = table

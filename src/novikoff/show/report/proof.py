@@ -11,9 +11,9 @@ from novikoff.learn.record import Run, counted
 from novikoff.prove.run.follow import FollowedProof
 from novikoff.prove.separable.certificate import Certificate, Obstruction, Support
 from novikoff.prove.separable.question import Problem, Verdict
-from novikoff.show.charts import Curve, line_chart
-from novikoff.show.report_evidence import Evidence
-from novikoff.show.report_markup import (
+from novikoff.show.report.charts import Curve, line_chart
+from novikoff.show.report.evidence import Evidence
+from novikoff.show.report.markup import (
     Markup,
     cut,
     element,

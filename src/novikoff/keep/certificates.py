@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from novikoff.keep.layout import read_header
 from novikoff.prove.certificates import AnyCertificate
 from novikoff.prove.certificates import read_certificate as read_text
 from novikoff.prove.exact.document import CertificateError
@@ -26,8 +27,6 @@ def certificate_text(path: Path) -> str | bytes:
         beginning = file.read(1)
     if not beginning or beginning in JSON_BEGINS:
         return path.read_bytes()
-    from novikoff.keep.models import read_header
-
     text = read_header(path).get("certificate")
     if text is None:
         raise CertificateError("the model has none")

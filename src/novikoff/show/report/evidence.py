@@ -22,8 +22,8 @@ from novikoff.prove.separable.certificate import Certificate, as_unit
 from novikoff.prove.separable.kesler import kesler_points, point_numbers
 from novikoff.prove.separable.margin import Separator
 from novikoff.prove.separable.question import Verdict
-from novikoff.show.charts import Scatter
-from novikoff.show.report_picture import Columns, Sketch
+from novikoff.show.report.charts import Scatter
+from novikoff.show.report.picture import Columns, Sketch
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
