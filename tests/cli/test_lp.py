@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from novikoff import solve_inequalities
 from novikoff.data.programs import read_program
 from tests.cli.calling import call
 
@@ -90,6 +91,32 @@ def test_an_archive_with_other_arrays_is_refused(tmp_path):
     done = call("lp", "other.npz", folder=tmp_path)
     assert done.code == 1
     assert "it has x, but needs c" in done.err
+
+
+def test_the_proof_is_written_and_holds_for_its_own_program_only(folder, tmp_path):
+    where = tmp_path / "bakery.cert"
+    solved = call("lp", "bakery.mps", "--out", str(where), "--json", folder=folder)
+    assert (solved.code, solved.json["out"]) == (0, str(where))
+    checked = call("check", str(where), "bakery.mps", "--json", folder=folder)
+    assert (checked.code, checked.json["holds"]) == (0, True)
+    assert checked.json["certificate"]["objective"] == 490
+    assert checked.json["certificate"]["meaning"] == "no point has a larger objective than x"
+    assert "proved again from the program" in call("check", str(where), "bakery.mps", folder=folder).out
+    (tmp_path / "small.mps").write_text(MPS)
+    refused = call("check", str(where), "small.mps", folder=tmp_path)
+    assert refused.code == 1
+    assert "about another program" in refused.err
+
+
+def test_a_certificate_is_not_written_over(folder, tmp_path):
+    (tmp_path / "bakery.cert").write_text("mine")
+    assert "--force" in call("lp", "bakery.mps", "--out", str(tmp_path / "bakery.cert"), folder=folder).err
+    assert (tmp_path / "bakery.cert").read_text() == "mine"
+
+
+def test_a_certificate_of_arrays_says_how_to_check_it(tmp_path):
+    (tmp_path / "system.cert").write_text(solve_inequalities([[1.0]]).to_json())
+    assert "read_certificate(text).check(...)" in call("check", "system.cert", "any.csv", folder=tmp_path).err
 
 
 def test_the_command_refuses_a_quadratic_program(tmp_path):

@@ -9,6 +9,7 @@ from novikoff.cli import options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
+    from novikoff.prove.programs.check import ProgramCertificate
     from novikoff.prove.separable.certificate import Certificate
 
 
@@ -18,26 +19,70 @@ if TYPE_CHECKING:
 @options.file_format
 @options.answering
 def check(certificate: str, file: str, format: str | None, output: Output) -> None:
-    """Prove every claim of the certificate CERT again, from the table FILE.
+    """Prove every claim of the certificate CERT again, from the table or the linear program FILE.
 
-    CERT is what `novikoff certify --out` wrote, or a model that `novikoff fit` certified. The check shares nothing with
-    the search that found the proof. A proof is about certain columns, labels and classes: they are shown, so that you
-    can see whether it answers your question. The exit code is 0 if every claim holds, and 1 if one fails or the table
-    is another.
+    CERT is what `novikoff certify --out` or `novikoff lp --out` wrote, or a model that `novikoff fit` certified. The
+    check shares nothing with the search that found the proof. A proof is about certain columns, labels and classes:
+    they are shown, so that you can see whether it answers your question. The exit code is 0 if every claim holds, and 1
+    if one fails or the file is another.
     """
-    from novikoff.cli import documents
-    from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
-    from novikoff.data.reading import read
     from novikoff.keep.certificates import read_certificate
+    from novikoff.prove.programs.check import ProgramCertificate
+    from novikoff.prove.separable.certificate import Certificate
 
     claimed = read_certificate(Path(certificate))
+    if isinstance(claimed, ProgramCertificate):
+        document = check_program(claimed, file, format)
+        answer(output, document, lambda: program_panel(document, certificate))
+    elif isinstance(claimed, Certificate):
+        document = check_table(claimed, file, format, output)
+        answer(output, document, lambda: panel(document, certificate))
+    else:
+        raise ValueError(
+            f"{certificate} is about no file that this command reads; in Python "
+            "novikoff.prove.certificates.read_certificate(text).check(...) takes the arrays that it is about"
+        )
+
+
+def check_program(claimed: "ProgramCertificate", file: str, format: str | None) -> dict[str, Any]:
+    """Check what is claimed of a linear program, and say what that is."""
+    from novikoff.cli import documents
+    from novikoff.data.programs import read_program
+    from novikoff.prove.exact.floats import nearest_float
+
+    if format is not None:
+        raise ValueError("--format is for tables; the certificate is about a linear program")
+    program = read_program(file)
+    claimed.check(**program.arguments)
+    value = claimed.value
+    return documents.document(
+        "check",
+        file=file,
+        holds=True,
+        data=claimed.about._asdict(),
+        certificate={
+            "status": claimed.claim,
+            "meaning": program.in_its_words(claimed.meaning),
+            "arithmetic": claimed.arithmetic,
+            "violation": claimed.violation,
+            "objective": None if value is None else program.objective(nearest_float(value)),
+        },
+    )
+
+
+def check_table(claimed: "Certificate", file: str, format: str | None, output: Output) -> dict[str, Any]:
+    """Check what is claimed of a table, and say what that is."""
+    from novikoff.cli import documents
+    from novikoff.cli.progress import progress
+    from novikoff.data.reading import read
+
     label = None if claimed.table is None else claimed.table.label
     types = None if claimed.table is None else claimed.table.encoding.types
     reader = read(file, label=label, format=format, types=types)
     with progress(output.quiet) as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))
-    document = documents.document(
+    return documents.document(
         "check",
         file=file,
         rows=claimed.n_rows,
@@ -45,7 +90,6 @@ def check(certificate: str, file: str, format: str | None, output: Output) -> No
         data=described_subject(claimed),
         certificate=documents.described_certificate(claimed),
     )
-    answer(output, document, lambda: panel(document, certificate))
 
 
 def described_subject(claimed: "Certificate") -> dict[str, Any]:
@@ -83,5 +127,25 @@ def panel(document: dict[str, Any], certificate: str) -> Any:
             ("regression", wording.diverging(found)),
             ("fingerprint", f"SHA-256 {listed([data['sha256'][:16] + '...'])}"),
             ("checked", "every claim holds; it was proved again from the data"),
+        ],
+    )
+
+
+def program_panel(document: dict[str, Any], certificate: str) -> Any:
+    """That the claim holds, what it is, and of which program."""
+    from novikoff.cli.render import facts
+    from novikoff.learn.record import counted
+
+    found, data = document["certificate"], document["data"]
+    counts = ", ".join(counted(data[f"{name}s"], name) for name in ("variable", "equation"))
+    inequalities = "1 inequality" if data["inequalities"] == 1 else f"{data['inequalities']:,} inequalities"
+    return facts(
+        f"novikoff check {certificate}",
+        [
+            ("data", f"{document['file']}: {counts}, {inequalities}, the same program as the one certified"),
+            ("outcome", f"{found['status']} ({found['arithmetic']}): {found['meaning']}"),
+            ("objective", None if found["objective"] is None else f"{found['objective']:.12g}"),
+            ("fingerprint", f"SHA-256 {data['sha256'][:16]}..."),
+            ("checked", "the claim holds; it was proved again from the program"),
         ],
     )

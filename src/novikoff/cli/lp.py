@@ -15,6 +15,8 @@ SHOWN = 20
 
 @click.command()
 @click.argument("file", type=click.Path())
+@click.option("--out", type=click.Path(), metavar="CERT", help="Where to write the certificate, for `novikoff check`.")
+@options.force
 @click.option(
     "--tolerance",
     type=click.FloatRange(min=0, min_open=True),
@@ -25,20 +27,28 @@ SHOWN = 20
 )
 @options.time_limit("Seconds after which to give up as undecided.", default=60.0)
 @options.answering
-def lp(file: str, tolerance: float, time_limit: float, output: Output) -> int:
+def lp(file: str, out: str | None, force: bool, tolerance: float, time_limit: float, output: Output) -> int:
     """Solve the linear program FILE by the rescaled perceptron, with proof.
 
     FILE is MPS, or .npz with c, and perhaps A_ub, b_ub, A_eq, b_eq and bounds, as for SciPy's linprog. The exit code is
     the outcome: 0 optimal, 20 infeasible, 21 unbounded, each proved in exact arithmetic; 22 undecided.
     """
     from novikoff.cli import documents
+    from novikoff.cli.outputs import check_free
     from novikoff.cli.render import answer
     from novikoff.data.programs import read_program
+    from novikoff.data.whole_file import WholeFile
     from novikoff.prove.programs.search.linprog import linprog
 
+    target = None if out is None else check_free(out, force)
     program = read_program(file)
     result = linprog(**program.arguments, options={"tolerance": tolerance, "time_limit": time_limit})
     proof = result.certificate
+    if target is not None and (found := proof or result.approximate) is not None:
+        with WholeFile(target) as file_out:
+            file_out.write(found.to_json().encode() + b"\n")
+    else:
+        target = None
     x = None if result.x is None else dict(zip(program.names, result.x.tolist(), strict=True))
     document = documents.document(
         "lp",
@@ -53,6 +63,7 @@ def lp(file: str, tolerance: float, time_limit: float, output: Output) -> int:
         message=program.restated(result.message),
         iterations=result.nit,
         rescalings=result.rescalings,
+        out=None if target is None else str(target),
     )
     answer(output, document, lambda: panel(document))
     return CODES[result.status]
@@ -79,5 +90,6 @@ def panel(document: dict[str, Any]) -> Any:
             ("solution", stacked(columns(("", ""), used[:SHOWN]), more) if used else None),
             ("proof", document["message"]),
             ("work", work),
+            ("certificate", document["out"]),
         ],
     )

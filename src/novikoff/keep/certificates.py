@@ -3,20 +3,21 @@
 from pathlib import Path
 
 from novikoff.keep.layout import read_header
+from novikoff.prove.certificates import AnyCertificate
+from novikoff.prove.certificates import read_certificate as read_text
 from novikoff.prove.exact.document import CertificateError
-from novikoff.prove.separable.certificate import Certificate
 
 # What no certificate file can begin with, and every model file does: the length of its header, in 8 bytes.
 JSON_BEGINS = b" \t\r\n{"
 
 
-def read_certificate(path: Path) -> Certificate:
-    """The certificate in a file that `novikoff certify --out` or `novikoff fit` wrote. It is not yet checked."""
+def read_certificate(path: Path) -> AnyCertificate:
+    """The certificate in a file of its own, which `--out` of some commands writes, or in a model. It is not checked."""
     try:
-        return Certificate.from_json(certificate_text(path))
+        return read_text(certificate_text(path))
     except CertificateError as error:
         raise CertificateError(
-            f"{path} is no certificate, or is cut off ({error}); make it with novikoff certify --out"
+            f"{path} is no certificate, or is cut off ({error}); make it with --out of novikoff certify or novikoff lp"
         ) from None
 
 

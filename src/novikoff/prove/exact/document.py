@@ -58,8 +58,8 @@ class ProofFields(Fields):
         return self.each(name, self.as_whole)
 
 
-def read_proof(text: str | bytes, kind: str) -> ProofFields:
-    """The fields of a proof of some kind; raises `CertificateError` for everything else."""
+def read_proof(text: str | bytes, *kinds: str) -> ProofFields:
+    """The fields of a proof of one of these kinds; raises `CertificateError` for everything else."""
     try:
         content = parse(text)
     except JSONError as error:
@@ -69,7 +69,7 @@ def read_proof(text: str | bytes, kind: str) -> ProofFields:
     if type(found) is not int or found != FORMAT:
         older = " Format 1 cannot be checked in full; certify the data again." if found == 1 else ""
         raise CertificateError(f"the certificate has the format {found!r:.60}; this version reads {FORMAT}.{older}")
-    fields.choice("kind", (kind,))
+    fields.choice("kind", kinds)
     return fields
 
 

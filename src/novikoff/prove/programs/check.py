@@ -85,15 +85,19 @@ class ProgramCertificate:
 
     def __str__(self) -> str:
         n, m, k, sha256 = self.about
-        return f"Of the program with {n} variables, {m} inequalities and {k} equations ({sha256[:12]}): {self._said()}."
+        cost = "" if self.value is None else f", which has {nearest_float(self.value):.12g}"
+        program = f"the program with {n} variables, {m} inequalities and {k} equations ({sha256[:12]})"
+        return f"Of {program}: {self.meaning}{cost}."
 
-    def _said(self) -> str:
+    @property
+    def meaning(self) -> str:
+        """What the claim says, in words."""
         if self.claim == "approximate":
             return (
                 f"a point and multipliers obey everything up to {at_most(self.violation, 3)}, which proves no optimum"
             )
         return {
-            "optimal": f"no point has a cost below {nearest_float(self.value or ZERO):.12g}, and x has it",
+            "optimal": "no point has a smaller cost than x",
             "infeasible": "no point obeys all constraints",
             "unbounded": "the cost falls for ever along a ray",
         }.get(self.claim, "nothing")
