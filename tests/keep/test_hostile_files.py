@@ -278,7 +278,7 @@ def test_a_newer_format_says_who_wrote_it_and_what_to_do(path):
         ),
         ("perceptron-1", lambda header: header["state"].update(mistakes=10**6), "more mistakes than examples"),
         ("perceptron-1", lambda header: header["state"].update(examples=-1), "examples = -1, not a whole number"),
-        ("perceptron-1", lambda header: header["state"].pop("tie"), "state, has no field 'tie'"),
+        ("perceptron-1", lambda header: header["state"].pop("tie"), "state in the header has no field 'tie'"),
         ("vote-1", lambda header: header["state"].update(mistakes=1), "mistakes were kept, but 1 were made"),
         ("sequence-1", lambda header: header["classes"].append("B-X"), "a label occurs twice"),
         ("sequence-1", lambda header: header["state"]["features"].update(templates=["w[0]"] * 3), "array"),
