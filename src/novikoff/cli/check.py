@@ -63,7 +63,7 @@ def check_program(claimed: "ProgramCertificate", file: str, format: str | None) 
         data=claimed.about._asdict(),
         certificate={
             "status": claimed.claim,
-            "meaning": program.in_its_words(claimed.meaning),
+            "meaning": program.restated(claimed.meaning),
             "arithmetic": claimed.arithmetic,
             "violation": claimed.violation,
             "objective": None if value is None else program.objective(nearest_float(value)),
