@@ -20,7 +20,7 @@ from novikoff import Perceptron, SequencePerceptron, read_conll, score_chunks, w
 from novikoff.data.sentences import Sentences
 from novikoff.features.templates import TemplateIndex
 from novikoff.features.tokens import as_columns, number_labels
-from novikoff.learn.sequence import sequence_perceptron
+from novikoff.learn.chain.space import sequence_perceptron
 
 COLUMNS = ("w", "p", "chunk")
 EPOCHS = 10
@@ -83,7 +83,7 @@ def we_train(path: Path, seconds: dict[str, list[float]]) -> SequencePerceptron:
     seconds["we, file to model"].append(time.perf_counter() - start)
     _, tokens, labels, names = our_features(path)
     start = time.perf_counter()
-    sequence_perceptron(tokens, labels, len(names), max_epochs=EPOCHS, seed=0)
+    sequence_perceptron(tokens, labels, len(names), max_epochs=EPOCHS, random_state=0)
     seconds["we, training alone"].append(time.perf_counter() - start)
     return model
 

@@ -33,7 +33,7 @@ def report(seconds):
 
 OURS = """
 from novikoff.data import read
-from novikoff.learn.files import learn_from
+from novikoff.learn.linear.files import learn_from
 learn_from([([[1.0, 0.0]], [1.0]), ([[-1.0, 2.0]], [0.0])] * 2, max_epochs=epochs, shuffle=False)  # compiled, or loaded
 label = sys.argv[3] if len(sys.argv) > 3 else None
 if label is None:

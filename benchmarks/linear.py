@@ -219,7 +219,7 @@ start = time.perf_counter()
 import numba
 imported = time.perf_counter()
 import numpy as np
-from novikoff.learn.linear import perceptron
+from novikoff.learn.linear.space import perceptron
 X = np.random.default_rng(0).standard_normal((1000, 20))
 perceptron(X, np.where(X[:, 0] >= 0, 1, -1))
 print(time.perf_counter() - imported)
@@ -228,7 +228,7 @@ print(time.perf_counter() - imported)
 MEMORY = """
 import resource, sys
 import numpy as np
-from novikoff.learn.linear import perceptron
+from novikoff.learn.linear.space import perceptron
 rows = int(sys.argv[1])
 perceptron(np.eye(2), [-1, 1])
 X = np.empty((rows, 100))

@@ -24,9 +24,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from timing import show_ratio
 
 from novikoff import Perceptron
-from novikoff.learn.kernel import kernel_perceptron
-from novikoff.learn.kernel_readout import decide
-from novikoff.learn.kernels import as_points
+from novikoff.learn.kernel.kernels import as_points
+from novikoff.learn.kernel.readout import decide
+from novikoff.learn.kernel.space import kernel_perceptron
 
 # Figures of the paper by (d, T): error in percent of vote, average, last (not normalised), support rows, mistakes. They
 # were written down from memory; those that could be checked by an independent run agree within its noise.
@@ -122,7 +122,7 @@ def table(arguments):
 
 def learn(X, y, d, T):
     options = {"kernel": "poly", "gamma": 1.0, "coef0": 1.0, "degree": d, "n_classes": 10}
-    return kernel_perceptron(X, y, **options, readout="vote", max_epochs=T, seed=0)
+    return kernel_perceptron(X, y, **options, readout="vote", max_epochs=T, random_state=0)
 
 
 def told(figure):

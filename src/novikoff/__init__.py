@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from novikoff.estimators.sequence_perceptron import SequencePerceptron
     from novikoff.keep.models import load, save
     from novikoff.learn.chunk_scores import ChunkScores, score_chunks
+    from novikoff.learn.history import Run, Stopped
     from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
-    from novikoff.learn.record import Run, Stopped
-    from novikoff.learn.structured import StructuredPerceptron
+    from novikoff.learn.structure.space import StructuredPerceptron
     from novikoff.prove.exact.document import CertificateError
     from novikoff.prove.expressivity.ball import Ball, NoBall
     from novikoff.prove.expressivity.search.separating_ball import separating_ball
@@ -76,13 +76,13 @@ _HOMES = {
     "read_conllu": "data.conllu",
     "write_conll": "data.conll",
     "write_conllu": "data.conllu",
-    "StructuredPerceptron": "learn.structured",
+    "StructuredPerceptron": "learn.structure.space",
     "load": "keep.models",
     "save": "keep.models",
     "OnlinePerceptron": "learn.online",
     "predict_reveal_learn": "learn.online",
-    "Run": "learn.record",
-    "Stopped": "learn.record",
+    "Run": "learn.history",
+    "Stopped": "learn.history",
     "Separator": "prove.separable.margin",
     "margins": "prove.separable.margin",
     "multiclass_margins": "prove.separable.margin",

@@ -9,7 +9,7 @@ import pytest
 from novikoff.data import read
 from novikoff.features.encode import learn_encoding
 from novikoff.keep.models import load, load_plain
-from novikoff.learn.files import learn_from
+from novikoff.learn.linear.files import learn_from
 from tests.cli.calling import call
 
 
@@ -22,7 +22,7 @@ from tests.cli.calling import call
             "--readout last --no-shuffle --no-fit-intercept",
             {"readout": "last", "shuffle": False, "fit_intercept": False},
         ),
-        ("--max-epochs none --tie predict --random-state 5", {"max_epochs": None, "tie": "predict", "seed": 5}),
+        ("--max-epochs none --tie predict --random-state 5", {"max_epochs": None, "tie": "predict", "random_state": 5}),
         ("--min-margin 0.9", {"min_margin": 0.9}),
     ],
 )
@@ -30,7 +30,7 @@ def test_the_command_learns_what_the_library_learns(folder, options, same):
     done = call("fit", "cars.csv", "--label", "sport_car", "--force", "--quiet", *options.split(), folder=folder)
     assert done.code == 0
     reader = read(folder / "cars.csv", label="sport_car")
-    expected = learn_from(reader, **{"seed": 0, **same})
+    expected = learn_from(reader, **{"random_state": 0, **same})
     model = load_plain(folder / "cars.novikoff")
     np.testing.assert_array_equal(model.memory.weights, expected.memory.weights)
     np.testing.assert_array_equal(model.memory.drift, expected.memory.drift)

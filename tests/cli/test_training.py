@@ -8,7 +8,7 @@ import pytest
 from novikoff.cli.progress import Bar, DelayedInterrupt
 from novikoff.cli.training import certified, encoding_of, examples_of, learn, open_table
 
-OPTIONS = {"readout": "average", "fit_intercept": True, "shuffle": True, "seed": 0}
+OPTIONS = {"readout": "average", "fit_intercept": True, "shuffle": True, "random_state": 0}
 
 
 @pytest.fixture

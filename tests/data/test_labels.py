@@ -7,8 +7,8 @@ import pytest
 from novikoff import KernelPerceptron, OnlinePerceptron, Perceptron, SequencePerceptron
 from novikoff.data.labels import Labels, checked_labels, sorted_classes
 from novikoff.features.fold import signs
-from novikoff.learn.files import learn_from
-from novikoff.learn.linear import perceptron
+from novikoff.learn.linear.files import learn_from
+from novikoff.learn.linear.space import perceptron
 
 X = np.array([[1.0], [2.0], [3.0], [4.0]])
 NAN = float("nan")

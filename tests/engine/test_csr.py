@@ -12,7 +12,7 @@ from novikoff import KernelPerceptron, Perceptron, SequencePerceptron
 from novikoff.engine.csr import as_csr, without_repeats
 from novikoff.engine.rows import as_rows
 from novikoff.features.tokens import stacked
-from novikoff.learn.files import learn_from
+from novikoff.learn.linear.files import learn_from
 
 TRICKY = [
     ([1.0, 2.0**-60], 1.0),

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from novikoff.engine.rows import as_rows
 from novikoff.engine.viterbi import Weights
 from novikoff.features.tokens import Tokens
-from novikoff.learn.sequence import best_label_sequences, label_tokens
+from novikoff.learn.chain.space import best_label_sequences, label_tokens
 from tests.chains import OUTSIDE, ranked_paths
 
 SETTINGS = settings(deadline=None, max_examples=60)

@@ -36,7 +36,7 @@ def test_a_name_loads_only_what_it_needs(statement, loaded):
 
 
 def test_the_plain_function_does_without_scikit_learn():
-    code = "from novikoff.learn.linear import perceptron; perceptron([[1.0], [-1.0]], [1, -1])"
+    code = "from novikoff.learn.linear.space import perceptron; perceptron([[1.0], [-1.0]], [1, -1])"
     assert in_new_python(f"{code}; print({HEAVY})") == "['numpy', 'numba']"
 
 

@@ -9,10 +9,10 @@ from scipy import sparse
 
 import novikoff
 from novikoff.engine.rows import Rows
-from novikoff.learn.kernel_memory import Mistakes
-from novikoff.learn.kernels import Grown
-from novikoff.learn.linear_memory import Memory
-from novikoff.learn.vote import Ballot
+from novikoff.learn.kernel.kernels import GrowingArray
+from novikoff.learn.kernel.memory import Mistakes
+from novikoff.learn.linear.memory import Memory
+from novikoff.learn.linear.vote import Ballot
 
 FORMS = {"dense": np.asarray, "csr": sparse.csr_array, "float32": lambda X: X.astype(np.float32)}
 LABELS = {
@@ -117,7 +117,7 @@ def memory_of(value):
     looked at."""
     if isinstance(value, np.ndarray):
         return value.tolist() if value.dtype == object else (value.dtype.str, value.shape, value.tobytes())
-    if isinstance(value, Grown):
+    if isinstance(value, GrowingArray):
         return memory_of(value.array.copy())
     if isinstance(value, Rows):
         return memory_of(value.matrix)

@@ -18,10 +18,10 @@ import novikoff
 from novikoff.data.batches import Records
 from novikoff.features.encode import learn_encoding
 from novikoff.keep.models import load, load_plain, read_header, save
-from novikoff.learn.files import learn_from
-from novikoff.learn.linear_model import LinearModel
+from novikoff.learn.chain.tagger import Tagger
+from novikoff.learn.linear.files import learn_from
+from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.online import OnlinePerceptron
-from novikoff.learn.tagger import Tagger
 from tests.keep import samples
 
 X, Y = samples.points(3)
@@ -108,7 +108,7 @@ def test_a_model_of_a_table_keeps_its_encoding(path):
     )
     records = [Records(table, np.array(["family", "sport", "family", "sport"]))]
     encoding = learn_encoding(records, text=["note"])
-    learned = learn_from(records, encoding=encoding, seed=0)
+    learned = learn_from(records, encoding=encoding, random_state=0)
     model = LinearModel.of(learned, {"readout": "average", "label": "kind"})
     save(model, path)
     plain, estimator = load_plain(path), load(path)

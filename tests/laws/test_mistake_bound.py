@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from novikoff import Perceptron, Separator, Stopped, margins, mistake_bound, radius
 from novikoff.features.fold import fold_bias, fold_labels, unit_length
-from novikoff.learn.linear import perceptron
+from novikoff.learn.linear.space import perceptron
 from tests import lecture
 from tests.examples import WORKED_X, WORKED_Y, exponential_rows, separable, separable_integers
 
 
 def run(X, y, **options):
-    return perceptron(X, y, **{"readout": "last", "max_epochs": None, "keep_mistakes": True, **options})
+    return perceptron(X, y, **{"readout": "last", "max_epochs": None, "record_mistakes": True, **options})
 
 
 @given(separable_integers(), st.integers(1, 4), st.integers(1, 3))
@@ -24,7 +24,7 @@ def test_the_bound_knows_neither_the_number_of_rows_nor_of_columns(data, copies,
     assume(len(y))
     bound = mistake_bound(radius(X), margins(X, y, Separator(W[0, :-1], W[0, -1])).min())
     wide = np.hstack([X, np.zeros((len(X), zero_columns))])
-    assert run(np.tile(wide, (copies, 1)), np.tile(y, copies), seed=0).run.mistakes <= bound
+    assert run(np.tile(wide, (copies, 1)), np.tile(y, copies), random_state=0).run.mistakes <= bound
 
 
 @pytest.mark.parametrize("tie", ["mistake", "predict"])
@@ -117,13 +117,13 @@ def test_one_pass_over_inseparable_data_obeys_the_bound_of_freund_and_schapire(s
     u = generator.standard_normal(4)
     u /= np.linalg.norm(u)
     deviation = math.sqrt(sum(max(0.0, gamma - label * (u @ x)) ** 2 for x, label in zip(X, y, strict=True)))
-    made = run(X, y, fit_intercept=False, max_epochs=1, seed=seed).run.mistakes
+    made = run(X, y, fit_intercept=False, max_epochs=1, random_state=seed).run.mistakes
     assert made <= ((radius(X, False) + deviation) / gamma) ** 2
 
 
 def test_inseparable_data_never_converge():
     X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([1, 1, -1, -1])
-    learned = run(X, y, max_epochs=2_000, seed=0)
+    learned = run(X, y, max_epochs=2_000, random_state=0)
     assert learned.run.stopped is Stopped.MAX_EPOCHS
     assert min(learned.run.mistakes_per_epoch) > 0
 

@@ -14,8 +14,8 @@ from novikoff.data.blocks import Held
 from novikoff.data.cache import BLOCK_BYTES
 from novikoff.data.order import random_order
 from novikoff.engine.rows import as_rows
-from novikoff.learn.linear import learn_online, perceptron
-from novikoff.learn.linear_memory import Memory, decider
+from novikoff.learn.linear.memory import Memory, decider
+from novikoff.learn.linear.space import learn_online, perceptron
 from tests.memory import FRUGAL
 
 FORMS = {
@@ -69,7 +69,7 @@ cuts = st.sets(st.integers(1, 59), max_size=12).map(sorted)
 )
 def test_blocks_of_any_size_give_the_model_of_one_piece(form, seed, cuts, n_classes, readout, tie):
     X, y = examples(seed, n_classes=n_classes)
-    options = {"n_classes": n_classes, "readout": readout, "max_epochs": 4, "shuffle": False, "keep_mistakes": True}
+    options = {"n_classes": n_classes, "readout": readout, "max_epochs": 4, "shuffle": False, "record_mistakes": True}
     options["tie"] = "mistake" if tie else "predict"
     whole = perceptron(X, y, **options)
     parts = perceptron(in_blocks(X, y, cuts, FORMS[form]), **options)
@@ -93,10 +93,10 @@ def visited(sizes, seed, epochs):
 def test_shuffled_blocks_give_the_model_of_the_rows_in_the_order_visited(form, seed, cuts, n_classes):
     X, y = examples(seed, n_classes=n_classes)
     blocks = in_blocks(X, y, cuts, FORMS[form])
-    parts = perceptron(blocks, n_classes=n_classes, max_epochs=3, seed=seed, keep_mistakes=True)
+    parts = perceptron(blocks, n_classes=n_classes, max_epochs=3, random_state=seed, record_mistakes=True)
     order = np.concatenate(list(visited(np.diff(blocks.starts), seed, parts.run.epochs)))
     memory = Memory.empty(X.shape[1], n_classes)
-    mistakes = learn_online(memory, X[order], y[order], keep_mistakes=True)
+    mistakes = learn_online(memory, X[order], y[order], record_mistakes=True)
     assert (parts.memory.weights == memory.weights).all()
     assert (parts.memory.average() == memory.average()).all()
     assert parts.mistakes.rows.tolist() == order[mistakes.rows].tolist()
@@ -111,8 +111,8 @@ def test_shuffled_blocks_come_in_another_order_in_each_epoch_and_every_row_once(
 
 def test_one_block_is_shuffled_like_an_array():
     X, y = examples(0, n=3_000)
-    array = perceptron(X, y, seed=5, max_epochs=3)
-    block = perceptron(Held([(as_rows(X), y)]), seed=5, max_epochs=3)
+    array = perceptron(X, y, random_state=5, max_epochs=3)
+    block = perceptron(Held([(as_rows(X), y)]), random_state=5, max_epochs=3)
     assert_same(block, array, X, "average")
 
 
@@ -152,7 +152,7 @@ LIMITED = """
 import resource, sys
 import numpy as np
 from novikoff.data import read
-from novikoff.learn.files import learn_from
+from novikoff.learn.linear.files import learn_from
 {setup}
 limit = int(sys.argv[1])
 learn_from(source(few=True), max_epochs=2, {options})  # whatever is loaded or compiled on first use
@@ -206,7 +206,7 @@ def test_shuffled_batches_of_ten_times_the_memory_give_the_model_that_memory_giv
     memory = Memory.empty(X.shape[1])
     for order in visited(np.diff([*range(0, len(y), rows), len(y)]), 3, epochs=2):
         learn_online(memory, X[order], y[order])
-    assert learn_in_little_memory(limit, GENERATED, "seed=3") == in_hex(memory)
+    assert learn_in_little_memory(limit, GENERATED, "random_state=3") == in_hex(memory)
 
 
 FROM_FILE = """

@@ -17,7 +17,7 @@ def test_a_vote_in_small_blocks_is_the_same_vote(monkeypatch):
     X, y = small(5, n=200)
     model = Perceptron(readout="vote", random_state=0).fit(X, y)
     whole = model.decision_function(X)
-    monkeypatch.setattr("novikoff.learn.vote.PRODUCTS", 1)
+    monkeypatch.setattr("novikoff.learn.linear.vote.PRODUCTS", 1)
     assert (model.decision_function(X) == whole).all()
 
 

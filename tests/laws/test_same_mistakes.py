@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from novikoff import Perceptron
-from novikoff.learn.linear import Memory, learn_online, perceptron
+from novikoff.learn.linear.space import Memory, learn_online, perceptron
 from tests import lecture
 
 
@@ -32,7 +32,7 @@ def test_a_memory_mapped_file_makes_the_same_mistakes_and_is_not_copied(tmp_path
 def test_the_mistakes_are_those_of_the_lecture_row_by_row(tie, bias, seed):
     X, y = one_decimal(seed, n=25, d=4)
     rows = [*range(25)] * 3
-    options = {"fit_intercept": bias, "tie": tie, "shuffle": False, "max_epochs": 3, "keep_mistakes": True}
+    options = {"fit_intercept": bias, "tie": tie, "shuffle": False, "max_epochs": 3, "record_mistakes": True}
     labels = np.where(y > 0, 1, -1)
     binary = perceptron(X, labels, **options)
     assert binary.mistakes.rows.tolist() == lecture.mistakes(lecture.perceptron(X, labels, rows, bias=bias, tie=tie))
@@ -69,7 +69,7 @@ def test_long_rows_of_one_decimal_make_the_mistakes_of_the_lecture():
     for seed in range(30):
         X, y = one_decimal(seed, n=40, d=33)
         labels = np.where(y > 0, 1, -1)
-        options = {"fit_intercept": False, "shuffle": False, "max_epochs": 2, "keep_mistakes": True}
+        options = {"fit_intercept": False, "shuffle": False, "max_epochs": 2, "record_mistakes": True}
         expected = lecture.mistakes(lecture.perceptron(X, labels, [*range(40)] * 2, bias=False))
         for points in (X, sparse.csr_matrix(X)):
             assert perceptron(points, labels, **options).mistakes.rows.tolist() == expected

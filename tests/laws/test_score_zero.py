@@ -10,7 +10,7 @@ from novikoff import KernelPerceptron, Perceptron, save
 from novikoff.data.batches import Batch
 from novikoff.engine.rows import as_rows
 from novikoff.keep.models import load_plain
-from novikoff.learn.kernels import Vectors
+from novikoff.learn.kernel.kernels import Vectors
 
 SEEDS = range(100)
 

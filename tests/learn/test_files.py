@@ -17,9 +17,9 @@ from novikoff.data.batches import Batch
 from novikoff.engine.rows import as_rows
 from novikoff.features.encode import learn_encoding
 from novikoff.features.spool import comes_in_batches
-from novikoff.learn import files
-from novikoff.learn.files import learn_from
-from novikoff.learn.linear import perceptron
+from novikoff.learn.linear import files
+from novikoff.learn.linear.files import learn_from
+from novikoff.learn.linear.space import perceptron
 
 NAMES = np.array(["no", "yes", "maybe"])
 
@@ -67,7 +67,7 @@ def test_batches_of_any_size_give_the_model_of_one_matrix(form, readout, seed, s
 
 def test_a_seed_gives_the_model_of_the_matrix_that_fits_into_one_block():
     X, y = examples(1, n=3_000)
-    options = {"seed": 7, "max_epochs": 3, "keep_mistakes": True}
+    options = {"random_state": 7, "max_epochs": 3, "record_mistakes": True}
     learned, expected = learn_from(cut(X, y, 100), **options), in_memory(X, y, **options)
     assert_same_model(learned, expected)
     assert learned.mistakes.rows.tolist() == expected.mistakes.rows.tolist()
@@ -108,7 +108,7 @@ def test_one_epoch_in_order_is_learned_while_reading(labels, one_shot, classes, 
 
 
 @pytest.mark.parametrize(
-    "option", [{"readout": "vote"}, {"keep_mistakes": True}, {"min_margin": 0.1}, {"time_limit": 60.0}]
+    "option", [{"readout": "vote"}, {"record_mistakes": True}, {"min_margin": 0.1}, {"time_limit": 60.0}]
 )
 def test_whatever_needs_an_example_twice_goes_through_the_cache(option, routes):
     X, y = examples(3)
@@ -333,7 +333,7 @@ def write_svmlight(path, X, y):
     return path
 
 
-@pytest.mark.parametrize("options", [ONE_PASS, {"shuffle": False, "max_epochs": 4}, {"seed": 1}])
+@pytest.mark.parametrize("options", [ONE_PASS, {"shuffle": False, "max_epochs": 4}, {"random_state": 1}])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_table_gives_the_model_of_its_encoded_rows(options, n_classes, tmp_path):
     X, y = examples(11, n_classes=n_classes)
@@ -346,7 +346,7 @@ def test_a_table_gives_the_model_of_its_encoded_rows(options, n_classes, tmp_pat
     assert learned.classes.tolist() == sorted(NAMES[:n_classes])
 
 
-@pytest.mark.parametrize("options", [ONE_PASS, {"shuffle": False, "max_epochs": 4}, {"seed": 1}])
+@pytest.mark.parametrize("options", [ONE_PASS, {"shuffle": False, "max_epochs": 4}, {"random_state": 1}])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_svmlight_text_gives_the_model_of_its_matrix(options, n_classes, tmp_path):
     X, y = examples(12, n_classes=n_classes)

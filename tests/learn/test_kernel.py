@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from novikoff import Stopped
-from novikoff.learn import kernel as learner
-from novikoff.learn.kernel import exact_sum, kernel_perceptron, learn_online
-from novikoff.learn.kernel_memory import Memory
-from novikoff.learn.kernel_readout import decide
-from novikoff.learn.kernels import Kernel, Shelf, Vectors, as_points, make_kernel, variance
-from novikoff.learn.linear import perceptron
+from novikoff.learn.kernel import space as learner
+from novikoff.learn.kernel.kernels import GrowingPoints, Kernel, Vectors, as_points, make_kernel, variance
+from novikoff.learn.kernel.memory import Memory
+from novikoff.learn.kernel.readout import decide
+from novikoff.learn.kernel.space import exact_sum, kernel_perceptron, learn_online
+from novikoff.learn.linear.space import perceptron
 from tests.lecture import dot
 
 GAMMA, COEF0, DEGREE = 0.3, 1.0, 3
@@ -63,7 +63,7 @@ def example(seed, n_classes=2, n=25, d=3, whole=True):
 
 def run(X, y, **options):
     choices = {"gamma": GAMMA, "coef0": COEF0, "degree": DEGREE, "shuffle": False, "max_epochs": 3}
-    return kernel_perceptron(X, y, **{**choices, "keep_mistakes": True, **options})
+    return kernel_perceptron(X, y, **{**choices, "record_mistakes": True, **options})
 
 
 def histories(X, y, name, n_classes, epochs, tie):
@@ -127,7 +127,7 @@ def test_block_sizes_and_layouts_change_nothing(n_classes, monkeypatch):
     for form in forms:
         for block in (1, 7, 64, 1000):
             monkeypatch.setattr(learner, "BLOCK", block)
-            learned = run(form(X), y, kernel="rbf", gamma="scale", n_classes=n_classes, shuffle=True, seed=3)
+            learned = run(form(X), y, kernel="rbf", gamma="scale", n_classes=n_classes, shuffle=True, random_state=3)
             made.add(tuple(learned.mistakes.rows.tolist()))
     assert len(made) == 1
 
@@ -136,7 +136,7 @@ def test_block_sizes_and_layouts_change_nothing(n_classes, monkeypatch):
 def test_the_kernel_with_one_added_is_the_perceptron_with_a_bias(seed, tie):
     X, y = example(seed, n=20)
     assume(len(set(y)) == 2)
-    linear = perceptron(X, y, shuffle=False, max_epochs=4, tie=tie, keep_mistakes=True)
+    linear = perceptron(X, y, shuffle=False, max_epochs=4, tie=tie, record_mistakes=True)
     dual = run(X, y, kernel="poly", degree=1, gamma=1.0, coef0=1.0, max_epochs=4, tie=tie)
     assert dual.mistakes.rows.tolist() == linear.mistakes.rows.tolist()
     assert dual.run.weights_length == pytest.approx(linear.run.weights_length)
@@ -150,7 +150,7 @@ def test_the_kernel_with_one_added_is_the_perceptron_with_a_bias(seed, tie):
 
 def test_the_same_orders_are_drawn_as_by_the_linear_perceptron():
     X, y = example(0, n=2_000)
-    options = {"max_epochs": 1, "shuffle": True, "seed": 7, "keep_mistakes": True}
+    options = {"max_epochs": 1, "shuffle": True, "random_state": 7, "record_mistakes": True}
     linear = perceptron(X, y, fit_intercept=False, **options)
     assert run(X, y, kernel="linear", **options).mistakes.rows.tolist() == linear.mistakes.rows.tolist()
 
@@ -187,7 +187,7 @@ def test_predicting_in_small_blocks_changes_nothing(monkeypatch):
     learned = run(X, y, kernel="poly", n_classes=3, readout="vote")
     points = as_points(X, "poly")
     before = {readout: decide(learned.memory, points, readout) for readout in ("last", "average", "vote")}
-    monkeypatch.setattr("novikoff.learn.kernel_memory.VALUES", 100)
+    monkeypatch.setattr("novikoff.learn.kernel.memory.VALUES", 100)
     for readout, scores in before.items():
         assert decide(learned.memory, points, readout) == pytest.approx(scores, rel=1e-12, abs=1e-12)
 
@@ -222,7 +222,7 @@ def test_powers_are_powers(degree):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_a_shelf_holds_what_was_put_on_it(form):
     X = np.random.default_rng(0).integers(0, 3, (40, 5)).astype(float)
-    shelf = Shelf()
+    shelf = GrowingPoints()
     for start, stop in ((0, 1), (1, 2), (2, 20), (20, 40)):
         shelf.extend(Vectors.of(form(X[start:stop])))
     assert shelf.points().rows.as_array().tolist() == X.tolist()
@@ -251,7 +251,7 @@ def test_there_are_never_more_support_rows_than_the_budget(seed, rule, budget, n
     X, y = example(seed, n_classes, whole=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(learner, "BLOCK", block)
-        learned = run(X, y, kernel="rbf", n_classes=n_classes, budget=budget, budget_rule=rule, seed=seed)
+        learned = run(X, y, kernel="rbf", n_classes=n_classes, budget=budget, budget_rule=rule, random_state=seed)
     memory = learned.memory
     n_support = memory.coefficients.length
     assert n_support <= budget
@@ -337,9 +337,9 @@ def test_the_projectron_adds_projections(seed):
 def test_the_random_rule_is_repeated_by_its_seed_and_forgets_old_rows_only():
     X, y = example(0, n=60, whole=False)
     options = {"kernel": "rbf", "budget": 5, "budget_rule": "random", "max_epochs": 1}
-    rows = [run(X, y, seed=seed, **options).memory.rows.array.tolist() for seed in (1, 1, 2)]
+    rows = [run(X, y, random_state=seed, **options).memory.rows.array.tolist() for seed in (1, 1, 2)]
     assert rows[0] == rows[1] != rows[2]
-    last_mistake = run(X, y, seed=1, **options).mistakes.rows[-1]
+    last_mistake = run(X, y, random_state=1, **options).mistakes.rows[-1]
     assert rows[0][-1] == last_mistake
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import Stopped
-from novikoff.learn.linear import Memory, grow, learn_online, perceptron
+from novikoff.learn.linear.space import Memory, grow, learn_online, perceptron
 from tests.examples import WORKED_X, WORKED_Y, separable
 
 XOR_X, XOR_Y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([1, 1, -1, -1])
@@ -33,7 +33,7 @@ def test_at_the_edge_the_last_allowed_epoch_may_be_the_one_without_a_mistake():
 @pytest.mark.parametrize("n", [3, 50, 2_000])
 def test_epochs_and_examples_are_counted_exactly(n):
     X, y, _ = separable(np.random.default_rng(n), n, 4, 0.02)
-    learned = perceptron(X, y, max_epochs=None, seed=0, keep_mistakes=True)
+    learned = perceptron(X, y, max_epochs=None, random_state=0, record_mistakes=True)
     assert learned.run.stopped is Stopped.NO_MISTAKES
     assert learned.run.mistakes_per_epoch[-1] == 0
     assert 0 not in learned.run.mistakes_per_epoch[:-1]
@@ -49,7 +49,7 @@ def test_margin_at_most_is_never_below_what_exact_arithmetic_proves(seed, n_clas
     generator = np.random.default_rng(seed)
     X, y = generator.standard_normal((12, 3)), generator.integers(0, n_classes, 12)
     labels = 2 * y - 1 if n_classes == 2 else y
-    learned = perceptron(X, labels, n_classes=n_classes, max_epochs=5, seed=seed, keep_mistakes=True)
+    learned = perceptron(X, labels, n_classes=n_classes, max_epochs=5, random_state=seed, record_mistakes=True)
     W = [[Fraction(0)] * 4 for _ in range(n_classes)]
     for row, right, wrong in zip(learned.mistakes.rows, learned.mistakes.right, learned.mistakes.wrong, strict=True):
         for j, value in enumerate([*X[row].tolist(), 1.0]):
@@ -80,14 +80,14 @@ def test_an_interrupt_ends_the_run_and_keeps_what_was_learned():
         if memory.examples >= 5 * len(XOR_X):
             os.kill(os.getpid(), signal.SIGINT)
 
-    learned = perceptron(XOR_X, XOR_Y, max_epochs=None, after_epoch=press_ctrl_c)
+    learned = perceptron(XOR_X, XOR_Y, max_epochs=None, watch=press_ctrl_c)
     assert learned.run.stopped is Stopped.INTERRUPTED
     assert learned.run.mistakes == learned.memory.mistakes > 0
 
 
 def test_a_run_may_go_on_where_another_ended():
     X, y, _ = separable(np.random.default_rng(1), 100, 3, 0.001)
-    options = {"shuffle": False, "keep_mistakes": True}
+    options = {"shuffle": False, "record_mistakes": True}
     whole = perceptron(X, y, max_epochs=6, **options)
     first = perceptron(X, y, max_epochs=2, **options)
     before = first.memory.weights.copy()
@@ -142,12 +142,10 @@ def test_wrong_examples_are_named(X, y, words):
 
 
 def test_the_record_reads_as_sentences():
-    text = str(perceptron(XOR_X, XOR_Y, max_epochs=15, seed=0).run)
+    text = str(perceptron(XOR_X, XOR_Y, max_epochs=15, random_state=0).run)
     assert text.startswith("Stopped after 15 epochs because the number of epochs was used up.\nMade ")
     assert ", ..." in text
     assert "errors on 4 training rows." in text
     memory = Memory.empty(1)
     learn_online(memory, [[1.0]], [1])
-    from novikoff.learn.linear import record
-
-    assert "Made 1 mistake on 1 example so far, and goes on learning." in str(record(memory, "last"))
+    assert "Made 1 mistake on 1 example so far, and goes on learning." in str(memory.record("last"))

@@ -11,8 +11,8 @@ from novikoff import Perceptron
 from novikoff.data.batches import Batch, Records
 from novikoff.engine.rows import as_rows
 from novikoff.features.encode import learn_encoding
-from novikoff.learn.files import learn_from
-from novikoff.learn.linear_model import LinearModel
+from novikoff.learn.linear.files import learn_from
+from novikoff.learn.linear.model import LinearModel
 from tests.keep import samples
 
 
@@ -68,7 +68,7 @@ def test_records_go_through_the_encoding_and_what_it_never_saw_is_counted():
 
     training = records(["x", "y", "x", "y"], [2, 4, 2, 4])
     encoding = learn_encoding([training])
-    model = LinearModel.of(learn_from([training], encoding=encoding, seed=0), {})
+    model = LinearModel.of(learn_from([training], encoding=encoding, random_state=0), {})
     assert model.predict(training).tolist() == ["a", "b", "a", "b"]
     assert [name for _, name, _ in model.weights_by_name()] == [
         name for _, name, _ in sorted(model.weights_by_name(), key=lambda weight: -abs(weight.weight))

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.features.names import OneHot
-from novikoff.learn.linear import Memory, learn_online
+from novikoff.learn.linear.space import Memory, learn_online
 from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
 
 laws = settings(deadline=None, max_examples=60)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.features.tokens import stacked
-from novikoff.learn.record import Stopped
-from novikoff.learn.sequence import sequence_perceptron
+from novikoff.learn.chain.space import sequence_perceptron
+from novikoff.learn.history import Stopped
 from tests.chains import OUTSIDE, labelled_sequences, ranked_paths, structured_perceptron
 
 SETTINGS = settings(deadline=None, max_examples=40)
@@ -71,7 +71,7 @@ def separable(n_labels, length, seed, margin=0.5):
 def test_mistakes_never_exceed_the_bound_however_many_label_sequences_there_are(n_labels, length, cost):
     margin = 0.3
     tokens, labels = arrays(separable(n_labels, length, seed=n_labels, margin=margin))
-    run = sequence_perceptron(tokens, labels, n_labels, max_epochs=None, cost=cost, seed=0, readout="last").run
+    run = sequence_perceptron(tokens, labels, n_labels, max_epochs=None, cost=cost, random_state=0, readout="last").run
     assert run.stopped is Stopped.NO_MISTAKES
     assert run.errors == run.wrong_tokens == 0
     assert run.mistakes <= (run.radius**2 + 2 * cost * length) / margin**2
@@ -86,7 +86,7 @@ def test_time_and_epochs_end_the_run(clock):
 
 
 def test_an_interrupt_keeps_what_was_learned(monkeypatch):
-    import novikoff.learn.sequence as module
+    import novikoff.learn.chain.space as module
 
     calls = []
 

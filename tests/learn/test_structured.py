@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novikoff.learn.record import Stopped
-from novikoff.learn.structured import StructuredPerceptron
-from novikoff.learn.structured_memory import Weights
+from novikoff.learn.history import Stopped
+from novikoff.learn.structure.memory import Weights
+from novikoff.learn.structure.space import StructuredPerceptron
 
 laws = settings(deadline=None, max_examples=60)
 

@@ -13,7 +13,7 @@ from novikoff.data import read
 from novikoff.data.batches import Batch
 from novikoff.engine.rows import as_rows
 from novikoff.keep.models import load_plain
-from novikoff.learn.files import learn_from
+from novikoff.learn.linear.files import learn_from
 from tests.cli.calling import environment
 
 WIDE = 300_000_001
@@ -23,7 +23,7 @@ READOUTS = ["last", "average", "vote"]
 LIMITED = """
 import resource, sys
 import numpy, scipy.sparse, sklearn, numba, pyarrow
-import novikoff.learn.linear, novikoff.learn.kernel, novikoff.keep.models, novikoff.estimators.perceptron
+import novikoff.learn.linear.space, novikoff.learn.kernel.space, novikoff.keep.models, novikoff.estimators.perceptron
 import novikoff.cli.fit, novikoff.prove.separable.search.certify
 with open("/proc/self/statm") as statm:
     now = int(statm.read().split()[0]) * resource.getpagesize()

@@ -134,7 +134,7 @@ def panel(document: dict[str, Any], certificate: str) -> Any:
 def program_panel(document: dict[str, Any], certificate: str) -> Any:
     """That the claim holds, what it is, and of which program."""
     from novikoff.cli.render import facts
-    from novikoff.learn.record import counted
+    from novikoff.learn.history import counted
 
     found, data = document["certificate"], document["data"]
     counts = ", ".join(counted(data[f"{name}s"], name) for name in ("variable", "equation"))

@@ -11,7 +11,7 @@ from novikoff import __version__
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
-    from novikoff.learn.linear_model import LinearModel
+    from novikoff.learn.linear.model import LinearModel
     from novikoff.prove.separable.certificate import Certificate
 
 SCHEMA = 1

@@ -12,8 +12,8 @@ from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
     from novikoff.cli.training import Examples
-    from novikoff.learn.linear_model import LinearModel
-    from novikoff.learn.record import Run
+    from novikoff.learn.history import Run
+    from novikoff.learn.linear.model import LinearModel
     from novikoff.prove.separable.certificate import Certificate
 
 SHOWN = 10
@@ -76,7 +76,7 @@ def fit(
     from novikoff.cli.render import warn
     from novikoff.cli.training import encoding_of, examples_of, learn, open_table
     from novikoff.keep.models import save
-    from novikoff.learn.linear_model import LinearModel
+    from novikoff.learn.linear.model import LinearModel
     from novikoff.show.report.writing import report_on
 
     target = check_free(model or default_model(file), force)
@@ -88,8 +88,8 @@ def fit(
         with examples_of(reader, encoding, learning["fit_intercept"], bar) as examples:
             asked = {"categorical": categorical, "text": text, "ignore": ignore, "format": format}
             reported = report_on(page, examples, report_features, (file, reader.files, label), asked)
-            kept = {"keep_mistakes": True} if reported is not None and reported.needs_mistakes else {}
-            learned = learn(examples, {**learning, "seed": random_state, **kept}, bar)
+            kept = {"record_mistakes": True} if reported is not None and reported.needs_mistakes else {}
+            learned = learn(examples, {**learning, "random_state": random_state, **kept}, bar)
             bar.close()
             counts = examples.counts
             parameters = {"label": label, "random_state": random_state, **learning}

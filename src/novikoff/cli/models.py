@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from novikoff.learn.linear_model import LinearModel
+    from novikoff.learn.chain.tagger import Tagger
+    from novikoff.learn.linear.model import LinearModel
     from novikoff.learn.online import OnlinePerceptron
-    from novikoff.learn.tagger import Tagger
 
 COMMANDS = {
     "LinearModel": "novikoff predict and novikoff score",
@@ -16,7 +16,7 @@ COMMANDS = {
 
 def load_linear(path: str) -> "LinearModel":
     """A model of `novikoff fit`, or of a Perceptron."""
-    from novikoff.learn.linear_model import LinearModel
+    from novikoff.learn.linear.model import LinearModel
 
     model: LinearModel = _of_kind(path, LinearModel)
     return model
@@ -24,7 +24,7 @@ def load_linear(path: str) -> "LinearModel":
 
 def load_tagger(path: str) -> "Tagger":
     """A model of `novikoff tag train`, or of a SequencePerceptron."""
-    from novikoff.learn.tagger import Tagger
+    from novikoff.learn.chain.tagger import Tagger
 
     model: Tagger = _of_kind(path, Tagger)
     return model

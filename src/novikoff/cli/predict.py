@@ -14,7 +14,7 @@ from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
     from novikoff.data.batches import Batch, Records
-    from novikoff.learn.linear_model import Decided, LinearModel
+    from novikoff.learn.linear.model import Decided, LinearModel
 
 
 @click.command()

@@ -10,7 +10,7 @@ from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
     from novikoff.data.reading import Reader
-    from novikoff.learn.linear_model import LinearModel
+    from novikoff.learn.linear.model import LinearModel
 
 # More classes than this do not fit beside each other.
 WIDEST_TABLE = 10

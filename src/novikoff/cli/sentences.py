@@ -9,7 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from novikoff.data.sentences import Sentences
-    from novikoff.learn.tagger import Tagger
+    from novikoff.learn.chain.tagger import Tagger
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

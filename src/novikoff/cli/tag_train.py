@@ -11,7 +11,7 @@ from novikoff.cli.sentences import layout
 
 if TYPE_CHECKING:
     from novikoff.cli.progress import Bar, DelayedInterrupt
-    from novikoff.learn.tagger import Tagger
+    from novikoff.learn.chain.tagger import Tagger
 
 SHOWN = 10
 
@@ -93,7 +93,7 @@ def train(
     from novikoff.cli.progress import DelayedInterrupt, progress
     from novikoff.cli.sentences import read_sentences, read_templates, split_names
     from novikoff.keep.models import save
-    from novikoff.learn.tagger import learn_tagger
+    from novikoff.learn.chain.tagger import learn_tagger
 
     target = check_free(model or default_model(file), force)
     learning["max_epochs"] = options.unlimited(learning["max_epochs"])
@@ -102,9 +102,9 @@ def train(
     gold = sentences.column(label)
     features = tuple(name for name in sentences.columns if name != label)
     with progress(output.quiet) as bar, DelayedInterrupt().installed() as interrupt:
-        watched = {"after_epoch": _watcher(len(gold), learning["max_epochs"], bar, interrupt)}
+        watched = {"watch": _watcher(len(gold), learning["max_epochs"], bar, interrupt)}
         tagger, _ = learn_tagger(
-            sentences, gold, templates=read_templates(templates), columns=features, seed=random_state,
+            sentences, gold, templates=read_templates(templates), columns=features, random_state=random_state,
             **learning, **({} if learning["held_out"] else watched),
         )  # fmt: skip
     save(tagger, target)
@@ -115,13 +115,12 @@ def train(
 def _watcher(n_sentences: int, max_epochs: int | None, bar: "Bar", interrupt: "DelayedInterrupt") -> Any:
     bar.stage("learning", None if max_epochs is None else max_epochs * n_sentences)
 
-    def after_epoch(memory: Any) -> bool:
+    def watch(memory: Any) -> None:
         bar.advance(n_sentences)
         if interrupt.asked:
             interrupt.now()
-        return False
 
-    return after_epoch
+    return watch
 
 
 def _report(output: Output, file: str, n_sentences: int, tagger: "Tagger", target: str) -> None:
@@ -148,7 +147,7 @@ def panel(document: dict[str, Any]) -> Any:
 
     from novikoff.cli import wording
     from novikoff.cli.render import facts, listed
-    from novikoff.learn.record import counted
+    from novikoff.learn.history import counted
 
     data, run, target = document["data"], document["run"], Path(document["model"])
     size = f"{counted(data['sentences'], 'sentence')}, {counted(data['tokens'], 'token')}"

@@ -1,6 +1,6 @@
 """From a file to examples on disk, and from these to a model: what `fit` and `certify` have in common.
 
-It is `novikoff.learn.files.learn_from`, taken apart, because the command line wants to watch the epochs, to stop
+It is `novikoff.learn.linear.files.learn_from`, taken apart, because the command line wants to watch the epochs, to stop
 between two of them, and to certify the very examples that were learned.
 """
 
@@ -21,9 +21,9 @@ from novikoff.data.reading import Reader, read
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.encode import Encoding, learn_encoding
 from novikoff.features.spool import Labelled, batches_of, spooled
-from novikoff.learn.files import LearnedFromFiles
-from novikoff.learn.linear import perceptron
-from novikoff.learn.linear_memory import Memory
+from novikoff.learn.linear.files import LearnedFromFiles
+from novikoff.learn.linear.memory import Memory
+from novikoff.learn.linear.space import perceptron
 
 if TYPE_CHECKING:
     from novikoff.prove.separable.certificate import Certificate
@@ -141,12 +141,12 @@ def learn(examples: Examples, options: dict[str, Any], bar: Bar) -> LearnedFromF
     bar.stage("learning", None if epochs is None else epochs * examples.blocks.n_rows)
     with DelayedInterrupt().installed() as interrupt:
 
-        def after_epoch(memory: Memory) -> None:
+        def watch(memory: Memory) -> None:
             if interrupt.asked:
                 interrupt.now()
 
         watched = Watched(examples.blocks, bar)
-        learned = perceptron(watched, n_classes=len(examples.classes), after_epoch=after_epoch, **options)
+        learned = perceptron(watched, n_classes=len(examples.classes), watch=watch, **options)
     parts = (learned.memory, learned.run, examples.classes, examples.encoding, learned.mistakes)
     return LearnedFromFiles(*parts, examples.fingerprint)
 

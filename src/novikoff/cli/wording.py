@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from novikoff.cli.documents import Document
 from novikoff.cli.render import BAD, GOOD, columns, in_words, listed, stacked, weights_table
 from novikoff.engine.rounding import at_most
-from novikoff.learn.record import Stopped, counted
+from novikoff.learn.history import Stopped, counted
 from novikoff.prove.separable.certificate import Bracket
 from novikoff.prove.separable.question import Problem
 

@@ -1,4 +1,4 @@
-"""The kernel perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.kernel`."""
+"""The kernel perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.kernel.space`."""
 
 from collections.abc import Callable
 from typing import Any, Self
@@ -20,12 +20,13 @@ from novikoff.estimators.shell import (
     seed_of,
     warn_unless_converged,
 )
-from novikoff.learn.kernel import check_budget, kernel_perceptron, learn_online
-from novikoff.learn.kernel_memory import BudgetRule, Memory, record
-from novikoff.learn.kernel_readout import decide, read_out
-from novikoff.learn.kernels import Objects, Points, as_points, check_kernel, is_matrix, make_kernel
-from novikoff.learn.linear import Readout, Tie, check_choices, predicted
-from novikoff.learn.record import Run, Stopped
+from novikoff.learn.epochs import check_choices
+from novikoff.learn.history import Readout, Run, Stopped, Tie
+from novikoff.learn.kernel.kernels import Objects, Points, as_points, check_kernel, is_matrix, make_kernel
+from novikoff.learn.kernel.memory import BudgetRule, Memory
+from novikoff.learn.kernel.readout import decide, read_out
+from novikoff.learn.kernel.space import check_budget, kernel_perceptron, learn_online
+from novikoff.learn.linear.space import predicted
 
 
 class KernelPerceptron(ClassifierMixin, BaseEstimator):
@@ -169,12 +170,12 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
                 readout=self.readout,
                 max_epochs=self.max_epochs,
                 shuffle=self.shuffle,
-                seed=seed_of(self.random_state),
+                random_state=seed_of(self.random_state),
                 tie=self.tie,
                 min_margin=self.min_margin,
                 budget=self.budget,
                 budget_rule=self.budget_rule,
-                keep_mistakes=self.record_mistakes,
+                record_mistakes=self.record_mistakes,
             )
             self.classes_ = classes
             self._memory, self._run = learned.memory, learned.run
@@ -200,7 +201,9 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
             inner = inner_labels(labels, known)
             memory = self._empty_memory(X, len(known)) if begins else self._memory.copy()
             seed = seed_of(self.random_state)
-            mistakes = learn_online(memory, X, inner, tie=self.tie, seed=seed, keep_mistakes=self.record_mistakes)
+            mistakes = learn_online(
+                memory, X, inner, tie=self.tie, random_state=seed, record_mistakes=self.record_mistakes
+            )
             if mistakes is not None and self.record_mistakes:
                 earlier = getattr(self, "mistake_rows_", np.empty(0, dtype=np.int64))
                 self.mistake_rows_ = np.concatenate([earlier, mistakes.rows])
@@ -247,13 +250,13 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     @property
     def n_mistakes_(self) -> int:
         """All mistakes so far, of all classes."""
-        return int(self._fitted().mistakes.sum())
+        return self._fitted().mistakes
 
     @property
     def run_(self) -> Run:
         """The record of the run."""
         memory = self._fitted()
-        return record(memory, self.readout) if self._run is None else self._run
+        return memory.record(self.readout) if self._run is None else self._run
 
     def _fitted(self) -> Memory:
         if not self.__sklearn_is_fitted__():

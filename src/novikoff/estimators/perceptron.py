@@ -1,4 +1,4 @@
-"""The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear`."""
+"""The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear.space`."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Self
@@ -25,19 +25,11 @@ from novikoff.estimators.shell import (
     warn_unless_converged,
 )
 from novikoff.features.spool import batches_of, comes_in_batches
-from novikoff.learn.files import LearnedFromFiles, Options, learn_from
-from novikoff.learn.linear import Learned, Tie, check_choices, grow, learn_online, perceptron, predicted
-from novikoff.learn.linear_memory import (
-    Decider,
-    Memory,
-    Readout,
-    columns_to_keep,
-    decider,
-    read_out,
-    record,
-    written_out,
-)
-from novikoff.learn.record import Run, Stopped
+from novikoff.learn.epochs import check_choices
+from novikoff.learn.history import Readout, Run, Stopped, Tie
+from novikoff.learn.linear.files import LearnedFromFiles, Options, learn_from
+from novikoff.learn.linear.memory import Decider, Memory, columns_to_keep, decider, read_out, written_out
+from novikoff.learn.linear.space import Learned, grow, learn_online, perceptron, predicted
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -210,7 +202,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             else:
                 memory = self._memory
             before = memory.examples
-            mistakes = learn_online(memory, rows, inner, tie=self.tie, keep_mistakes=self.record_mistakes)
+            mistakes = learn_online(memory, rows, inner, tie=self.tie, record_mistakes=self.record_mistakes)
             if mistakes is not None and self.record_mistakes:
                 earlier = getattr(self, "mistake_rows_", np.empty(0, dtype=np.int64))
                 self.mistake_rows_ = np.concatenate([earlier, mistakes.rows + before])
@@ -271,7 +263,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     def run_(self) -> Run:
         """The record of the run."""
         memory = self._fitted()
-        return record(memory, self.readout) if self._run is None else self._run
+        return memory.record(self.readout) if self._run is None else self._run
 
     def _weights(self) -> NDArray[np.float64]:
         memory = self._fitted()
@@ -335,11 +327,11 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             "fit_intercept": self.fit_intercept,
             "max_epochs": self.max_epochs,
             "shuffle": self.shuffle,
-            "seed": seed_of(self.random_state),
+            "random_state": seed_of(self.random_state),
             "tie": self.tie,
             "min_margin": self.min_margin,
             "start": self._memory if goes_on else None,
-            "keep_mistakes": self.record_mistakes,
+            "record_mistakes": self.record_mistakes,
         }
 
     def _decider(self) -> Decider:

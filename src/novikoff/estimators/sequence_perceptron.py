@@ -1,4 +1,4 @@
-"""The sequence perceptron in scikit-learn's way: a thin shell around `novikoff.learn.tagger`."""
+"""The sequence perceptron in scikit-learn's way: a thin shell around `novikoff.learn.chain.tagger`."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from novikoff.estimators.shell import all_or_nothing, seed_of, warn_unless_converged
-from novikoff.learn.record import Stopped
-from novikoff.learn.sequence import SequenceReadout, SequenceRun
-from novikoff.learn.tagger import Constraint, Scored, Tagger, Weight, learn_tagger
+from novikoff.learn.chain.space import SequenceReadout, SequenceRun
+from novikoff.learn.chain.tagger import Constraint, Scored, Tagger, Weight, learn_tagger
+from novikoff.learn.history import Stopped
 
 
 class SequencePerceptron(BaseEstimator):
@@ -120,7 +120,7 @@ class SequencePerceptron(BaseEstimator):
         """
         with all_or_nothing(self):
             options = self.get_params(deep=False)
-            options["seed"] = seed_of(options.pop("random_state"))
+            options["random_state"] = seed_of(options["random_state"])
             self.tagger_, learned = learn_tagger(X, y, **options)
             self.classes_ = list(self.tagger_.labels)
             self.run_ = learned.run

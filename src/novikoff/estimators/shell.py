@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from novikoff.data.frames import columns_to_encode, is_frame
 from novikoff.data.labels import checked_labels
 from novikoff.engine.csr import as_csr
-from novikoff.learn.record import Run, why_not_converged
+from novikoff.learn.history import Run, why_not_converged
 
 # What scikit-learn is to look at; the rest is looked at on the way to the kernels.
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}

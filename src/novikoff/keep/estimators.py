@@ -18,7 +18,7 @@ from novikoff.keep.header import NO_EVIDENCE, Evidence
 from novikoff.keep.kernel import KernelModel
 from novikoff.keep.lift import LiftModel
 from novikoff.keep.sequence import SequenceModel
-from novikoff.learn.linear_model import LinearModel
+from novikoff.learn.linear.model import LinearModel
 
 Estimator = Perceptron | KernelPerceptron | SequencePerceptron | Paraboloid
 Plain = LinearModel | KernelModel | SequenceModel | LiftModel

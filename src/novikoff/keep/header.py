@@ -11,7 +11,7 @@ from novikoff.data.strict_json import Fields
 from novikoff.keep.expect import ensure
 from novikoff.keep.parameters import check_parameters
 from novikoff.keep.values import decode, decode_array, encode, encode_array
-from novikoff.learn.record import Run, Stopped
+from novikoff.learn.history import Run, Stopped
 
 
 class FunctionError(ValueError):

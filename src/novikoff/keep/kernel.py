@@ -28,12 +28,12 @@ from novikoff.keep.header import (
 from novikoff.keep.layout import Arrays, Parts
 from novikoff.keep.rows import check_csr
 from novikoff.keep.values import decode, decode_names, encode, encode_names
-from novikoff.learn.kernel import BUDGET_RULES
-from novikoff.learn.kernel_memory import Memory, Mistakes, record
-from novikoff.learn.kernel_readout import decide
-from novikoff.learn.kernels import KERNELS, Grown, Kernel, Shelf, as_points
-from novikoff.learn.linear import READOUTS, Readout, predicted
-from novikoff.learn.record import Run
+from novikoff.learn.history import READOUTS, Readout, Run
+from novikoff.learn.kernel.kernels import KERNELS, GrowingArray, GrowingPoints, Kernel, as_points
+from novikoff.learn.kernel.memory import Memory, Mistakes
+from novikoff.learn.kernel.readout import decide
+from novikoff.learn.kernel.space import BUDGET_RULES
+from novikoff.learn.linear.space import predicted
 
 LEARNER = "KernelPerceptron"
 TABLE: Table = {
@@ -83,7 +83,7 @@ class KernelModel:
     @property
     def record(self) -> Run:
         """The record of the run, also while learning goes on."""
-        return record(self.memory, self.readout) if self.run is None else self.run
+        return self.memory.record(self.readout) if self.run is None else self.run
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """The score of every example, or the share of the votes; a column a class for more than two classes."""
@@ -103,7 +103,7 @@ def to_parts(model: KernelModel, evidence: Evidence) -> Parts:
     memory = model.memory
     kind, shelf = _shelf_to_arrays(memory.support)
     arrays = {
-        "mistakes": memory.mistakes,
+        "mistakes": memory.by_class,
         "squares": memory.squares,
         "damage": memory.damage,
         "coefficients": memory.coefficients.array,
@@ -162,7 +162,7 @@ def _state(model: KernelModel, kind: str) -> dict[str, Any]:
     }
 
 
-def _shelf_to_arrays(shelf: Shelf) -> tuple[str, Arrays]:
+def _shelf_to_arrays(shelf: GrowingPoints) -> tuple[str, Arrays]:
     if shelf.items:
         return "objects", {"support.objects": encode_names(shelf.items, "the support")}
     kind = {0: "nothing", 1: "places", 2: "dense", 4: "sparse"}[len(shelf.parts)]
@@ -218,10 +218,10 @@ def _memory(state: Fields, arrays: Arrays, kind: str, function: Callable[..., An
         2,
         arrays["mistakes"],
         arrays["squares"],
-        Grown.of(arrays["coefficients"]),
-        Grown.of(arrays["drift"]),
-        _shelf(arrays, kind),
-        Grown.of(arrays["rows"]),
+        GrowingArray.of(arrays["coefficients"]),
+        GrowingArray.of(arrays["drift"]),
+        _growing_points(arrays, kind),
+        GrowingArray.of(arrays["rows"]),
         examples=state.whole("examples"),
         passes=state.whole("passes"),
         longest=state.number("longest", least=0.0),
@@ -253,10 +253,10 @@ def _kernel(plain: Fields, function: Callable[..., Any] | None) -> Kernel:
     )
 
 
-def _shelf(arrays: Arrays, kind: str) -> Shelf:
+def _growing_points(arrays: Arrays, kind: str) -> GrowingPoints:
     if kind == "objects":
-        return Shelf(items=decode_names(arrays["support.objects"]))
-    shelf = Shelf([Grown.of(arrays[name]) for name in SHELVES[kind]])
+        return GrowingPoints(items=decode_names(arrays["support.objects"]))
+    shelf = GrowingPoints([GrowingArray.of(arrays[name]) for name in SHELVES[kind]])
     if kind == "dense":
         shelf.width = arrays["support.rows"].shape[1]
     return shelf
@@ -279,7 +279,7 @@ def _check(memory: Memory, arrays: Arrays, kind: str, sizes: Mapping[str, int]) 
         check_csr(Csr(*(arrays[name] for name in list(SHELVES["sparse"])[1:])), "support", memory.n_columns or 0)
     if kind == "places":
         check_within(arrays["support.places"], "support.places", memory.n_columns or 0)
-    check_within(memory.mistakes, "mistakes", memory.examples + 1)
+    check_within(memory.by_class, "mistakes", memory.examples + 1)
     check_within(memory.rows.array, "rows", 2**62)
     ensure(memory.since <= memory.examples, "the average begins after the last example")
     held = support if memory.budget is not None else 0
@@ -291,10 +291,10 @@ def _check(memory: Memory, arrays: Arrays, kind: str, sizes: Mapping[str, int]) 
 def _check_kept(memory: Memory, kept: Mistakes, support: int) -> None:
     ensure(memory.budget is None, "there is no vote on a budget")
     check_within(kept.support, "kept.support", support)
-    check_within(kept.classes, "kept.classes", len(memory.mistakes))
+    check_within(kept.classes, "kept.classes", len(memory.by_class))
     check_within(kept.times, "kept.times", memory.examples)
     check_ascends(kept.times, "kept.times", strictly=False)
     check_within(kept.rows, "kept.rows", 2**62)
     ensure(bool(np.all(np.abs(kept.signs) == 1.0)), "a kept mistake has another sign than -1 and +1")
-    counts = np.bincount(kept.classes, minlength=len(memory.mistakes))
-    ensure(np.array_equal(counts, memory.mistakes), "other mistakes were kept than were made")
+    counts = np.bincount(kept.classes, minlength=len(memory.by_class))
+    ensure(np.array_equal(counts, memory.by_class), "other mistakes were kept than were made")

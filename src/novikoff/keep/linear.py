@@ -28,10 +28,10 @@ from novikoff.keep.header import (
 )
 from novikoff.keep.layout import Arrays, Parts
 from novikoff.keep.rows import rows_from_arrays, rows_table, rows_to_arrays
-from novikoff.learn.linear import READOUTS, TIES
-from novikoff.learn.linear_memory import Memory
-from novikoff.learn.linear_model import LinearModel
-from novikoff.learn.vote import Ballot, Mistakes
+from novikoff.learn.history import READOUTS, TIES
+from novikoff.learn.linear.memory import Memory
+from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.linear.vote import Ballot, Mistakes
 
 LEARNER = "Perceptron"
 TABLE: Table = {"weights": ("f8", "vectors", "width"), "drift": ("f8", "vectors", "width")}
@@ -138,10 +138,10 @@ def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> 
         arrays["drift"],
         n_classes,
         1.0 if state.flag("fit_intercept") else 0.0,
-        state.whole("examples"),
         state.whole("mistakes"),
-        state.number("longest", least=0.0),
         None if kind is None else [],
+        examples=state.whole("examples"),
+        longest=state.number("longest", least=0.0),
         columns=arrays.get("columns"),
         width=state.whole("n_columns", most=2**32) if "columns" in arrays else 0,
     )

@@ -35,12 +35,12 @@ LEARNERS = {
     "novikoff.estimators.kernel_perceptron.KernelPerceptron": "KernelPerceptron",
     "novikoff.estimators.sequence_perceptron.SequencePerceptron": "SequencePerceptron",
     "novikoff.estimators.lifts.Paraboloid": "Paraboloid",
-    "novikoff.learn.linear_model.LinearModel": "Perceptron",
+    "novikoff.learn.linear.model.LinearModel": "Perceptron",
     "novikoff.keep.kernel.KernelModel": "KernelPerceptron",
     "novikoff.keep.lift.LiftModel": "Paraboloid",
-    "novikoff.learn.tagger.Tagger": "SequencePerceptron",
+    "novikoff.learn.chain.tagger.Tagger": "SequencePerceptron",
     "novikoff.learn.online.OnlinePerceptron": "OnlinePerceptron",
-    "novikoff.learn.structured.StructuredPerceptron": "StructuredPerceptron",
+    "novikoff.learn.structure.space.StructuredPerceptron": "StructuredPerceptron",
 }
 
 # What may go wrong when something else than a model is read as one.

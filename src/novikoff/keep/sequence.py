@@ -27,8 +27,8 @@ from novikoff.keep.header import (
 )
 from novikoff.keep.layout import Arrays, ModelFileError, Parts
 from novikoff.keep.values import decode, decode_names, encode, encode_names
-from novikoff.learn.sequence import SequenceRun
-from novikoff.learn.tagger import Features, Tagger
+from novikoff.learn.chain.space import SequenceRun
+from novikoff.learn.chain.tagger import Features, Tagger
 
 LEARNER = "SequencePerceptron"
 TABLE: Table = {

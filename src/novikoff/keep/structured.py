@@ -16,8 +16,8 @@ from novikoff.keep.header import (
 )
 from novikoff.keep.layout import Arrays, Parts
 from novikoff.keep.values import decode_names, encode_names
-from novikoff.learn.structured import StructuredPerceptron
-from novikoff.learn.structured_memory import Memory, Weights
+from novikoff.learn.structure.memory import Memory, Weights
+from novikoff.learn.structure.space import StructuredPerceptron
 
 LEARNER = "StructuredPerceptron"
 PARAMETERS = (
@@ -79,12 +79,12 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Str
     model._memory = Memory(
         Weights(zip(names, arrays["weights"].tolist(), strict=True)),
         dict(zip(names, arrays["drift"].tolist(), strict=True)),
-        state.whole("examples"),
         state.whole("mistakes"),
         state.whole("search_errors"),
-        state.number("longest", least=0.0),
         state.number("largest_loss", least=0.0),
         state.number("square", least=-np.inf),
+        examples=state.whole("examples"),
+        longest=state.number("longest", least=0.0),
     )
     ensure(model._memory.mistakes <= model._memory.examples, "there are more mistakes than examples")
     run = decode_run(header)

@@ -10,7 +10,7 @@ from novikoff.engine.rounding import at_least, at_most
 from novikoff.lab.shapes import Shape, grid_shape, hull, plane_shape
 from novikoff.lab.state import Floats, State
 from novikoff.lab.walk import gram_of, kernel_of
-from novikoff.learn.kernels import Vectors
+from novikoff.learn.kernel.kernels import Vectors
 from novikoff.prove.expressivity.search.separating_ball import separating_ball
 from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
 from novikoff.prove.separable.certificate import Certificate, as_unit

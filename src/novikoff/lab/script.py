@@ -1,7 +1,7 @@
 """A scene to take away: as a table, and as a Python script that learns it again with this library."""
 
 from novikoff.lab.state import State, StateError
-from novikoff.learn.linear_memory import Readout
+from novikoff.learn.history import Readout
 
 Lines = list[str]
 

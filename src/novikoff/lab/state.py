@@ -8,8 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.learn.linear import Tie
-from novikoff.learn.linear_memory import Readout
+from novikoff.learn.history import Readout, Tie
 
 Space = Literal["line", "circle", "poly", "rbf"]
 Shown = Literal["last", "average", "vote", "all"]

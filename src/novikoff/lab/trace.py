@@ -20,8 +20,9 @@ from novikoff.lab.walk import (
     walk_of,
     weights_along,
 )
-from novikoff.learn.linear import predicted
-from novikoff.learn.linear_memory import Memory, Readout, read_out
+from novikoff.learn.history import Readout
+from novikoff.learn.linear.memory import Memory, read_out
+from novikoff.learn.linear.space import predicted
 from novikoff.prove.run.follow import follow_proof
 from novikoff.prove.separable.margin import Separator, radius
 
@@ -212,7 +213,7 @@ def moment_as_json(state: State, step: int) -> dict[str, Any]:
 
 def boundary(state: State, memory: Any, readout: Readout) -> Shape | None:
     """Where a read-out changes its mind; before the first mistake it has none."""
-    if not int(np.sum(memory.mistakes)):
+    if not memory.mistakes:
         return None
     if isinstance(memory, Memory) and readout != "vote":
         return plane_shape(read_out(memory, readout)[0].tolist(), state.view)

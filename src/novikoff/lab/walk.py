@@ -1,7 +1,7 @@
 """A run of the perceptron, example by example: which were visited, which were mistakes, and the weights between.
 
-The learning is the library's own, epoch by epoch, in `learn.linear` or `learn.kernel`; here its mistakes are laid out
-so that a page can go back and forth among them.
+The learning is the library's own, epoch by epoch; here its mistakes are laid out so that a page can go back and forth
+among them.
 """
 
 from dataclasses import dataclass
@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from novikoff.engine.rows import as_rows
 from novikoff.lab.state import Floats, State, lifted
-from novikoff.learn import kernel, linear
-from novikoff.learn.kernel_memory import Memory as KernelMemory
-from novikoff.learn.kernel_readout import decide as kernel_decide
-from novikoff.learn.kernels import Kernel, Vectors
-from novikoff.learn.linear_memory import Memory, Readout, decider, scores
-from novikoff.learn.record import Stopped
+from novikoff.learn.history import Readout, Stopped
+from novikoff.learn.kernel import space as kernel
+from novikoff.learn.kernel.kernels import Kernel, Vectors
+from novikoff.learn.kernel.memory import Memory as KernelMemory
+from novikoff.learn.kernel.readout import decide as kernel_decide
+from novikoff.learn.linear import space as linear
+from novikoff.learn.linear.memory import Memory, decider, scores
 
 Numbers = NDArray[np.int64]
 
@@ -77,7 +78,7 @@ def _learn(state: State, memory: Any, rows: Numbers) -> Numbers:
     """Learn these rows in this order; which of them, counted in the order, were mistakes."""
     before = memory.examples
     learn = kernel.learn_online if state.is_kernel else linear.learn_online
-    mistakes: Any = learn(memory, state.rows[rows], state.labels[rows], tie=state.tie, keep_mistakes=True)
+    mistakes: Any = learn(memory, state.rows[rows], state.labels[rows], tie=state.tie, record_mistakes=True)
     return mistakes.times - before
 
 

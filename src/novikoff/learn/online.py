@@ -12,24 +12,22 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from math import fsum, hypot
 from operator import itemgetter, mul
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from novikoff.data.missing import is_missing
 from novikoff.engine.rounding import UNIT_ROUNDOFF, up
 from novikoff.features.names import Intercept, as_numbers
-from novikoff.learn.record import Run
+from novikoff.learn.history import History, Readout, Run, Tie
 
 if TYPE_CHECKING:
     from novikoff.learn.river import RiverPerceptron
 
-Readout = Literal["last", "average"]
-Tie = Literal["mistake", "predict"]
 
 # What ends a quick loop: an unknown name or label, a string, a label that cannot be hashed, an x that is no mapping.
 NOT_QUICK = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 
 
-class OnlinePerceptron:
+class OnlinePerceptron(History):
     """The perceptron as the notes run it: predict, see the truth, and on a mistake add the example.
 
     Theorem (Block 1962, Novikoff 1962): on a stream of examples of length at most R that some unit vector separates
@@ -65,6 +63,8 @@ class OnlinePerceptron:
     >>> model.run.margin_at_most <= 10**0.5 / 3 + 1e-12
     True
     """
+
+    mistakes: int = 0
 
     def __init__(
         self,
@@ -176,31 +176,19 @@ class OnlinePerceptron:
         return hypot(*(weight for weights in self._weights for weight in weights.values()))
 
     @property
-    def margin_at_most(self) -> float:
-        """gamma <= ||w||/k after k mistakes, rounded outwards; infinite before the first.
+    def step_square(self) -> float:
+        """R^2; with more than two classes a step has the length sqrt(2) R."""
+        return self.radius**2 * min(len(self._weights), 2)
 
-        Every addition rounds w by at most u ||w|| <= u sqrt(k) R, so k of them by at most u k sqrt(k) R; with more than
-        two classes a step has the length sqrt(2) R.
-        """
-        k = self.mistakes
-        if k == 0:
-            return math.inf
-        step = self.radius * math.sqrt(min(len(self._weights), 2))
-        return up(self.weights_length * (1.0 + 8.0 * UNIT_ROUNDOFF) / k + 2.0 * UNIT_ROUNDOFF * math.sqrt(k) * step)
+    @property
+    def terms(self) -> int:
+        return 0
 
     @property
     def run(self) -> Run:
         """The record of what happened so far, as every learner keeps it."""
-        return Run(
-            mistakes=self.mistakes,
-            mistakes_per_epoch=(),
-            examples=self.examples,
-            stopped=None,
-            radius=self.radius,
-            weights_length=self.weights_length,
-            margin_at_most=self.margin_at_most,
-            readout=self.readout,
-        )
+        record: Run = self.record(self.readout)
+        return record
 
     def weights(self, label: Hashable = None) -> dict[Any, float]:
         """The weights of the features for a label, as the read-out has them; those that are 0 are left out.
@@ -263,7 +251,7 @@ class OnlinePerceptron:
         return mistake
 
     def _learn_sign(self, example: Mapping[Any, Any], y: Hashable) -> bool:
-        self._meet(0, example)
+        self._make_weights(0, example)
         self._width = len(example) if 1 < len(example) == len(self._weights[0]) - 1 else -1
         self._columns = itemgetter(*example) if self._width > 0 else itemgetter(0)
         sign, score = self._signs.get(y), _dot(self._weights[0], example)
@@ -281,11 +269,11 @@ class OnlinePerceptron:
         mistake = scores[rival] >= scores[right] if lost_at_a_tie else scores[rival] > scores[right]
         if mistake:
             for place, sign in ((right, 1.0), (rival, -1.0)):
-                self._meet(place, example)
+                self._make_weights(place, example)
                 self._add(place, example, sign)
         return mistake
 
-    def _meet(self, place: int, example: Mapping[Any, Any]) -> None:
+    def _make_weights(self, place: int, example: Mapping[Any, Any]) -> None:
         """Give every feature a weight, so that the quick loops find it."""
         for name in example:
             self._weights[place].setdefault(name, 0.0)

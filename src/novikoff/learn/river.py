@@ -10,7 +10,8 @@ from typing import Any
 
 from river import base
 
-from novikoff.learn.online import OnlinePerceptron, Readout, Tie
+from novikoff.learn.history import Readout, Tie
+from novikoff.learn.online import OnlinePerceptron
 
 
 class RiverPerceptron(base.Classifier):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from novikoff.learn.record import counted
+from novikoff.learn.history import counted
 from novikoff.show.style import (
     DARK,
     DRAWABLE,
@@ -21,7 +21,7 @@ from novikoff.show.style import (
 )
 
 if TYPE_CHECKING:
-    from novikoff.learn.record import Run
+    from novikoff.learn.history import Run
     from novikoff.prove.separable.certificate import Certificate
 
 # Above so many times the mistakes made, the bound would flatten them on a plain axis.

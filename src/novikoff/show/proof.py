@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from novikoff.engine.rounding import up
-from novikoff.learn.record import counted
+from novikoff.learn.history import counted
 from novikoff.prove.separable.margin import Separator
 from novikoff.show.style import (
     DARK,

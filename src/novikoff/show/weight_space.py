@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.features.fold import fold_bias, fold_labels, signs
-from novikoff.learn.record import counted
+from novikoff.learn.history import counted
 from novikoff.show.style import (
     DARK,
     GREY,

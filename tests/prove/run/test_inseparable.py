@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import optimize, sparse
 
 from novikoff import Separator, mistake_bound, radius
-from novikoff.learn.linear import perceptron
+from novikoff.learn.linear.space import perceptron
 from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
 from tests.examples import WORKED_X, WORKED_Y, separable, separable_integers
 
@@ -53,7 +53,14 @@ def test_no_run_ever_exceeds_it(seed, passes, tie, fit_intercept, shuffle, noise
     X, y = noisy(seed, 40, 3, noise)
     bound = freund_schapire_bound(X, y, passes=passes, fit_intercept=fit_intercept).bound
     run = perceptron(
-        X, y, fit_intercept=fit_intercept, max_epochs=passes, shuffle=shuffle, seed=seed, tie=tie, readout="last"
+        X,
+        y,
+        fit_intercept=fit_intercept,
+        max_epochs=passes,
+        shuffle=shuffle,
+        random_state=seed,
+        tie=tie,
+        readout="last",
     ).run
     assert run.mistakes <= bound
 
@@ -65,7 +72,9 @@ def test_no_run_ever_exceeds_it_for_any_plane_and_margin(seed, margin, passes, t
     w, b = generator.standard_normal(3), float(generator.standard_normal()) * fit_intercept
     options = {"passes": passes, "fit_intercept": fit_intercept}
     given_both = freund_schapire_bound(X, y, separator=Separator(w, b), margin=margin, **options)
-    run = perceptron(X, y, fit_intercept=fit_intercept, max_epochs=passes, seed=seed, tie=tie, readout="last").run
+    run = perceptron(
+        X, y, fit_intercept=fit_intercept, max_epochs=passes, random_state=seed, tie=tie, readout="last"
+    ).run
     assert run.mistakes <= given_both.bound
     u = np.append(w, b)[: 3 + fit_intercept] / np.linalg.norm(np.append(w, b))
     expected = theorem(folded(X, y, fit_intercept), u / margin, radius(X, fit_intercept), passes)

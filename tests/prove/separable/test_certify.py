@@ -26,7 +26,7 @@ from novikoff import (
     margins,
     radius,
 )
-from novikoff.learn.linear import perceptron
+from novikoff.learn.linear.space import perceptron
 from novikoff.prove.separable.kesler import kesler_points
 from tests import exact_lp
 from tests.examples import WORKED_X, WORKED_Y, separable, separable_integers
@@ -76,7 +76,7 @@ def test_no_run_makes_more_mistakes_than_the_certificate_allows(data, tie, seed)
     X, y, _ = data
     assume(len(np.unique(y)) == 2)
     certificate = certify(X, y)
-    run = perceptron(X, y, max_epochs=None, tie=tie, seed=seed).run
+    run = perceptron(X, y, max_epochs=None, tie=tie, random_state=seed).run
     assert run.stopped is Stopped.NO_MISTAKES
     assert run.mistakes <= certificate.mistake_bound
     assert run.margin_at_most >= certificate.margin.lower
@@ -140,7 +140,7 @@ def test_one_flipped_label_is_found_among_the_rows_that_stand_in_the_way():
     assert certificate.verdict is Verdict.OVERLAPPING
     assert deep in certificate.obstruction.rows
     assert len(certificate.obstruction.rows) <= 4
-    assert perceptron(X, y, max_epochs=20, seed=0).run.errors <= 2
+    assert perceptron(X, y, max_epochs=20, random_state=0).run.errors <= 2
 
 
 def test_points_that_share_a_place_but_not_a_label_stand_in_each_others_way():
@@ -175,7 +175,7 @@ def test_separable_classes_have_a_multiclass_certificate_that_bounds_the_mistake
     certificate = certify(X, y)
     assert certificate.verdict is Verdict.SEPARABLE
     certificate.check(X, y)
-    run = perceptron(X, y, n_classes=3, max_epochs=None, seed=0).run
+    run = perceptron(X, y, n_classes=3, max_epochs=None, random_state=0).run
     assert run.mistakes <= certificate.mistake_bound
     planes = certificate.separator
     assert (np.argmax(X @ planes.weights.T + planes.biases, axis=1) == y).all()

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from novikoff.data.batches import Batch
 from novikoff.engine.rounding import at_least, at_most
 from novikoff.engine.rows import as_rows
-from novikoff.learn.files import learn_from
-from novikoff.learn.linear_model import LinearModel
+from novikoff.learn.linear.files import learn_from
+from novikoff.learn.linear.model import LinearModel
 from novikoff.prove.separable.certificate import Witnesses
 from novikoff.prove.separable.conclude import InMemory, conclude
 from novikoff.prove.separable.question import Verdict
@@ -41,7 +41,7 @@ HOSTILE = [
 def learned(X, y, *, names=None, **options):
     """A model with its certificate and its evidence, as the command makes them."""
     batches = [Batch(as_rows(X), np.asarray(y))]
-    found = learn_from([(X, y)], seed=0, keep_mistakes=True, **options)
+    found = learn_from([(X, y)], random_state=0, record_mistakes=True, **options)
     certificate = certify(X, y, fit_intercept=options.get("fit_intercept", True))
     parameters = {"label": "kind", **options}
     model = LinearModel.of(found, parameters, certificate=certificate.to_json())
@@ -243,7 +243,7 @@ def test_a_report_stays_small():
     y = np.array([f"{'long name ' * 20}{c}" for c in range(50)])[np.arange(300) % 50]
     X = rng.normal(size=(300, 2_000))
     names = [f"{'a very long feature name ' * 10}{j}" for j in range(2_000)]
-    found = learn_from([(X, y)], seed=0, max_epochs=1, keep_mistakes=True)
+    found = learn_from([(X, y)], random_state=0, max_epochs=1, record_mistakes=True)
     model = LinearModel.of(found, {})
     object.__setattr__(model, "feature_names", tuple(names))
     evidence = gather([Batch(as_rows(X), y)], n_rows=300, model=model, mistakes=found.mistakes)

@@ -13,8 +13,8 @@ from novikoff.data.batches import Batch
 from novikoff.data.blocks import stacked
 from novikoff.engine.rows import Rows
 from novikoff.features.fold import signs
-from novikoff.learn.linear_model import LinearModel
-from novikoff.learn.vote import Mistakes
+from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.linear.vote import Mistakes
 from novikoff.prove.run.follow import FollowedProof, follow_proof
 from novikoff.prove.run.inseparable import FreundSchapireBound
 from novikoff.prove.run.search.freund_schapire import freund_schapire_bound

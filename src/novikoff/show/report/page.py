@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from novikoff.engine.rounding import at_least
 from novikoff.features.encode import Encoding
-from novikoff.learn.linear_model import LinearModel
+from novikoff.learn.linear.model import LinearModel
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.question import Verdict
 from novikoff.show.report.check import Names, check_section

@@ -11,8 +11,8 @@ from novikoff.data.batches import Batch
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.features.columns import Ignored, Numeric
 from novikoff.features.encode import Encoding
-from novikoff.learn.linear_memory import read_out
-from novikoff.learn.linear_model import LinearModel
+from novikoff.learn.linear.memory import read_out
+from novikoff.learn.linear.model import LinearModel
 from novikoff.prove.separable.certificate import Certificate, Planes
 from novikoff.prove.separable.margin import Separator
 from novikoff.show.report.charts import Line, Scatter

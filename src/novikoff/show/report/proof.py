@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from novikoff.engine.rounding import at_least, at_most, decimal_digits
-from novikoff.learn.record import Run, counted
+from novikoff.learn.history import Run, counted
 from novikoff.prove.run.follow import FollowedProof
 from novikoff.prove.separable.certificate import Certificate, Obstruction, Support
 from novikoff.prove.separable.question import Problem, Verdict

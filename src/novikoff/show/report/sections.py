@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from novikoff.engine.rounding import at_most
 from novikoff.features.encode import Encoding
-from novikoff.learn.linear_model import LinearModel
-from novikoff.learn.record import Run, Stopped, counted
+from novikoff.learn.history import Run, Stopped, counted
+from novikoff.learn.linear.model import LinearModel
 from novikoff.show.report.charts import Bar, Curve, bar_chart, column_chart, line_chart, scatter
 from novikoff.show.report.check import Names
 from novikoff.show.report.evidence import Evidence

@@ -14,8 +14,8 @@ from novikoff.data.whole_file import WholeFile
 from novikoff.features.encode import Encoding
 
 if TYPE_CHECKING:
-    from novikoff.learn.linear_model import LinearModel
-    from novikoff.learn.vote import Mistakes
+    from novikoff.learn.linear.model import LinearModel
+    from novikoff.learn.linear.vote import Mistakes
     from novikoff.prove.separable.certificate import Certificate
     from novikoff.show.report.check import Names
     from novikoff.show.report.evidence import Evidence

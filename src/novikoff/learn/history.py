@@ -1,10 +1,24 @@
-"""The record that every run leaves: what happened, why it stopped, and what that proves."""
+"""The history of a learner, and the record that every run leaves: what happened, why it stopped, what that proves.
+
+One learning rule: on a mistake, add the example. One history: how many examples were seen, how many were mistakes, how
+long the longest is, and how long the sum of the mistakes has become. From these numbers alone follow the bound and the
+margins that are ruled out, in whatever space examples are added: coordinates, a kernel expansion, label sequences, any
+structure. Three read-outs of the history (Freund and Schapire 1999): the last weights, their average, their vote.
+"""
 
 import enum
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any, Literal
 
-from novikoff.engine.rounding import at_most
+from novikoff.engine.rounding import UNIT_ROUNDOFF, at_most, root_up, up
+
+Readout = Literal["last", "average", "vote"]
+Tie = Literal["mistake", "predict"]
+
+READOUTS: tuple[Readout, ...] = ("last", "average", "vote")
+TIES: tuple[Tie, ...] = ("mistake", "predict")
 
 
 class Stopped(enum.Enum):
@@ -15,6 +29,7 @@ class Stopped(enum.Enum):
     MARGIN_RULED_OUT = "no separator has the margin asked for"
     TIME_LIMIT = "the time was used up"
     INTERRUPTED = "it was interrupted"
+    HELD_OUT = "the held-out part got no better"
 
 
 @dataclass(frozen=True)
@@ -77,6 +92,83 @@ class Run:
         names = {"last": "last weights", "average": "averaged weights", "vote": "vote of all weights"}
         rows = counted(self.n_rows or 0, "training row")
         return f"The {names[self.readout]}: {counted(self.errors, 'error')} on {rows}."
+
+
+@dataclass(kw_only=True, eq=False)
+class History:
+    """What the proof needs of a learner's past; every memory is one, and says how its space measures.
+
+    `longest` is R^2, or a little more. Each mistake lengthens ||w||^2 by at most `step_square`, and ||w||^2 is a sum of
+    `terms` squares: that is all that the rounding of a bound depends on.
+    """
+
+    examples: int = 0
+    longest: float = 0.0
+
+    @property
+    def mistakes(self) -> int:
+        """How many examples were added."""
+        raise NotImplementedError
+
+    @property
+    def weights_length(self) -> float:
+        """||w||, the length of the sum of the mistakes."""
+        raise NotImplementedError
+
+    @property
+    def radius(self) -> float:
+        """R, rounded up."""
+        return root_up(self.longest)
+
+    @property
+    def step_square(self) -> float:
+        return self.longest
+
+    @property
+    def terms(self) -> int:
+        return 1
+
+    def lengths(self) -> Iterable[tuple[int, float]]:
+        """Mistakes, and a number not below the length of their sum: once, or for each of several separate learners."""
+        yield self.mistakes, self.weights_length * (1.0 + (self.terms + 8) * UNIT_ROUNDOFF)
+
+    @property
+    def margin_at_most(self) -> float:
+        """gamma <= ||w||/k after k mistakes, rounded outwards; infinite before the first.
+
+        Every addition rounds w by at most u ||w|| <= u sqrt(k) R, so k of them by at most u k sqrt(k) R.
+        """
+        return min((up(length / k + self.rounding(k)) for k, length in self.lengths() if k), default=math.inf)
+
+    def rounding(self, k: int) -> float:
+        """How much k additions may have rounded ||w||/k."""
+        return 2.0 * UNIT_ROUNDOFF * math.sqrt(k * self.step_square)
+
+    def record(
+        self,
+        readout: str,
+        stopped: Stopped | None = None,
+        per_epoch: tuple[int, ...] = (),
+        *,
+        n_rows: int | None = None,
+        errors: int | None = None,
+        kind: type[Run] = Run,
+        **more: Any,
+    ) -> Any:
+        """The record of all this."""
+        return kind(
+            mistakes=self.mistakes,
+            mistakes_per_epoch=per_epoch,
+            examples=self.examples,
+            stopped=stopped,
+            radius=self.radius,
+            weights_length=self.weights_length,
+            margin_at_most=self.margin_at_most,
+            readout=readout,
+            n_rows=n_rows,
+            errors=errors,
+            **more,
+        )
 
 
 def why_not_converged(run: Run, readout: str, min_margin: float | None) -> str:

@@ -1,33 +1,28 @@
 """What a linear perceptron remembers, and how it is read out: the last weights, their average, or a vote.
 
-Nothing here learns: `novikoff.learn.linear` changes a memory, and predictions, proofs and records read it.
+Nothing here learns: `novikoff.learn.linear.space` changes a memory, and predictions, proofs and records read it.
 """
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.narrow import FEW, Table, is_too_wide, narrow, used_columns
 from novikoff.engine.linear import fill_scores
-from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
 from novikoff.engine.rows import Rows, as_rows
-from novikoff.learn.record import Run, Stopped
-from novikoff.learn.vote import Ballot, votes
-
-Readout = Literal["last", "average", "vote"]
+from novikoff.learn.history import History, Readout
+from novikoff.learn.linear.vote import Ballot, votes
 
 
 @dataclass
-class Memory:
+class Memory(History):
     """What a linear perceptron remembers.
 
     `weights` has one row for two classes (or fewer, so far) and one row a class for more; its last column is the bias.
     `drift` has the same shape, and (examples x weights - drift) is the sum of the weights after each example.
-    `longest` is R^2. `ballots` keeps the mistakes for a vote, part by part, or is None if no vote was asked for.
+    `ballots` keeps the mistakes for a vote, part by part, or is None if no vote was asked for.
 
     Of very many columns, only those that were met have weights: `columns` names them, ascending, and `width` is how
     many there are in all.
@@ -37,9 +32,7 @@ class Memory:
     drift: NDArray[np.float64]
     n_classes: int
     constant: float
-    examples: int = 0
     mistakes: int = 0
-    longest: float = 0.0
     ballots: list[Ballot] | None = None
     columns: Table | None = None
     width: int = 0
@@ -96,16 +89,8 @@ class Memory:
         return largest * float(np.linalg.norm(self.weights.ravel() / largest)) if largest else 0.0
 
     @property
-    def margin_at_most(self) -> float:
-        """gamma <= ||w||/k, rounded outwards.
-
-        Every addition rounds w by at most u ||w|| <= u sqrt(k) R, so k of them by at most u k sqrt(k) R.
-        """
-        k = self.mistakes
-        if k == 0:
-            return math.inf
-        length = self.weights_length * (1.0 + (self.weights.size + 8) * UNIT_ROUNDOFF)
-        return up(length / k + 2.0 * UNIT_ROUNDOFF * math.sqrt(k * self.step_square))
+    def terms(self) -> int:
+        return self.weights.size
 
     def summed(self) -> NDArray[np.float64]:
         """The sum of the weights after each example: not rounded where the examples are whole numbers."""
@@ -200,30 +185,6 @@ def decider(memory: Memory, readout: Readout) -> Decider:
         memory.ballots[:] = [Ballot.joined(memory.ballots)]
     ballot, counts = memory.ballots[0], {"examples": memory.examples, "n_classes": memory.n_classes}
     return Decider(lambda rows: votes(ballot, rows, constant=memory.constant, **counts), has_rate=False)
-
-
-def record(
-    memory: Memory,
-    readout: Readout,
-    stopped: Stopped | None = None,
-    per_epoch: tuple[int, ...] = (),
-    *,
-    n_rows: int | None = None,
-    errors: int | None = None,
-) -> Run:
-    """The record of what a memory went through."""
-    return Run(
-        mistakes=memory.mistakes,
-        mistakes_per_epoch=per_epoch,
-        examples=memory.examples,
-        stopped=stopped,
-        radius=root_up(memory.longest),
-        weights_length=memory.weights_length,
-        margin_at_most=memory.margin_at_most,
-        readout=readout,
-        n_rows=n_rows,
-        errors=errors,
-    )
 
 
 def resized(memory: Memory, n_columns: int) -> Memory:

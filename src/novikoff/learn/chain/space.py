@@ -21,27 +21,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.order import random_order
-from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
 from novikoff.engine.viterbi import Scratch, Weights, best_paths, label_sequences, sequence_epoch
 from novikoff.features.tokens import Tokens
-from novikoff.learn.linear import check_choices
-from novikoff.learn.record import Run, Stopped, counted
+from novikoff.learn.epochs import Epochs, Limits, Watch, run
+from novikoff.learn.history import History, Run, Stopped, counted
 
 SequenceReadout = Literal["last", "average"]
 
-# Between two calls of a kernel the clock is read and Ctrl-C is heard.
 TOKENS_PER_CALL = 1 << 15
 
 
 @dataclass
-class ChainMemory:
+class ChainMemory(History):
     """What a chain remembers: the sum of its mistakes, and the drift from which the average follows (see `Memory`)."""
 
     weights: Weights
     drift: Weights
-    examples: int = 0
     mistakes: int = 0
-    longest: float = 0.0
 
     @classmethod
     def empty(cls, n_features: int, n_labels: int, allowed: NDArray[np.bool_] | None = None) -> "ChainMemory":
@@ -64,13 +60,8 @@ class ChainMemory:
         return math.hypot(float(np.linalg.norm(self.weights.emissions)), float(np.linalg.norm(links)))
 
     @property
-    def margin_at_most(self) -> float:
-        """gamma <= ||w||/k, rounded outwards (see `Memory.margin_at_most`)."""
-        k = self.mistakes
-        if k == 0:
-            return math.inf
-        length = self.weights_length * (1.0 + (self.weights.emissions.size + 8) * UNIT_ROUNDOFF)
-        return up(length / k + 2.0 * UNIT_ROUNDOFF * math.sqrt(k * self.longest))
+    def terms(self) -> int:
+        return self.weights.emissions.size
 
     def read_out(self, readout: SequenceReadout) -> Weights:
         """The weights to predict with: the last ones, or the sum of the weights after each sequence.
@@ -135,16 +126,16 @@ def sequence_perceptron(
     readout: SequenceReadout = "average",
     max_epochs: int | None = 10,
     shuffle: bool = True,
-    seed: int | np.random.Generator | None = None,
+    random_state: int | np.random.Generator | None = None,
     cost: float = 0.0,
     min_margin: float | None = None,
     time_limit: float | None = None,
-    after_epoch: Callable[[ChainMemory], bool] | None = None,
+    watch: Callable[[ChainMemory], Stopped | None] | None = None,
 ) -> LearnedChain:
     """Learn label sequences, epoch by epoch, until one makes no mistake.
 
     It also stops after `max_epochs`, after `time_limit` seconds, as soon as ||w||/k < `min_margin` at the end of an
-    epoch, or when `after_epoch` says so. After Ctrl-C what was learned so far is returned, with `Stopped.INTERRUPTED`.
+    epoch, or when `watch` returns a reason. After Ctrl-C what was learned so far is returned, and the record says so.
 
     >>> from novikoff.features.tokens import stacked
     >>> words = stacked([np.eye(2)[[0, 1]], np.eye(2)[[1, 1, 0]]])
@@ -152,65 +143,60 @@ def sequence_perceptron(
     >>> learned.run.mistakes, learned.run.stopped.name
     (3, 'NO_MISTAKES')
     """
-    check_choices(max_epochs=max_epochs, min_margin=min_margin, time_limit=time_limit)
+    limits = Limits(max_epochs, min_margin, time_limit, watch)
     _check(tokens, labels, n_labels, readout, cost)
     memory = ChainMemory.empty(tokens.rows.n_columns, n_labels, allowed)
-    generator = np.random.default_rng(seed)
-    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
-    epochs = Epochs(tokens, labels, cost)
-    stopped = None
-    try:
-        while stopped is None:
-            order = np.arange(tokens.n_sequences, dtype=np.uint64)
-            if shuffle:
-                order = random_order(tokens.n_sequences, generator).visit.astype(np.uint64)
-            whole = epochs.visit(memory, order, deadline)
-            if whole and epochs.mistakes[-1] == 0:
-                stopped = Stopped.NO_MISTAKES
-            elif time.monotonic() > deadline:
-                stopped = Stopped.TIME_LIMIT
-            elif min_margin is not None and memory.margin_at_most < min_margin:
-                stopped = Stopped.MARGIN_RULED_OUT
-            elif len(epochs.mistakes) == max_epochs or (after_epoch is not None and after_epoch(memory)):
-                stopped = Stopped.MAX_EPOCHS
-    except KeyboardInterrupt:
-        stopped = Stopped.INTERRUPTED
+    generator = np.random.default_rng(random_state) if shuffle else None
+    space = Sequences(memory, tokens, labels, cost, generator)
+    stopped = run(space, limits)
     weights = memory.read_out(readout)
-    run = _record(memory, weights, epochs, readout, stopped)
-    return LearnedChain(memory, weights, memory.divisor(readout), run, np.concatenate([*epochs.which, []]).astype(int))
+    record = _record(space, weights, readout, stopped)
+    return LearnedChain(memory, weights, memory.divisor(readout), record, space.mistakes())
 
 
 @dataclass
-class Epochs:
-    """What happens epoch by epoch: mistaken sequences, their wrong tokens, seconds, and which sequences they were."""
+class Sequences:
+    """Label sequences, whose features are added and subtracted: the space of a chain.
 
+    What happens epoch by epoch: wrong tokens and seconds; and which sequences were mistaken.
+    """
+
+    history: ChainMemory
     tokens: Tokens
     labels: NDArray[np.int64]
     cost: float
-    mistakes: list[int] = field(default_factory=list)
+    generator: np.random.Generator | None
     wrong: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     which: list[NDArray[Any]] = field(default_factory=list)
 
-    def visit(self, memory: ChainMemory, order: NDArray[np.uint64], deadline: float) -> bool:
-        """Learn every sequence once; False if the time ran out before all were seen."""
-        starts, rows = self.tokens.starts, self.tokens.rows
-        scratch = _room(memory.n_labels, self.tokens)
-        is_whole = rows.is_whole()
-        at = np.empty(len(order), dtype=np.int64)
-        longest = np.full(2, memory.longest)
-        lengths = np.cumsum(np.diff(starts)[order.astype(np.int64)])
+    def __post_init__(self) -> None:
+        self.epochs = Epochs(self.tokens.n_sequences)
+
+    def mistakes(self) -> NDArray[np.int64]:
+        """The mistaken sequences, in order."""
+        return np.concatenate([*self.which, []]).astype(np.int64)
+
+    def learn(self, watch: Watch) -> Stopped | None:
+        """Learn every sequence once, call by call; between two calls the clock is read and Ctrl-C is heard."""
+        memory, tokens = self.history, self.tokens
+        order = np.arange(tokens.n_sequences, dtype=np.uint64)
+        if self.generator is not None:
+            order = random_order(tokens.n_sequences, self.generator).visit.astype(np.uint64)
+        scratch, is_whole = _room(memory.n_labels, tokens), tokens.rows.is_whole()
+        at, longest = np.empty(len(order), dtype=np.int64), np.full(2, memory.longest)
+        lengths = np.cumsum(np.diff(tokens.starts)[order.astype(np.int64)])
         began = time.perf_counter()
-        for entries in (self.mistakes, self.wrong, self.seconds):
-            entries.append(0)
+        self.wrong.append(0)
+        self.seconds.append(0)
         step = 0
         while step < len(order):
             reach = (lengths[step - 1] if step else 0) + TOKENS_PER_CALL
             stop = max(int(np.searchsorted(lengths, reach)), step + 1)
             part = order[step:stop]
-            task = (rows.matrix, starts, self.labels, part, self.cost, memory.examples, memory.weights, memory.drift)
-            made, wrong = sequence_epoch(*task, scratch, at, longest)
-            self.mistakes[-1] += made
+            task = (tokens.rows.matrix, tokens.starts, self.labels, part, self.cost, memory.examples)
+            made, wrong = sequence_epoch(*task, memory.weights, memory.drift, scratch, at, longest)
+            self.epochs.count(at[:made], len(part))
             self.wrong[-1] += wrong
             self.seconds[-1] = time.perf_counter() - began
             self.which.append(part[at[:made]])
@@ -218,33 +204,28 @@ class Epochs:
             memory.examples += len(part)
             memory.longest = float(longest[0] if is_whole else longest[1])
             step = stop
-            if time.monotonic() > deadline and step < len(order):
-                return False
-        return True
+            if step < len(order) and watch.is_late():
+                return Stopped.TIME_LIMIT
+        return None
 
 
-def _record(
-    memory: ChainMemory, weights: Weights, epochs: Epochs, readout: SequenceReadout, stopped: Stopped | None
-) -> SequenceRun:
-    tokens, labels = epochs.tokens, epochs.labels
+def _record(space: Sequences, weights: Weights, readout: SequenceReadout, stopped: Stopped) -> SequenceRun:
+    tokens, labels = space.tokens, space.labels
     wrong = wrong_labels(weights, tokens, labels)
     sequence = np.repeat(np.arange(tokens.n_sequences), np.diff(tokens.starts))
-    return SequenceRun(
-        mistakes=memory.mistakes,
-        mistakes_per_epoch=tuple(epochs.mistakes),
-        examples=memory.examples,
-        stopped=stopped,
-        radius=root_up(memory.longest),
-        weights_length=memory.weights_length,
-        margin_at_most=memory.margin_at_most,
-        readout=readout,
+    record: SequenceRun = space.history.record(
+        readout,
+        stopped,
+        space.epochs.per_epoch(),
         n_rows=tokens.n_sequences,
         errors=len(np.unique(sequence[wrong])),
+        kind=SequenceRun,
         n_tokens=len(labels),
         wrong_tokens=int(np.count_nonzero(wrong)),
-        wrong_tokens_per_epoch=tuple(epochs.wrong),
-        seconds_per_epoch=tuple(epochs.seconds),
+        wrong_tokens_per_epoch=tuple(space.wrong),
+        seconds_per_epoch=tuple(space.seconds),
     )
+    return record
 
 
 def label_tokens(weights: Weights, tokens: Tokens) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

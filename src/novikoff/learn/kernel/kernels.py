@@ -105,7 +105,7 @@ Points = Vectors | Entries | Objects
 
 
 @dataclass
-class Grown:
+class GrowingArray:
     """An array that grows at its end, at a cost of O(1) a row."""
 
     room: NDArray[Any]
@@ -137,10 +137,10 @@ class Grown:
 
 
 @dataclass
-class Shelf:
+class GrowingPoints:
     """Points to which others are added: dense rows as float64, ready for a matrix product."""
 
-    parts: list[Grown] = field(default_factory=list)
+    parts: list[GrowingArray] = field(default_factory=list)
     items: list[Any] = field(default_factory=list)
     width: int = -1
 
@@ -148,13 +148,13 @@ class Shelf:
         if isinstance(points, Objects):
             self.items.extend(points.items)
         elif isinstance(points, Entries):
-            self.parts = self.parts or [Grown.empty(np.int64)]
+            self.parts = self.parts or [GrowingArray.empty(np.int64)]
             self.parts[0].extend(points.places)
         elif points.rows.is_sparse:
             self._extend_sparse(points)
         else:
             self.width = points.rows.n_columns
-            self.parts = self.parts or [Grown.empty(np.float64), Grown.empty(np.float64, self.width)]
+            self.parts = self.parts or [GrowingArray.empty(np.float64), GrowingArray.empty(np.float64, self.width)]
             self.parts[0].extend(points.squares)
             self.parts[1].extend(points.rows.matrix)
 
@@ -162,7 +162,7 @@ class Shelf:
         data, indices, indptr = points.rows.matrix
         self.width = points.rows.n_columns
         if not self.parts:
-            self.parts = [Grown.empty(kind) for kind in (np.float64, np.float64, np.uint64, np.uint64)]
+            self.parts = [GrowingArray.empty(kind) for kind in (np.float64, np.float64, np.uint64, np.uint64)]
             self.parts[3].extend(np.zeros(1, dtype=np.uint64))
         squares, numbers, columns, ends = self.parts
         ends.extend(indptr[1:].astype(np.uint64) + np.uint64(numbers.length))

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Batch, Records
 from novikoff.data.blocks import with_columns
 from novikoff.engine.rows import Rows, longest_square
-from novikoff.learn.files import LearnedFromFiles
-from novikoff.learn.linear import Tie, check_choices, predicted
-from novikoff.learn.linear_memory import Decider, Memory, Readout, decider, read_out, record
-from novikoff.learn.record import Run
+from novikoff.learn.epochs import check_choices
+from novikoff.learn.history import Readout, Run, Tie
+from novikoff.learn.linear.files import LearnedFromFiles
+from novikoff.learn.linear.memory import Decider, Memory, decider, read_out
+from novikoff.learn.linear.space import predicted
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -46,7 +47,7 @@ class LinearModel:
     learning goes on. `certificate` is JSON (see `novikoff.Certificate`), `fingerprint` a hash of the training data,
     `parameters` what the user asked for. The fields after it are what an estimator needs to go on as it was.
 
-    >>> from novikoff.learn.files import learn_from
+    >>> from novikoff.learn.linear.files import learn_from
     >>> first = ([[-1, 2], [1, 0], [1, 1]], ["blue", "red", "red"])
     >>> second = ([[-1, 0], [-1, -2], [1, -1]], ["blue", "blue", "red"])
     >>> options = {"fit_intercept": False, "shuffle": False, "readout": "last"}
@@ -101,7 +102,7 @@ class LinearModel:
     @property
     def record(self) -> Run:
         """The record of the run, also while learning goes on."""
-        return record(self.memory, self.readout) if self.run is None else self.run
+        return self.memory.record(self.readout) if self.run is None else self.run
 
     def decide(self, batch: Batch | Records) -> Decided:
         """The label and the score of every example, and what the encoding could not express."""

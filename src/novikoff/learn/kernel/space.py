@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.data.order import given_order, random_order
+from novikoff.data.order import random_order
 from novikoff.engine.gram import (
     DONE,
     DOUBT,
@@ -47,22 +47,23 @@ from novikoff.engine.gram import (
     visit_block_on_a_budget,
 )
 from novikoff.engine.sums import exact_sum
-from novikoff.learn.kernel_memory import BudgetRule, Memory, Mistakes, Numbers, blocks_of, record
-from novikoff.learn.kernel_readout import are_close, decide
-from novikoff.learn.kernels import (
+from novikoff.learn.epochs import Epochs, Limits, Watch, check_choices, run
+from novikoff.learn.history import Readout, Run, Stopped, Tie
+from novikoff.learn.kernel.kernels import (
     Entries,
     Floats,
-    Grown,
+    GrowingArray,
+    GrowingPoints,
     Points,
-    Shelf,
     Vectors,
     as_points,
     check_finite,
     check_symmetric,
     make_kernel,
 )
-from novikoff.learn.linear import Log, Readout, Tie, check_choices, check_labels, predicted
-from novikoff.learn.record import Run, Stopped
+from novikoff.learn.kernel.memory import BudgetRule, Memory, Mistakes, Numbers, blocks_of
+from novikoff.learn.kernel.readout import are_close, decide
+from novikoff.learn.linear.space import check_labels, predicted
 
 BUDGET_RULES: dict[BudgetRule, int] = {"forgetron": FORGETRON, "random": RANDOM, "projectron": PROJECTRON}
 
@@ -93,14 +94,16 @@ def kernel_perceptron(
     readout: Readout = "average",
     max_epochs: int | None = 10,
     shuffle: bool = True,
-    seed: int | np.random.Generator | None = None,
+    random_state: int | np.random.Generator | None = None,
     tie: Tie = "mistake",
     min_margin: float | None = None,
+    time_limit: float | None = None,
     budget: int | None = None,
     budget_rule: BudgetRule = "forgetron",
-    keep_mistakes: bool = False,
+    record_mistakes: bool = False,
+    watch: Callable[[Memory], Stopped | None] | None = None,
 ) -> Learned:
-    """The batch perceptron with a kernel: epochs until one makes no mistake, or `max_epochs` are over.
+    """The batch perceptron with a kernel: epochs until one makes no mistake, or a limit is reached.
 
     Labels are -1 and +1, or 0, 1, ... with more than two classes. With `min_margin` it stops as soon as ||w||/k is
     below that for some class, which proves that no separator of that class has that margin. After Ctrl-C what was
@@ -116,7 +119,8 @@ def kernel_perceptron(
     >>> learned.run.stopped.name, learned.run.errors
     ('NO_MISTAKES', 0)
     """
-    check_choices(readout=readout, tie=tie, max_epochs=max_epochs, min_margin=min_margin)
+    check_choices(readout=readout, tie=tie)
+    limits = Limits(max_epochs, min_margin, time_limit, watch)
     check_budget(budget, budget_rule, readout=readout, min_margin=min_margin)
     points = as_points(X, kernel)
     form = make_kernel(kernel, points, gamma=gamma, degree=degree, coef0=coef0, params=kernel_params)
@@ -126,24 +130,13 @@ def kernel_perceptron(
         )
     memory = Memory.empty(form, n_classes, vote=readout == "vote", budget=budget, budget_rule=budget_rule)
     labels = check_labels(y, len(points), n_classes)
-    meet(memory, points)
-    generator = np.random.default_rng(seed)
-    pupil = _Pupil.of(memory, points, labels, tie, min_margin or 0.0, generator, keep_mistakes)
-    stopped = None
-    try:
-        while stopped is None:
-            order = random_order(len(points), generator) if shuffle else given_order(len(points))
-            stopped = pupil.epoch(order.visit.astype(np.int64))
-            if pupil.log.flawless is not None:
-                stopped = Stopped.NO_MISTAKES
-            elif stopped is None and pupil.log.epochs == max_epochs:
-                stopped = Stopped.MAX_EPOCHS
-    except KeyboardInterrupt:
-        stopped = Stopped.INTERRUPTED
-    pupil.settle()
-    errors = pupil.errors(readout) if stopped is Stopped.NO_MISTAKES else None
-    run = record(memory, readout, stopped, pupil.log.per_epoch(), n_rows=len(points), errors=errors)
-    return Learned(memory, run, pupil.mistakes())
+    prepare(memory, points)
+    space = Expansion.of(memory, points, labels, tie, np.random.default_rng(random_state), record_mistakes, shuffle)
+    stopped = run(space, limits)
+    space.settle()
+    errors = space.errors(readout) if stopped is Stopped.NO_MISTAKES else None
+    record = memory.record(readout, stopped, space.epochs.per_epoch(), n_rows=len(points), errors=errors)
+    return Learned(memory, record, space.mistakes())
 
 
 def learn_online(
@@ -152,10 +145,10 @@ def learn_online(
     y: ArrayLike,
     *,
     tie: Tie = "mistake",
-    seed: int | np.random.Generator | None = None,
-    keep_mistakes: bool = False,
+    random_state: int | np.random.Generator | None = None,
+    record_mistakes: bool = False,
 ) -> Mistakes | None:
-    """Learn the rows in the order given, once, into `memory`. The seed is for the budget rule `random`.
+    """Learn the rows in the order given, once, into `memory`. The random state is for the budget rule `random`.
 
     If anything is wrong with rows or labels, `memory` is not changed; what comes out of a kernel can be wrong later, so
     hand in a `copy` to be safe. A precomputed matrix cannot be learned in parts: rows to come have no products with
@@ -169,14 +162,14 @@ def learn_online(
         )
     points = as_points(X, memory.kernel.form)
     labels = check_labels(y, len(points), memory.n_classes)
-    meet(memory, points)
-    pupil = _Pupil.of(memory, points, labels, tie, 0.0, np.random.default_rng(seed), keep_mistakes)
-    pupil.epoch(np.arange(len(points)))
-    pupil.settle()
-    return pupil.mistakes()
+    prepare(memory, points)
+    space = Expansion.of(memory, points, labels, tie, np.random.default_rng(random_state), record_mistakes)
+    space.learn(Watch())
+    space.settle()
+    return space.mistakes()
 
 
-def meet(memory: Memory, points: Points) -> None:
+def prepare(memory: Memory, points: Points) -> None:
     """Learn what must be known of the rows before the first is visited: their width, R^2, what rounding may do."""
     n_columns: int | None = None
     if isinstance(points, Vectors):
@@ -201,8 +194,10 @@ def meet(memory: Memory, points: Points) -> None:
 
 
 @dataclass
-class _Pupil:
-    """Rows being learned into a memory: what is known of them, and the mistakes that the memory does not have yet.
+class Expansion:
+    """Rows being learned into a memory, whose weights are an expansion in kernel values: the space of a kernel.
+
+    It has what is known of the rows, and the mistakes that the memory does not have yet.
 
     `known` are the scores of all rows under the memory's weights (and, for the errors of the average, under its drift),
     or None while they are not worth keeping. `fresh` are the rows mistaken in this epoch, with their coefficients.
@@ -213,16 +208,17 @@ class _Pupil:
     points: Points
     labels: Floats
     tie: Tie
-    min_margin: float
     generator: np.random.Generator
-    log: Log
+    keep: bool
+    shuffle: bool
     place: Numbers
     first: int
+    min_margin: float = 0.0
     known: Floats | None = None
-    fresh: Shelf = field(default_factory=Shelf)
+    fresh: GrowingPoints = field(default_factory=GrowingPoints)
     fresh_rows: list[Numbers] = field(default_factory=list)
-    fresh_added: Grown = field(default_factory=lambda: Grown.empty(np.float64))
-    fresh_drift: Grown = field(default_factory=lambda: Grown.empty(np.float64))
+    fresh_added: GrowingArray = field(default_factory=lambda: GrowingArray.empty(np.float64))
+    fresh_drift: GrowingArray = field(default_factory=lambda: GrowingArray.empty(np.float64))
     parts: list[Mistakes] = field(default_factory=list)
     settled: list[Mistakes] = field(default_factory=list)
 
@@ -233,41 +229,49 @@ class _Pupil:
         points: Points,
         labels: NDArray[Any],
         tie: Tie,
-        min_margin: float,
         generator: np.random.Generator,
         keep: bool,
-    ) -> "_Pupil":
-        n = len(points)
+        shuffle: bool = False,
+    ) -> "Expansion":
         if isinstance(points, Vectors):
             points = points.like(memory.support.points())
-        place = np.full(n, -1, dtype=np.int64)
-        log = Log(n, keep=keep or memory.kept is not None)
-        signs = _signs(labels, memory.n_classes)
-        return cls(memory, points, signs, tie, min_margin, generator, log, place, memory.examples)._anew()
+        place = np.full(len(points), -1, dtype=np.int64)
+        signs, keep = _signs(labels, memory.n_classes), keep or memory.kept is not None
+        return cls(memory, points, signs, tie, generator, keep, shuffle, place, memory.examples)._anew()
 
-    def _anew(self) -> "_Pupil":
+    def __post_init__(self) -> None:
+        self.epochs = Epochs(len(self.points))
+
+    @property
+    def history(self) -> Memory:
+        return self.memory
+
+    def _anew(self) -> "Expansion":
         n_classes = len(self.labels)
-        self.fresh, self.fresh_rows = Shelf(), []
-        self.fresh_added, self.fresh_drift = (Grown.empty(np.float64, n_classes) for _ in range(2))
+        self.fresh, self.fresh_rows = GrowingPoints(), []
+        self.fresh_added, self.fresh_drift = (GrowingArray.empty(np.float64, n_classes) for _ in range(2))
         return self
 
-    def epoch(self, order: Numbers) -> Stopped | None:
-        """Visit the rows in the given order, block by block."""
+    def learn(self, watch: Watch) -> Stopped | None:
+        """Visit all rows, block by block."""
+        n, self.min_margin = len(self.points), watch.min_margin or 0.0
+        order = random_order(n, self.generator).visit.astype(np.int64) if self.shuffle else np.arange(n)
         self.catch_up()
         self.memory.passes += 1
         step = 0
-        while step < len(order):
-            rows = order[step : step + BLOCK]
+        while step < n:
             visit = self._visit if self.memory.budget is None else self._visit_on_a_budget
-            seen, why = visit(rows)
+            seen, why = visit(order[step : step + BLOCK])
             step += seen
             if why == RULED_OUT:
                 return Stopped.MARGIN_RULED_OUT
+            if step < n and watch.is_late():
+                return Stopped.TIME_LIMIT
         return None
 
     def catch_up(self) -> None:
         """Bring the known scores of all rows up to date with the mistakes of the epoch, and these to memory."""
-        if self.memory.budget is not None or self.log.steps == 0:
+        if self.memory.budget is not None or self.epochs.steps == 0:
             return
         n, n_classes = len(self.points), len(self.labels)
         if self.known is None:
@@ -313,7 +317,7 @@ class _Pupil:
             memory.largest = max(memory.largest, check_finite(earlier))
             scores += memory.coefficients.array.T @ earlier
         added = np.zeros(scores.shape)
-        mistakes, squares = memory.mistakes.copy(), memory.squares.copy()
+        mistakes, squares = memory.by_class.copy(), memory.squares.copy()
         task = (gram, np.ascontiguousarray(self.labels[:, rows]), np.ascontiguousarray(scores))
 
         def go_on(step: int, certain: bool) -> tuple[int, int]:
@@ -327,7 +331,7 @@ class _Pupil:
             self.fresh_rows.append(rows[made])
             self.fresh_added.extend(added[:, made].T)
             self.fresh_drift.extend((added[:, made] * (memory.examples + made)).T)
-        memory.mistakes, memory.squares = mistakes, squares
+        memory.by_class, memory.squares = mistakes, squares
         memory.examples += seen
         return seen, why
 
@@ -368,7 +372,7 @@ class _Pupil:
         draws = self.generator.random(b)
         budget = Budget(memory.budget, BUDGET_RULES[memory.budget_rule], draws)
         added, scores = np.zeros((len(self.labels), b)), np.zeros((len(self.labels), b))
-        mistakes = memory.mistakes.copy()
+        mistakes = memory.by_class.copy()
         labels = np.ascontiguousarray(self.labels[:, rows])
         along = self._along(b)
         step, why = visit_block_on_a_budget(gram, labels, scores, 0, False, along, mistakes, added, budget, among)
@@ -384,7 +388,7 @@ class _Pupil:
             step, why = visit_block_on_a_budget(gram, labels, scores, step, True, along, mistakes, added, budget, among)
         self._note(rows[:step], added[:, :step])
         self._keep(rows, block, support, gram, among)
-        memory.mistakes = mistakes
+        memory.by_class = mistakes
         memory.examples += step
         if why == FULL:
             memory.projector = np.asarray(np.linalg.pinv(memory.gram, hermitian=True), dtype=np.float64)
@@ -410,7 +414,7 @@ class _Pupil:
         memory, m = self.memory, len(support)
         alive = among.alive[: among.counts[0]]
         old, new = alive[alive < m], alive[alive >= m]  # the oldest first, so the old ones come before the new
-        shelf, numbers = Shelf(), Grown.empty(np.int64)
+        shelf, numbers = GrowingPoints(), GrowingArray.empty(np.int64)
         shelf.extend(support.take(old) if len(old) else block.take(old))
         shelf.extend(block.take(new - m))
         numbers.extend(memory.rows.array[old])
@@ -418,8 +422,8 @@ class _Pupil:
         memory.support, memory.rows = shelf, numbers
         memory.rounds, memory.since = int(among.counts[1]), int(among.counts[2])
         memory.gram, memory.damage = gram[np.ix_(alive, alive)], among.damage
-        memory.coefficients = Grown.of(among.coefficients[:, alive].T.copy())
-        memory.drift = Grown.of(among.drift[:, alive].T.copy())
+        memory.coefficients = GrowingArray.of(among.coefficients[:, alive].T.copy())
+        memory.drift = GrowingArray.of(among.drift[:, alive].T.copy())
 
     def _visit_projected(self, rows: Numbers) -> tuple[int, int]:
         """One block after the Projectron's budget is full: the perceptron with products in the span of its rows."""
@@ -435,13 +439,13 @@ class _Pupil:
         certain = Pass(self.tie == "mistake", np.full(len(scores), -1.0), memory.examples, 0.0, 0.0)
         labels = np.ascontiguousarray(self.labels[:, rows])
         task = (gram, labels, np.ascontiguousarray(scores), 0, True, certain)
-        mistakes = memory.mistakes.copy()
+        mistakes = memory.by_class.copy()
         visit_block(*task, mistakes, np.zeros(len(scores)), added)
         self._note(rows, added)
         ages = memory.examples + np.arange(len(rows))
-        memory.coefficients = Grown.of(memory.coefficients.array + shares @ added.T)
-        memory.drift = Grown.of(memory.drift.array + shares @ (added * ages).T)
-        memory.mistakes = mistakes
+        memory.coefficients = GrowingArray.of(memory.coefficients.array + shares @ added.T)
+        memory.drift = GrowingArray.of(memory.drift.array + shares @ (added * ages).T)
+        memory.by_class = mistakes
         memory.examples += len(rows)
         return len(rows), DONE
 
@@ -471,14 +475,14 @@ class _Pupil:
 
     def _note(self, rows: Numbers, added: Floats) -> None:
         at, classes = np.nonzero(added.T)
-        self.log.count(at, len(rows))
-        if self.log.keep and len(at):
+        self.epochs.count(at, len(rows))
+        if self.keep and len(at):
             times, signs = self.memory.examples + at, added[classes, at]
             self.parts.append(Mistakes(rows[at] + self.first, times, classes, signs, np.full(len(at), -1)))
 
     def mistakes(self) -> Mistakes | None:
         """All mistakes of these rows, if they were kept."""
-        if not self.log.keep:
+        if not self.keep:
             return None
         return Mistakes.joined([*self.settled, *self.parts])
 

@@ -1,17 +1,16 @@
 """What a kernel perceptron remembers."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
-from novikoff.learn.kernels import Floats, Grown, Kernel, Shelf
-from novikoff.learn.linear import Readout
-from novikoff.learn.record import Run, Stopped
+from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up
+from novikoff.learn.history import History
+from novikoff.learn.kernel.kernels import Floats, GrowingArray, GrowingPoints, Kernel
 
 BudgetRule = Literal["forgetron", "random", "projectron"]
 
@@ -46,26 +45,24 @@ class Mistakes:
 
 
 @dataclass
-class Memory:
+class Memory(History):
     """What a kernel perceptron remembers.
 
     `support` has the rows, `coefficients` their a_j, a column a class (one column for two classes); `drift` is of the
-    same shape, and (examples x coefficients - drift) is the sum of the coefficients after each example. `mistakes` and
-    `squares`, which is ||w||^2, go by class. `longest` is R^2 = max K(x, x), `largest` the largest |K| met,
+    same shape, and (examples x coefficients - drift) is the sum of the coefficients after each example. `by_class` has
+    the mistakes and `squares` ||w||^2, a number a class. `longest` is R^2 = max K(x, x), `largest` the largest |K| met,
     `doubt` how much rounding may change a kernel value. `kept` has the mistakes for a vote, if there is to be one.
     """
 
     kernel: Kernel
     n_classes: int
-    mistakes: Numbers
+    by_class: Numbers
     squares: Floats
-    coefficients: Grown
-    drift: Grown
-    support: Shelf = field(default_factory=Shelf)
-    rows: Grown = field(default_factory=lambda: Grown.empty(np.int64))
-    examples: int = 0
+    coefficients: GrowingArray
+    drift: GrowingArray
+    support: GrowingPoints = field(default_factory=GrowingPoints)
+    rows: GrowingArray = field(default_factory=lambda: GrowingArray.empty(np.int64))
     passes: int = 0
-    longest: float = 0.0
     largest: float = 0.0
     doubt: float = 0.0
     n_columns: int | None = None
@@ -89,14 +86,14 @@ class Memory:
         budget_rule: BudgetRule = "forgetron",
     ) -> "Memory":
         n = n_classes if n_classes > 2 else 1
-        zeros, none = np.zeros(n, dtype=np.int64), Grown.empty(np.float64, n)
+        zeros, none = np.zeros(n, dtype=np.int64), GrowingArray.empty(np.float64, n)
         return cls(
             kernel,
             n_classes,
             zeros,
             np.zeros(n),
             none,
-            Grown.empty(np.float64, n),
+            GrowingArray.empty(np.float64, n),
             kept=[] if vote else None,
             budget=budget,
             budget_rule=budget_rule,
@@ -121,19 +118,28 @@ class Memory:
         return math.sqrt(max(float(np.sum(a * (self.gram @ a))), 0.0))
 
     @property
-    def margin_at_most(self) -> float:
-        """gamma <= ||w||/k, rounded outwards; with more than two classes that of the class with the smallest.
+    def mistakes(self) -> int:
+        """Those of all classes together."""
+        return int(self.by_class.sum())
 
-        If ||w||^2 comes out negative the kernel is no product in any space, and nothing is claimed.
+    @property
+    def radius(self) -> float:
+        """R, rounded up; without a space in which the kernel is a product there is no length."""
+        return root_up(self.longest + self.doubt) if self.kernel.is_definite else math.inf
+
+    def lengths(self) -> Iterable[tuple[int, float]]:
+        """Every class has its own separator, against the rest; nothing is claimed where the theorem does not speak.
+
+        If ||w||^2 comes out negative the kernel is no product in any space, and nothing is claimed, either.
         """
-        if not self.makes_claims:
-            return math.inf
         squares = self.squares + self.slack(0)
-        if np.any(squares < 0):
-            return math.inf
-        made = self.mistakes > 0
-        lengths = np.sqrt(squares[made]) * (1.0 + 4.0 * UNIT_ROUNDOFF) / self.mistakes[made]
-        return up(float(lengths.min(initial=math.inf)))
+        if not self.makes_claims or np.any(squares < 0):
+            return
+        for k, square in zip(self.by_class.tolist(), squares.tolist(), strict=True):
+            yield k, math.sqrt(square) * (1.0 + 4.0 * UNIT_ROUNDOFF)
+
+    def rounding(self, k: int) -> float:
+        return 0.0  # it is in the slack of the squares
 
     def doubts(self, more: int) -> Floats:
         """How far from zero a score is certain, class by class, for the next `more` examples.
@@ -143,11 +149,11 @@ class Memory:
         """
         terms = self.coefficients.length + more + 4 * self.passes + 16
         each = UNIT_ROUNDOFF * terms * self.largest + self.doubt
-        return np.asarray(2.0 * (self.mistakes + more) * each, dtype=np.float64)
+        return np.asarray(2.0 * (self.by_class + more) * each, dtype=np.float64)
 
     def slack(self, more: int) -> float:
         """How much ||w||^2 may be off: every mistake added 2 y s, with the doubt of s, and K(x, x)."""
-        k = int(self.mistakes.max()) + more
+        k = int(self.by_class.max()) + more
         return k * (2.0 * float(self.doubts(more).max()) + 8.0 * UNIT_ROUNDOFF * k * self.largest + self.doubt)
 
     def summed(self) -> Floats:
@@ -158,35 +164,6 @@ class Memory:
     def average(self) -> Floats:
         """The mean of these coefficients."""
         return self.summed() / max(self.examples - self.since, 1)
-
-
-def record(
-    memory: Memory,
-    readout: Readout,
-    stopped: Stopped | None = None,
-    per_epoch: tuple[int, ...] = (),
-    *,
-    n_rows: int | None = None,
-    errors: int | None = None,
-) -> Run:
-    """The record of what a memory went through.
-
-    Mistakes of all classes are summed, and ||w|| is ||W|| of all classes; `margin_at_most` is that of the class with
-    the smallest, so some class is not separated from the rest with a margin above it. Without a claim both R and
-    `margin_at_most` are infinite (sigmoid), or `margin_at_most` alone (budget).
-    """
-    return Run(
-        mistakes=int(memory.mistakes.sum()),
-        mistakes_per_epoch=per_epoch,
-        examples=memory.examples,
-        stopped=stopped,
-        radius=root_up(memory.longest + memory.doubt) if memory.kernel.is_definite else math.inf,
-        weights_length=memory.weights_length,
-        margin_at_most=memory.margin_at_most,
-        readout=readout,
-        n_rows=n_rows,
-        errors=errors,
-    )
 
 
 def blocks_of(n: int, n_support: int) -> Iterator[Numbers]:

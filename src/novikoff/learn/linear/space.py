@@ -10,11 +10,9 @@ on a vector of length sqrt(2) ||x||, hence the bound 2 (R/gamma)^2, with gamma t
 over another under weights with ||W|| = 1 (Frobenius).
 """
 
-import math
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,15 +24,10 @@ from novikoff.data.order import POOL, Order, block_order, given_order, random_or
 from novikoff.engine.linear import Rule, binary_epoch, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
-from novikoff.learn.linear_memory import Memory, columns_to_keep, decider, record
-from novikoff.learn.linear_memory import Readout as Readout
-from novikoff.learn.record import Run, Stopped
-from novikoff.learn.vote import Ballot, Mistakes
-
-Tie = Literal["mistake", "predict"]
-
-READOUTS: tuple[Readout, ...] = ("last", "average", "vote")
-TIES: tuple[Tie, ...] = ("mistake", "predict")
+from novikoff.learn.epochs import Epochs, Limits, Watch, check_choices, run
+from novikoff.learn.history import Readout, Run, Stopped, Tie
+from novikoff.learn.linear.memory import Memory, columns_to_keep, decider
+from novikoff.learn.linear.vote import Ballot, Mistakes
 
 # Between two calls of a kernel the clock is read and Ctrl-C is heard.
 STEPS_PER_CALL = 1 << 16
@@ -61,20 +54,20 @@ def perceptron(
     fit_intercept: bool = True,
     max_epochs: int | None = 10,
     shuffle: bool = True,
-    seed: int | np.random.Generator | None = None,
+    random_state: int | np.random.Generator | None = None,
     tie: Tie = "mistake",
     min_margin: float | None = None,
     time_limit: float | None = None,
     start: Memory | None = None,
-    keep_mistakes: bool = False,
-    after_epoch: Callable[[Memory], None] | None = None,
+    record_mistakes: bool = False,
+    watch: Callable[[Memory], Stopped | None] | None = None,
 ) -> Learned:
     """The batch perceptron: epochs until one makes no mistake.
 
     It also stops after `max_epochs` (None: no limit), after `time_limit` seconds, or as soon as ||w||/k < `min_margin`,
     which proves that no separator has that margin. Ctrl-C ends the run, not the program: what was learned so far is
-    returned, with `Stopped.INTERRUPTED` in the record. `after_epoch` is called between epochs (with few rows, between
-    some of them), and may end the run by raising KeyboardInterrupt itself.
+    returned, with `Stopped.INTERRUPTED` in the record. `watch` is called between epochs (with few rows, between some of
+    them), and may return a reason to stop.
 
     Without y, X is a data set in blocks (`novikoff.data.blocks`), which have the labels: one block is in use at a time.
     With `shuffle` the blocks come in random order, and the rows of each too; one block is shuffled as an array is.
@@ -89,7 +82,8 @@ def perceptron(
     >>> learned.run.mistakes, learned.run.stopped.name
     (3, 'NO_MISTAKES')
     """
-    check_choices(readout=readout, tie=tie, max_epochs=max_epochs, min_margin=min_margin, time_limit=time_limit)
+    check_choices(readout=readout, tie=tie)
+    limits = Limits(max_epochs, min_margin, time_limit, watch)
     blocks = _as_blocks(X, y, n_classes)
     vote = readout == "vote"
     if start is None:
@@ -99,31 +93,16 @@ def perceptron(
         memory = start.copy()
         _check_goes_on(memory, blocks.n_columns, vote)
         _make_room(memory, blocks)
-    examples = Examples(blocks, memory)
-    watch = Watch.over(min_margin, time_limit)
-    log = Log(blocks.n_rows, keep=keep_mistakes or memory.ballots is not None)
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(random_state) if shuffle else None
+    space = Coordinates(Examples(blocks, memory), tie, generator, limits.max_epochs, keep=record_mistakes)
+    stopped = run(space, limits)
+    if stopped is Stopped.NO_MISTAKES:
+        space.forget_what_came_after()
 
-    began = memory.examples
-    stopped = None
-    try:
-        while stopped is None:
-            epochs = _epochs_at_once(blocks, log.epochs, max_epochs)
-            stopped = _go_through(examples, generator if shuffle else None, epochs, tie, watch, log)
-            if log.flawless is not None:
-                stopped = Stopped.NO_MISTAKES
-                memory.examples = began + (log.flawless + 1) * blocks.n_rows  # what came after changed nothing
-            elif stopped is None and log.epochs == max_epochs:
-                stopped = Stopped.MAX_EPOCHS
-            elif stopped is None and after_epoch is not None:
-                after_epoch(memory)
-    except KeyboardInterrupt:
-        stopped = Stopped.INTERRUPTED
-
-    mistakes = _logged(memory, blocks, log)
-    wrong = count_errors(examples, readout)
-    run = record(memory, readout, stopped, log.per_epoch(), n_rows=blocks.n_rows, errors=wrong)
-    return Learned(memory, run, mistakes)
+    mistakes = space.logged()
+    errors = count_errors(space.examples, readout)
+    record = memory.record(readout, stopped, space.epochs.per_epoch(), n_rows=blocks.n_rows, errors=errors)
+    return Learned(memory, record, mistakes)
 
 
 def _as_blocks(X: Any, y: ArrayLike | None, n_classes: int) -> Blocks:
@@ -149,18 +128,8 @@ def _make_room(memory: Memory, blocks: Blocks) -> None:
         memory.make_room(used_columns(_rows_of(blocks)))
 
 
-def _epochs_at_once(blocks: Blocks, done: int, max_epochs: int | None) -> int:
-    """How many epochs to order in one go: on few rows twice as many as before, because a call costs more than a row.
-
-    An epoch too many does no harm: after one without a mistake, nothing changes any more.
-    """
-    few = len(blocks) == 1 and blocks.n_rows <= POOL
-    most = min(done + 1, max(1, STEPS_PER_CALL // blocks.n_rows)) if few else 1
-    return most if max_epochs is None else min(most, max_epochs - done)
-
-
 def learn_online(
-    memory: Memory, X: Any, y: ArrayLike, *, tie: Tie = "mistake", keep_mistakes: bool = False
+    memory: Memory, X: Any, y: ArrayLike, *, tie: Tie = "mistake", record_mistakes: bool = False
 ) -> Mistakes | None:
     """Learn the rows in the order given, once, into `memory`. Nothing is changed if anything is wrong with them."""
     check_choices(tie=tie)
@@ -169,13 +138,12 @@ def learn_online(
     examples = Examples(blocks, memory)
     examples.check(0)
     _make_room(memory, blocks)
-    block = examples.block(0)
-    log = Log(blocks.n_rows, keep=keep_mistakes or memory.ballots is not None)
+    space = Coordinates(examples, tie, None, 1, keep=record_mistakes)
     if memory.n_classes < 2:
         memory.examples += blocks.n_rows  # one label so far: there is no other to be mistaken for
     else:
-        _visit(memory, block, given_order(blocks.n_rows), tie, Watch.over(None, None), log)
-    return _logged(memory, blocks, log)
+        space.learn(Watch())
+    return space.logged()
 
 
 def grow(memory: Memory, places: list[int], n_classes: int) -> Memory:
@@ -211,74 +179,6 @@ def count_errors(examples: "Examples", readout: Readout) -> int:
         return int(np.count_nonzero(predicted(score(rows)) != truth))
 
     return sum(count(*examples.check(number)) for number in range(len(examples.blocks)))
-
-
-@dataclass
-class Log:
-    """The mistakes of a run, call by call: how many in each epoch, and, to `keep`, which.
-
-    `flawless` is the first epoch that went through without a mistake.
-    """
-
-    n_rows: int
-    keep: bool
-    steps: int = 0
-    flawless: int | None = None
-    counts: list[int] = field(default_factory=list)
-    parts: list[Mistakes] = field(default_factory=list)
-
-    @property
-    def epochs(self) -> int:
-        """How many epochs were begun."""
-        return -(-self.steps // self.n_rows)
-
-    def count(self, at: NDArray[Any], seen: int) -> None:
-        """Count the mistakes at these of the next `seen` steps."""
-        epoch = (self.steps + at.astype(np.int64)) // self.n_rows
-        unfinished = self.steps // self.n_rows
-        self.steps += seen
-        self.counts.extend([0] * (self.epochs - len(self.counts)))
-        for number, made in zip(*np.unique(epoch, return_counts=True), strict=True):
-            self.counts[number] += int(made)
-        finished = range(unfinished, self.steps // self.n_rows)
-        if self.flawless is None:
-            self.flawless = next((number for number in finished if self.counts[number] == 0), None)
-
-    def note(self, rows: NDArray[Any], times: NDArray[Any], labels: NDArray[Any], rivals: NDArray[Any]) -> None:
-        if not len(rivals):  # two classes, labelled -1 and +1: each is the other's rival
-            labels, rivals = (labels + 1) // 2, (1 - labels) // 2
-        self.parts.append(Mistakes(*(column.astype(np.int64) for column in (rows, times, labels, rivals))))
-
-    def per_epoch(self) -> tuple[int, ...]:
-        """Mistakes by epoch, up to the first without one."""
-        return tuple(self.counts if self.flawless is None else self.counts[: self.flawless + 1])
-
-
-@dataclass(frozen=True)
-class Watch:
-    """When to stop before the data are through."""
-
-    min_margin: float | None
-    deadline: float
-
-    @classmethod
-    def over(cls, min_margin: float | None, time_limit: float | None) -> "Watch":
-        return cls(min_margin, math.inf if time_limit is None else time.monotonic() + time_limit)
-
-    def reason_to_stop(self, memory: Memory) -> Stopped | None:
-        if self.min_margin is not None and memory.margin_at_most < self.min_margin:
-            return Stopped.MARGIN_RULED_OUT
-        if time.monotonic() > self.deadline:
-            return Stopped.TIME_LIMIT
-        return None
-
-    def patience(self, memory: Memory) -> int:
-        """How many mistakes may come before the margin can be ruled out: each shortens w by at most R."""
-        if self.min_margin is None:
-            return STEPS_PER_CALL
-        surplus = memory.weights_length - memory.mistakes * self.min_margin
-        soonest = surplus / (math.sqrt(memory.step_square) + self.min_margin)
-        return int(min(max(soonest, 1.0), STEPS_PER_CALL))
 
 
 class Block(NamedTuple):
@@ -334,56 +234,101 @@ class Examples:
         return rows, labels
 
 
-def _go_through(
-    examples: Examples, generator: np.random.Generator | None, epochs: int, tie: Tie, watch: Watch, log: Log
-) -> Stopped | None:
-    """Visit all blocks, in random order if there is a generator; several epochs at a time only with one block."""
+@dataclass
+class Coordinates:
+    """Examples that are added coordinate by coordinate: the space of the linear perceptron.
 
-    def visit(block: Block) -> Stopped | None:  # on return the block is let go, before the next one is mapped
-        rows = block.rows
+    Without a generator they come in the order given. To `keep` the mistakes, `parts` has them call by call.
+    """
+
+    examples: Examples
+    tie: Tie
+    generator: np.random.Generator | None
+    max_epochs: int | None
+    keep: bool = False
+    parts: list[Mistakes] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.history = self.examples.memory
+        self.epochs = Epochs(self.examples.blocks.n_rows)
+        self.keep = self.keep or self.history.ballots is not None
+        self.began = self.history.examples
+
+    def learn(self, watch: Watch) -> Stopped | None:
+        """Visit all blocks; several epochs at a time only with one block."""
+        epochs = self._epochs_at_once()
+        for number in block_order(len(self.examples.blocks), self.generator):
+            stopped = self._visit_block(number, epochs, watch)
+            if stopped is not None:
+                return stopped
+        return None
+
+    def _epochs_at_once(self) -> int:
+        """How many epochs to order in one go: on few rows twice as many as before, because a call costs more than a
+        row. An epoch too many does no harm: after one without a mistake, nothing changes any more.
+        """
+        blocks, done = self.examples.blocks, self.epochs.begun
+        few = len(blocks) == 1 and blocks.n_rows <= POOL
+        most = min(done + 1, max(1, STEPS_PER_CALL // blocks.n_rows)) if few else 1
+        return most if self.max_epochs is None else min(most, self.max_epochs - done)
+
+    def forget_what_came_after(self) -> None:
+        """After the first epoch without a mistake, examples that were visited nevertheless do not count."""
+        assert self.epochs.flawless is not None
+        self.history.examples = self.began + (self.epochs.flawless + 1) * self.epochs.n_rows
+
+    def _visit_block(self, number: int, epochs: int, watch: Watch) -> Stopped | None:
+        """On return the block is let go, before the next one is mapped."""
+        block = self.examples.block(number)
+        n_rows, generator = block.rows.n_rows, self.generator
         if generator is None:
-            order = given_order(rows.n_rows, epochs)
-        else:
-            order = random_order(rows.n_rows, generator, rows.bytes_per_row, epochs)
-        return _visit(examples.memory, block, order, tie, watch, log)
+            return self._visit(block, given_order(n_rows, epochs), watch)
+        return self._visit(block, random_order(n_rows, generator, block.rows.bytes_per_row, epochs), watch)
 
-    for number in block_order(len(examples.blocks), generator):
-        stopped = visit(examples.block(number))
-        if stopped is not None:
-            return stopped
-    return None
+    def _visit(self, block: Block, order: Order, watch: Watch) -> Stopped | None:
+        """Visit the rows in the given order, call by call."""
+        memory, (rows, labels, first) = self.history, block
+        doubt = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF * memory.step_square
+        rule = Rule(memory.constant, self.tie == "mistake", doubt)
+        binary = memory.n_classes == 2
+        weights, drift = _in_kernel_layout(memory, rows.is_sparse)
+        at = np.empty(min(STEPS_PER_CALL, len(order.visit)), dtype=np.uint32)
+        rivals = np.empty(0 if binary else len(at), dtype=np.int64)
+        step = 0
+        while step < len(order.visit):
+            steps = slice(step, step + STEPS_PER_CALL)
+            full = at[: watch.patience(memory, STEPS_PER_CALL)]
+            task = (rows.matrix, labels, order.visit[steps], order.soon[steps], rule, memory.examples, memory.mistakes)
+            if binary:
+                seen, made = binary_epoch(*task, weights, drift, full)
+            else:
+                seen, made = multiclass_epoch(*task, weights, drift, full, rivals)
+            self.epochs.count(at[:made], seen)
+            if self.keep and made:
+                where = order.visit[steps][at[:made]]
+                times = memory.examples + at[:made].astype(np.int64)
+                self._note(first + where.astype(np.int64), times, labels[where], rivals[:made])
+            memory.examples += seen
+            memory.mistakes += made
+            step += seen
+            reason = watch.reason_to_stop(memory)
+            if reason is not None:
+                return reason
+        return None
 
+    def _note(self, rows: NDArray[Any], times: NDArray[Any], labels: NDArray[Any], rivals: NDArray[Any]) -> None:
+        if not len(rivals):  # two classes, labelled -1 and +1: each is the other's rival
+            labels, rivals = (labels + 1) // 2, (1 - labels) // 2
+        self.parts.append(Mistakes(*(column.astype(np.int64) for column in (rows, times, labels, rivals))))
 
-def _visit(memory: Memory, block: Block, order: Order, tie: Tie, watch: Watch, log: Log) -> Stopped | None:
-    """Visit the rows in the given order, call by call."""
-    rows, labels, first = block
-    doubt = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF * memory.step_square
-    rule = Rule(memory.constant, tie == "mistake", doubt)
-    binary = memory.n_classes == 2
-    weights, drift = _in_kernel_layout(memory, rows.is_sparse)
-    at = np.empty(min(STEPS_PER_CALL, len(order.visit)), dtype=np.uint32)
-    rivals = np.empty(0 if binary else len(at), dtype=np.int64)
-    step = 0
-    while step < len(order.visit):
-        steps = slice(step, step + STEPS_PER_CALL)
-        full = at[: watch.patience(memory)]
-        task = (rows.matrix, labels, order.visit[steps], order.soon[steps], rule, memory.examples, memory.mistakes)
-        if binary:
-            seen, made = binary_epoch(*task, weights, drift, full)
-        else:
-            seen, made = multiclass_epoch(*task, weights, drift, full, rivals)
-        log.count(at[:made], seen)
-        if log.keep and made:
-            where = order.visit[steps][at[:made]]
-            times = memory.examples + at[:made].astype(np.int64)
-            log.note(first + where.astype(np.int64), times, labels[where], rivals[:made])
-        memory.examples += seen
-        memory.mistakes += made
-        step += seen
-        reason = watch.reason_to_stop(memory)
-        if reason is not None:
-            return reason
-    return None
+    def logged(self) -> Mistakes | None:
+        """The mistakes, if they were kept; they join the memory's ballots, if there is to be a vote."""
+        if not self.keep:
+            return None
+        mistakes = Mistakes.joined(self.parts)
+        if self.history.ballots is not None and len(mistakes.rows):
+            self.history.ballots.append(Ballot.of(self.examples.blocks, mistakes))
+        return mistakes
 
 
 def _in_kernel_layout(memory: Memory, sparse: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -395,16 +340,6 @@ def _in_kernel_layout(memory: Memory, sparse: bool) -> tuple[NDArray[np.float64]
         return memory.weights, memory.drift
     memory.weights, memory.drift = np.asfortranarray(memory.weights), np.asfortranarray(memory.drift)
     return memory.weights.T, memory.drift.T
-
-
-def _logged(memory: Memory, blocks: Blocks, log: Log) -> Mistakes | None:
-    """The mistakes of a log, if they were kept; they join the memory's ballots, if there is to be a vote."""
-    if not log.keep:
-        return None
-    mistakes = Mistakes.joined(log.parts)
-    if memory.ballots is not None and len(mistakes.rows):
-        memory.ballots.append(Ballot.of(blocks, mistakes))
-    return mistakes
 
 
 def _check_goes_on(memory: Memory, n_columns: int, vote: bool = False) -> None:
@@ -435,18 +370,3 @@ def check_labels(y: ArrayLike, n_rows: int, n_classes: int) -> NDArray[Any]:
 
 def _label_type(n_classes: int) -> np.dtype[Any]:
     return np.dtype(np.int8 if n_classes == 2 else np.int64)
-
-
-def check_choices(**choices: Any) -> None:
-    """Say which parameter is wrong, and what it may be."""
-    if choices.get("readout", "last") not in READOUTS:
-        raise ValueError(f"readout={choices['readout']!r} is unknown; choose one of {', '.join(READOUTS)}")
-    if choices.get("tie", "mistake") not in TIES:
-        raise ValueError(f"tie={choices['tie']!r} is unknown; choose one of {', '.join(TIES)}")
-    epochs = choices.get("max_epochs")
-    if epochs is not None and (isinstance(epochs, bool) or int(epochs) != epochs or epochs < 1):
-        raise ValueError(f"max_epochs={epochs!r} must be a whole number of at least 1, or None for no limit")
-    for name in ("min_margin", "time_limit", "learning_rate"):
-        value = choices.get(name)
-        if value is not None and not 0 < value < math.inf:
-            raise ValueError(f"{name}={value!r} must be a positive number")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from novikoff.features.names import PLAIN_NUMBERS, as_numbers
-from novikoff.learn.structured_memory import Rival, Weights, length_up
+from novikoff.learn.structure.memory import Rival, Weights, length_up
 
 Violation = Literal["early", "max"]
 

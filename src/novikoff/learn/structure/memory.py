@@ -1,15 +1,13 @@
 """What a structured perceptron remembers: weights by feature, which are the sum of the differences that were added."""
 
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import fsum, hypot
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
-
-Readout = Literal["last", "average"]
+from novikoff.learn.history import History, Readout
 
 
 class Weights(dict[Any, float]):
@@ -52,20 +50,18 @@ class Rival(NamedTuple):
 
 
 @dataclass
-class Memory:
+class Memory(History):
     """What a structured perceptron remembers.
 
-    (examples x weights - drift) is the sum of the weights after each example. `longest` is R, the length of the longest
-    difference added, rounded up. `square` is ||w||^2, kept up by ||w + d||^2 = ||w||^2 + 2 <w, d> + ||d||^2, and good
-    enough to know when to look closer. `saved` has the values to go back to if a call fails.
+    (examples x weights - drift) is the sum of the weights after each example. `longest` is R itself, the length of the
+    longest difference added, rounded up. `square` is ||w||^2, kept up by ||w + d||^2 = ||w||^2 + 2 <w, d> + ||d||^2,
+    and good enough to know when to look closer. `saved` has the values to go back to if a call fails.
     """
 
     weights: Weights = field(default_factory=Weights)
     drift: dict[Any, float] = field(default_factory=dict)
-    examples: int = 0
     mistakes: int = 0
     search_errors: int = 0
-    longest: float = 0.0
     largest_loss: float = 0.0
     square: float = 0.0
     saved: dict[Any, tuple[float | None, float | None]] | None = None
@@ -116,17 +112,17 @@ class Memory:
         return hypot(*self.weights.values())
 
     @property
-    def margin_at_most(self) -> float:
-        """gamma <= ||w||/k, rounded outwards; infinite before the first mistake.
+    def radius(self) -> float:
+        return self.longest
 
-        A difference is rounded by at most u R, and each addition rounds w by at most u ||w||, where after k mistakes
-        ||w||^2 <= k (R^2 + 2 max loss); so k of them by at most 2 u k times that length.
-        """
-        k = self.mistakes
-        if k == 0:
-            return math.inf
-        longest = math.sqrt(k) * hypot(self.longest, math.sqrt(2.0 * self.largest_loss))
-        return up(self.weights_length * (1.0 + 8.0 * UNIT_ROUNDOFF) / k + 2.0 * UNIT_ROUNDOFF * longest)
+    @property
+    def step_square(self) -> float:
+        """R^2 + 2 max loss: a mistake adds at most that to ||w||^2. A difference is rounded by at most u R itself."""
+        return self.longest**2 + 2.0 * self.largest_loss
+
+    @property
+    def terms(self) -> int:
+        return 0
 
     def rules_out(self, margin: float) -> bool:
         """Whether the mistakes prove that no unit vector has this margin."""

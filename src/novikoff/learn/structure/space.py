@@ -15,7 +15,6 @@ sqrt(k (R^2 + 2 max loss)) follows k <= (R^2 + 2 max loss)/gamma^2.
 """
 
 import inspect
-import math
 import operator
 import random
 import warnings
@@ -24,33 +23,58 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import Any, Self
 
-from novikoff.learn.record import Run, Stopped, counted, why_not_converged
-from novikoff.learn.structured_memory import Memory, Readout, Weights
-from novikoff.learn.structured_search import Search, Violation, same
+from novikoff.learn.epochs import Epochs, Limits, Watch, check_choices, run
+from novikoff.learn.history import Readout, Run, Stopped, counted, why_not_converged
+from novikoff.learn.structure.memory import Memory, Weights
+from novikoff.learn.structure.search import Search, Violation, same
 
 
 @dataclass
-class Log:
-    """The mistakes of a run: how many in each epoch, and, to `keep`, which, with the guesses.
+class Structures:
+    """Inputs with their gold structures, whose differences to the guesses are added: the space of any argmax.
 
-    `astray` counts the search errors of the last epoch.
+    To `keep` the mistakes, `rows` has the inputs and `guesses` what was guessed. `astray` counts the search errors of
+    the last epoch. `before` is the number of inputs that were learned earlier.
     """
 
-    keep: bool
-    per_epoch: list[int] = field(default_factory=list)
+    history: Memory
+    search: Search
+    pairs: list[tuple[Any, Any]]
+    chance: Any = None
+    keep: bool = False
+    before: int = 0
     astray: int = 0
     rows: list[int] = field(default_factory=list)
     guesses: list[Any] = field(default_factory=list)
 
-    def begin_epoch(self) -> None:
-        self.per_epoch.append(0)
-        self.astray = 0
+    def __post_init__(self) -> None:
+        self.epochs = Epochs(len(self.pairs))
+        self.order = list(range(len(self.pairs)))
 
-    def note(self, row: int, guess: Any) -> None:
-        self.per_epoch[-1] += 1
-        if self.keep:
-            self.rows.append(row)
-            self.guesses.append(guess)
+    def learn(self, watch: Watch) -> Stopped | None:
+        """Decode every input once, in a new random order if there is something to shuffle with."""
+        if self.chance is not None:
+            self.chance.shuffle(self.order)
+        self.astray = 0
+        margin = watch.min_margin
+        for row in self.order:
+            mistake = self._learn(row, *self.pairs[row])
+            if mistake and margin is not None and self.history.rules_out(margin):
+                return Stopped.MARGIN_RULED_OUT
+            if watch.is_late():
+                return Stopped.TIME_LIMIT
+        return None
+
+    def _learn(self, row: int, x: Any, gold: Any) -> bool:
+        rival = self.search.rival(self.history.weights, x, gold, row)
+        mistake = self.history.learn(rival)
+        self.epochs.count_one(mistake)
+        if rival is not None and not mistake:
+            self.astray += 1
+        elif rival is not None and self.keep:
+            self.rows.append(self.before + row)
+            self.guesses.append(rival.guess)
+        return mistake
 
 
 class StructuredPerceptron:
@@ -66,6 +90,7 @@ class StructuredPerceptron:
     max_epochs, shuffle, random_state : at most how many epochs (None: no limit), each in a new random order (unless
         shuffle=False), drawn from a seed or a generator.
     min_margin : stop as soon as the mistakes prove that no unit vector has this margin.
+    time_limit : stop after so many seconds.
     record_mistakes : keep the rows of all mistakes in `mistake_rows_` and the wrong guesses in `mistake_guesses_`.
     loss : `loss(gold, guess)`, at least 0, for cost-augmented training. Learning then calls
         `decode(weights, x, gold=gold)`, which must return the structure with the highest score + loss; every gold
@@ -114,6 +139,7 @@ class StructuredPerceptron:
         shuffle: bool = True,
         random_state: Any = None,
         min_margin: float | None = None,
+        time_limit: float | None = None,
         record_mistakes: bool = False,
         loss: Callable[[Any, Any], float] | None = None,
         violation: Violation | None = None,
@@ -125,6 +151,7 @@ class StructuredPerceptron:
         self.shuffle = shuffle
         self.random_state = random_state
         self.min_margin = min_margin
+        self.time_limit = time_limit
         self.record_mistakes = record_mistakes
         self.loss = loss
         self.violation = violation
@@ -141,16 +168,19 @@ class StructuredPerceptron:
         then not counted. Any other failure leaves the model as it was.
         """
         search, pairs = self._checked(), _paired(xs, ys)
-        memory, log = Memory(), Log(self.record_mistakes)
-        try:
-            stopped = self._epochs(search, memory, log, pairs)
-            weights = memory.read_out(self.readout)
+        chance = _chance(self.random_state) if self.shuffle else None
+        space = Structures(Memory(), search, pairs, chance, self.record_mistakes)
+        stopped = run(space, Limits(self.max_epochs, self.min_margin, self.time_limit))
+        errors = None
+        if stopped is not Stopped.INTERRUPTED:
+            weights = space.history.read_out(self.readout)
             errors = sum(not same(search.best(weights, x, row), gold) for row, (x, gold) in enumerate(pairs))
-        except KeyboardInterrupt:
-            self._keep(memory, log, _record(memory, self.readout, Stopped.INTERRUPTED, log))
-            raise
-        self._keep(memory, log, _record(memory, self.readout, stopped, log, n_rows=len(pairs), errors=errors))
-        _warn_unless_converged(self, log.astray)
+        per_epoch = space.epochs.per_epoch()
+        record = space.history.record(self.readout, stopped, per_epoch, n_rows=len(pairs), errors=errors)
+        self._keep(space, record)
+        if stopped is Stopped.INTERRUPTED:
+            raise KeyboardInterrupt
+        _warn_unless_converged(self, space.astray)
         return self
 
     def partial_fit(self, xs: Iterable[Any], ys: Iterable[Any]) -> Self:
@@ -160,41 +190,23 @@ class StructuredPerceptron:
         """
         search, pairs = self._checked(), _paired(xs, ys)
         memory = Memory() if self._memory is None else self._memory
-        log = Log(self.record_mistakes)
-        log.begin_epoch()
-        before = memory.examples
+        space = Structures(memory, search, pairs, keep=self.record_mistakes, before=memory.examples)
         try:
             with memory.all_or_nothing():
-                for row, (x, gold) in enumerate(pairs):
-                    _learn(search, memory, log, x, gold, row, before)
+                space.learn(Watch())
         except KeyboardInterrupt:
-            self._keep(memory, log, None)
+            self._keep(space, None)
             raise
-        self._keep(memory, log, None)
+        self._keep(space, None)
         return self
 
-    def _epochs(self, search: Search, memory: Memory, log: Log, pairs: list[tuple[Any, Any]]) -> Stopped:
-        order, chance = list(range(len(pairs))), _chance(self.random_state)
-        while True:
-            if self.shuffle:
-                chance.shuffle(order)
-            log.begin_epoch()
-            for row in order:
-                mistake = _learn(search, memory, log, *pairs[row], row)
-                if mistake and self.min_margin is not None and memory.rules_out(self.min_margin):
-                    return Stopped.MARGIN_RULED_OUT
-            if log.per_epoch[-1] == 0:
-                return Stopped.NO_MISTAKES
-            if len(log.per_epoch) == self.max_epochs:
-                return Stopped.MAX_EPOCHS
-
-    def _keep(self, memory: Memory, log: Log, run: Run | None) -> None:
+    def _keep(self, space: Structures, run: Run | None) -> None:
         """Become what was learned: by a fit, which leaves a record, or on top of what was there."""
         goes_on = run is None and hasattr(self, "mistake_rows_")
-        self._memory, self._run, self._read = memory, run, {}
+        self._memory, self._run, self._read = space.history, run, {}
         if self.record_mistakes:
-            self.mistake_rows_ = self.mistake_rows_ + log.rows if goes_on else log.rows
-            self.mistake_guesses_ = self.mistake_guesses_ + log.guesses if goes_on else log.guesses
+            self.mistake_rows_ = self.mistake_rows_ + space.rows if goes_on else space.rows
+            self.mistake_guesses_ = self.mistake_guesses_ + space.guesses if goes_on else space.guesses
 
     # -- predicting ---------------------------------------------------------------------------------------------------
 
@@ -228,7 +240,7 @@ class StructuredPerceptron:
     @property
     def run_(self) -> Run:
         """The record of the run."""
-        return _record(self._fitted(), self.readout, None) if self._run is None else self._run
+        return self._fitted().record(self.readout) if self._run is None else self._run
 
     @property
     def search_errors_(self) -> int:
@@ -257,45 +269,8 @@ class StructuredPerceptron:
     def _checked(self) -> Search:
         """The search, if all choices make sense."""
         _check_readout(self.readout)
-        epochs = self.max_epochs
-        if epochs is not None and (isinstance(epochs, bool) or int(epochs) != epochs or epochs < 1):
-            raise ValueError(f"max_epochs={epochs!r} must be a whole number of at least 1, or None for no limit")
-        if self.min_margin is not None and not 0 < self.min_margin < math.inf:
-            raise ValueError(f"min_margin={self.min_margin!r} must be a positive number")
+        check_choices(max_epochs=self.max_epochs, min_margin=self.min_margin, time_limit=self.time_limit)
         return Search(self.features, self.decode, self.loss, self.violation)
-
-
-def _learn(search: Search, memory: Memory, log: Log, x: Any, gold: Any, row: int, before: int = 0) -> bool:
-    rival = search.rival(memory.weights, x, gold, row)
-    mistake = memory.learn(rival)
-    if rival is not None and mistake:
-        log.note(before + row, rival.guess)
-    elif rival is not None:
-        log.astray += 1
-    return mistake
-
-
-def _record(
-    memory: Memory,
-    readout: str,
-    stopped: Stopped | None,
-    log: Log | None = None,
-    *,
-    n_rows: int | None = None,
-    errors: int | None = None,
-) -> Run:
-    return Run(
-        mistakes=memory.mistakes,
-        mistakes_per_epoch=() if log is None else tuple(log.per_epoch),
-        examples=memory.examples,
-        stopped=stopped,
-        radius=memory.longest,
-        weights_length=memory.weights_length,
-        margin_at_most=memory.margin_at_most,
-        readout=readout,
-        n_rows=n_rows,
-        errors=errors,
-    )
 
 
 def _warn_unless_converged(model: StructuredPerceptron, astray: int) -> None:

@@ -24,7 +24,7 @@ from novikoff.features.tokens import (
     number_labels,
     stacked,
 )
-from novikoff.learn.sequence import (
+from novikoff.learn.chain.space import (
     ChainMemory,
     LearnedChain,
     SequenceReadout,
@@ -34,6 +34,7 @@ from novikoff.learn.sequence import (
     sequence_perceptron,
     wrong_labels,
 )
+from novikoff.learn.history import Stopped
 
 Label = Hashable
 Constraint = str | Callable[[Any, Any], bool]
@@ -197,7 +198,7 @@ def learn_tagger(
     max_epochs: int | None = 10,
     held_out: float | None = None,
     patience: int = 3,
-    seed: int | np.random.Generator | None = None,
+    random_state: int | np.random.Generator | None = None,
     **learning: Any,
 ) -> tuple[Tagger, LearnedChain]:
     """Train a tagger; `learning` are the further options of `sequence_perceptron`.
@@ -206,7 +207,7 @@ def learn_tagger(
     on them (the search ends `patience` epochs after the best), and then all sequences are learned for so many epochs.
 
     >>> words = [[{"w": "a"}, {"w": "dog"}], [{"w": "the"}, {"w": "dog"}, {"w": "runs"}]]
-    >>> tagger, _ = learn_tagger(words, [["D", "N"], ["D", "N", "V"]], templates=["w[0]", "w[-1]"], seed=0)
+    >>> tagger, _ = learn_tagger(words, [["D", "N"], ["D", "N", "V"]], templates=["w[0]", "w[-1]"], random_state=0)
     >>> tagger.label([[{"w": "the"}, {"w": "cat"}, {"w": "runs"}]])
     [['D', 'N', 'V']]
     """
@@ -215,14 +216,14 @@ def learn_tagger(
     allowed = _allowed(constraint, known)
     if allowed is not None:
         _check_gold(numbers, tokens.starts, known, allowed)
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(random_state)
     options = {"allowed": allowed, "readout": readout, **learning}
     errors: tuple[int, ...] = ()
     if held_out is not None:
         max_epochs, errors = _choose_epochs(
             tokens, numbers, len(known), held_out, patience, max_epochs, generator, options
         )
-    learned = sequence_perceptron(tokens, numbers, len(known), max_epochs=max_epochs, seed=generator, **options)
+    learned = sequence_perceptron(tokens, numbers, len(known), max_epochs=max_epochs, random_state=generator, **options)
     learned = replace(learned, run=replace(learned.run, held_out_errors=errors))
     tagger = Tagger(features, tuple(known), learned.weights, learned.run, learned.divisor)
     return tagger, learned
@@ -252,12 +253,12 @@ def _choose_epochs(
     learn, learn_labels = _some(tokens, numbers, np.sort(order[n_held:]))
     errors: list[int] = []
 
-    def look(memory: ChainMemory) -> bool:
+    def look(memory: ChainMemory) -> Stopped | None:
         errors.append(int(wrong_labels(memory.read_out(options["readout"]), held, held_labels).sum()))
-        return len(errors) - 1 - int(np.argmin(errors)) >= patience
+        return Stopped.HELD_OUT if len(errors) - 1 - int(np.argmin(errors)) >= patience else None
 
     learned = sequence_perceptron(
-        learn, learn_labels, n_labels, max_epochs=max_epochs, seed=generator, after_epoch=look, **options
+        learn, learn_labels, n_labels, max_epochs=max_epochs, random_state=generator, watch=look, **options
     )
     if len(errors) < learned.run.epochs:  # the last epoch ended the run before it was looked at
         look(learned.memory)

@@ -27,10 +27,11 @@ from novikoff.features.spool import (
     encoding_for,
     spooled,
 )
-from novikoff.learn.linear import Readout, Tie, check_choices, learn_online, perceptron
-from novikoff.learn.linear_memory import Memory, narrowed, record, resized, widened
-from novikoff.learn.record import Run, Stopped
-from novikoff.learn.vote import Mistakes
+from novikoff.learn.epochs import check_choices
+from novikoff.learn.history import Readout, Run, Stopped, Tie
+from novikoff.learn.linear.memory import Memory, narrowed, resized, widened
+from novikoff.learn.linear.space import learn_online, perceptron
+from novikoff.learn.linear.vote import Mistakes
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -43,12 +44,12 @@ class Options(TypedDict, total=False):
     fit_intercept: bool
     max_epochs: int | None
     shuffle: bool
-    seed: int | np.random.Generator | None
+    random_state: int | np.random.Generator | None
     tie: Tie
     min_margin: float | None
     time_limit: float | None
     start: Memory | None
-    keep_mistakes: bool
+    record_mistakes: bool
 
 
 DEFAULTS = cast(
@@ -149,7 +150,7 @@ def _learn_from_cache(
 def _one_pass_will_do(options: Options) -> bool:
     """Whether each example is needed once: one epoch in the order given, and nothing to be kept or stopped for."""
     once = options["max_epochs"] == 1 and not options["shuffle"]
-    kept = options["readout"] == "vote" or options["keep_mistakes"] or options["start"] is not None
+    kept = options["readout"] == "vote" or options["record_mistakes"] or options["start"] is not None
     watched = options["min_margin"] is not None or options["time_limit"] is not None
     return once and not kept and not watched
 
@@ -186,7 +187,7 @@ def _learn_in_one_pass(
     if stopped is Stopped.MAX_EPOCHS:
         check_there_are_two(labels, memory.examples)
         stopped = stopped if memory.mistakes else Stopped.NO_MISTAKES
-    run = record(memory, options["readout"], stopped, (memory.mistakes,), n_rows=memory.examples)
+    run = memory.record(options["readout"], stopped, (memory.mistakes,), n_rows=memory.examples)
     return LearnedFromFiles(memory, run, labels.classes(), encoding)
 
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from novikoff.engine.gram import fill_votes
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.sums import as_whole_multiples, exact_sum
-from novikoff.learn.kernel_memory import Memory, Mistakes, Numbers, blocks_of
-from novikoff.learn.kernels import Entries, Floats, Points, check_finite
-from novikoff.learn.linear import Readout
-from novikoff.learn.linear_memory import divided
+from novikoff.learn.history import Readout
+from novikoff.learn.kernel.kernels import Entries, Floats, Points, check_finite
+from novikoff.learn.kernel.memory import Memory, Mistakes, Numbers, blocks_of
+from novikoff.learn.linear.memory import divided
 
 # Kernels whose values lie between 0 and 1: what is off in their exponent is off in proportion.
 DECAYING = ("rbf", "laplacian")
@@ -44,7 +44,7 @@ def decide(memory: Memory, points: Points, readout: Readout) -> Floats:
             f"this one has {points.matrix.shape[1]}"
         )
     look = _Look.at(memory, points)
-    result = np.zeros((len(memory.mistakes), len(points)))
+    result = np.zeros((len(memory.by_class), len(points)))
     ballots = _ballots(memory) if readout == "vote" else []
     coefficients = (memory.summed() if readout == "average" else memory.coefficients.array).T
     divisor = memory.examples - memory.since if readout == "average" else 1
@@ -132,7 +132,7 @@ def _are_exact(values: Floats, coefficients: Floats) -> bool:
 def _ballots(memory: Memory) -> list[Ballot]:
     made = Mistakes.joined(memory.kept or [])
     ballots = []
-    for c in range(len(memory.mistakes)):
+    for c in range(len(memory.by_class)):
         own = made.classes == c
         lives = np.diff(made.times[own], prepend=0, append=memory.examples).astype(np.float64)
         ballots.append(Ballot(made.support[own], made.signs[own], lives))

@@ -1,0 +1,152 @@
+"""Epoch after epoch, until one makes no mistake or a limit is reached: the only loop over epochs, for every space.
+
+A space learns one epoch and counts its mistakes; limits, the clock, Ctrl-C, and whoever watches are dealt with here.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.learn.history import READOUTS, TIES, History, Stopped
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop, if no epoch is free of mistakes before.
+
+    `max_epochs` (None: no limit), `min_margin`: as soon as the mistakes prove that no separator has that margin,
+    `time_limit` in seconds, and `watch`, which is called with the history between epochs and may return the reason to
+    stop. It may also raise KeyboardInterrupt, as a Ctrl-C would.
+    """
+
+    max_epochs: int | None = 10
+    min_margin: float | None = None
+    time_limit: float | None = None
+    watch: "Callable[[Any], Stopped | None] | None" = None
+
+    def __post_init__(self) -> None:
+        check_choices(max_epochs=self.max_epochs, min_margin=self.min_margin, time_limit=self.time_limit)
+
+
+@dataclass(frozen=True)
+class Watch:
+    """The limits that can be reached in the middle of an epoch, once the clock is running."""
+
+    min_margin: float | None = None
+    deadline: float = math.inf
+
+    @classmethod
+    def over(cls, limits: Limits) -> "Watch":
+        limit = limits.time_limit
+        return cls(limits.min_margin, math.inf if limit is None else time.monotonic() + limit)
+
+    def reason_to_stop(self, history: History) -> Stopped | None:
+        if self.min_margin is not None and history.margin_at_most < self.min_margin:
+            return Stopped.MARGIN_RULED_OUT
+        if self.is_late():
+            return Stopped.TIME_LIMIT
+        return None
+
+    def is_late(self) -> bool:
+        return time.monotonic() > self.deadline
+
+    def patience(self, history: History, most: int) -> int:
+        """How many mistakes may come before the margin can be ruled out: each shortens w by at most R."""
+        if self.min_margin is None:
+            return most
+        surplus = history.weights_length - history.mistakes * self.min_margin
+        soonest = surplus / (math.sqrt(history.step_square) + self.min_margin)
+        return int(min(max(soonest, 1.0), most))
+
+
+@dataclass
+class Epochs:
+    """The mistakes of a run, epoch by epoch. `flawless` is the first epoch that went through without one."""
+
+    n_rows: int
+    steps: int = 0
+    flawless: int | None = None
+    counts: list[int] = field(default_factory=list)
+
+    @property
+    def begun(self) -> int:
+        """How many epochs were begun."""
+        return -(-self.steps // self.n_rows)
+
+    def count(self, at: NDArray[Any], seen: int) -> None:
+        """Count the mistakes at these of the next `seen` steps."""
+        epoch = (self.steps + at.astype(np.int64)) // self.n_rows
+        unfinished = self.steps // self.n_rows
+        self.steps += seen
+        self.counts.extend([0] * (self.begun - len(self.counts)))
+        for number, made in zip(*np.unique(epoch, return_counts=True), strict=True):
+            self.counts[number] += int(made)
+        finished = range(unfinished, self.steps // self.n_rows)
+        if self.flawless is None:
+            self.flawless = next((number for number in finished if self.counts[number] == 0), None)
+
+    def count_one(self, mistake: bool) -> None:
+        """Count one step, as `count` does, for learners that go example by example."""
+        if self.steps % self.n_rows == 0:
+            self.counts.append(0)
+        self.counts[-1] += mistake
+        self.steps += 1
+        if self.flawless is None and self.steps % self.n_rows == 0 and self.counts[-1] == 0:
+            self.flawless = len(self.counts) - 1
+
+    def per_epoch(self) -> tuple[int, ...]:
+        """Mistakes by epoch, up to the first without one."""
+        return tuple(self.counts if self.flawless is None else self.counts[: self.flawless + 1])
+
+
+class Space(Protocol):
+    """Examples in the space in which they are added."""
+
+    @property
+    def history(self) -> History: ...
+
+    @property
+    def epochs(self) -> Epochs: ...
+
+    def learn(self, watch: Watch) -> Stopped | None:
+        """Learn an epoch, and count its mistakes; the reason if it was ended in the middle."""
+        ...
+
+
+def run(space: Space, limits: Limits) -> Stopped:
+    """Learn epochs until one makes no mistake; why it ended. Ctrl-C ends the run, not the program."""
+    watch = Watch.over(limits)
+    try:
+        while True:
+            stopped = space.learn(watch)
+            if space.epochs.flawless is not None:
+                return Stopped.NO_MISTAKES
+            stopped = stopped or watch.reason_to_stop(space.history)
+            if stopped is None and space.epochs.begun == limits.max_epochs:
+                stopped = Stopped.MAX_EPOCHS
+            if stopped is None and limits.watch is not None:
+                stopped = limits.watch(space.history)
+            if stopped is not None:
+                return stopped
+    except KeyboardInterrupt:
+        return Stopped.INTERRUPTED
+
+
+def check_choices(**choices: Any) -> None:
+    """Say which parameter is wrong, and what it may be."""
+    if choices.get("readout", "last") not in READOUTS:
+        raise ValueError(f"readout={choices['readout']!r} is unknown; choose one of {', '.join(READOUTS)}")
+    if choices.get("tie", "mistake") not in TIES:
+        raise ValueError(f"tie={choices['tie']!r} is unknown; choose one of {', '.join(TIES)}")
+    epochs = choices.get("max_epochs")
+    if epochs is not None and (isinstance(epochs, bool) or int(epochs) != epochs or epochs < 1):
+        raise ValueError(f"max_epochs={epochs!r} must be a whole number of at least 1, or None for no limit")
+    for name in ("min_margin", "time_limit", "learning_rate"):
+        value = choices.get(name)
+        if value is not None and not 0 < value < math.inf:
+            raise ValueError(f"{name}={value!r} must be a positive number")
