@@ -51,13 +51,3 @@ def multiclass_perceptron(X, y, rows: Iterable[int], n_classes: int, *, bias: bo
 
 def mistakes(run: Iterable[Seen]) -> list[int]:
     return [seen.row for seen in run if seen.mistake]
-
-
-def average(history: Sequence[Sequence[float]]) -> list[float]:
-    """The mean of weight vectors."""
-    return [sum(column) / len(history) for column in zip(*history, strict=True)]
-
-
-def vote(history: Sequence[Sequence[float]], x: Sequence[float]) -> int:
-    """The sum of the signs that the weight vectors give to an example, sign(0) = +1."""
-    return sum(1 if dot(x, w) >= 0 else -1 for w in history)

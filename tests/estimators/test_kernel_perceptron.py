@@ -167,24 +167,6 @@ def test_memory_holds_the_mistakes_and_not_the_rows():
 # -- online -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("readout", ["last", "average", "vote"])
-def test_parts_learn_what_one_epoch_of_the_whole_learns(readout):
-    X, y = moons()
-    options = {"gamma": 2.0, "readout": readout, "record_mistakes": True}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        whole = KernelPerceptron(shuffle=False, max_epochs=1, **options).fit(X, y)
-    parts = KernelPerceptron(**options)
-    for start in range(0, 300, 77):
-        parts.partial_fit(X[start : start + 77], y[start : start + 77], classes=["no", "yes"])
-    assert parts.mistake_rows_.tolist() == whole.mistake_rows_.tolist()
-    assert parts.support_.tolist() == whole.support_.tolist()
-    assert parts.decision_function(X) == pytest.approx(whole.decision_function(X))
-    assert parts.run_.mistakes == whole.run_.mistakes
-    assert parts.run_.margin_at_most == pytest.approx(whole.run_.margin_at_most)
-    assert parts.run_.stopped is None
-
-
 def test_the_first_partial_fit_fixes_the_labels():
     model = KernelPerceptron()
     with pytest.raises(ValueError, match=r"only one class is known, \['a'\].*name all of them by classes="):

@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
@@ -62,15 +61,6 @@ def test_every_kind_of_input_learns_the_same():
     numbers = fitted(one_hot, templates=None)
     assert numbers.mistake_rows_.tolist() == first.mistake_rows_.tolist()
     assert numbers.predict(one_hot) == TAGS
-
-
-def test_dense_and_sparse_arrays_are_labelled_alike():
-    dense = [np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[0.5, 0.0]])]
-    sparse = [csr_array(sequence) for sequence in dense]
-    y = [["a", "b"], ["a"]]
-    for X in (dense, sparse):
-        model = SequencePerceptron(random_state=0).fit(X, y)
-        assert model.predict(dense) == model.predict(sparse) == y
 
 
 def test_a_mapping_of_crfsuite_works_unchanged():

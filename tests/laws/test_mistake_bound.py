@@ -13,37 +13,9 @@ from novikoff.learn.linear import perceptron
 from tests import lecture
 from tests.examples import WORKED_X, WORKED_Y, exponential_rows, separable, separable_integers
 
-ties = st.sampled_from(["mistake", "predict"])
-
 
 def run(X, y, **options):
     return perceptron(X, y, **{"readout": "last", "max_epochs": None, "keep_mistakes": True, **options})
-
-
-@given(separable_integers(), st.booleans(), ties, st.integers(0, 99))
-def test_mistakes_never_exceed_the_bound(data, fit_intercept, tie, seed):
-    X, y, W = data
-    assume(len(y))
-    separator = Separator(W[0, :-1], W[0, -1])
-    if not fit_intercept:
-        X, separator = fold_bias(X), Separator(W[0])
-    gamma = margins(X, y, separator, fit_intercept).min()
-    bound = mistake_bound(radius(X, fit_intercept), gamma)
-    learned = run(X, y, fit_intercept=fit_intercept, tie=tie, seed=seed)
-    assert learned.run.stopped is Stopped.NO_MISTAKES
-    assert learned.run.mistakes <= bound
-
-
-@given(separable_integers(n_classes=4), ties, st.integers(0, 99))
-def test_multiclass_mistakes_never_exceed_twice_the_bound(data, tie, seed):
-    X, y, W = data
-    assume(len(y))
-    scores = X @ W[:, :-1].T + W[:, -1]
-    leads = [score[label] - np.delete(score, label).max() for score, label in zip(scores, y, strict=True)]
-    gamma = min(leads) / np.linalg.norm(W)
-    learned = run(X, y, n_classes=4, tie=tie, seed=seed)
-    assert learned.run.stopped is Stopped.NO_MISTAKES
-    assert learned.run.mistakes <= mistake_bound(radius(X), gamma, n_classes=4)
 
 
 @given(separable_integers(), st.integers(1, 4), st.integers(1, 3))

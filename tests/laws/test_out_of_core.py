@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -59,6 +59,7 @@ cuts = st.sets(st.integers(1, 59), max_size=12).map(sorted)
 
 
 @pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 999),
     cuts=cuts,
@@ -87,6 +88,7 @@ def visited(sizes, seed, epochs):
 
 
 @pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 999), cuts=cuts.filter(len), n_classes=st.integers(2, 4))
 def test_shuffled_blocks_give_the_model_of_the_rows_in_the_order_visited(form, seed, cuts, n_classes):
     X, y = examples(seed, n_classes=n_classes)

@@ -2,13 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import sparse
 
 from novikoff import Perceptron
-from novikoff.learn.linear import perceptron
-from tests import lecture
 
 
 def small(seed, n=14, d=3, n_classes=2):
@@ -16,56 +11,6 @@ def small(seed, n=14, d=3, n_classes=2):
     return generator.integers(-4, 5, (n, d)).astype(float) / generator.choice([1, 3]), generator.integers(
         0, n_classes, n
     )
-
-
-@given(st.integers(0, 9_999), st.sampled_from(["mistake", "predict"]))
-def test_the_average_is_the_mean_of_the_weights_after_each_example(seed, tie):
-    X, y = small(seed)
-    labels = 2 * y - 1
-    learned = perceptron(X, labels, shuffle=False, max_epochs=3, tie=tie)
-    rows = [*range(len(y))] * learned.run.epochs
-    history = [seen.weights for seen in lecture.perceptron(X, labels, rows, bias=True, tie=tie)]
-    assert learned.memory.average()[0] == pytest.approx(lecture.average(history), rel=1e-12, abs=1e-12)
-    assert learned.memory.weights[0].tolist() == history[-1]
-
-
-@given(st.integers(0, 9_999))
-def test_the_multiclass_average_is_the_mean_too(seed):
-    X, y = small(seed, n_classes=4)
-    learned = perceptron(X, y, n_classes=4, shuffle=False, max_epochs=3)
-    rows = [*range(len(y))] * learned.run.epochs
-    history = [seen.weights for seen in lecture.multiclass_perceptron(X, y, rows, 4, bias=True)]
-    assert learned.memory.average() == pytest.approx(np.mean(history, axis=0), rel=1e-12, abs=1e-12)
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-@given(seed=st.integers(0, 9_999), tie=st.sampled_from(["mistake", "predict"]))
-def test_a_vote_counts_every_weight_vector_as_long_as_it_lived(form, seed, tie):
-    X, y = small(seed)
-    if len(set(y)) < 2:
-        return
-    model = Perceptron(readout="vote", shuffle=False, max_epochs=3, tie=tie).fit(form(X), y)
-    rows = [*range(len(y))] * model.n_iter_
-    history = [seen.weights for seen in lecture.perceptron(X, 2 * y - 1, rows, bias=True, tie=tie)]
-    strangers = np.vstack([X, small(seed + 1)[0], np.zeros((1, 3))])
-    expected = [lecture.vote(history, [*x, 1.0]) / len(history) for x in strangers.tolist()]
-    assert model.decision_function(form(strangers)).tolist() == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-@given(seed=st.integers(0, 9_999))
-def test_a_multiclass_vote_goes_to_the_argmax_of_every_weight_vector(form, seed):
-    X, y = small(seed, n_classes=3)
-    if len(set(y)) < 3:
-        return
-    model = Perceptron(readout="vote", shuffle=False, max_epochs=3).fit(form(X), y)
-    rows = [*range(len(y))] * model.n_iter_
-    ballots = np.zeros((len(X), 3))
-    for seen in lecture.multiclass_perceptron(X, y, rows, 3, bias=True):
-        for i, x in enumerate(X.tolist()):
-            scores = [lecture.dot([*x, 1.0], w) for w in seen.weights]
-            ballots[i, max(range(3), key=lambda c: (scores[c], -c))] += 1
-    assert model.decision_function(form(X)) == pytest.approx(ballots / len(rows), abs=1e-12)
 
 
 def test_a_vote_in_small_blocks_is_the_same_vote(monkeypatch):

@@ -13,7 +13,7 @@ from novikoff.keep.models import load, save
 from tests.keep import samples
 
 SEEDS = st.integers(0, 10**6)
-FEW = settings(max_examples=30)
+FEW = settings(max_examples=15)
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +37,7 @@ def check_the_law(model, path, inputs, learn_more, **functions):
     return loaded
 
 
+@FEW
 @given(
     seed=SEEDS,
     readout=st.sampled_from(["average", "last", "vote"]),
@@ -80,6 +81,7 @@ def test_a_warm_start_begins_from_the_loaded_weights(seed, path):
     check_the_law(model, path, X, lambda learner: learner.fit(X, y))
 
 
+@FEW
 @given(
     seed=SEEDS,
     kernel=st.sampled_from(["rbf", "poly", "linear", "laplacian", "sigmoid"]),

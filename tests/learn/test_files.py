@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -53,6 +53,7 @@ def assert_same_model(learned, expected):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("readout", ["last", "average", "vote"])
+@settings(max_examples=15)
 @given(seed=st.integers(0, 999), size=st.integers(1, 90), n_classes=st.integers(2, 3), epochs=st.integers(1, 3))
 def test_batches_of_any_size_give_the_model_of_one_matrix(form, readout, seed, size, n_classes, epochs):
     X, y = examples(seed, n_classes=n_classes)

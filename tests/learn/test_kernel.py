@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from novikoff import Stopped, certify
+from novikoff import Stopped
 from novikoff.learn import kernel as learner
 from novikoff.learn.kernel import exact_sum, kernel_perceptron, learn_online
 from novikoff.learn.kernel_memory import Memory
@@ -118,26 +118,6 @@ def test_ties_are_decided_as_exact_sums_decide_them(place, is_sparse, name, seed
     assert dict(zip(memory.rows.array.tolist(), memory.coefficients.array[:, 0].tolist(), strict=True)) == a
 
 
-@given(st.integers(0, 9_999), st.sampled_from([*NAIVE]), st.sampled_from([2, 3]), st.integers(1, 3))
-def test_last_average_and_vote_are_those_of_the_functions_after_each_example(seed, name, n_classes, epochs):
-    X, y = example(seed, n_classes, n=15, whole=False)
-    learned = run(X, y, kernel=name, n_classes=n_classes, readout="vote", max_epochs=epochs)
-    strangers = np.random.default_rng(seed + 1).standard_normal((7, 3))
-    points = as_points(strangers, name)
-    scores = {readout: decide(learned.memory, points, readout) for readout in ("last", "average", "vote")}
-    for c, history in enumerate(histories(X, y, name, n_classes, learned.run.epochs, "mistake")):
-        for i, z in enumerate(strangers.tolist()):
-            lived = [sum(a * NAIVE[name](X[j].tolist(), z) for j, a in each.items()) for _, _, each in history]
-            naive = {
-                "last": lived[-1],
-                "average": np.mean(lived),
-                "vote": np.mean([1 if score >= 0 else -1 for score in lived]),
-            }
-            for readout, expected in naive.items():
-                found = scores[readout][i] if n_classes == 2 else scores[readout][i, c]
-                assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
-
-
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_block_sizes_and_layouts_change_nothing(n_classes, monkeypatch):
     X, y = example(5, n_classes, n=300, d=6, whole=False)
@@ -175,37 +155,6 @@ def test_the_same_orders_are_drawn_as_by_the_linear_perceptron():
     assert run(X, y, kernel="linear", **options).mistakes.rows.tolist() == linear.mistakes.rows.tolist()
 
 
-@given(st.integers(0, 9_999), st.sampled_from(["rbf", "poly", "laplacian"]), st.integers(0, 99))
-def test_mistakes_never_exceed_the_bound(seed, name, order):
-    generator = np.random.default_rng(seed)
-    X = generator.standard_normal((12, 2))
-    y = np.where(np.linalg.norm(X, axis=1) > np.median(np.linalg.norm(X, axis=1)), 1, -1)
-    kernel = Kernel(name, 1.0, 3, 1.0)
-    points = as_points(X, name)
-    K = kernel.between(points, points)
-    certificate = certify((K + K.T) / 2, y, kernel="precomputed", fit_intercept=False)
-    assume(certificate.mistake_bound is not None and certificate.mistake_bound < 100_000)
-    learned = run(X, y, kernel=name, gamma=1.0, max_epochs=None, shuffle=True, seed=order, readout="last")
-    assert learned.run.stopped is Stopped.NO_MISTAKES
-    assert learned.run.errors == 0
-    assert learned.run.mistakes <= certificate.mistake_bound
-    assert learned.run.margin_at_most >= certificate.margin.lower
-
-
-@given(st.integers(0, 9_999), st.sampled_from(["rbf", "poly", "linear"]), st.sampled_from([2, 3]))
-def test_the_length_of_the_weights_and_the_margin_follow_from_the_coefficients(seed, name, n_classes):
-    X, y = example(seed, n_classes, whole=False)
-    learned = run(X, y, kernel=name, n_classes=n_classes)
-    memory = learned.memory
-    support, a = memory.support.points(), memory.coefficients.array
-    squares = np.einsum("jc,jk,kc->c", a, memory.kernel.between(support, support), a)
-    assert memory.squares == pytest.approx(squares, rel=1e-9)
-    made = memory.mistakes > 0
-    smallest = (np.sqrt(squares[made]) / memory.mistakes[made]).min()
-    assert smallest <= learned.run.margin_at_most <= smallest * (1 + 1e-6)
-    assert learned.run.weights_length == pytest.approx(math.sqrt(squares.sum()))
-
-
 def test_an_epoch_without_a_mistake_knows_the_errors_of_its_read_out():
     for seed in range(20):
         X, y = example(seed, 3, n=30, whole=False)
@@ -213,20 +162,6 @@ def test_an_epoch_without_a_mistake_knows_the_errors_of_its_read_out():
             learned = run(X, y, kernel="rbf", gamma=5.0, n_classes=3, max_epochs=None, readout=readout)
             scores = decide(learned.memory, as_points(X, "rbf"), readout)
             assert learned.run.errors == np.count_nonzero(np.argmax(scores, axis=1) != y)
-
-
-def test_parts_learn_what_the_whole_learns():
-    X, y = example(4, 3, n=90, whole=False)
-    whole = run(X, y, kernel="rbf", n_classes=3, max_epochs=1, readout="vote")
-    memory = Memory.empty(make_kernel("rbf", as_points(X, "rbf"), gamma=GAMMA), 3, vote=True)
-    rows = []
-    for start, stop in ((0, 1), (1, 40), (40, 41), (41, 90)):
-        form = sparse.csr_matrix if start == 40 else np.asarray
-        rows += learn_online(memory, form(X[start:stop]), y[start:stop]).rows.tolist()
-    assert rows == whole.mistakes.rows.tolist()
-    points = as_points(X, "rbf")
-    for readout in ("last", "average", "vote"):
-        assert decide(memory, points, readout) == pytest.approx(decide(whole.memory, points, readout))
 
 
 def test_min_margin_stops_at_the_first_mistake_that_rules_it_out(monkeypatch):

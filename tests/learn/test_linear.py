@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from novikoff import Stopped
 from novikoff.learn.linear import Memory, grow, learn_online, perceptron
-from tests import lecture
 from tests.examples import WORKED_X, WORKED_Y, separable
 
 XOR_X, XOR_Y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([1, 1, -1, -1])
@@ -45,21 +44,6 @@ def test_epochs_and_examples_are_counted_exactly(n):
     assert per_epoch.tolist() == list(learned.run.mistakes_per_epoch)
 
 
-@given(st.integers(0, 999), st.floats(0.01, 0.5))
-def test_it_stops_at_the_very_mistake_that_rules_the_margin_out(seed, min_margin):
-    generator = np.random.default_rng(seed)
-    X, y = generator.integers(-3, 4, (15, 2)).astype(float), generator.choice([-1, 1], 15)
-    learned = perceptron(X, y, shuffle=False, max_epochs=200, min_margin=min_margin)
-    run = lecture.perceptron(X, y, [*range(15)] * 200, bias=True)
-    lengths = [math.hypot(*seen.weights) for seen in run if seen.mistake]
-    ruled_out = [k for k, length in enumerate(lengths, 1) if length / k < min_margin * (1 - 1e-12)]
-    if learned.run.stopped is Stopped.MARGIN_RULED_OUT:
-        assert learned.run.mistakes == ruled_out[0]
-        assert learned.run.margin_at_most < min_margin
-    else:
-        assert not ruled_out
-
-
 @given(st.integers(0, 9_999), st.integers(2, 4))
 def test_margin_at_most_is_never_below_what_exact_arithmetic_proves(seed, n_classes):
     generator = np.random.default_rng(seed)
@@ -82,12 +66,6 @@ def test_before_the_first_mistake_every_margin_is_possible():
     assert learned.run.mistakes == 0
     assert learned.run.margin_at_most == math.inf
     assert "R <= 1." in str(learned.run)
-
-
-def test_a_separable_run_never_rules_out_the_true_margin():
-    X, y, w = separable(np.random.default_rng(0), 200, 3, 0.05)
-    learned = perceptron(X, y, fit_intercept=False, max_epochs=None, seed=0)
-    assert learned.run.margin_at_most >= (y * (X @ w)).min()
 
 
 def test_time_runs_out(clock):
@@ -161,17 +139,6 @@ def test_a_wrong_parameter_is_named(options, words):
 def test_wrong_examples_are_named(X, y, words):
     with pytest.raises(ValueError, match=words):
         perceptron(X, y)
-
-
-def test_what_is_refused_online_changes_nothing():
-    memory = Memory.empty(2)
-    learn_online(memory, [[1.0, 2.0]], [1])
-    before = memory.copy()
-    for X, y in (([[1.0, math.inf]], [1]), ([[1.0]], [1]), ([[1.0, 1.0]], [5])):
-        with pytest.raises(ValueError, match=r"infinity|columns|label"):
-            learn_online(memory, X, y)
-    assert (memory.weights == before.weights).all()
-    assert (memory.examples, memory.mistakes, memory.longest) == (before.examples, before.mistakes, before.longest)
 
 
 def test_the_record_reads_as_sentences():

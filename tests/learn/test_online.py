@@ -42,19 +42,6 @@ def added(w, x, sign):
     return {name: w.get(name, 0) + sign * Fraction(x.get(name, 0)) for name in {*w, *x}}
 
 
-def lecture(stream, tie, fit_intercept):
-    """Every weight vector after an example, and which examples were mistakes."""
-    w, history, mistakes = {}, [], []
-    for x, y in stream:
-        x = folded(x, fit_intercept)
-        score = dot(w, x)
-        mistakes.append(y * score <= 0 if tie == "mistake" else (1 if score >= 0 else -1) != y)
-        if mistakes[-1]:
-            w = added(w, x, y)
-        history.append(w)
-    return history, mistakes
-
-
 def lecture_of_many_classes(stream, tie, classes=()):
     """The weights of every class at the end, and which examples were mistakes; labels appear as they come."""
     W, mistakes = {label: {} for label in classes}, []
@@ -92,34 +79,6 @@ def test_the_example_of_the_notes_has_its_weights_and_its_mistakes():
     assert pattern == "x.x.x."
     assert list(dict.fromkeys(weights)) == [(0, 0), (1, -2), (2, -1), (3, 1)]
     assert (model.mistakes, model.examples) == (3, 6)
-
-
-@laws
-@given(BINARY, TIES, st.booleans())
-def test_it_makes_the_mistakes_of_the_lecture_and_has_its_weights(stream, tie, fit_intercept):
-    model = OnlinePerceptron(readout="last", tie=tie, fit_intercept=fit_intercept, classes=[-1, 1])
-    history, mistakes = lecture(stream, tie, fit_intercept)
-    assert [model.learn_one(x, y) for x, y in stream] == mistakes
-    assert (model.mistakes, model.examples) == (sum(mistakes), len(stream))
-    last = history[-1] if history else {}
-    assert model.weights() == nonzero(last)
-    assert model.intercept() == last.get("the bias", 0)
-
-
-@laws
-@given(BINARY.filter(len), st.booleans(), EXAMPLES)
-def test_the_average_is_the_mean_of_all_weight_vectors_and_predicts_by_its_sign(stream, fit_intercept, question):
-    model = OnlinePerceptron(fit_intercept=fit_intercept, classes=[-1, 1])
-    model.learn_many(*zip(*stream, strict=True))
-    history, _ = lecture(stream, "mistake", fit_intercept)
-    mean = {}
-    for w in history:
-        mean = added(mean, w, Fraction(1, len(stream)))
-    shown = {**model.weights(), "the bias": model.intercept()}
-    assert all(shown.get(name, 0) == pytest.approx(float(weight), abs=1e-12) for name, weight in mean.items())
-    score = dot(mean, folded(question, fit_intercept))
-    assert model.decision_one(question) == pytest.approx(float(score), abs=1e-12)
-    assert model.predict_one(question) == (1 if score >= 0 else -1)
 
 
 @laws
@@ -170,37 +129,6 @@ def test_learn_many_equals_a_loop_of_learn_one(stream):
     mistakes = sum(one.learn_one(x, y) for x, y in stream)
     assert many.learn_many((x for x, _ in stream), (y for _, y in stream)) == mistakes
     assert state(one) == state(many)
-
-
-@laws
-@given(st.lists(TABLE_ROWS, max_size=15), st.tuples(*[st.integers(-3, 3)] * 4), st.integers(-3, 3))
-def test_mistakes_never_exceed_the_bound(rows, truth, bias):
-    leads = [sum(t * x[name] for t, name in zip(truth, NAMES, strict=True)) + bias for x in rows]
-    stream = [(x, lead > 0) for x, lead in zip(rows, leads, strict=True) if lead] * 5
-    model = OnlinePerceptron(classes=[False, True])
-    model.learn_many([x for x, _ in stream], [y for _, y in stream])
-    if stream:
-        square = max(sum(value * value for value in x.values()) + 1 for x, _ in stream)
-        margin = Fraction(min(lead * lead for lead in leads if lead), sum(t * t for t in truth) + bias**2)
-        assert model.mistakes * margin <= square
-        assert Fraction(model.radius) ** 2 >= square
-        assert model.radius == pytest.approx(square**0.5)
-        assert Fraction(min(model.margin_at_most, 1e9)) ** 2 >= margin
-
-
-@laws
-@given(MULTICLASS)
-def test_the_margin_is_bounded_by_the_exact_length_of_the_weights(stream):
-    model = OnlinePerceptron(classes=["u", "v", "w"])
-    model.learn_many([x for x, _ in stream], [y for _, y in stream])
-    W, mistakes = lecture_of_many_classes(stream, "mistake", "uvw")
-    square = sum(weight * weight for w in W.values() for weight in w.values())
-    assert model.weights_length == pytest.approx(float(square) ** 0.5)
-    if sum(mistakes):
-        assert Fraction(model.margin_at_most) ** 2 >= square / sum(mistakes) ** 2
-        assert model.margin_at_most == pytest.approx(float(square) ** 0.5 / sum(mistakes))
-    else:
-        assert model.margin_at_most == math.inf
 
 
 @laws

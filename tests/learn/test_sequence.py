@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
 
 from novikoff.features.tokens import stacked
 from novikoff.learn.record import Stopped
@@ -49,19 +48,6 @@ def test_the_run_is_that_of_the_lecture(data, epochs, cost):
         assert summed.get(key, 0.0) == sum(weights.get(key, 0.0) for _, weights, _ in history)
 
 
-@given(labelled_sequences(values=st.integers(-20, 20).map(lambda v: v / 7)))
-@SETTINGS
-def test_dense_and_sparse_tokens_make_the_same_mistakes(data):
-    sequences, n_labels = data
-    runs = []
-    for layout in (np.array, csr_array):
-        tokens, labels = arrays(sequences, layout)
-        runs.append(sequence_perceptron(tokens, labels, n_labels, seed=3))
-    assert runs[0].mistakes.tolist() == runs[1].mistakes.tolist()
-    np.testing.assert_array_equal(runs[0].memory.weights.emissions, runs[1].memory.weights.emissions)
-    assert runs[0].run.radius == pytest.approx(runs[1].run.radius, rel=1e-9)
-
-
 def separable(n_labels, length, seed, margin=0.5):
     """Sequences labelled by a hidden unit weight vector, with a lead of at least the margin over all others."""
     rng = np.random.default_rng(seed)
@@ -90,13 +76,6 @@ def test_mistakes_never_exceed_the_bound_however_many_label_sequences_there_are(
     assert run.errors == run.wrong_tokens == 0
     assert run.mistakes <= (run.radius**2 + 2 * cost * length) / margin**2
     assert run.margin_at_most >= margin
-
-
-def test_a_margin_that_is_ruled_out_ends_the_run():
-    tokens, labels = arrays([([[1.0]], [0]), ([[1.0]], [1])])
-    run = sequence_perceptron(tokens, labels, 2, max_epochs=None, min_margin=0.1).run
-    assert run.stopped is Stopped.MARGIN_RULED_OUT
-    assert run.margin_at_most < 0.1
 
 
 def test_time_and_epochs_end_the_run(clock):

@@ -80,52 +80,11 @@ def square(vector):
     return sum(Fraction(value) ** 2 for value in vector.values())
 
 
-def quietly_fitted(model, pairs):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return model.fit(*split(pairs))
-
-
 def nonzero(w):
     return {name: weight for name, weight in w.items() if weight}
 
 
 # -- the algorithm ----------------------------------------------------------------------------------------------------
-
-
-@laws
-@given(DATA)
-def test_it_makes_the_mistakes_of_the_lecture_and_has_its_weights(pairs):
-    model = StructuredPerceptron(features, decode, readout="last", record_mistakes=True)
-    model.partial_fit(*split(pairs))
-    history, mistakes = lecture(pairs)
-    assert list(zip(model.mistake_rows_, model.mistake_guesses_, strict=True)) == mistakes
-    assert model.weights == nonzero(history[-1])
-    assert (model.run_.mistakes, model.run_.examples, model.run_.stopped) == (len(mistakes), len(pairs), None)
-
-
-@laws
-@given(DATA, st.integers(1, 3))
-def test_the_average_is_the_mean_of_the_weights_after_each_example(pairs, epochs):
-    model = quietly_fitted(StructuredPerceptron(features, decode, max_epochs=epochs, shuffle=False), pairs)
-    history, _ = lecture((pairs * epochs)[: model.run_.examples])
-    for name in "abcd":
-        mean = sum(w.get(name, 0) for w in history) / len(history)
-        assert model.weights[name] == pytest.approx(float(mean), abs=1e-12)
-
-
-@laws
-@given(DATA)
-def test_one_epoch_of_fit_equals_partial_fit_in_any_portions(pairs):
-    once = StructuredPerceptron(features, decode, shuffle=False, max_epochs=1, record_mistakes=True)
-    online = StructuredPerceptron(features, decode, record_mistakes=True)
-    once.fit(*split(pairs))
-    for x, y in pairs:
-        online.partial_fit([x], [y])
-    assert online.weights == once.weights
-    assert online.mistake_rows_ == once.mistake_rows_
-    assert online.run_.mistakes == once.run_.mistakes
-    assert online.run_.margin_at_most == once.run_.margin_at_most
 
 
 def test_an_epoch_without_a_mistake_ends_the_run():
@@ -158,22 +117,6 @@ def test_a_seed_gives_the_same_run_again():
 
 
 # -- the bound --------------------------------------------------------------------------------------------------------
-
-
-@laws
-@given(st.lists(INPUTS, max_size=8), VECTORS.filter(square))
-def test_mistakes_never_exceed_the_bound(inputs, u):
-    pairs = list(separated(inputs, u))
-    if not pairs:
-        return
-    model = StructuredPerceptron(features, decode, readout="last", max_epochs=None, random_state=0)
-    model.fit(*split(pairs))
-    margin_square = min(dot(u, d) for d, _ in differences(pairs)) ** 2 / square(u)
-    assert model.run_.stopped is Stopped.NO_MISTAKES
-    assert model.run_.errors == 0
-    assert model.run_.mistakes * margin_square <= max(square(d) for d, _ in differences(pairs))
-    assert model.run_.mistakes * margin_square <= Fraction(model.run_.radius) ** 2
-    assert Fraction(min(model.run_.margin_at_most, 1e9)) ** 2 >= margin_square
 
 
 @laws
@@ -258,21 +201,6 @@ def test_a_margin_that_is_ruled_out_ends_the_run_with_a_warning():
     history, mistakes = lecture(pairs * 10)
     soonest = next(k for k, (row, _) in enumerate(mistakes, 1) if square(history[row]) < Fraction(0.1) ** 2 * k * k)
     assert model.run_.mistakes == soonest
-
-
-@laws
-@given(DATA, st.sampled_from([0.3, 0.7, 1.5]))
-def test_a_run_ends_at_the_first_mistake_that_rules_the_margin_out(pairs, margin):
-    model = StructuredPerceptron(features, decode, min_margin=margin, max_epochs=3, shuffle=False)
-    run = quietly_fitted(model, pairs).run_
-    online = StructuredPerceptron(features, decode)
-    for seen, (x, y) in enumerate(pairs * 3, 1):
-        if online.partial_fit([x], [y]).run_.margin_at_most < margin:
-            assert (run.stopped, run.examples) == (Stopped.MARGIN_RULED_OUT, seen)
-            return
-        if seen == run.examples:
-            break
-    assert run.stopped is not Stopped.MARGIN_RULED_OUT
 
 
 def test_the_bound_on_the_margin_covers_the_rounding_of_the_weights():
