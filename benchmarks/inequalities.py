@@ -19,10 +19,10 @@ from scipy.optimize import linprog
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import novikoff.prove.rescaled
-from novikoff.prove.inequalities import solve_inequalities
-from novikoff.prove.system import System
-from tests.prove.systems import badly_scaled, exponential, needle, skewed
+import novikoff.prove.inequalities.search.rescaled
+from novikoff.prove.inequalities.search.solve import solve_inequalities
+from novikoff.prove.inequalities.search.system import System
+from tests.prove.inequalities.systems import badly_scaled, exponential, needle, skewed
 
 
 def main() -> None:
@@ -89,7 +89,7 @@ def exponentials(arguments):
 
 def step_lengths(arguments):
     """The rescaled perceptron with the paper's step t = 1, and with the best of 1, 2, 4, ..."""
-    longest = novikoff.prove.rescaled.STEPS
+    longest = novikoff.prove.inequalities.search.rescaled.STEPS
     systems = (
         {"needle": needle(60, 6, 1e-4, 2)}
         if arguments.smoke
@@ -101,11 +101,11 @@ def step_lengths(arguments):
     )
     for name, A in systems.items():
         for what, steps in (("t = 1", np.ones(1)), ("best t", longest)):
-            novikoff.prove.rescaled.STEPS = steps
+            novikoff.prove.inequalities.search.rescaled.STEPS = steps
             answer, spent = timed(lambda A=A: solve_inequalities(A, method="rescaled"))
             counts = f"{answer.rescalings} rescalings, {answer.iterations:,} steps"
             print(f"  {name}, {what}: {answer.outcome.value} in {spent:.3f} s, {counts}")
-    novikoff.prove.rescaled.STEPS = longest
+    novikoff.prove.inequalities.search.rescaled.STEPS = longest
 
 
 PARTS = {"methods": all_methods, "sizes": sizes, "exponential": exponentials, "steps": step_lengths}

@@ -2,6 +2,6 @@
 
 from pathlib import Path
 
-from novikoff.cli.examples import cars
+from novikoff.data.samples import cars
 
 Path(__file__).with_name("cars.csv").write_text(cars(), encoding="utf-8", newline="\n")

@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from novikoff.data.chunks import ChunkScores, score_chunks
     from novikoff.data.conll import read_conll, write_conll
     from novikoff.data.conllu import read_conllu, write_conllu
     from novikoff.data.sentences import Sentences
@@ -19,24 +18,14 @@ if TYPE_CHECKING:
     from novikoff.estimators.perceptron import Perceptron
     from novikoff.estimators.sequence_perceptron import SequencePerceptron
     from novikoff.keep.models import load, save
+    from novikoff.learn.chunk_scores import ChunkScores, score_chunks
     from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
     from novikoff.learn.record import Run, Stopped
     from novikoff.learn.structured import StructuredPerceptron
-    from novikoff.prove.ball import separating_ball
-    from novikoff.prove.ball_check import Ball, NoBall
-    from novikoff.prove.bounds import mistake_bound
-    from novikoff.prove.certificate import Bracket, Certificate, Verdict
-    from novikoff.prove.certify import certify
-    from novikoff.prove.document import CertificateError
-    from novikoff.prove.follow import FollowedProof, follow_proof
-    from novikoff.prove.inequalities import solve_inequalities
-    from novikoff.prove.inequalities_check import Combination, Inequalities, InequalitiesError, Outcome
-    from novikoff.prove.inseparable import FreundSchapireBound, freund_schapire_bound
-    from novikoff.prove.linprog import linprog
-    from novikoff.prove.margin import Separator, margins, multiclass_margins, radius
-    from novikoff.prove.program_check import ProgramCertificate
-    from novikoff.prove.reductions import LinearProgram, Separation, program_as_separation, separation_as_program
-    from novikoff.prove.vc import (
+    from novikoff.prove.exact.document import CertificateError
+    from novikoff.prove.expressivity.ball import Ball, NoBall
+    from novikoff.prove.expressivity.search.separating_ball import separating_ball
+    from novikoff.prove.expressivity.shattering import (
         cover_count,
         dichotomies,
         growth,
@@ -45,6 +34,24 @@ if TYPE_CHECKING:
         shattered_example,
         vc_dimension,
     )
+    from novikoff.prove.inequalities.check import Combination, Inequalities, InequalitiesError, Outcome
+    from novikoff.prove.inequalities.search.solve import solve_inequalities
+    from novikoff.prove.programs.check import ProgramCertificate
+    from novikoff.prove.programs.search.linprog import linprog
+    from novikoff.prove.programs.search.reductions import (
+        LinearProgram,
+        Separation,
+        program_as_separation,
+        separation_as_program,
+    )
+    from novikoff.prove.run.bounds import mistake_bound
+    from novikoff.prove.run.follow import FollowedProof, follow_proof
+    from novikoff.prove.run.inseparable import FreundSchapireBound
+    from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
+    from novikoff.prove.separable.certificate import Bracket, Certificate
+    from novikoff.prove.separable.margin import Separator, margins, multiclass_margins, radius
+    from novikoff.prove.separable.question import Verdict
+    from novikoff.prove.separable.search.certify import certify
     from novikoff.show.boundary import BoundaryDisplay
     from novikoff.show.confusion import ConfusionDisplay
     from novikoff.show.folding import FoldingDisplay
@@ -62,8 +69,8 @@ _HOMES = {
     "Paraboloid": "estimators.lifts",
     "Perceptron": "estimators.perceptron",
     "SequencePerceptron": "estimators.sequence_perceptron",
-    "ChunkScores": "data.chunks",
-    "score_chunks": "data.chunks",
+    "ChunkScores": "learn.chunk_scores",
+    "score_chunks": "learn.chunk_scores",
     "Sentences": "data.sentences",
     "read_conll": "data.conll",
     "read_conllu": "data.conllu",
@@ -76,39 +83,39 @@ _HOMES = {
     "predict_reveal_learn": "learn.online",
     "Run": "learn.record",
     "Stopped": "learn.record",
-    "Separator": "prove.margin",
-    "margins": "prove.margin",
-    "multiclass_margins": "prove.margin",
-    "radius": "prove.margin",
-    "Ball": "prove.ball_check",
-    "NoBall": "prove.ball_check",
-    "separating_ball": "prove.ball",
-    "mistake_bound": "prove.bounds",
-    "Bracket": "prove.certificate",
-    "Certificate": "prove.certificate",
-    "CertificateError": "prove.document",
-    "Verdict": "prove.certificate",
-    "certify": "prove.certify",
-    "Inequalities": "prove.inequalities_check",
-    "InequalitiesError": "prove.inequalities_check",
-    "Outcome": "prove.inequalities_check",
-    "solve_inequalities": "prove.inequalities",
-    "FreundSchapireBound": "prove.inseparable",
-    "freund_schapire_bound": "prove.inseparable",
-    "linprog": "prove.linprog",
-    "ProgramCertificate": "prove.program_check",
-    "LinearProgram": "prove.reductions",
-    "Separation": "prove.reductions",
-    "program_as_separation": "prove.reductions",
-    "separation_as_program": "prove.reductions",
-    "Combination": "prove.inequalities_check",
-    "cover_count": "prove.vc",
-    "dichotomies": "prove.vc",
-    "growth": "prove.vc",
-    "is_shattered": "prove.vc",
-    "sauer_bound": "prove.vc",
-    "shattered_example": "prove.vc",
-    "vc_dimension": "prove.vc",
+    "Separator": "prove.separable.margin",
+    "margins": "prove.separable.margin",
+    "multiclass_margins": "prove.separable.margin",
+    "radius": "prove.separable.margin",
+    "Ball": "prove.expressivity.ball",
+    "NoBall": "prove.expressivity.ball",
+    "separating_ball": "prove.expressivity.search.separating_ball",
+    "mistake_bound": "prove.run.bounds",
+    "Bracket": "prove.separable.certificate",
+    "Certificate": "prove.separable.certificate",
+    "CertificateError": "prove.exact.document",
+    "Verdict": "prove.separable.question",
+    "certify": "prove.separable.search.certify",
+    "Inequalities": "prove.inequalities.check",
+    "InequalitiesError": "prove.inequalities.check",
+    "Outcome": "prove.inequalities.check",
+    "solve_inequalities": "prove.inequalities.search.solve",
+    "FreundSchapireBound": "prove.run.inseparable",
+    "freund_schapire_bound": "prove.run.search.freund_schapire",
+    "linprog": "prove.programs.search.linprog",
+    "ProgramCertificate": "prove.programs.check",
+    "LinearProgram": "prove.programs.search.reductions",
+    "Separation": "prove.programs.search.reductions",
+    "program_as_separation": "prove.programs.search.reductions",
+    "separation_as_program": "prove.programs.search.reductions",
+    "Combination": "prove.inequalities.check",
+    "cover_count": "prove.expressivity.shattering",
+    "dichotomies": "prove.expressivity.shattering",
+    "growth": "prove.expressivity.shattering",
+    "is_shattered": "prove.expressivity.shattering",
+    "sauer_bound": "prove.expressivity.shattering",
+    "shattered_example": "prove.expressivity.shattering",
+    "vc_dimension": "prove.expressivity.shattering",
     "BoundaryDisplay": "show.boundary",
     "ConfusionDisplay": "show.confusion",
     "FoldingDisplay": "show.folding",
@@ -118,8 +125,8 @@ _HOMES = {
     "ParaboloidDisplay": "show.paraboloid",
     "ProofDisplay": "show.proof",
     "WeightSpaceDisplay": "show.weight_space",
-    "FollowedProof": "prove.follow",
-    "follow_proof": "prove.follow",
+    "FollowedProof": "prove.run.follow",
+    "follow_proof": "prove.run.follow",
 }
 
 __all__ = [

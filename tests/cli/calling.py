@@ -40,8 +40,8 @@ def call(*args: object, folder: Path, stdin: str = "") -> Done:
         code = exit_code(novikoff, [str(arg) for arg in args])
         out.flush()
         err.flush()
-    said = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
-    return Done(code, *said)
+    written = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
+    return Done(code, *written)
 
 
 def command(*args: object) -> list[str]:

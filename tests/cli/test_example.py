@@ -4,7 +4,8 @@ import runpy
 
 import pytest
 
-from novikoff.cli.examples import EXAMPLES, cars
+from novikoff.cli.example import SUGGESTED
+from novikoff.data.samples import SAMPLES, cars
 from tests.cli.calling import ROOT, call
 
 
@@ -31,10 +32,10 @@ def test_the_cars_of_the_notes_are_among_them():
     assert lines[2].endswith(",no")
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", SAMPLES)
 def test_what_is_suggested_works(folder, name):
     code = 11 if name == "xor.csv" else 0
-    words = EXAMPLES[name].command.split()
+    words = SUGGESTED[name].split()
     assert words[1] in (name, "train")
     writes = "--force" if words[0] in ("fit", "tag") else "--quiet"
     assert call(*words, writes, folder=folder).code == code

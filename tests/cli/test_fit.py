@@ -70,10 +70,13 @@ def test_the_panel_says_what_was_read_and_learned_and_proved(folder):
 
 def test_the_mistakes_of_the_notes_example_are_three(folder):
     line = "fit six_points.svm --readout last --no-fit-intercept --no-shuffle --json"
-    said = call(*line.split(), folder=folder).json
-    assert said["run"]["mistakes"] == 3
-    assert [(weight["name"], weight["weight"]) for weight in said["weights"]] == [("column 1", 3.0), ("column 2", 1.0)]
-    assert said["certificate"]["mistake_bound"] == 5
+    answer = call(*line.split(), folder=folder).json
+    assert answer["run"]["mistakes"] == 3
+    assert [(weight["name"], weight["weight"]) for weight in answer["weights"]] == [
+        ("column 1", 3.0),
+        ("column 2", 1.0),
+    ]
+    assert answer["certificate"]["mistake_bound"] == 5
 
 
 def test_an_estimator_can_be_made_of_the_model(folder):
@@ -100,8 +103,8 @@ def test_whoever_asked_for_convergence_and_did_not_get_it_is_warned(folder):
 
 
 def test_without_certify_nothing_is_certified(folder):
-    said = call("fit", "cars.csv", "--label", "sport_car", "--no-certify", "--force", "--json", folder=folder).json
-    assert said["certificate"] is None
+    answer = call("fit", "cars.csv", "--label", "sport_car", "--no-certify", "--force", "--json", folder=folder).json
+    assert answer["certificate"] is None
     assert load_plain(folder / "cars.novikoff").certificate is None
     assert "rule out every margin above" in call("inspect", "cars.novikoff", folder=folder).out
 
@@ -113,8 +116,8 @@ def test_a_certificate_that_takes_too_long_is_undecided(folder):
 
 def test_a_proof_that_is_very_long_stays_out_of_the_model(folder, monkeypatch):
     monkeypatch.setattr("novikoff.cli.fit.LONGEST_PROOF", 100)
-    said = call("fit", "cars.csv", "--label", "sport_car", "--force", "--json", folder=folder).json
-    assert said["certificate"]["verdict"] == "separable"
+    answer = call("fit", "cars.csv", "--label", "sport_car", "--force", "--json", folder=folder).json
+    assert answer["certificate"]["verdict"] == "separable"
     assert load_plain(folder / "cars.novikoff").certificate is None
 
 
@@ -137,9 +140,9 @@ def test_an_interrupt_while_certifying_loses_nothing(folder, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("novikoff.cli.training.certified", interrupted)
-    said = call("fit", "cars.csv", "--label", "sport_car", "--force", "--json", folder=folder).json
-    assert said["certificate"] is None
-    assert said["run"]["stopped"] == "NO_MISTAKES"
+    answer = call("fit", "cars.csv", "--label", "sport_car", "--force", "--json", folder=folder).json
+    assert answer["certificate"] is None
+    assert answer["run"]["stopped"] == "NO_MISTAKES"
 
 
 def test_names_with_brackets_are_shown_as_they_are(folder):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from novikoff.cli.programs import read_file
+from novikoff.data.programs import read_program
 from tests.cli.calling import call
 
 MPS = """\
@@ -34,22 +34,22 @@ ENDATA
 
 
 def test_the_bakery_earns_490(folder):
-    said = call("lp", "bakery.mps", "--json", folder=folder).json
-    assert said["status"] == "optimal"
-    assert said["objective"] == 490
-    assert said["x"] == {"BREAD": 30, "CAKE": 40, "ROLLS": 60}
-    assert said["arithmetic"] == "exact"
+    answer = call("lp", "bakery.mps", "--json", folder=folder).json
+    assert answer["status"] == "optimal"
+    assert answer["objective"] == 490
+    assert answer["x"] == {"BREAD": 30, "CAKE": 40, "ROLLS": 60}
+    assert answer["arithmetic"] == "exact"
     assert "no point has a larger objective" in call("lp", "bakery.mps", folder=folder).out
 
 
 def test_rows_ranges_bounds_and_the_constant_of_a_file_are_read(tmp_path):
     (tmp_path / "small.mps").write_text(MPS)
-    program = read_file(str(tmp_path / "small.mps"))
+    program = read_program(str(tmp_path / "small.mps"))
     assert program.names == ("X", "Y", "Z")
     assert program.n_constraints == 4
     best = linprog(**program.arguments)
-    said = call("lp", "small.mps", "--json", folder=tmp_path).json
-    assert said["objective"] == pytest.approx(best.fun + 3.0)
+    answer = call("lp", "small.mps", "--json", folder=tmp_path).json
+    assert answer["objective"] == pytest.approx(best.fun + 3.0)
 
 
 @pytest.mark.parametrize(
@@ -90,3 +90,10 @@ def test_an_archive_with_other_arrays_is_refused(tmp_path):
     done = call("lp", "other.npz", folder=tmp_path)
     assert done.code == 1
     assert "it has x, but needs c" in done.err
+
+
+def test_the_command_refuses_a_quadratic_program(tmp_path):
+    (tmp_path / "square.mps").write_text(MPS.replace("ENDATA", "QUADOBJ\n    X X 2.0\nENDATA"))
+    done = call("lp", "square.mps", folder=tmp_path)
+    assert done.code == 1
+    assert "square.mps, line 22: the section 'QUADOBJ' is not part of a linear program" in done.err

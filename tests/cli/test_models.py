@@ -58,9 +58,9 @@ def test_scores_come_for_each_of_many_classes(folder):
 
 def test_json_has_one_object_a_row(folder):
     lines = call("predict", "cars.novikoff", "cars.csv", "--json", folder=folder).out.splitlines()
-    said = [json.loads(line) for line in lines]
-    assert [part["row"] for part in said] == list(range(400))
-    assert all((part["score"] >= 0) == (part["prediction"] == "yes") for part in said)
+    answer = [json.loads(line) for line in lines]
+    assert [part["row"] for part in answer] == list(range(400))
+    assert all((part["score"] >= 0) == (part["prediction"] == "yes") for part in answer)
 
 
 def test_a_table_can_be_predicted_through_a_pipe(folder):
@@ -86,8 +86,8 @@ def test_svmlight_rows_get_a_column_of_their_own(folder):
     assert call(*fit.split(), folder=folder).code == 0
     out = call("predict", "six_points.novikoff", "six_points.svm", folder=folder).out
     assert out == "prediction\n-1.0\n1.0\n1.0\n-1.0\n-1.0\n1.0\n"
-    said = call("score", "six_points.novikoff", "six_points.svm", "--json", folder=folder).json
-    assert (said["rows"], said["errors"]) == (6, 0)
+    answer = call("score", "six_points.novikoff", "six_points.svm", "--json", folder=folder).json
+    assert (answer["rows"], answer["errors"]) == (6, 0)
 
 
 def test_what_was_never_seen_is_reported(folder):
@@ -111,18 +111,18 @@ def test_errors_are_counted_by_class(folder):
     lines = (folder / "cars.csv").read_text().splitlines()
     flipped = [line[: -len("yes")] + "no" if line.endswith(",yes") else line for line in lines]
     (folder / "flipped.csv").write_text("\n".join(flipped) + "\n")
-    said = call("score", "cars.novikoff", "flipped.csv", "--json", folder=folder).json
-    assert said["errors"] == 126
-    assert said["confusion"] == [[274, 126], [0, 0]]
-    assert said["accuracy"] == 274 / 400
+    answer = call("score", "cars.novikoff", "flipped.csv", "--json", folder=folder).json
+    assert answer["errors"] == 126
+    assert answer["confusion"] == [[274, 126], [0, 0]]
+    assert answer["accuracy"] == 274 / 400
 
 
 def test_a_label_that_training_did_not_have_is_an_error_of_the_model(folder):
     text = (folder / "animals.csv").read_text().replace("mammal", "pet", 1)
     (folder / "pets.csv").write_text(text)
-    said = call("score", "animals.novikoff", "pets.csv", "--json", folder=folder).json
-    assert said["errors"] == 1
-    assert said["classes"] == ["bird", "insect", "mammal", "pet"]
+    answer = call("score", "animals.novikoff", "pets.csv", "--json", folder=folder).json
+    assert answer["errors"] == 1
+    assert answer["classes"] == ["bird", "insect", "mammal", "pet"]
     assert "pet" in call("score", "animals.novikoff", "pets.csv", folder=folder).out
 
 
@@ -135,10 +135,10 @@ def test_a_model_shows_its_weights_its_run_and_its_proof(folder):
 
 
 def test_a_tagger_can_be_inspected(folder):
-    said = call("inspect", "chunks.novikoff", "--json", folder=folder).json
-    assert said["learner"] == "SequencePerceptron"
-    assert "B-NP" in said["classes"]
-    assert len(said["weights"]) == 20
+    answer = call("inspect", "chunks.novikoff", "--json", folder=folder).json
+    assert answer["learner"] == "SequencePerceptron"
+    assert "B-NP" in answer["classes"]
+    assert len(answer["weights"]) == 20
 
 
 @pytest.mark.parametrize(

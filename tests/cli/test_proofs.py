@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from novikoff.cli.certificates import read_certificate
 from novikoff.data import read
 from novikoff.engine.rounding import at_most
+from novikoff.keep.certificates import read_certificate
 from tests.cli.calling import call
 
 QUASI = "dose,age,ill\n0,30,no\n0,40,no\n1,30,yes\n1,40,no\n1,50,yes\n1,60,no\n"
@@ -34,8 +34,8 @@ def test_the_exit_code_is_the_verdict_and_the_certificate_can_be_checked(folder,
 
 
 def test_the_exit_code_of_undecided_is_12(folder, monkeypatch):
-    from novikoff.prove import certify
-    from novikoff.prove.certificate import Support, Witnesses
+    from novikoff.prove.separable.certificate import Support, Witnesses
+    from novikoff.prove.separable.search import certify
 
     support = Witnesses(support=Support((0, 1), (0.5, 0.5)))
     monkeypatch.setattr(certify, "find_witnesses", lambda *arguments: support)
@@ -76,7 +76,7 @@ def test_diverging_coefficients_have_names(folder):
     (folder / "quasi.csv").write_text(QUASI)
     done = call("certify", "quasi.csv", "--label", "ill", "--diverging", folder=folder)
     assert "dose (+inf)" in done.out
-    assert "3 rows (the first is 0), times labels and whole weights" in done.out
+    assert "3 rows (the first is 0), times their labels, with whole weights" in done.out
     assert "2, 3, 4" in done.out
 
 
@@ -107,9 +107,9 @@ def test_check_says_what_the_proof_is_about(folder):
     out = call("check", "cars.cert", "cars.csv", folder=folder).out
     for words in ("sport_car: no, yes", "manufacturer", "with a bias", "mean", "SHA-256", "every claim holds"):
         assert words in out
-    said = call("check", "cars.cert", "cars.csv", "--json", folder=folder).json
-    assert said["data"]["label"] == "sport_car"
-    assert said["data"]["classes"] == ["no", "yes"]
+    answer = call("check", "cars.cert", "cars.csv", "--json", folder=folder).json
+    assert answer["data"]["label"] == "sport_car"
+    assert answer["data"]["classes"] == ["no", "yes"]
 
 
 def test_a_proof_about_fewer_columns_shows_that_it_is(folder):

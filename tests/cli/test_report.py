@@ -22,11 +22,11 @@ def words_of(path):
 
 
 def test_the_report_has_the_numbers_of_the_answer(folder):
-    said = call(*FIT, "--report", "cars.html", "--json", folder=folder).json
+    answer = call(*FIT, "--report", "cars.html", "--json", folder=folder).json
     words = words_of(folder / "cars.html")
     for part in (
-        f"{said['run']['mistakes']} on 1,600 examples",
-        f"(R/γ)² = {said['certificate']['mistake_bound']:,}",  # noqa: RUF001
+        f"{answer['run']['mistakes']} on 1,600 examples",
+        f"(R/γ)² = {answer['certificate']['mistake_bound']:,}",  # noqa: RUF001
         "400 rows became examples of 20 features",
         "manufacturer=Quaky",
         "every inequality held",

@@ -40,7 +40,7 @@ print(json.dumps([of_commands, of_a_new_kernel]), file=sys.stderr)
 """
 
 
-def said_by(code, *lines, folder):
+def last_line_of(code, *lines, folder):
     """What a program says last, after the commands ran one after the other in one process."""
     done = subprocess.run(
         [sys.executable, "-c", code, json.dumps(lines)],
@@ -55,19 +55,19 @@ def packages(modules):
 
 
 def test_help_imports_no_library_besides_click_and_nothing_of_the_commands(tmp_path):
-    loaded = said_by(STARTED, "--help", "--version", folder=tmp_path)
+    loaded = last_line_of(STARTED, "--help", "--version", folder=tmp_path)
     assert packages(loaded) == {"click", "novikoff"}
     assert {name for name in loaded if name.partition(".")[0] == "novikoff"} == OURS_OF_HELP
 
 
 def test_help_on_a_command_imports_no_library_and_no_room_besides_the_command_line(tmp_path):
-    loaded = said_by(STARTED, "fit --help", "tag train --help", folder=tmp_path)
+    loaded = last_line_of(STARTED, "fit --help", "tag train --help", folder=tmp_path)
     assert packages(loaded) == {"click", "novikoff"}
     assert {".".join(name.split(".")[:2]) for name in loaded if name.startswith("novikoff.")} == {"novikoff.cli"}
 
 
 def test_no_command_imports_scikit_learn_or_what_comes_with_an_extra(folder):
-    loaded = said_by(
+    loaded = last_line_of(
         STARTED,
         "fit cars.csv --label sport_car --force",
         "predict cars.novikoff cars.csv",
@@ -86,5 +86,5 @@ def test_no_command_imports_scikit_learn_or_what_comes_with_an_extra(folder):
 
 def test_the_second_fit_compiles_nothing(folder):
     """The first one is among those that made the folder."""
-    passes, passes_on_a_new_kernel = said_by(COMPILED, "fit cars.csv --label sport_car --force", folder=folder)
+    passes, passes_on_a_new_kernel = last_line_of(COMPILED, "fit cars.csv --label sport_car --force", folder=folder)
     assert passes == 0 < passes_on_a_new_kernel

@@ -46,15 +46,15 @@ def test_labels_are_added_with_or_without_the_gold_ones(folder):
 
 def test_json_has_one_object_a_sentence(folder):
     out = call("tag", "run", "chunks.novikoff", "chunks.conll", "--json", folder=folder).out
-    said = [json.loads(line) for line in out.splitlines()]
-    assert [part["sentence"] for part in said] == list(range(8))
-    assert said[2]["labels"] == ["B-NP", "B-VP", "B-PP", "B-NP", "O"]
+    answer = [json.loads(line) for line in out.splitlines()]
+    assert [part["sentence"] for part in answer] == list(range(8))
+    assert answer[2]["labels"] == ["B-NP", "B-VP", "B-PP", "B-NP", "O"]
 
 
 def test_chunks_are_scored(folder):
-    said = call("tag", "score", "chunks.novikoff", "chunks.conll", "--json", folder=folder).json
-    assert said["accuracy"] == 1.0
-    assert said["chunks"][-1] == {
+    answer = call("tag", "score", "chunks.novikoff", "chunks.conll", "--json", folder=folder).json
+    assert answer["accuracy"] == 1.0
+    assert answer["chunks"][-1] == {
         "type": "all", "precision": 1.0, "recall": 1.0, "f1": 1.0, "gold": 34, "found": 34, "correct": 34,
     }  # fmt: skip
     out = call("tag", "score", "chunks.novikoff", "chunks.conll", "--scheme", "none", folder=folder).out

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from novikoff.cli.progress import Bar, Patience
+from novikoff.cli.progress import Bar, DelayedInterrupt
 from novikoff.cli.training import certified, encoding_of, examples_of, learn, open_table
 
 OPTIONS = {"readout": "average", "fit_intercept": True, "shuffle": True, "seed": 0}
@@ -53,9 +53,9 @@ def test_an_interrupt_at_the_end_does_not_lose_the_run(examples):
 
 
 def test_the_second_interrupt_does_not_wait():
-    with Patience().listening() as patience:
+    with DelayedInterrupt().installed() as interrupt:
         os.kill(os.getpid(), signal.SIGINT)
-        assert patience.asked
+        assert interrupt.asked
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
 

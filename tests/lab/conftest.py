@@ -7,5 +7,5 @@ import pytest
 
 @pytest.fixture(autouse=True, scope="package")
 def all_the_time_it_needs():
-    with mock.patch("novikoff.lab.evidence.PATIENCE", 3600.0):
+    with mock.patch("novikoff.lab.evidence.TIME_LIMIT", 3600.0):
         yield

@@ -24,7 +24,7 @@ LIMITED = """
 import resource, sys
 import numpy, scipy.sparse, sklearn, numba, pyarrow
 import novikoff.learn.linear, novikoff.learn.kernel, novikoff.keep.models, novikoff.estimators.perceptron
-import novikoff.cli.fit, novikoff.prove.certify
+import novikoff.cli.fit, novikoff.prove.separable.search.certify
 with open("/proc/self/statm") as statm:
     now = int(statm.read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (now + 1_000_000_000, now + 1_000_000_000))

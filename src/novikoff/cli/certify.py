@@ -9,7 +9,7 @@ from novikoff.cli import options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 12}
 
@@ -64,7 +64,7 @@ def certify(
     from novikoff.cli.render import answer
     from novikoff.cli.training import certified, encoding_of, examples_of, open_table
     from novikoff.data.whole_file import WholeFile
-    from novikoff.show.report_writing import report_on
+    from novikoff.show.report.writing import report_on
 
     target = None if out is None else check_free(out, force)
     page = options.report_path(report, report_features, force)
@@ -83,7 +83,7 @@ def certify(
     if target is not None:
         with WholeFile(target) as file_out:
             file_out.write(certificate.to_json().encode() + b"\n")
-    said = documents.document(
+    document = documents.document(
         "certify",
         data=documents.described_data(
             reader.files, label, encoding, (certificate.n_rows, certificate.n_columns), certificate.classes, counts
@@ -91,26 +91,26 @@ def certify(
         certificate=documents.described_certificate(certificate),
         out=None if target is None else str(target),
     )
-    answer(output, said, lambda: panel(said, certificate, page))
+    answer(output, document, lambda: panel(document, certificate, page))
     return CODES[certificate.verdict.value]
 
 
-def panel(said: dict[str, Any], certificate: "Certificate", page: Path | None = None) -> Any:
+def panel(document: dict[str, Any], certificate: "Certificate", page: Path | None = None) -> Any:
     """The verdict, the margin and the bound, or the rows that stand in the way."""
-    from novikoff.cli import sayings
+    from novikoff.cli import wording
     from novikoff.cli.render import facts
 
-    found = said["certificate"]
+    found = document["certificate"]
     return facts(
-        f"novikoff certify {said['data']['files'][0]}",
+        f"novikoff certify {document['data']['files'][0]}",
         [
-            ("read", sayings.what_was_read(said["data"])),
-            ("verdict", sayings.verdict(found)),
-            ("margin", sayings.margin(found)),
-            ("bound", sayings.allowed(found)),
-            ("proof", sayings.obstruction(certificate)),
-            ("regression", sayings.diverging(found)),
-            ("certificate", said["out"]),
+            ("read", wording.what_was_read(document["data"])),
+            ("verdict", wording.verdict(found)),
+            ("margin", wording.margin(found)),
+            ("bound", wording.allowed(found)),
+            ("proof", wording.obstruction(certificate)),
+            ("regression", wording.diverging(found)),
+            ("certificate", document["out"]),
             ("report", None if page is None else str(page)),
         ],
     )

@@ -9,7 +9,7 @@ from novikoff.cli import options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 
 @click.command()
@@ -26,10 +26,10 @@ def check(certificate: str, file: str, format: str | None, output: Output) -> No
     is another.
     """
     from novikoff.cli import documents
-    from novikoff.cli.certificates import read_certificate
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
     from novikoff.data.reading import read
+    from novikoff.keep.certificates import read_certificate
 
     claimed = read_certificate(Path(certificate))
     label = None if claimed.table is None else claimed.table.label
@@ -37,7 +37,7 @@ def check(certificate: str, file: str, format: str | None, output: Output) -> No
     reader = read(file, label=label, format=format, types=types)
     with progress(output.quiet) as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))
-    said = documents.document(
+    document = documents.document(
         "check",
         file=file,
         rows=claimed.n_rows,
@@ -45,7 +45,7 @@ def check(certificate: str, file: str, format: str | None, output: Output) -> No
         data=described_subject(claimed),
         certificate=documents.described_certificate(claimed),
     )
-    answer(output, said, lambda: panel(said, certificate))
+    answer(output, document, lambda: panel(document, certificate))
 
 
 def described_subject(claimed: "Certificate") -> dict[str, Any]:
@@ -60,27 +60,27 @@ def described_subject(claimed: "Certificate") -> dict[str, Any]:
     }
 
 
-def panel(said: dict[str, Any], certificate: str) -> Any:
+def panel(document: dict[str, Any], certificate: str) -> Any:
     """That every claim holds, what they are, and what they are about."""
-    from novikoff.cli import sayings
+    from novikoff.cli import wording
     from novikoff.cli.render import columns, facts, listed
 
-    found, data = said["certificate"], said["data"]
+    found, data = document["certificate"], document["data"]
     encoded = [(column["name"], column["kind"], column["detail"]) for column in data["columns"]]
     used = sum(column["kind"] != "ignored" for column in data["columns"])
     of = f" from {used} of {len(encoded)} columns" if encoded else ""
     return facts(
         f"novikoff check {certificate}",
         [
-            ("data", f"{said['file']}: {said['rows']:,} rows, the same as those certified"),
-            ("labels", sayings.labels_told_apart(data, found)),
+            ("data", f"{document['file']}: {document['rows']:,} rows, the same as those certified"),
+            ("labels", wording.labels_told_apart(data, found)),
             ("features", f"{data['features']:,}{of}"),
             ("columns", columns(("", "", ""), encoded, left=3) if encoded else None),
-            ("question", sayings.question(found)),
-            ("verdict", sayings.verdict(found)),
-            ("margin", sayings.margin(found)),
-            ("bound", sayings.allowed(found)),
-            ("regression", sayings.diverging(found)),
+            ("question", wording.question(found)),
+            ("verdict", wording.verdict(found)),
+            ("margin", wording.margin(found)),
+            ("bound", wording.allowed(found)),
+            ("regression", wording.diverging(found)),
             ("fingerprint", f"SHA-256 {listed([data['sha256'][:16] + '...'])}"),
             ("checked", "every claim holds; it was proved again from the data"),
         ],

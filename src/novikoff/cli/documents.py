@@ -12,7 +12,7 @@ from novikoff import __version__
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
     from novikoff.learn.linear_model import LinearModel
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 SCHEMA = 1
 
@@ -93,7 +93,7 @@ def described_certificate(certificate: "Certificate | None") -> Document | None:
             "verdict": certificate.verdict.value,
             "arithmetic": certificate.arithmetic,
             "meaning": certificate.meaning,
-            "problem": certificate.problem,
+            "problem": certificate.problem.value,
             "fit_intercept": certificate.fit_intercept,
             "margin": certificate.margin,
             "geometric_margin": certificate.geometric_margin,

@@ -6,12 +6,24 @@ from typing import Any
 import click
 
 from novikoff.cli import options
-from novikoff.cli.examples import EXAMPLES
 from novikoff.cli.options import Output
+from novikoff.data.samples import SAMPLES
+
+# What to try with each.
+SUGGESTED = {
+    "cars.csv": "fit cars.csv --label sport_car",
+    "six_points.svm": "fit six_points.svm --readout last --no-fit-intercept --no-shuffle",
+    "xor.csv": "certify xor.csv --label bits",
+    "circle.csv": "certify circle.csv --label where",
+    "animals.csv": "fit animals.csv --label class --ignore name",
+    "chunks.conll": "tag train chunks.conll --templates templates.txt",
+    "templates.txt": "tag train chunks.conll --templates templates.txt",
+    "bakery.mps": "lp bakery.mps",
+}
 
 
 @click.command()
-@click.argument("names", nargs=-1, type=click.Choice(list(EXAMPLES)), metavar="[NAME]...")
+@click.argument("names", nargs=-1, type=click.Choice(list(SAMPLES)), metavar="[NAME]...")
 @click.option("--out", type=click.Path(), default=".", show_default=True, metavar="FOLDER", help="Where to write them.")
 @options.force
 @options.answering
@@ -26,24 +38,24 @@ def example(names: tuple[str, ...], out: str, force: bool, output: Output) -> No
     from novikoff.data.whole_file import WholeFile
 
     folder = Path(out)
-    contents = {folder / name: EXAMPLES[name].make().encode() for name in names or EXAMPLES}
+    contents = {folder / name: SAMPLES[name]().encode() for name in names or SAMPLES}
     new = {path: content for path, content in contents.items() if not _is_there(path, content)}
     for path in new:
         check_free(path, force)
     for path, content in new.items():
         with WholeFile(path) as file:
             file.write(content)
-    files = [{"file": str(path), "try": EXAMPLES[path.name].command} for path in contents]
-    said = documents.document("example", files=files)
-    answer(output, said, lambda: panel(said))
+    files = [{"file": str(path), "try": SUGGESTED[path.name]} for path in contents]
+    document = documents.document("example", files=files)
+    answer(output, document, lambda: panel(document))
 
 
 def _is_there(path: Path, content: bytes) -> bool:
     return path.is_file() and path.read_bytes() == content
 
 
-def panel(said: dict[str, Any]) -> Any:
+def panel(document: dict[str, Any]) -> Any:
     """What was written, and what to try with each."""
     from novikoff.cli.render import facts
 
-    return facts("novikoff example", [(written["file"], f"novikoff {written['try']}") for written in said["files"]])
+    return facts("novikoff example", [(written["file"], f"novikoff {written['try']}") for written in document["files"]])

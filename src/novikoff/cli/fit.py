@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from novikoff.cli.training import Examples
     from novikoff.learn.linear_model import LinearModel
     from novikoff.learn.record import Run
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 SHOWN = 10
 LONGEST_PROOF = 1_000_000
@@ -77,7 +77,7 @@ def fit(
     from novikoff.cli.training import encoding_of, examples_of, learn, open_table
     from novikoff.keep.models import save
     from novikoff.learn.linear_model import LinearModel
-    from novikoff.show.report_writing import report_on
+    from novikoff.show.report.writing import report_on
 
     target = check_free(model or default_model(file), force)
     page = options.report_path(report, report_features, force)
@@ -164,7 +164,7 @@ def _report(
 
     run = model.record
     size = (run.n_rows or 0, model.memory.n_columns)
-    said = documents.document(
+    document = documents.document(
         "fit",
         data=documents.described_data(files, model.parameters["label"], model.encoding, size, model.classes, counts),
         run=documents.described_run(run),
@@ -172,26 +172,26 @@ def _report(
         certificate=documents.described_certificate(certificate),
         model=str(target),
     )
-    answer(output, said, lambda: panel(said, target, page))
+    answer(output, document, lambda: panel(document, target, page))
 
 
-def panel(said: dict[str, Any], target: Path, page: Path | None = None) -> Any:
+def panel(document: dict[str, Any], target: Path, page: Path | None = None) -> Any:
     """What was read, what was learned, why it stopped, what is proved, and where the model is."""
-    from novikoff.cli import sayings
+    from novikoff.cli import wording
     from novikoff.cli.render import facts
 
-    run, certificate = said["run"], said["certificate"]
+    run, certificate = document["run"], document["certificate"]
     return facts(
-        f"novikoff fit {said['data']['files'][0]}",
+        f"novikoff fit {document['data']['files'][0]}",
         [
-            ("read", sayings.what_was_read(said["data"])),
-            ("learned", sayings.weights(said["weights"], run, said["data"]["classes"])),
-            ("stopped", sayings.why_it_stopped(run)),
-            ("mistakes", sayings.mistakes(run)),
-            ("errors", sayings.errors(run)),
-            ("certified", "no; novikoff certify does" if certificate is None else sayings.verdict(certificate)),
-            ("margin", None if certificate is None else sayings.margin(certificate)),
-            ("bound", sayings.bound(certificate, run)),
+            ("read", wording.what_was_read(document["data"])),
+            ("learned", wording.weights(document["weights"], run, document["data"]["classes"])),
+            ("stopped", wording.why_it_stopped(run)),
+            ("mistakes", wording.mistakes(run)),
+            ("errors", wording.errors(run)),
+            ("certified", "no; novikoff certify does" if certificate is None else wording.verdict(certificate)),
+            ("margin", None if certificate is None else wording.margin(certificate)),
+            ("bound", wording.bound(certificate, run)),
             ("model", str(target)),
             ("report", None if page is None else str(page)),
         ],

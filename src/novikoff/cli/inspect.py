@@ -10,7 +10,7 @@ from novikoff.cli import options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 
 @click.command()
@@ -37,7 +37,7 @@ def inspect(model: str, weights: int | str, output: Output) -> None:
     loaded = load_plain(model)
     certificate, problem = _claimed(header.get("certificate"))
     run = getattr(loaded, "record", None) or getattr(loaded, "run", None)
-    said = documents.document(
+    document = documents.document(
         "inspect",
         model=model,
         bytes=Path(model).stat().st_size,
@@ -55,13 +55,13 @@ def inspect(model: str, weights: int | str, output: Output) -> None:
         certificate_problem=problem,
         training_data=header.get("training_data"),
     )
-    answer(output, said, lambda: panel(said))
+    answer(output, document, lambda: panel(document))
 
 
 def _claimed(text: Any) -> "tuple[Certificate | None, str | None]":
     """The certificate in a model file, or why it is none: a file is not believed without the data."""
-    from novikoff.prove.certificate import Certificate
-    from novikoff.prove.document import CertificateError
+    from novikoff.prove.exact.document import CertificateError
+    from novikoff.prove.separable.certificate import Certificate
 
     try:
         return (None if text is None else Certificate.from_json(str(text))), None
@@ -103,28 +103,31 @@ def _unit(learner: str) -> str:
     return "training sequences" if learner == "SequencePerceptron" else "training examples"
 
 
-def panel(said: dict[str, Any]) -> Any:
+def panel(document: dict[str, Any]) -> Any:
     """The parts of a model file that a person asks for."""
-    from novikoff.cli import sayings
+    from novikoff.cli import wording
     from novikoff.cli.render import columns, facts, listed
 
-    run, certificate = said["run"], said["certificate"]
-    parameters = [f"{name}={json.dumps(value)}" for name, value in said["parameters"].items()]
-    encoded = [(column["name"], column["kind"], column["detail"]) for column in said["columns"]]
-    made = f"{said['learner']}, written by novikoff {said['written_by']}"
+    run, certificate = document["run"], document["certificate"]
+    parameters = [f"{name}={json.dumps(value)}" for name, value in document["parameters"].items()]
+    encoded = [(column["name"], column["kind"], column["detail"]) for column in document["columns"]]
+    made = f"{document['learner']}, written by novikoff {document['written_by']}"
     return facts(
-        f"novikoff inspect {said['model']}",
+        f"novikoff inspect {document['model']}",
         [
             ("model", made),
             ("parameters", ", ".join(parameters) or None),
-            ("classes", listed(said["classes"], 24) if said["classes"] else None),
+            ("classes", listed(document["classes"], 24) if document["classes"] else None),
             ("columns", columns(("", "", ""), encoded, left=3) if encoded else None),
-            ("weights", sayings.weights(said["weights"], run, said["classes"]) if said["weights"] else None),
-            ("stopped", sayings.why_it_stopped(run) if run and run["stopped"] else None),
-            ("mistakes", sayings.mistakes(run) if run else None),
-            ("errors", sayings.errors(run, _unit(said["learner"])) if run else None),
-            ("bound", sayings.bound(None, run) if run else None),
-            ("certificate", sayings.claimed(certificate, said["certificate_problem"], said["model"])),
-            ("data", None if said["training_data"] is None else f"SHA-256 {said['training_data'][:16]}..."),
+            (
+                "weights",
+                wording.weights(document["weights"], run, document["classes"]) if document["weights"] else None,
+            ),
+            ("stopped", wording.why_it_stopped(run) if run and run["stopped"] else None),
+            ("mistakes", wording.mistakes(run) if run else None),
+            ("errors", wording.errors(run, _unit(document["learner"])) if run else None),
+            ("bound", wording.bound(None, run) if run else None),
+            ("certificate", wording.claimed(certificate, document["certificate_problem"], document["model"])),
+            ("data", None if document["training_data"] is None else f"SHA-256 {document['training_data'][:16]}..."),
         ],
     )

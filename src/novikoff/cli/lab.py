@@ -27,8 +27,8 @@ def lab(port: int | None, browser: bool, output: Output) -> None:
     check_installed()
     listener = listen(port or 0)
     address = address_of(listener)
-    said = documents.document("lab", address=address)
-    answer(output, said, lambda: panel(said))
+    document = documents.document("lab", address=address)
+    answer(output, document, lambda: panel(document))
     if browser:
         import webbrowser
 
@@ -36,8 +36,8 @@ def lab(port: int | None, browser: bool, output: Output) -> None:
     serve(listener)
 
 
-def panel(said: dict[str, Any]) -> Any:
+def panel(document: dict[str, Any]) -> Any:
     """Where the lab is."""
     from novikoff.cli.render import facts
 
-    return facts("novikoff lab", [("address", said["address"]), ("end it with", "Ctrl-C")])
+    return facts("novikoff lab", [("address", document["address"]), ("end it with", "Ctrl-C")])

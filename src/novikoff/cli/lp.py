@@ -32,15 +32,15 @@ def lp(file: str, tolerance: float, time_limit: float, output: Output) -> int:
     the outcome: 0 optimal, 20 infeasible, 21 unbounded, each proved in exact arithmetic; 22 undecided.
     """
     from novikoff.cli import documents
-    from novikoff.cli.programs import read_file
     from novikoff.cli.render import answer
-    from novikoff.prove.linprog import linprog
+    from novikoff.data.programs import read_program
+    from novikoff.prove.programs.search.linprog import linprog
 
-    program = read_file(file)
+    program = read_program(file)
     result = linprog(**program.arguments, options={"tolerance": tolerance, "time_limit": time_limit})
     proof = result.certificate
     x = None if result.x is None else dict(zip(program.names, result.x.tolist(), strict=True))
-    said = documents.document(
+    document = documents.document(
         "lp",
         file=file,
         variables=len(program.names),
@@ -50,34 +50,34 @@ def lp(file: str, tolerance: float, time_limit: float, output: Output) -> int:
         x=x,
         arithmetic=None if proof is None else proof.arithmetic,
         violation=None if result.approximate is None else result.approximate.violation,
-        message=program.in_its_words(result.message),
+        message=program.restated(result.message),
         iterations=result.nit,
         rescalings=result.rescalings,
     )
-    answer(output, said, lambda: panel(said))
+    answer(output, document, lambda: panel(document))
     return CODES[result.status]
 
 
-def panel(said: dict[str, Any]) -> Any:
+def panel(document: dict[str, Any]) -> Any:
     """The outcome, and the variables that are not 0."""
     from rich.text import Text
 
     from novikoff.cli.render import BAD, GOOD, columns, facts, stacked
     from novikoff.learn.record import counted
 
-    status = said["status"]
-    used = [(name, f"{value:.10g}") for name, value in (said["x"] or {}).items() if value]
+    status = document["status"]
+    used = [(name, f"{value:.10g}") for name, value in (document["x"] or {}).items() if value]
     more = f"and {len(used) - SHOWN:,} more; --json has all" if len(used) > SHOWN else None
-    size = f"{counted(said['variables'], 'variable')}, {counted(said['constraints'], 'constraint')}"
-    work = f"{counted(said['iterations'], 'perceptron step')}, {counted(said['rescalings'], 'rescaling')}"
+    size = f"{counted(document['variables'], 'variable')}, {counted(document['constraints'], 'constraint')}"
+    work = f"{counted(document['iterations'], 'perceptron step')}, {counted(document['rescalings'], 'rescaling')}"
     return facts(
-        f"novikoff lp {said['file']}",
+        f"novikoff lp {document['file']}",
         [
             ("read", size),
             ("outcome", Text(status, style=f"bold {GOOD if status == 'optimal' else BAD}")),
-            ("objective", None if said["objective"] is None else f"{said['objective']:.12g}"),
+            ("objective", None if document["objective"] is None else f"{document['objective']:.12g}"),
             ("solution", stacked(columns(("", ""), used[:SHOWN]), more) if used else None),
-            ("proof", said["message"]),
+            ("proof", document["message"]),
             ("work", work),
         ],
     )

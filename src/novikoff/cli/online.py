@@ -85,7 +85,7 @@ def _end(number: int, frame: Any) -> None:
 
 @dataclass
 class Session:
-    """A learner at work: what it said wrong so far, and where it is saved."""
+    """A learner at work: its mistakes so far, and where it is saved."""
 
     learner: "OnlinePerceptron"
     target: Path | None
@@ -115,8 +115,8 @@ class Session:
         if self.output.quiet:
             return
         if self.output.json:
-            said = {"prediction": prediction, "label": truth, "mistakes": self.mistakes}
-            line = as_json({**said, "examples": self.learner.examples})
+            reply = {"prediction": prediction, "label": truth, "mistakes": self.mistakes}
+            line = as_json({**reply, "examples": self.learner.examples})
         else:
             line = on_a_terminal(f"{'' if prediction is None else prediction}\t{self.mistakes}")
         click.echo(line)  # flushes

@@ -58,7 +58,7 @@ def answering(command: Command) -> Command:
     """--json, --quiet and --debug, which every command has; the command gets them as `output`."""
 
     @click.option("--json", is_flag=True, help="Answer in JSON, for machines.")
-    @click.option("--quiet", is_flag=True, help="Answer only by the exit code; errors are still said.")
+    @click.option("--quiet", is_flag=True, help="Answer only by the exit code; errors are still printed.")
     @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
     @functools.wraps(command)
     def wrapped(*args: Any, json: bool, quiet: bool, debug: bool, **kwargs: Any) -> Any:

@@ -52,11 +52,11 @@ def predict(
             write(writer.lines(batch))
     warn_of_the_unknown(output, writer.unseen, writer.missing)
     if target is not None:
-        said = documents.document(
+        document = documents.document(
             "predict", model=model, file=file, out=str(target), rows=writer.n_rows, predicted=writer.predicted,
             unseen=writer.unseen, missing=writer.missing,
         )  # fmt: skip
-        answer(output, said, lambda: panel(said))
+        answer(output, document, lambda: panel(document))
 
 
 @dataclass
@@ -158,12 +158,12 @@ def warn_of_the_unknown(output: Output, unseen: dict[str, int], missing: dict[st
         )
 
 
-def panel(said: dict[str, Any]) -> Any:
+def panel(document: dict[str, Any]) -> Any:
     """How many rows, and how many of each class."""
     from novikoff.cli.render import facts, listed
 
-    counts = [f"{name} ({count:,})" for name, count in sorted(said["predicted"].items())]
+    counts = [f"{name} ({count:,})" for name, count in sorted(document["predicted"].items())]
     return facts(
-        f"novikoff predict {said['file']}",
-        [("rows", f"{said['rows']:,}"), ("predicted", listed(counts)), ("written", said["out"])],
+        f"novikoff predict {document['file']}",
+        [("rows", f"{document['rows']:,}"), ("predicted", listed(counts)), ("written", document["out"])],
     )

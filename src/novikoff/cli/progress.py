@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 # Seconds before a bar appears: shorter work needs none, nor the import of what draws it.
-PATIENCE = 0.5
+SHOWN_AFTER = 0.5
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Bar:
         self.done += count
         if not self.is_shown:
             return
-        if self.drawn is None and time.monotonic() - self.began > PATIENCE:
+        if self.drawn is None and time.monotonic() - self.began > SHOWN_AFTER:
             self.drawn = _drawn()
             self.drawn.add_task(self.what, total=self.total)
         if self.drawn is not None:
@@ -100,7 +100,7 @@ def _drawn() -> "Progress":
     return drawn
 
 
-class Patience:
+class DelayedInterrupt:
     """Ctrl-C waits for the end of the epoch; a second one does not.
 
     So what is kept of an interrupted run is the weights after a complete epoch.
@@ -109,23 +109,23 @@ class Patience:
     def __init__(self) -> None:
         self.asked = False
 
-    def interrupt(self) -> None:
+    def now(self) -> None:
         """Do what was asked for."""
         self.asked = False
         raise KeyboardInterrupt
 
-    def _hear(self, number: int, frame: Any) -> None:
+    def _on_signal(self, number: int, frame: Any) -> None:
         if self.asked:
-            self.interrupt()
+            self.now()
         self.asked = True
         click.echo("\nstopping after this epoch; press Ctrl-C again to stop at once", err=True)
 
     @contextlib.contextmanager
-    def listening(self) -> Iterator["Patience"]:
+    def installed(self) -> Iterator["DelayedInterrupt"]:
         if threading.current_thread() is not threading.main_thread():
             yield self  # signals reach only the main thread
             return
-        before = signal.signal(signal.SIGINT, self._hear)
+        before = signal.signal(signal.SIGINT, self._on_signal)
         try:
             yield self
         finally:

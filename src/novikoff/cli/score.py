@@ -49,7 +49,7 @@ def score(model: str, file: str, label: str | None, format: str | None, output: 
     rows, right = pairs.total(), sum(pairs[name, name] for name in names)
     if not rows:
         raise ValueError(f"{file} has no examples to score")
-    said = documents.document(
+    document = documents.document(
         "score",
         model=model,
         file=file,
@@ -62,7 +62,7 @@ def score(model: str, file: str, label: str | None, format: str | None, output: 
         missing=missing,
     )
     warn_of_the_unknown(output, unseen, missing)
-    answer(output, said, lambda: panel(said, len(known)))
+    answer(output, document, lambda: panel(document, len(known)))
 
 
 def _open(file: str, format: str | None, model: "LinearModel", label: str | None) -> "Reader":
@@ -79,22 +79,22 @@ def _open(file: str, format: str | None, model: "LinearModel", label: str | None
     return read(file, label=label, format=format, types=model.encoding.types)
 
 
-def panel(said: dict[str, Any], n_known: int) -> Any:
+def panel(document: dict[str, Any], n_known: int) -> Any:
     """The errors, and which class was taken for which."""
     from novikoff.cli.render import columns, facts, in_words
 
-    names = list(map(in_words, said["classes"]))
+    names = list(map(in_words, document["classes"]))
     table = None
     if len(names) <= WIDEST_TABLE:
-        counts = zip(names, said["confusion"], strict=True)
+        counts = zip(names, document["confusion"], strict=True)
         lines = [(name, *(f"{count:,}" for count in line)) for name, line in counts]
         table = columns(("truth \\ guess", *names[:n_known]), lines)
     return facts(
-        f"novikoff score {said['file']}",
+        f"novikoff score {document['file']}",
         [
-            ("rows", f"{said['rows']:,}"),
-            ("errors", f"{said['errors']:,} ({said['errors'] / said['rows']:.2%})"),
-            ("accuracy", f"{said['accuracy']:.2%}"),
+            ("rows", f"{document['rows']:,}"),
+            ("errors", f"{document['errors']:,} ({document['errors'] / document['rows']:.2%})"),
+            ("accuracy", f"{document['accuracy']:.2%}"),
             ("classes", table),
         ],
     )

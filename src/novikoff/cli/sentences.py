@@ -59,7 +59,7 @@ def read_templates(path: str) -> list[str]:
 
 
 def columns_of(tagger: "Tagger", columns: str | None, file: str, *, labelled: bool) -> tuple[str, ...]:
-    """The names of a file's columns: those said, or those of the training file, perhaps without the label."""
+    """The names of a file's columns: those given, or those of the training file, perhaps without the label."""
     named = split_names(columns)
     if named or file == "-":
         return named or (*tagger.features.columns, *(["label"] if labelled else []))

@@ -54,8 +54,10 @@ def run(
     if shown is not None:
         click.echo(on_a_terminal(shown.getvalue().decode()), nl=False)
     if target is not None:
-        said = documents.document(
+        document = documents.document(
             "tag run", model=model, file=file, out=str(target), sentences=len(labels), tokens=sentences.n_tokens
         )
         size = f"{len(labels):,} sentences, {sentences.n_tokens:,} tokens"
-        answer(output, said, lambda: facts(f"novikoff tag run {file}", [("labelled", size), ("written", str(target))]))
+        answer(
+            output, document, lambda: facts(f"novikoff tag run {file}", [("labelled", size), ("written", str(target))])
+        )

@@ -40,7 +40,7 @@ def score(
     from novikoff.cli.models import load_tagger
     from novikoff.cli.render import answer
     from novikoff.cli.sentences import columns_of, read_sentences
-    from novikoff.data.chunks import score_chunks
+    from novikoff.learn.chunk_scores import score_chunks
 
     tagger = load_tagger(model)
     sentences = read_sentences(file, columns_of(tagger, columns, file, labelled=True), separator, comment)
@@ -56,31 +56,31 @@ def score(
              "gold": c.gold, "found": c.found, "correct": c.correct}
             for name, c in counts.items()
         ]  # fmt: skip
-    said = documents.document(
+    document = documents.document(
         "tag score", model=model, file=file, sentences=len(gold), tokens=sentences.n_tokens, right_tokens=right,
         accuracy=right / sentences.n_tokens, chunks=chunks,
     )  # fmt: skip
-    answer(output, said, lambda: panel(said))
+    answer(output, document, lambda: panel(document))
 
 
-def panel(said: dict[str, Any]) -> Any:
+def panel(document: dict[str, Any]) -> Any:
     """The accuracy, and precision, recall and F1 of the chunks."""
     from novikoff.cli.render import columns, facts
 
     table = None
-    if said["chunks"] is not None:
+    if document["chunks"] is not None:
         header = ("type", "precision", "recall", "F1", "gold", "found", "correct")
         rows = [
             (c["type"] or "(none)", *(f"{c[k]:.2%}" for k in ("precision", "recall", "f1")),
              *(f"{c[k]:,}" for k in ("gold", "found", "correct")))
-            for c in said["chunks"]
+            for c in document["chunks"]
         ]  # fmt: skip
         table = columns(header, rows)
     return facts(
-        f"novikoff tag score {said['file']}",
+        f"novikoff tag score {document['file']}",
         [
-            ("read", f"{said['sentences']:,} sentences, {said['tokens']:,} tokens"),
-            ("labels", f"{said['right_tokens']:,} right ({said['accuracy']:.2%})"),
+            ("read", f"{document['sentences']:,} sentences, {document['tokens']:,} tokens"),
+            ("labels", f"{document['right_tokens']:,} right ({document['accuracy']:.2%})"),
             ("chunks", table),
         ],
     )

@@ -10,7 +10,7 @@ from novikoff.cli.options import Output
 from novikoff.cli.sentences import layout
 
 if TYPE_CHECKING:
-    from novikoff.cli.progress import Bar, Patience
+    from novikoff.cli.progress import Bar, DelayedInterrupt
     from novikoff.learn.tagger import Tagger
 
 SHOWN = 10
@@ -90,7 +90,7 @@ def train(
     """
     from novikoff.cli.fit import default_model, was_interrupted
     from novikoff.cli.outputs import check_free
-    from novikoff.cli.progress import Patience, progress
+    from novikoff.cli.progress import DelayedInterrupt, progress
     from novikoff.cli.sentences import read_sentences, read_templates, split_names
     from novikoff.keep.models import save
     from novikoff.learn.tagger import learn_tagger
@@ -101,8 +101,8 @@ def train(
     label = label or sentences.columns[-1]
     gold = sentences.column(label)
     features = tuple(name for name in sentences.columns if name != label)
-    with progress(output.quiet) as bar, Patience().listening() as patience:
-        watched = {"after_epoch": _watcher(len(gold), learning["max_epochs"], bar, patience)}
+    with progress(output.quiet) as bar, DelayedInterrupt().installed() as interrupt:
+        watched = {"after_epoch": _watcher(len(gold), learning["max_epochs"], bar, interrupt)}
         tagger, _ = learn_tagger(
             sentences, gold, templates=read_templates(templates), columns=features, seed=random_state,
             **learning, **({} if learning["held_out"] else watched),
@@ -112,13 +112,13 @@ def train(
     return INTERRUPTED if was_interrupted(tagger.run) else DONE
 
 
-def _watcher(n_sentences: int, max_epochs: int | None, bar: "Bar", patience: "Patience") -> Any:
+def _watcher(n_sentences: int, max_epochs: int | None, bar: "Bar", interrupt: "DelayedInterrupt") -> Any:
     bar.stage("learning", None if max_epochs is None else max_epochs * n_sentences)
 
     def after_epoch(memory: Any) -> bool:
         bar.advance(n_sentences)
-        if patience.asked:
-            patience.interrupt()
+        if interrupt.asked:
+            interrupt.now()
         return False
 
     return after_epoch
@@ -129,7 +129,7 @@ def _report(output: Output, file: str, n_sentences: int, tagger: "Tagger", targe
     from novikoff.cli.render import answer
 
     run = documents.described_run(tagger.run)
-    said = documents.document(
+    document = documents.document(
         "tag train",
         data={
             "file": file, "sentences": n_sentences, "tokens": tagger.run.n_tokens, "labels": tagger.labels,
@@ -139,29 +139,29 @@ def _report(output: Output, file: str, n_sentences: int, tagger: "Tagger", targe
         weights=[{"class": w.label, "name": str(w.feature), "weight": w.weight} for w in tagger.heaviest(SHOWN)],
         model=target,
     )  # fmt: skip
-    answer(output, said, lambda: panel(said))
+    answer(output, document, lambda: panel(document))
 
 
-def panel(said: dict[str, Any]) -> Any:
+def panel(document: dict[str, Any]) -> Any:
     """What was read, what was learned, and where the model is."""
     from pathlib import Path
 
-    from novikoff.cli import sayings
+    from novikoff.cli import wording
     from novikoff.cli.render import facts, listed
     from novikoff.learn.record import counted
 
-    data, run, target = said["data"], said["run"], Path(said["model"])
+    data, run, target = document["data"], document["run"], Path(document["model"])
     size = f"{counted(data['sentences'], 'sentence')}, {counted(data['tokens'], 'token')}"
     return facts(
         f"novikoff tag train {data['file']}",
         [
             ("read", f"{size}, {counted(data['features'], 'feature')}"),
             ("labels", listed(data["labels"], 24)),
-            ("learned", sayings.weights(said["weights"], run, data["labels"])),
-            ("stopped", sayings.why_it_stopped(run)),
-            ("mistakes", sayings.mistakes(run)),
-            ("errors", sayings.errors(run, "training sentences")),
-            ("bound", sayings.bound(None, run)),
+            ("learned", wording.weights(document["weights"], run, data["labels"])),
+            ("stopped", wording.why_it_stopped(run)),
+            ("mistakes", wording.mistakes(run)),
+            ("errors", wording.errors(run, "training sentences")),
+            ("bound", wording.bound(None, run)),
             ("model", str(target)),
         ],
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.cli.progress import Bar, Patience
+from novikoff.cli.progress import Bar, DelayedInterrupt
 from novikoff.data.batches import Batch
 from novikoff.data.blocks import stacked
 from novikoff.data.labels import Labels
@@ -26,7 +26,7 @@ from novikoff.learn.linear import perceptron
 from novikoff.learn.linear_memory import Memory
 
 if TYPE_CHECKING:
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 
 # Examples of more numbers than this are certified from the disk.
@@ -139,11 +139,11 @@ def learn(examples: Examples, options: dict[str, Any], bar: Bar) -> LearnedFromF
     """What `learn_from` would learn, watched."""
     epochs = options["max_epochs"]
     bar.stage("learning", None if epochs is None else epochs * examples.blocks.n_rows)
-    with Patience().listening() as patience:
+    with DelayedInterrupt().installed() as interrupt:
 
         def after_epoch(memory: Memory) -> None:
-            if patience.asked:
-                patience.interrupt()
+            if interrupt.asked:
+                interrupt.now()
 
         watched = Watched(examples.blocks, bar)
         learned = perceptron(watched, n_classes=len(examples.classes), after_epoch=after_epoch, **options)
@@ -161,8 +161,8 @@ def certified(
     diverging: bool | None = None,
 ) -> "Certificate":
     """The certificate of the examples: of a table, with its column of labels and its encoding."""
-    from novikoff.prove import certify
-    from novikoff.prove.subject import Table
+    from novikoff.prove.separable.search import certify
+    from novikoff.prove.separable.subject import Table
 
     table = None if examples.encoding is None else Table(label, examples.encoding)
     options: dict[str, Any] = {"fit_intercept": fit_intercept, "tolerance": tolerance, "diverging": diverging}

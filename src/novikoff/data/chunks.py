@@ -1,4 +1,4 @@
-"""Chunks: what label sequences such as B-NP I-NP O say, and how well a prediction finds them.
+"""Chunks: what label sequences such as B-NP I-NP O say, and which labels may follow which.
 
 A label is a letter, or a letter, a hyphen and a type ("B-NP", "I-a-b" of type "a-b", or just "B"). Four schemes:
 
@@ -10,10 +10,7 @@ A label is a letter, or a letter, a hyphen and a type ("B-NP", "I-a-b" of type "
 O is outside of all chunks.
 """
 
-import operator
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +42,7 @@ class _Part(NamedTuple):
     ends: bool
 
 
-class _Parts(dict[str, _Part]):
+class Parts(dict[str, _Part]):
     """The parts of each label, taken apart when it is first met: a corpus has few labels and many tokens."""
 
     def __init__(self, scheme: str) -> None:
@@ -85,10 +82,11 @@ def chunks(labels: Iterable[str], scheme: str = "IOB2") -> list[Chunk]:
     [Chunk(type='NP', start=0, stop=2), Chunk(type='NP', start=2, stop=3), Chunk(type='VP', start=4, stop=5),
      Chunk(type='NP', start=5, stop=6)]
     """
-    return _chunks(labels, _Parts(scheme))
+    return chunks_of(labels, Parts(scheme))
 
 
-def _chunks(labels: Iterable[str], parts: _Parts) -> list[Chunk]:
+def chunks_of(labels: Iterable[str], parts: Parts) -> list[Chunk]:
+    """As `chunks`, with labels that were taken apart for other sentences before."""
     found = []
     open_type: str | None = None
     start = position = 0
@@ -104,129 +102,6 @@ def _chunks(labels: Iterable[str], parts: _Parts) -> list[Chunk]:
     if open_type is not None:
         found.append(Chunk(open_type, start, position + 1))
     return found
-
-
-@dataclass(frozen=True)
-class ChunkCounts:
-    """How many chunks are in the gold labels, how many were found, and how many of those are correct.
-
-    >>> counts = ChunkCounts(gold=4, found=5, correct=3)
-    >>> counts.precision, counts.recall, round(counts.f1, 4)
-    (0.6, 0.75, 0.6667)
-    """
-
-    gold: int
-    found: int
-    correct: int
-
-    @property
-    def precision(self) -> float:
-        """The share of the found chunks that are correct; 0 if none was found."""
-        return self.correct / self.found if self.found else 0.0
-
-    @property
-    def recall(self) -> float:
-        """The share of the gold chunks that were found; 0 if there are none."""
-        return self.correct / self.gold if self.gold else 0.0
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of precision and recall, which is 2 correct / (found + gold); 0 if none is correct."""
-        return 2 * self.correct / (self.found + self.gold) if self.correct else 0.0
-
-
-@dataclass(frozen=True)
-class ChunkScores:
-    """The counts of all chunks and of each type, and how many tokens have the right label; prints as a table."""
-
-    overall: ChunkCounts
-    by_type: dict[str, ChunkCounts]
-    tokens: int
-    correct_tokens: int
-
-    @property
-    def precision(self) -> float:
-        """The precision over chunks of all types."""
-        return self.overall.precision
-
-    @property
-    def recall(self) -> float:
-        """The recall over chunks of all types."""
-        return self.overall.recall
-
-    @property
-    def f1(self) -> float:
-        """The F1 over chunks of all types."""
-        return self.overall.f1
-
-    @property
-    def accuracy(self) -> float:
-        """The share of the tokens whose label is right; 0 if there are no tokens."""
-        return self.correct_tokens / self.tokens if self.tokens else 0.0
-
-    def __str__(self) -> str:
-        named = [(name or "(no type)", counts) for name, counts in self.by_type.items()]
-        width = max(len(name) for name, _ in [*named, ("(no type)", self.overall)])
-        lines = [f"{'':{width}}  precision   recall       F1     gold    found  correct"]
-        for name, counts in [*named, ("all", self.overall)]:
-            shares = f"{counts.precision:11.2%}{counts.recall:9.2%}{counts.f1:9.2%}"
-            lines.append(f"{name:{width}}{shares}{counts.gold:9,}{counts.found:9,}{counts.correct:9,}")
-        lines.append(f"{self.correct_tokens:,} of {self.tokens:,} tokens have the right label: {self.accuracy:.2%}.")
-        return "\n".join(lines)
-
-
-def score_chunks(
-    gold_sequences: Iterable[Sequence[str]], predicted_sequences: Iterable[Sequence[str]], scheme: str = "IOB2"
-) -> ChunkScores:
-    """Precision, recall and F1 of chunks, as the script conlleval of the CoNLL shared tasks computes them.
-
-    A chunk is correct when its type, its first and its last token agree with a gold chunk. No chunk crosses the end
-    of a sentence. How chunks are read off the labels, legal or not, is the rule of `chunks`. A quotient 0/0 is 0.
-
-    >>> print(score_chunks([["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "I-NP", "O", "B-NP"]]))
-               precision   recall       F1     gold    found  correct
-    NP            50.00%  100.00%   66.67%        1        2        1
-    VP             0.00%    0.00%    0.00%        1        0        0
-    all           50.00%   50.00%   50.00%        2        2        1
-    3 of 4 tokens have the right label: 75.00%.
-    """
-    parts = _Parts(scheme)
-    gold_counts, found_counts, correct_counts = Counter[str](), Counter[str](), Counter[str]()
-    tokens = correct_tokens = 0
-    for number, (gold_labels, predicted_labels) in enumerate(_paired(gold_sequences, predicted_sequences)):
-        try:
-            gold, predicted = _chunks(gold_labels, parts), _chunks(predicted_labels, parts)
-        except ValueError as error:
-            raise ValueError(f"sentence {number} (counting from 0): {error}") from None
-        gold_counts.update(chunk.type for chunk in gold)
-        found_counts.update(chunk.type for chunk in predicted)
-        correct_counts.update(chunk.type for chunk in set(gold).intersection(predicted))
-        tokens += len(gold_labels)
-        correct_tokens += sum(map(operator.eq, gold_labels, predicted_labels))
-
-    by_type = {
-        name: ChunkCounts(gold_counts[name], found_counts[name], correct_counts[name])
-        for name in sorted(gold_counts.keys() | found_counts.keys())
-    }
-    overall = ChunkCounts(gold_counts.total(), found_counts.total(), correct_counts.total())
-    return ChunkScores(overall, by_type, tokens, correct_tokens)
-
-
-def _paired(
-    gold_sequences: Iterable[Sequence[str]], predicted_sequences: Iterable[Sequence[str]]
-) -> Iterable[tuple[Sequence[str], Sequence[str]]]:
-    gold_list, predicted_list = list(gold_sequences), list(predicted_sequences)
-    if len(gold_list) != len(predicted_list):
-        raise ValueError(f"{len(gold_list)} sentences of gold labels, but {len(predicted_list)} of predicted ones")
-    for number, (gold, predicted) in enumerate(zip(gold_list, predicted_list, strict=True)):
-        if isinstance(gold, str) or isinstance(predicted, str):
-            raise ValueError("one list of labels is not a list of sentences; for a single sentence pass [labels]")
-        if len(gold) != len(predicted):
-            raise ValueError(
-                f"sentence {number} (counting from 0) has {len(gold)} gold labels, but {len(predicted)} predicted; "
-                "a prediction has one label for every token"
-            )
-    return zip(gold_list, predicted_list, strict=True)
 
 
 class Transitions(NamedTuple):
@@ -251,7 +126,7 @@ def allowed_transitions(labels: Sequence[str], scheme: str = "IOB2") -> Transiti
     """
     if len(set(labels)) < len(labels):
         raise ValueError("a label occurs twice; pass each label once, in the order of the tagger's columns")
-    parts = _Parts(scheme)
+    parts = Parts(scheme)
     known, outside = [parts[label] for label in labels], parts["O"]
     allowed = [_may_follow(before, after, scheme) for before in known for after in known]
     return Transitions(
@@ -267,7 +142,7 @@ def legal_bigram(before: str | None, after: str | None, scheme: str = "IOB2") ->
     >>> legal_bigram("B-NP", "I-NP"), legal_bigram("B-NP", "I-VP"), legal_bigram(None, "I-NP")
     (True, False, False)
     """
-    parts = _Parts(scheme)
+    parts = Parts(scheme)
     return _may_follow(parts["O" if before is None else before], parts["O" if after is None else after], scheme)
 
 

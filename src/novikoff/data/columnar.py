@@ -32,16 +32,16 @@ def _batches(source: Source, table: Any, names: list[str], block_bytes: int) -> 
     if source.format == "parquet":
         facts = table.metadata
         size = sum(facts.row_group(group).total_byte_size for group in range(facts.num_row_groups))
-        yield from table.iter_batches(_rows(block_bytes, size, facts.num_rows), columns=names)
+        yield from table.iter_batches(rows_in_a_block(block_bytes, size, facts.num_rows), columns=names)
         return
     streamed = not hasattr(table, "num_record_batches")
     for batch in table if streamed else map(table.get_batch, range(table.num_record_batches)):
-        step = _rows(block_bytes, batch.nbytes, batch.num_rows)
+        step = rows_in_a_block(block_bytes, batch.nbytes, batch.num_rows)
         for start in range(0, batch.num_rows, step):
             yield batch.slice(start, step)
 
 
-def _rows(block_bytes: int, size: int, n_rows: int) -> int:
+def rows_in_a_block(block_bytes: int, size: int, n_rows: int) -> int:
     """How many rows make a block."""
     return max(1, block_bytes * max(n_rows, 1) // max(size, 1))
 

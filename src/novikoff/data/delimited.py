@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from novikoff.data.streams import Source, read_block
+from novikoff.data.streams import Source, for_threads, read_block
 from novikoff.data.tables import Block, Types, check_columns, check_no_duplicates, joined_type, plain_type
 
 if TYPE_CHECKING:
@@ -218,7 +218,6 @@ def _parse(piece: Piece, layout: Layout, names: list[str], types: Types | None) 
 
 
 def _parse_csv(text: bytes, layout: Layout, names: list[str], types: Types | None, *, slowly: bool = False) -> Any:
-    import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     # Threads share out the lines, or, where there are many columns, the columns. Sharing out lines, pyarrow would not
@@ -226,7 +225,7 @@ def _parse_csv(text: bytes, layout: Layout, names: list[str], types: Types | Non
     by_columns = len(names) >= MANY_COLUMNS or b'"' in text
     at_once = len(text) + 1 if slowly or by_columns else PARSED_AT_ONCE
     return arrow_csv.read_csv(
-        pa.BufferReader(text),
+        for_threads(text),
         arrow_csv.ReadOptions(column_names=layout.names, block_size=at_once, use_threads=not slowly),
         arrow_csv.ParseOptions(delimiter=layout.delimiter),
         arrow_csv.ConvertOptions(

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data.delimited import LONGEST_RECORD, Piece
-from novikoff.data.streams import Source, read_block
+from novikoff.data.streams import Source, for_threads, read_block
 from novikoff.data.strict_json import DEEPEST, JSONError, check_depth
 from novikoff.data.tables import Block, Types, joined_type, nearest, plain_type
 
@@ -94,7 +94,7 @@ def _parse(piece: Piece, source: Source, types: Types | None) -> "pa.Table":
     _check_depth(piece, source)
     try:
         table = arrow_json.read_json(
-            pa.BufferReader(piece.text),
+            for_threads(piece.text),
             arrow_json.ReadOptions(block_size=len(piece.text) + 1, use_threads=False),
             arrow_json.ParseOptions(
                 explicit_schema=None if types is None else pa.schema(list(types.items())),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def said_where(batch: "Batch") -> Iterator[None]:
+def located_errors(batch: "Batch") -> Iterator[None]:
     """Let whatever is wrong with the numbers or labels of a batch be said with its place."""
     try:
         yield

@@ -8,15 +8,16 @@ import glob
 import os
 import re
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from novikoff.data import columnar, delimited, jsonlines
 from novikoff.data.batches import Batch, Records
+from novikoff.data.frames import FrameReader, is_frame, read_frame
 from novikoff.data.streams import (
     STANDARD_INPUT,
-    Ahead,
+    PeekableStream,
     Source,
     check_is_file,
     compression,
@@ -27,7 +28,7 @@ from novikoff.data.streams import (
     spooled,
     standard_input,
 )
-from novikoff.data.tables import Block, check_label, joined_type, nearest, records_of
+from novikoff.data.tables import BLOCK_BYTES, Block, check_label, joined_type, nearest, records_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,14 +47,11 @@ _EXTENSIONS = {kind: kind for kind in FORMATS} | {
 }
 _COMPRESSIONS = (".gz", ".zst", ".zstd")
 
-# Small enough for the caches, large enough that the costs of a call do not count.
-BLOCK_BYTES = 1 << 21
-
 
 class _Found:
     """What a reader has found out so far."""
 
-    def __init__(self, stream: Ahead | None) -> None:
+    def __init__(self, stream: PeekableStream | None) -> None:
         self.types: dict[str, pa.DataType] | None = None
         self.stamps: dict[str, tuple[int, int]] = {}
         self.stream = stream  # standard input, until it is used
@@ -180,13 +178,14 @@ class Reader:
             weakref.finalize(self._found, os.unlink, self._found.spool)
         return [Source(self._found.spool or STANDARD_INPUT, "standard input", self.formats[0])]
 
-    def _used_up(self) -> Ahead:
+    def _used_up(self) -> PeekableStream:
         stream, self._found.stream = self._found.stream, None
         if stream is None:
             raise ValueError("standard input can be read only once; save it to a file, and read that")
         return stream
 
 
+@overload
 def read(
     path: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",
     *,
@@ -194,8 +193,26 @@ def read(
     format: str | None = None,
     types: Mapping[str, str] | None = None,
     block_bytes: int = BLOCK_BYTES,
-) -> Reader:
+) -> Reader: ...
+
+
+@overload
+def read(
+    path: Any, *, label: str | None = None, types: Mapping[str, str] | None = None, block_bytes: int = BLOCK_BYTES
+) -> FrameReader: ...
+
+
+def read(
+    path: Any,
+    *,
+    label: str | None = None,
+    format: str | None = None,
+    types: Mapping[str, str] | None = None,
+    block_bytes: int = BLOCK_BYTES,
+) -> Reader | FrameReader:
     r"""A data set from a file, a pattern such as `cars-*.csv.gz`, a list of them, or from "-", which is standard input.
+
+    A table of pandas, polars or pyarrow may stand in place of its file, and is read in the same way.
 
     `label` is the column with the labels (svmlight text has them without a name). `format` is one of csv, tsv, jsonl,
     parquet, arrow and svmlight; by default it follows from the name of the file, or else from its first bytes.
@@ -209,10 +226,13 @@ def read(
     ...         print(records.columns.to_pydict(), records.labels.tolist(), records.line)
     {'doors': [4, 0], 'year': [1997, 1998], 'manufacturer': ['Quaky', 'General Mess']} ['yes', 'no'] 2
     """
+    if is_frame(path):
+        if format is not None:
+            raise ValueError(f"format={format!r} is for files; leave it out for a table in memory")
+        return read_frame(path, label=label, types=types, block_bytes=_checked_size(block_bytes))
     if format is not None and format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; {nearest(format, FORMATS).replace('columns', 'choices')}")
-    if block_bytes < 1:
-        raise ValueError(f"block_bytes is {block_bytes}, but a block has at least one byte")
+    _checked_size(block_bytes)
     files = _files(path)
     stream = standard_input() if files == (STANDARD_INPUT,) else None
     formats = tuple(format or _format_of(file, stream) for file in files)
@@ -225,8 +245,18 @@ def read(
     return Reader(files, formats, label, types, block_bytes, _Found(stream))
 
 
+def _checked_size(block_bytes: int) -> int:
+    """A size of blocks that makes sense."""
+    if block_bytes < 1:
+        raise ValueError(f"block_bytes is {block_bytes}, but a block has at least one byte")
+    return block_bytes
+
+
 def _files(path: Any) -> tuple[str, ...]:
     if not isinstance(path, (str, os.PathLike)):
+        if not isinstance(path, Iterable):
+            what = "a data set is a file, a list of files, or a table of pandas, polars or pyarrow"
+            raise TypeError(f"{what}, not {type(path).__name__}")
         files = tuple(file for part in path for file in _files(part))
         if not files:
             raise ValueError("the list of files is empty; name at least one")
@@ -245,7 +275,7 @@ def _files(path: Any) -> tuple[str, ...]:
     return (name,)
 
 
-def _format_of(file: str, stream: Ahead | None) -> str:
+def _format_of(file: str, stream: PeekableStream | None) -> str:
     """From the name, or else from the first bytes."""
     name = file.lower()
     for ending in _COMPRESSIONS:

@@ -27,7 +27,7 @@ class Source:
     format: str = ""
 
 
-class Ahead(io.RawIOBase):
+class PeekableStream(io.RawIOBase):
     """A stream whose first bytes can be looked at before it is read. Closing it leaves the stream open."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -61,8 +61,8 @@ class Ahead(io.RawIOBase):
         return cast(bytes, read(size))
 
 
-def standard_input() -> Ahead:
-    return Ahead(sys.stdin.buffer)
+def standard_input() -> PeekableStream:
+    return PeekableStream(sys.stdin.buffer)
 
 
 def compression(head: bytes) -> str | None:
@@ -80,7 +80,7 @@ def need_pyarrow() -> None:
         raise ImportError("tables and compressed files are read by pyarrow; install it with: pip install pyarrow")
 
 
-def decompressed(stream: Ahead) -> Any:
+def decompressed(stream: PeekableStream) -> Any:
     """The stream itself, or what it holds if it is compressed."""
     kind = compression(stream.look(4))
     if kind is None:
@@ -101,7 +101,7 @@ def reading(source: Source, stamps: dict[str, tuple[int, int]]) -> Iterator[Any]
     with open(source.path, "rb", buffering=0) as file:
         _check_stamp(source, stamps, os.fstat(file.fileno()))
         try:
-            yield decompressed(Ahead(cast(BinaryIO, file)))
+            yield decompressed(PeekableStream(cast(BinaryIO, file)))
         except GeneratorExit:
             raise
         except Exception as error:
@@ -110,19 +110,33 @@ def reading(source: Source, stamps: dict[str, tuple[int, int]]) -> Iterator[Any]
         _check_stamp(source, stamps, os.fstat(file.fileno()))
 
 
+def for_threads(text: bytes) -> Any:
+    """Bytes as a stream for pyarrow's threads, which may let go of it a little after a call has returned.
+
+    Bytes of Python's own would be given back to Python by such a thread. If Python has come to its end by then, the
+    thread is ended in the middle of C++ code, and the process with it ("terminate called without an active
+    exception"). A copy that belongs to Arrow needs no Python.
+    """
+    import pyarrow as pa
+
+    own = pa.allocate_buffer(len(text))
+    memoryview(own).cast("B")[:] = text
+    return pa.BufferReader(own)
+
+
 def read_block(stream: Any, size: int) -> bytes:
     """Up to `size` bytes: fewer if no more have arrived, none at the end."""
     return cast(bytes, stream.read(size))
 
 
 def first_line(stream: Any) -> bytes:
-    """The first line of a stream, and maybe more; not more than some kilobytes. Only `Ahead` keeps it to be read."""
-    if isinstance(stream, Ahead):
+    """The first line of a stream, perhaps more: a few kilobytes at most. Only a `PeekableStream` can still be read."""
+    if isinstance(stream, PeekableStream):
         return stream.look(1 << 12)
     return read_block(stream, 1 << 12)
 
 
-def spooled(stream: Ahead) -> str:
+def spooled(stream: PeekableStream) -> str:
     """The path of a temporary file with all bytes of a stream; the caller removes it."""
     handle, path = tempfile.mkstemp(prefix="novikoff-")
     with open(handle, "wb") as file:

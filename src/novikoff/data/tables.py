@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Types = Mapping[str, "pa.DataType"]
 
+# Small enough for the caches, large enough that the costs of a call do not count.
+BLOCK_BYTES = 1 << 21
+
 # The key under which a block says that `line` counts records, because its file has no lines, or none that match them.
 _COUNTS_ROWS = {b"novikoff.counts": b"rows"}
 

@@ -4,17 +4,17 @@ A block's scores under the weights before it, and the kernel matrix of the block
 algorithm needs: on a mistake, one row of that matrix corrects the scores of the examples to come. A loop stops where a
 score is so close to zero that rounding could have decided its sign; what it is exactly, is found out elsewhere.
 
-All arrays have one row a class and one column an example. All jitted callees live in this file, because Numba's cache
-does not notice a change in another one.
+All arrays have one row a class and one column an example.
 """
 
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
-from numba.extending import overload
 from numpy.typing import NDArray
+
+from novikoff.engine.access import distance, dot_in_column_order, load, squares_in_column_order, unload
+from novikoff.engine.jit import jit
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -42,73 +42,7 @@ class Pass(NamedTuple):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def load(X: Any, row: Any, w: Floats) -> Any:
-    """w <- the row."""
-
-
-def unload(X: Any, row: Any, w: Floats) -> Any:
-    """w <- 0, where the row has entries."""
-
-
-def dot_in_column_order(X: Any, row: Any, w: Floats) -> Any:
-    """<x, w>, from the first column to the last."""
-
-
-@overload(load)
-def _load(X: Any, row: Any, w: Any) -> Any:
-    if isinstance(X, types.Array):
-
-        def dense(X: Any, row: Any, w: Any) -> None:
-            for j in range(w.size):
-                w[j] = X[row, j]
-
-        return dense
-
-    def sparse(X: Any, row: Any, w: Any) -> None:
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            w[X.indices[j]] = X.data[j]
-
-    return sparse
-
-
-@overload(unload)
-def _unload(X: Any, row: Any, w: Any) -> Any:
-    if isinstance(X, types.Array):
-
-        def dense(X: Any, row: Any, w: Any) -> None:
-            pass  # the next row fills all of it
-
-        return dense
-
-    def sparse(X: Any, row: Any, w: Any) -> None:
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            w[X.indices[j]] = 0.0
-
-    return sparse
-
-
-@overload(dot_in_column_order)
-def _dot_in_column_order(X: Any, row: Any, w: Any) -> Any:
-    if isinstance(X, types.Array):
-
-        def dense(X: Any, row: Any, w: Any) -> float:
-            total = 0.0
-            for j in range(w.size):
-                total += X[row, j] * w[j]
-            return total
-
-        return dense
-
-    def sparse(X: Any, row: Any, w: Any) -> float:
-        total = 0.0
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            total += X.data[j] * w[X.indices[j]]
-        return total
-
-    return sparse
-
-
-@njit(cache=True, nogil=True)
+@jit
 def fill_products(left: Any, right: Any, w: Floats, products: Floats) -> None:
     """The product of every left row with every right row; `w` is room for one row, all zeros."""
     for k in range(products.shape[1]):
@@ -118,76 +52,14 @@ def fill_products(left: Any, right: Any, w: Floats, products: Floats) -> None:
         unload(right, np.uint64(k), w)
 
 
-def square_in_column_order(X: Any, row: Any) -> Any:
-    """<x, x>, from the first column to the last."""
-
-
-@overload(square_in_column_order)
-def _square_in_column_order(X: Any, row: Any) -> Any:
-    if isinstance(X, types.Array):
-
-        def dense(X: Any, row: Any) -> float:
-            total = 0.0
-            for j in range(X.shape[1]):
-                total += np.float64(X[row, j]) * X[row, j]
-            return total
-
-        return dense
-
-    def sparse(X: Any, row: Any) -> float:
-        total = 0.0
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            total += np.float64(X.data[j]) * X.data[j]
-        return total
-
-    return sparse
-
-
-@njit(cache=True, nogil=True)
+@jit
 def fill_squares(X: Any, squares: Floats) -> None:
     """The squared length of every row."""
     for i in range(squares.size):
-        squares[i] = square_in_column_order(X, np.uint64(i))
+        squares[i] = squares_in_column_order(X, np.uint64(i))
 
 
-def distance(left: Any, i: Any, right: Any, k: Any) -> Any:
-    """The sum of |x_j - z_j| over the columns, from the first to the last."""
-
-
-@overload(distance)
-def _distance(left: Any, i: Any, right: Any, k: Any) -> Any:
-    if isinstance(left, types.Array):
-
-        def dense(left: Any, i: Any, right: Any, k: Any) -> float:
-            total = 0.0
-            for j in range(left.shape[1]):
-                total += abs(float(left[i, j]) - float(right[k, j]))
-            return total
-
-        return dense
-
-    def sparse(left: Any, i: Any, right: Any, k: Any) -> float:
-        # Where both have no entry, nothing is added: dense and sparse rows have the same distance, bit for bit.
-        total = 0.0
-        p, p_end = np.int64(left.indptr[i]), np.int64(left.indptr[i + np.uint64(1)])
-        q, q_end = np.int64(right.indptr[k]), np.int64(right.indptr[k + np.uint64(1)])
-        while p < p_end or q < q_end:
-            if q == q_end or (p < p_end and left.indices[p] < right.indices[q]):
-                total += abs(left.data[p])
-                p += 1
-            elif p == p_end or right.indices[q] < left.indices[p]:
-                total += abs(right.data[q])
-                q += 1
-            else:
-                total += abs(float(left.data[p]) - float(right.data[q]))
-                p += 1
-                q += 1
-        return total
-
-    return sparse
-
-
-@njit(cache=True, nogil=True)
+@jit
 def fill_distances(left: Any, right: Any, distances: Floats) -> None:
     """The Manhattan distance of every left row to every right row."""
     for k in range(distances.shape[1]):
@@ -200,14 +72,14 @@ def fill_distances(left: Any, right: Any, distances: Floats) -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@jit
 def is_mistake(label: float, score: float, ties_are_mistakes: bool) -> bool:
     if ties_are_mistakes:
         return label * score <= 0.0
     return (score >= 0.0) != (label > 0.0)
 
 
-@njit(cache=True, nogil=True)
+@jit
 def visit_block(
     gram: Floats,
     labels: Floats,
@@ -274,14 +146,14 @@ class Candidates(NamedTuple):
     damage: Floats
 
 
-@njit(cache=True, nogil=True)
+@jit
 def forget(alive: Numbers, count: Numbers, place: int) -> None:
     for q in range(place, count[0] - 1):
         alive[q] = alive[q + 1]
     count[0] -= 1
 
 
-@njit(cache=True, nogil=True)
+@jit
 def shrinking(beta: float, score: float, allowance: float) -> float:
     """The self-tuned Forgetron's factor: the largest phi <= 1 for which a phi^2 + b phi + c <= 0."""
     a = beta * beta - 2.0 * beta * score
@@ -295,7 +167,7 @@ def shrinking(beta: float, score: float, allowance: float) -> float:
     return 1.0
 
 
-@njit(cache=True, nogil=True)
+@jit
 def shrink_for(oldest: int, gram: Floats, among: Candidates) -> None:
     """Before the oldest row goes, shrink every class so that the damage stays below 15/32 of the mistakes."""
     for c in range(among.damage.size):
@@ -315,7 +187,7 @@ def shrink_for(oldest: int, gram: Floats, among: Candidates) -> None:
         among.damage[c] += e * e + 2.0 * e - 2.0 * e * sign * score * phi
 
 
-@njit(cache=True, nogil=True)
+@jit
 def average_anew(among: Candidates, clock: int) -> None:
     """Let the average begin here: what the coefficients were before, they count as if they had not been."""
     among.counts[2] = clock
@@ -325,7 +197,7 @@ def average_anew(among: Candidates, clock: int) -> None:
             among.drift[c, j] = clock * among.coefficients[c, j]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def visit_block_on_a_budget(
     gram: Floats,
     labels: Floats,
@@ -394,7 +266,7 @@ def visit_block_on_a_budget(
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@jit
 def fill_votes(
     products: Floats,
     which: Numbers,

@@ -4,16 +4,15 @@ Two ways to it, both from the dual side. `settle` is an active-set method (Lawso
 squares, which is Wolfe's minimum-norm point in other words): finite and exact up to rounding, for a working set of a
 few thousand points. `descend` and `descend_by_products` are coordinate descent on the multipliers of the hard-margin
 problem: cheap steps in O(entries of a row), for points that are too many or too wide for a factorisation.
-
-All jitted callees live in this file, because Numba's cache does not notice a change in another one.
 """
 
 from typing import Any
 
 import numpy as np
-from numba import njit, types
-from numba.extending import overload
 from numpy.typing import NDArray
+
+from novikoff.engine.access import add, dot_in_column_order, entries
+from novikoff.engine.jit import jit
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -26,79 +25,7 @@ CANDIDATES = 64
 WORTH = 0.5
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Access to a row, dense or CSR
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-def entries(X: Any, row: Any) -> Any:
-    """The stored numbers of a row."""
-
-
-def dot(X: Any, row: Any, w: Floats) -> Any:
-    """<x, w>."""
-
-
-def add(X: Any, row: Any, amount: float, w: Floats) -> None:
-    """w <- w + amount x."""
-
-
-@overload(entries)
-def _entries(X: Any, row: Any) -> Any:
-    if isinstance(X, types.Array):
-
-        def dense(X: Any, row: Any) -> Any:
-            return X[row]
-
-        return dense
-
-    def sparse(X: Any, row: Any) -> Any:
-        return X.data[X.indptr[row] : X.indptr[row + np.uint64(1)]]
-
-    return sparse
-
-
-@overload(dot)
-def _dot(X: Any, row: Any, w: Floats) -> Any:
-    if isinstance(X, types.Array):
-
-        def dense(X: Any, row: Any, w: Floats) -> Any:
-            x = X[row]
-            total = 0.0
-            for j in range(x.size):
-                total += x[j] * w[j]
-            return total
-
-        return dense
-
-    def sparse(X: Any, row: Any, w: Floats) -> Any:
-        total = 0.0
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            total += X.data[j] * w[X.indices[j]]
-        return total
-
-    return sparse
-
-
-@overload(add)
-def _add(X: Any, row: Any, amount: float, w: Floats) -> Any:
-    if isinstance(X, types.Array):
-
-        def dense(X: Any, row: Any, amount: float, w: Floats) -> Any:
-            x = X[row]
-            for j in range(x.size):
-                w[j] += amount * x[j]
-
-        return dense
-
-    def sparse(X: Any, row: Any, amount: float, w: Floats) -> Any:
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            w[X.indices[j]] += amount * X.data[j]
-
-    return sparse
-
-
-@njit(cache=True, nogil=True)
+@jit
 def survey(X: Any, n_rows: int) -> tuple[float, int, int]:
     """The largest entry, the first row that is zero, and the first that is not finite (`n_rows` if there is none)."""
     largest, first_zero, first_bad = 0.0, n_rows, n_rows
@@ -116,7 +43,7 @@ def survey(X: Any, n_rows: int) -> tuple[float, int, int]:
     return largest, first_zero, first_bad
 
 
-@njit(cache=True, nogil=True)
+@jit
 def squared_lengths(X: Any, n_rows: int, constant: float) -> Floats:
     """<z, z> for every point."""
     squares = np.empty(n_rows)
@@ -133,7 +60,7 @@ def squared_lengths(X: Any, n_rows: int, constant: float) -> Floats:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@jit
 def inner(x: Floats, y: Floats) -> float:
     """<x, y> in eight lanes, which the processor adds up side by side.
 
@@ -156,21 +83,21 @@ def inner(x: Floats, y: Floats) -> float:
     return ((a + e) + (b + f)) + ((c + g) + (d + h))
 
 
-@njit(cache=True, nogil=True)
+@jit
 def add_multiple(amount: float, x: Floats, y: Floats) -> None:
     """y <- y + amount x."""
     for j in range(x.size):
         y[j] += amount * x[j]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def back_substitute(R: Floats, k: int, right: Floats, solution: Floats) -> None:
     """Solve R s = right for an upper triangle R of size k."""
     for i in range(k - 1, -1, -1):
         solution[i] = (right[i] - inner(R[i, i + 1 : k], solution[i + 1 : k])) / R[i, i]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def leave_span(Qt: Floats, k: int, vector: Floats, along: Floats) -> None:
     """Subtract from a vector its part in the span of the first k rows of `Qt`; `along` receives its coordinates.
 
@@ -187,7 +114,7 @@ def leave_span(Qt: Floats, k: int, vector: Floats, along: Floats) -> None:
             along[i] += part[i]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def forget(at: int, k: int, active: Numbers, weights: Floats, Qt: Floats, R: Floats) -> None:
     """Remove one active row from the factorisation and make R a triangle again (Givens); row k - 1 of Qt leaves it."""
     for j in range(at, k - 1):
@@ -205,7 +132,7 @@ def forget(at: int, k: int, active: Numbers, weights: Floats, Qt: Floats, R: Flo
         rotate(Qt[i], Qt[i + 1], cosine, sine)
 
 
-@njit(cache=True, nogil=True)
+@jit
 def rotate(first: Floats, second: Floats, cosine: float, sine: float) -> None:
     """Turn two vectors in their plane."""
     for t in range(first.size):
@@ -214,7 +141,7 @@ def rotate(first: Floats, second: Floats, cosine: float, sine: float) -> None:
         second[t] = cosine * b - sine * a
 
 
-@njit(cache=True, nogil=True)
+@jit
 def balance(
     k: int, c: float, active: Numbers, weights: Floats, Qt: Floats, R: Floats, residual: Floats, newcomer: int
 ) -> int:
@@ -249,7 +176,7 @@ def balance(
     return k
 
 
-@njit(cache=True, nogil=True)
+@jit
 def enter(
     row: int,
     A: Floats,
@@ -275,7 +202,7 @@ def enter(
     return True
 
 
-@njit(cache=True, nogil=True)
+@jit
 def sharpest(A: Floats, lengths: Floats, candidates: Numbers, residual: Floats) -> tuple[int, float]:
     """Where among the candidates is the row at the sharpest angle to the residual, and its product by its length."""
     best, where = 0.0, -1
@@ -288,7 +215,7 @@ def sharpest(A: Floats, lengths: Floats, candidates: Numbers, residual: Floats) 
     return where, best
 
 
-@njit(cache=True, nogil=True)
+@jit
 def sharpest_rows(A: Floats, lengths: Floats, taken: Numbers, residual: Floats, least: float, most: int) -> Numbers:
     """The rows at the sharpest angles to the residual: at most `most`, with slopes above `least`, none of the taken."""
     slopes = np.empty(lengths.size)
@@ -300,7 +227,7 @@ def sharpest_rows(A: Floats, lengths: Floats, taken: Numbers, residual: Floats, 
     return order[slopes[order] > least]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def settle(
     A: Floats,
     lengths: Floats,
@@ -352,7 +279,7 @@ def settle(
                 length = np.sqrt(inner(residual, residual))
 
 
-@njit(cache=True, nogil=True)
+@jit
 def is_nothing(length: float, c: float, lengths: Floats, active: Numbers, weights: Floats, k: int) -> bool:
     """Whether a residual is as short as the rounding of what it is the sum of."""
     total = c
@@ -366,7 +293,7 @@ def is_nothing(length: float, c: float, lengths: Floats, active: Numbers, weight
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@jit
 def descend(
     X: Any, signs: NDArray[np.int8], constant: float, squares: Floats, order: Numbers, alpha: Floats, w: Floats
 ) -> tuple[float, float]:
@@ -381,7 +308,7 @@ def descend(
         if squares[i] == 0.0:
             continue
         row = np.uint64(i)
-        gap = 1.0 - signs[i] * (dot(X, row, w) + constant * w[bias])
+        gap = 1.0 - signs[i] * (dot_in_column_order(X, row, w) + constant * w[bias])
         if gap > 0.0:
             shortfall = max(shortfall, gap)
         elif alpha[i] == 0.0:
@@ -397,7 +324,7 @@ def descend(
     return shortfall, excess
 
 
-@njit(cache=True, nogil=True)
+@jit
 def descend_by_products(G: Floats, order: Numbers, alpha: Floats, products: Floats) -> tuple[float, float]:
     """As `descend`, from the products of the points with each other alone; `products` is G alpha."""
     shortfall, excess = 0.0, 0.0

@@ -1,8 +1,9 @@
 """The hot loops on a system Ax > 0: the perceptron, Dunagan and Vempala's walk, and two products with A."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from novikoff.engine.jit import jit
 
 Floats = NDArray[np.float64]
 
@@ -10,7 +11,7 @@ Floats = NDArray[np.float64]
 BLOCK = 2048
 
 
-@njit(cache=True, nogil=True)
+@jit
 def perceptron_epochs(A: Floats, w: Floats, counts: Floats, most: int, patience: int) -> tuple[int, bool]:
     """Epochs over the rows: add every row whose product with w is not positive.
 
@@ -39,7 +40,7 @@ def perceptron_epochs(A: Floats, w: Floats, counts: Floats, most: int, patience:
     return mistakes, False
 
 
-@njit(cache=True, nogil=True)
+@jit
 def walk(A: Floats, x: Floats, sigma: float, most: int) -> tuple[int, bool]:
     """Take from x its part along any unit row with <a, x> < -sigma ||x||, at most `most` times.
 
@@ -70,7 +71,7 @@ def walk(A: Floats, x: Floats, sigma: float, most: int) -> tuple[int, bool]:
     return steps, True
 
 
-@njit(cache=True, nogil=True)
+@jit
 def products(columns: Floats, y: Floats, out: Floats) -> None:
     """out <- A y, where `columns` is the transpose of A, one column of A after the other.
 
@@ -90,7 +91,7 @@ def products(columns: Floats, y: Floats, out: Floats) -> None:
                 part[i] += factor * column[i]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def mixture(A: Floats, weights: Floats, out: Floats) -> None:
     """out <- the sum of the rows of A, each times its weight; four rows at a time, to touch `out` less often."""
     n = A.shape[0]

@@ -1,8 +1,7 @@
 """The perceptron's hot loops on rows of numbers, dense or CSR.
 
-One loop serves both layouts: only the access to a row differs, and Numba picks it by the type of `X`, a C-ordered
-array or a `Csr` triple (see `engine/rows.py`, the only door to these kernels). A kernel takes arrays and returns
-counts; what to do about a count is decided elsewhere.
+One loop serves both layouts: only the access to a row differs (`engine/access.py`). A kernel takes arrays and returns
+counts; what to do about a count is decided elsewhere. The only door to the kernels is `engine/rows.py`.
 
 *The score.* The score of a row is the float64 sum of its products in column order. `dot` adds them in whatever order
 is fastest; where its result is so close to zero that the order could decide the sign, the row is scored again in
@@ -14,21 +13,26 @@ at most `doubt` sqrt(k), with `doubt` a small multiple of the unit roundoff time
 
 *The average.* The sum of the weights after each of T examples is T w - drift, where drift adds every mistake as many
 times as examples had gone before it. Nothing happens on the examples that are right.
-
-All jitted callees live in this file, because Numba's cache does not notice a change in another one.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
-from novikoff.engine.prefetch import touch
-
-# Sums may be reordered and fused, but NaN and infinities keep their meaning.
-REORDERED: Any = {"fastmath": {"reassoc", "contract", "nsz"}}
+from novikoff.engine.access import (
+    add,
+    add_twice,
+    careful_squares,
+    dot,
+    dot_in_column_order,
+    is_whole,
+    prefetch,
+    squares,
+)
+from novikoff.engine.jit import jit
 
 # Below this, products may have underflowed, and the relative error bound says nothing.
 TINY = 1e-290
@@ -43,177 +47,11 @@ class Rule(NamedTuple):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Access to a row
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-def dot(X, row, w):
-    """<x, w>, in the fastest order."""
-
-
-def dot_in_column_order(X, row, w):
-    """<x, w>, added up from the first column to the last: the score that decides."""
-
-
-def add(X, row, amount, w):
-    """w <- w + amount x."""
-
-
-def add_twice(X, row, amount, w, age, drift):
-    """w <- w + amount x and drift <- drift + age amount x."""
-
-
-def squares(X, row):
-    """<x, x>, in the fastest order."""
-
-
-def careful_squares(X, row):
-    """<x, x>, added up in column order with Kahan's compensation: off by a few units in the last place at most."""
-
-
-def prefetch(X, row):
-    """Ask the memory for a row that is needed soon."""
-
-
-def _row_dot(X, row, w):
-    if isinstance(X, types.Array):
-
-        def dense(X, row, w):
-            x = X[row]
-            total = 0.0
-            for j in range(x.size):
-                total += x[j] * w[j]
-            return total
-
-        return dense
-
-    def sparse(X, row, w):
-        total = 0.0
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            total += X.data[j] * w[X.indices[j]]
-        return total
-
-    return sparse
-
-
-overload(dot, jit_options=REORDERED)(_row_dot)
-overload(dot_in_column_order)(_row_dot)
-
-
-@overload(squares, jit_options=REORDERED)
-def _row_squares(X, row):
-    if isinstance(X, types.Array):
-
-        def dense(X, row):
-            x = X[row]
-            total = 0.0
-            for j in range(x.size):
-                total += np.float64(x[j]) * x[j]
-            return total
-
-        return dense
-
-    def sparse(X, row):
-        total = 0.0
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            total += np.float64(X.data[j]) * X.data[j]
-        return total
-
-    return sparse
-
-
-@overload(careful_squares)
-def _row_careful_squares(X, row):
-    if isinstance(X, types.Array):
-
-        def dense(X, row):
-            total = lost = 0.0
-            for x in X[row]:
-                step = np.float64(x) * x - lost
-                grown = total + step
-                lost = (grown - total) - step
-                total = grown
-            return total
-
-        return dense
-
-    def sparse(X, row):
-        total = lost = 0.0
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            step = np.float64(X.data[j]) * X.data[j] - lost
-            grown = total + step
-            lost = (grown - total) - step
-            total = grown
-        return total
-
-    return sparse
-
-
-@overload(add)
-def _row_add(X, row, amount, w):
-    if isinstance(X, types.Array):
-
-        def dense(X, row, amount, w):
-            x = X[row]
-            for j in range(x.size):
-                w[j] += amount * x[j]
-
-        return dense
-
-    def sparse(X, row, amount, w):
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            w[X.indices[j]] += amount * X.data[j]
-
-    return sparse
-
-
-@overload(add_twice)
-def _row_add_twice(X, row, amount, w, age, drift):
-    if isinstance(X, types.Array):
-
-        def dense(X, row, amount, w, age, drift):
-            add(X, row, amount, w)  # two short loops, which run on vectors
-            add(X, row, age * amount, drift)
-
-        return dense
-
-    def sparse(X, row, amount, w, age, drift):
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            step = amount * X.data[j]
-            column = X.indices[j]
-            w[column] += step
-            drift[column] += age * step
-
-    return sparse
-
-
-@overload(prefetch)
-def _row_prefetch(X, row):
-    if isinstance(X, types.Array):
-
-        def dense(X, row):
-            x = X[row]
-            for j in range(0, x.size, 64 // X.itemsize):
-                touch(x, j)
-
-        return dense
-
-    def sparse(X, row):
-        first, last = X.indptr[row], X.indptr[row + np.uint64(1)]
-        for j in range(first, last, 64 // X.data.itemsize):
-            touch(X.data, j)
-        for j in range(first, last, 64 // X.indices.itemsize):
-            touch(X.indices, j)
-
-    return sparse
-
-
-# ---------------------------------------------------------------------------------------------------------------------
 # One look at every row
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@jit
 def longest_row(X, n_rows, constant, slack):
     """The largest squared length of a folded row, carefully added up, and the first row without a finite one.
 
@@ -231,32 +69,7 @@ def longest_row(X, n_rows, constant, slack):
     return longest, n_rows
 
 
-def is_whole(X, row):
-    """Whether every coordinate is an integer."""
-
-
-@overload(is_whole)
-def _row_is_whole(X, row):
-    if isinstance(X, types.Array):
-
-        def dense(X, row):
-            for x in X[row]:
-                if x != np.rint(x):
-                    return False
-            return True
-
-        return dense
-
-    def sparse(X, row):
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            if X.data[j] != np.rint(X.data[j]):
-                return False
-        return True
-
-    return sparse
-
-
-@njit(cache=True, nogil=True)
+@jit
 def count_whole_rows(X, n_rows):
     """How many rows there are before the first that is not of integers."""
     for i in range(n_rows):
@@ -265,7 +78,7 @@ def count_whole_rows(X, n_rows):
     return n_rows
 
 
-@njit(cache=True, nogil=True)
+@jit
 def fill_scores(X, w, constant, scores):
     """Score every row, in column order."""
     bias = w.size - 1
@@ -278,7 +91,7 @@ def fill_scores(X, w, constant, scores):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@jit
 def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
     """Visit the rows in the given order; on a mistake, add the example, with its sign, to the weights.
 
@@ -395,7 +208,7 @@ def _row_add_to_class(X, row, amount, constant, W, label):
     return sparse
 
 
-@njit(cache=True, nogil=True)
+@jit
 def best_other(scores, right):
     """The class with the highest score among all but the right one; the first of them if they tie."""
     best = 1 if right == 0 else 0
@@ -405,7 +218,7 @@ def best_other(scores, right):
     return best
 
 
-@njit(cache=True, nogil=True)
+@jit
 def has_a_match(scores, best, doubt):
     """Whether some other class scores so much like `best` that the order of a sum could make them change places."""
     for label in range(scores.size):
@@ -414,7 +227,7 @@ def has_a_match(scores, best, doubt):
     return False
 
 
-@njit(cache=True, nogil=True)
+@jit
 def multiclass_epoch(X, y, order, soon, rule, clock, mistakes, W, drift, at, instead):
     """Visit the rows in the given order; on a mistake, add the example to its class and subtract it from the rival.
 
@@ -471,7 +284,7 @@ class Replay(NamedTuple):
     doubts: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@jit
 def binary_votes(replay, products, X, constant, w, votes):
     """Let the zero vector and then every later weight vector vote on a block of rows, as often as it lived.
 
@@ -498,7 +311,7 @@ def binary_votes(replay, products, X, constant, w, votes):
                         votes[i] += 2.0 * life if score >= 0.0 else -2.0 * life
 
 
-@njit(cache=True, nogil=True)
+@jit
 def multiclass_votes(replay, products, X, constant, W, votes):
     """As `binary_votes`, for more than two classes: `votes` is block rows x classes, a vote goes to the argmax."""
     n_classes = votes.shape[1]

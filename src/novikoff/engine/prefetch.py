@@ -1,8 +1,4 @@
-"""Asking the memory for what is needed soon.
-
-Kernels keep their jitted callees in their own files, because Numba's cache does not notice a change elsewhere. This one
-may be shared: it changes when data arrive, never what is computed.
-"""
+"""Asking the memory for what is needed soon: it changes when data arrive, never what is computed."""
 
 from llvmlite import ir
 from numba import types

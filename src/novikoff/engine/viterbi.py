@@ -6,17 +6,18 @@ times their weights, in column order. `links[a, b]` is the weight of label b rig
 column stand for the outside: `links[-1, b]` begins a sequence with b, `links[a, -1]` ends it with a. A link of minus
 infinity is forbidden.
 
-Ties go to the first label, read from the end of the sequence. All jitted callees live in this file, because Numba's
-cache does not notice a change in another one.
+Ties go to the first label, read from the end of the sequence.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
+from novikoff.engine.access import dot_in_column_order
+from novikoff.engine.jit import jit
 from novikoff.engine.prefetch import touch
 
 
@@ -79,10 +80,6 @@ def add_token(X, token, amount, label, weights, age, drift):
     """
 
 
-def score_label(X, token, label, emissions):
-    """The score of one label at a token."""
-
-
 @overload(score_labels)
 def _score_labels(X, token, weights, entries, scores):
     if isinstance(X, types.Array):
@@ -122,7 +119,7 @@ def _score_labels(X, token, weights, entries, scores):
     return sparse
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _ask_for_weights(X, token, weights):
     """Start loading the weights of a token's features, if there is such a token."""
     if token + np.uint64(1) < X.indptr.size:
@@ -140,50 +137,29 @@ def _add_token(X, token, amount, label, weights, age, drift):
     if isinstance(X, types.Array):
 
         def dense(X, token, amount, label, weights, age, drift):
-            grown = size = 0.0
+            growth = size = 0.0
             for j in range(X.shape[1]):
                 step, old = amount * X[token, j], weights.emissions[j, label]
                 weights.used[j] = weights.used[j] or step != 0.0
                 weights.emissions[j, label] += step
                 drift.emissions[j, label] += age * step
-                grown += step * (2.0 * old + step)
+                growth += step * (2.0 * old + step)
                 size += abs(step) * (2.0 * abs(old) + abs(step))
-            return grown, size
+            return growth, size
 
         return dense
 
     def sparse(X, token, amount, label, weights, age, drift):
-        grown = size = 0.0
+        growth = size = 0.0
         for j in range(X.indptr[token], X.indptr[token + np.uint64(1)]):
             step, column = amount * X.data[j], X.indices[j]
             old = weights.emissions[column, label]
             weights.used[column] = True
             weights.emissions[column, label] += step
             drift.emissions[column, label] += age * step
-            grown += step * (2.0 * old + step)
+            growth += step * (2.0 * old + step)
             size += abs(step) * (2.0 * abs(old) + abs(step))
-        return grown, size
-
-    return sparse
-
-
-@overload(score_label)
-def _score_label(X, token, label, emissions):
-    if isinstance(X, types.Array):
-
-        def dense(X, token, label, emissions):
-            total = 0.0
-            for j in range(X.shape[1]):
-                total += X[token, j] * emissions[j, label]
-            return total
-
-        return dense
-
-    def sparse(X, token, label, emissions):
-        total = 0.0
-        for j in range(X.indptr[token], X.indptr[token + np.uint64(1)]):
-            total += X.data[j] * emissions[X.indices[j], label]
-        return total
+        return growth, size
 
     return sparse
 
@@ -193,7 +169,7 @@ def _score_label(X, token, label, emissions):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@jit
 def best_path(X, first, last, gold, cost, weights, scratch):
     """The best label sequence of the tokens from `first` to `last` goes to `scratch.path`; returns its score.
 
@@ -221,7 +197,7 @@ def best_path(X, first, last, gold, cost, weights, scratch):
     return scores[n_tokens - 1, path[n_tokens - 1]] + links[path[n_tokens - 1], n_labels]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _step(before, links, reach, now):
     """now[b] += max over a of before[a] + links[a, b], with four a at a time.
 
@@ -247,7 +223,7 @@ def _step(before, links, reach, now):
         now[b] += reach[b]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _best_before(scores, links, label):
     """The label before this one, the first of equals."""
     best = 0
@@ -257,7 +233,7 @@ def _best_before(scores, links, label):
     return best
 
 
-@njit(cache=True, nogil=True)
+@jit
 def label_sequences(X, starts, weights, scratch, labels, scores):
     """The best labels of every token, and the score of every sequence."""
     nobody = labels[:0]
@@ -273,7 +249,7 @@ def label_sequences(X, starts, weights, scratch, labels, scores):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@jit
 def sequence_epoch(X, starts, gold, order, cost, examples, weights, drift, scratch, at, longest):
     """Visit sequences in order; on a mistake add the features of the gold labels, subtract those of the guess.
 
@@ -297,17 +273,18 @@ def sequence_epoch(X, starts, gold, order, cost, examples, weights, drift, scrat
     return made, wrong
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _add_difference(X, first, last, gold, path, weights, age, drift, longest):
     """w <- w + d, where d = features of the gold labels - features of the path, and drift <- drift + age d."""
     emissions, links = weights.emissions, weights.links
     outside = links.shape[0] - 1
 
-    lead = grown = size = 0.0
+    lead = growth = size = 0.0
     for place in range(last - first):
         token, right, guess = np.uint64(first + place), gold[first + place], path[place]
         if right != guess:
-            lead += score_label(X, token, right, emissions) - score_label(X, token, guess, emissions)
+            of_right = dot_in_column_order(X, token, emissions[:, right])
+            lead += of_right - dot_in_column_order(X, token, emissions[:, guess])
     right_before = guess_before = outside
     for place in range(last - first + 1):
         right, guess = (gold[first + place], path[place]) if place < last - first else (outside, outside)
@@ -320,7 +297,7 @@ def _add_difference(X, first, last, gold, path, weights, age, drift, longest):
         if right != guess:
             for label, amount in ((right, 1.0), (guess, -1.0)):
                 more, much = add_token(X, token, amount, label, weights, age, drift)
-                grown += more
+                growth += more
                 size += much
     right_before = guess_before = outside
     for place in range(last - first + 1):
@@ -330,12 +307,12 @@ def _add_difference(X, first, last, gold, path, weights, age, drift, longest):
                 old = links[a, b]
                 links[a, b] += amount
                 drift.links[a, b] += age * amount
-                grown += amount * (2.0 * old + amount)
+                growth += amount * (2.0 * old + amount)
                 size += 2.0 * abs(old) + 1.0
         right_before, guess_before = right, guess
 
     # ||w + d||^2 = ||w||^2 + 2 <w, d> + ||d||^2
-    square = grown - 2.0 * lead
+    square = growth - 2.0 * lead
     terms = 4.0 * (last - first + 1) * (emissions.shape[0] + 4)
     longest[0] = max(longest[0], square)
     longest[1] = max(longest[1], square + terms * 2.0**-52 * size)
@@ -346,7 +323,7 @@ def _add_difference(X, first, last, gold, path, weights, age, drift, longest):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@jit
 def best_paths(X, first, last, weights, entries, scores, backs, ranks, paths, totals):
     """The k best label sequences of the tokens from `first` to `last`, best first; returns how many there are.
 
@@ -389,7 +366,7 @@ def best_paths(X, first, last, weights, entries, scores, backs, ranks, paths, to
     return found
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _insert(score, label, way, top, back, rank):
     """Put a way among the best so far, unless it is no better than the last of them; whether it was put there."""
     place = top.size

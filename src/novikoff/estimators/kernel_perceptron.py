@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from novikoff.estimators.shell import (
     CHECKS,
     all_or_nothing,
+    as_matrix,
     at_least_two,
     inner_labels,
     labels_to_check,
     names_of,
     seed_of,
-    unsummed,
     warn_unless_converged,
 )
 from novikoff.learn.kernel import check_budget, kernel_perceptron, learn_online
@@ -291,14 +291,14 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
                 raise ValueError(f"y has {len(labels)} labels, but X has {len(X)} examples: one label each is needed")
             X = Objects(list(X))
         else:
-            X, labels = validate_data(self, unsummed(X), labels_to_check(y), reset=reset, **CHECKS)
+            X, labels = validate_data(self, as_matrix(X), labels_to_check(y), reset=reset, **CHECKS)
         check_classification_targets(labels)
         return X, labels
 
     def _points(self, X: Any) -> Points:
         if self._are_objects(X, first=False):
             return Objects(list(X))
-        X = validate_data(self, unsummed(X), reset=False, **CHECKS)
+        X = validate_data(self, as_matrix(X), reset=False, **CHECKS)
         return as_points(X, self.kernel, square=False)
 
     def _are_objects(self, X: Any, *, first: bool) -> bool:

@@ -9,17 +9,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from novikoff.data.blocks import with_columns
+from novikoff.data.blocks import stacked, with_columns
+from novikoff.data.frames import columns_to_encode, is_frame, read_frame
+from novikoff.data.labels import checked_labels
 from novikoff.engine.rows import Rows, as_rows, longest_square
 from novikoff.estimators.shell import (
     CHECKS,
     all_or_nothing,
+    as_matrix,
     at_least_two,
     inner_labels,
     labels_to_check,
     names_of,
     seed_of,
-    unsummed,
     warn_unless_converged,
 )
 from novikoff.features.spool import batches_of, comes_in_batches
@@ -59,6 +61,9 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     (`novikoff.data.read("cars.csv", label="sport")`), or any iterable of batches, each a pair (X, y). So do `predict`,
     `decision_function` and `score`. `shuffle` then permutes blocks of rows, and the rows within each. Blocks are kept
     in a temporary file where Python puts such files (set the environment variable TMPDIR to choose).
+
+    A table of pandas, polars or pyarrow whose columns all have numbers is a matrix. One with words is encoded as if it
+    were read from a file; numbers are then scaled, and words become features of their own.
 
     Parameters
     ----------
@@ -165,10 +170,12 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         """Learn from all rows, epoch by epoch, until one makes no mistake or a limit is reached.
 
         X is a matrix and y has its labels; or X is a reader or an iterable of batches, which have labels of their own.
+        A table of pandas, polars or pyarrow in which a column has words is encoded as its file would be (`encoding_`).
         After Ctrl-C the model holds what was learned so far, and the interrupt is raised again.
         """
         with all_or_nothing(self):
             goes_on = self.warm_start and self.__sklearn_is_fitted__()
+            X, y = self._with_labels(X, y, goes_on)
             learn = self._learn_batches if comes_in_batches(X) else self._learn_matrix
             learned = learn(X, y, goes_on)
             self._classes_are_fixed = True
@@ -287,6 +294,18 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     # -- the shell's own work -----------------------------------------------------------------------------------------
 
+    def _with_labels(self, X: Any, y: Any, goes_on: bool) -> tuple[Any, Any]:
+        """A table in memory that needs an encoding as a reader, which has labels of its own; the rest as it is."""
+        encoding = getattr(self, "encoding_", None) if goes_on else None
+        if not is_frame(X) or (encoding is None and not columns_to_encode(X)):
+            return X, y
+        if y is None:
+            raise ValueError(
+                "fit requires y to be passed, but the target y is None; or name the column that has the labels: "
+                "fit(novikoff.data.read(table, label=...))"
+            )
+        return read_frame(X, types=None if encoding is None else encoding.types, labels=_targets(y)), None
+
     def _learn_matrix(self, X: Any, y: Any, goes_on: bool) -> Learned:
         rows, labels = self._validated(X, y, reset=not goes_on)
         if not goes_on:
@@ -335,12 +354,15 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             yield decider.score(rows), labels
 
     def _rows_and_labels(self, X: Any) -> Iterator[tuple[Rows, NDArray[Any] | None]]:
+        encoding = getattr(self, "encoding_", None)
+        if encoding is not None and is_frame(X):
+            X = read_frame(X, types=encoding.types)
         if comes_in_batches(X):
-            for batch in batches_of(X, getattr(self, "encoding_", None)):
+            for batch in batches_of(X, encoding):
                 # A column that sparse rows have beyond those of the training rows has no weight, which is the weight 0.
                 yield with_columns(batch.rows, self.n_features_in_), batch.labels
         else:
-            yield as_rows(validate_data(self, unsummed(X), reset=False, **CHECKS)), None
+            yield as_rows(validate_data(self, as_matrix(X), reset=False, **CHECKS)), None
 
     def _class_of(self, score: NDArray[np.float64]) -> NDArray[Any]:
         if len(self.classes_) == 1:
@@ -349,7 +371,12 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
         check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
-        X, y = validate_data(self, unsummed(X), labels_to_check(y), reset=reset, **CHECKS)
+        encoding = None if reset else getattr(self, "encoding_", None)
+        if encoding is not None and is_frame(X):
+            labels = _targets(y)
+            source = read_frame(X, types=encoding.types, labels=labels)
+            return stacked([batch.rows for batch in batches_of(source, encoding)]), labels
+        X, y = validate_data(self, as_matrix(X), labels_to_check(y), reset=reset, **CHECKS)
         check_classification_targets(y)
         return as_rows(X), y
 
@@ -368,6 +395,13 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             one, other = self.classes_.tolist()[0], labels.tolist()[0]
             raise ValueError(f"labels such as {one!r} and {other!r} are of different kinds; use words or numbers only")
         return np.union1d(self.classes_, labels), named is not None
+
+
+def _targets(y: Any) -> NDArray[Any]:
+    """Labels that tell classes apart."""
+    labels = checked_labels(y)
+    check_classification_targets(labels)
+    return labels
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from novikoff.data.frames import columns_to_encode, is_frame
 from novikoff.data.labels import checked_labels
 from novikoff.engine.csr import as_csr
 from novikoff.learn.record import Run, why_not_converged
@@ -39,9 +40,18 @@ def seed_of(random_state: Any) -> int | np.random.Generator:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def unsummed(X: Any) -> Any:
-    """Sparse rows before scikit-learn looks at them: on the way to compressed rows it would add repeated entries up,
-    and round them in the order in which they are stored."""
+def as_matrix(X: Any) -> Any:
+    """Examples before scikit-learn looks at them.
+
+    On the way to compressed rows it would add repeated entries up, and round them in the order in which they are
+    stored; and of a table with words it would not say in which column they are.
+    """
+    if is_frame(X):
+        for name, kind in columns_to_encode(X).items():
+            raise ValueError(
+                f"the column {name!r} is of type {kind}, where numbers are needed; leave it out, or make numbers of "
+                "it, for example with OneHotEncoder of scikit-learn (Perceptron.fit encodes words by itself)"
+            )
     return as_csr(X) if issparse(X) else X
 
 

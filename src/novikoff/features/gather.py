@@ -212,7 +212,7 @@ def _refused(name: str, kind: Any) -> str:
 def _too_many(name: str) -> str:
     return (
         f"use text=[{name!r}] if it is text, ignore=[{name!r}] if it tells records apart, "
-        f"or categorical=[{name!r}] to have a feature for each"
+        f"or categorical=[{name!r}] to have a feature for each; where there is no such option, drop the column"
     )
 
 

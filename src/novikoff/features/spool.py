@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Batch, Records
 from novikoff.data.blocks import with_columns
 from novikoff.data.cache import Cache, CacheWriter, open_cache
-from novikoff.data.labels import Labels, checked_labels, said_where
+from novikoff.data.labels import Labels, checked_labels, located_errors
 from novikoff.data.streams import STANDARD_INPUT
 from novikoff.engine.rows import Rows, as_rows
 
@@ -81,7 +81,7 @@ def _batch_of_pair(item: Any, first: int) -> Batch:
         raise ValueError(f"a batch is a Batch or a pair (X, y), not {type(item).__name__}") from None
     rows, labels = as_rows(X), None
     if y is not None:
-        with said_where(Batch(rows, None, "", first)):
+        with located_errors(Batch(rows, None, "", first)):
             labels = checked_labels(y)
     if labels is not None and labels.shape != (rows.n_rows,):
         raise ValueError(
@@ -134,7 +134,7 @@ def spooled(
         path = Path(place) / "examples"
         with CacheWriter(path) as writer:
             for batch in batches:
-                with said_where(batch):
+                with located_errors(batch):
                     check(batch.rows)
                     writer.append(batch.rows, labels.codes(batch.labels))
         cache = open_cache(path)

@@ -17,7 +17,7 @@ from novikoff.keep.layout import ModelFileError, Parts, dumped, read, too_large,
 from novikoff.keep.layout import read_header as read_header
 
 if TYPE_CHECKING:
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 # The module of each learner's files. They are imported on use: a tagger needs no kernels, and none needs scikit-learn.
 CODECS = {
@@ -156,7 +156,7 @@ def _as_evidence(certificate: Any, fingerprint: str | None) -> Evidence:
     if certificate is None:
         return Evidence(None, fingerprint)
     if isinstance(certificate, str):
-        from novikoff.prove.certificate import Certificate
+        from novikoff.prove.separable.certificate import Certificate
 
         certificate = Certificate.from_json(certificate)
     return Evidence(certificate.to_json(), certificate.data_hash if fingerprint is None else fingerprint)

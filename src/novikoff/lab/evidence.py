@@ -11,14 +11,15 @@ from novikoff.lab.shapes import Shape, grid_shape, hull, plane_shape
 from novikoff.lab.state import Floats, State
 from novikoff.lab.walk import gram_of, kernel_of
 from novikoff.learn.kernels import Vectors
-from novikoff.prove.ball import separating_ball
-from novikoff.prove.certificate import Certificate, Verdict, as_unit
-from novikoff.prove.certify import certify
-from novikoff.prove.inseparable import freund_schapire_bound
-from novikoff.prove.margin import Separator
+from novikoff.prove.expressivity.search.separating_ball import separating_ball
+from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
+from novikoff.prove.separable.certificate import Certificate, as_unit
+from novikoff.prove.separable.margin import Separator
+from novikoff.prove.separable.question import Verdict
+from novikoff.prove.separable.search.certify import certify
 
 # Seconds after which a question is given up as undecided.
-PATIENCE = 5.0
+TIME_LIMIT = 5.0
 
 
 @lru_cache(maxsize=32)
@@ -30,9 +31,9 @@ def certificate_of(state: State) -> Certificate | None:
         numbers: dict[str, Any] = {"gamma": state.gamma}
         if state.space == "poly":
             numbers = {"gamma": 1.0, "degree": state.degree, "coef0": float(state.fit_intercept)}
-        asked = {"kernel": state.space, "fit_intercept": False, "time_limit": PATIENCE, **numbers}
+        asked = {"kernel": state.space, "fit_intercept": False, "time_limit": TIME_LIMIT, **numbers}
         return certify(state.rows, state.labels, **asked)
-    return certify(state.rows, state.labels, fit_intercept=state.fit_intercept, diverging=False, time_limit=PATIENCE)
+    return certify(state.rows, state.labels, fit_intercept=state.fit_intercept, diverging=False, time_limit=TIME_LIMIT)
 
 
 def evidence_as_json(state: State) -> dict[str, Any] | None:
@@ -40,7 +41,7 @@ def evidence_as_json(state: State) -> dict[str, Any] | None:
     certificate = certificate_of(state)
     if certificate is None:
         return None
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "verdict": certificate.verdict.value,
         "arithmetic": certificate.arithmetic,
         "sentence": str(certificate),
@@ -54,10 +55,10 @@ def evidence_as_json(state: State) -> dict[str, Any] | None:
         "support": [] if certificate.support is None else list(certificate.support.rows),
     }
     if has_margin(certificate):
-        return {**said, "widest": widest(state, certificate).as_json()}
+        return {**fields, "widest": widest(state, certificate).as_json()}
     if certificate.verdict is Verdict.SEPARABLE:
-        return said
-    return {**said, "obstruction": obstruction(state, certificate), **_without_separator(state)}
+        return fields
+    return {**fields, "obstruction": obstruction(state, certificate), **_without_separator(state)}
 
 
 def has_margin(certificate: Certificate | None) -> bool:
@@ -108,18 +109,18 @@ def obstruction(state: State, certificate: Certificate) -> dict[str, Any] | None
     if certificate.obstruction is None:
         return None
     rows, weights, _ = certificate.obstruction
-    said: dict[str, Any] = {"rows": list(rows), "weights": [str(weight) for weight in weights]}
+    fields: dict[str, Any] = {"rows": list(rows), "weights": [str(weight) for weight in weights]}
     if state.space != "line":
-        return {**said, "hulls": [], "folded": [], "meeting": None}
+        return {**fields, "hulls": [], "folded": [], "meeting": None}
     points, labels = state.plane[list(rows)], state.labels[list(rows)]
     if not state.fit_intercept:
         folded = (points * labels[:, None]).tolist()
-        return {**said, "hulls": [hull(map(tuple, folded))], "folded": folded, "meeting": [0.0, 0.0]}
+        return {**fields, "hulls": [hull(map(tuple, folded))], "folded": folded, "meeting": [0.0, 0.0]}
     hulls = [hull(map(tuple, points[labels == label].tolist())) for label in (1, -1)]
     positive = [(weight, x) for weight, x, label in zip(weights, points, labels, strict=True) if label > 0]
     total = sum(weight for weight, _ in positive)
     meeting = sum((float(weight / total) * x for weight, x in positive), np.zeros(2))
-    return {**said, "hulls": hulls, "folded": [], "meeting": meeting.tolist()}
+    return {**fields, "hulls": hulls, "folded": [], "meeting": meeting.tolist()}
 
 
 def _without_separator(state: State) -> dict[str, Any]:
@@ -136,7 +137,9 @@ def balls_as_json(state: State) -> list[dict[str, Any]]:
         return []
     names = np.where(state.labels > 0, "red", "blue")
     try:
-        found = [separating_ball(state.plane, names, inside=inside, time_limit=PATIENCE) for inside in ("red", "blue")]
+        found = [
+            separating_ball(state.plane, names, inside=inside, time_limit=TIME_LIMIT) for inside in ("red", "blue")
+        ]
     except TimeoutError:
         return []
     return [{"inside": ball.inside, "exists": bool(ball)} for ball in found]

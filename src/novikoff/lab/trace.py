@@ -22,8 +22,8 @@ from novikoff.lab.walk import (
 )
 from novikoff.learn.linear import predicted
 from novikoff.learn.linear_memory import Memory, Readout, read_out
-from novikoff.prove.follow import follow_proof
-from novikoff.prove.margin import Separator, radius
+from novikoff.prove.run.follow import follow_proof
+from novikoff.prove.separable.margin import Separator, radius
 
 # The walk of the weights is fitted into a box with this ratio of width to height; the page shows more around it.
 WEIGHTS_ASPECT = 2.2
@@ -94,8 +94,8 @@ def _lengths(state: State, walk: Walk) -> dict[str, Any]:
     else:
         length = np.linalg.norm(weights_along(state, walk), axis=1)
         R = radius(state.rows, state.fit_intercept)
-    said = {"length": length.tolist(), "length_ceiling": (np.sqrt(k) * R).tolist()}
-    return {**said, "margin_at_most": _margins_ruled_out(said["length"])}
+    lengths = {"length": length.tolist(), "length_ceiling": (np.sqrt(k) * R).tolist()}
+    return {**lengths, "margin_at_most": _margins_ruled_out(lengths["length"])}
 
 
 def _margins_ruled_out(lengths: list[float]) -> list[str | None]:
@@ -195,19 +195,19 @@ def moment_as_json(state: State, step: int) -> dict[str, Any]:
     if not 0 <= step <= len(walk.visits):
         raise StateError("step", f"step {step} is not among the steps from 0 to {len(walk.visits)}")
     memory = memory_at(state, step)
-    said: dict[str, Any] = {"step": step, "boundaries": {}, "errors": {}, "before": None, "region": [], "tie": []}
+    fields: dict[str, Any] = {"step": step, "boundaries": {}, "errors": {}, "before": None, "region": [], "tie": []}
     for readout in state.readouts:
         shape = boundary(state, memory, readout)
-        said["boundaries"][readout] = None if shape is None else shape.as_json()
-        said["errors"][readout] = errors(state, memory, readout)
+        fields["boundaries"][readout] = None if shape is None else shape.as_json()
+        fields["errors"][readout] = errors(state, memory, readout)
     if step and walk.mistaken[step - 1]:
         before = boundary(state, memory_at(state, step - 1), "last")
-        said["before"] = None if before is None else before.as_json()
+        fields["before"] = None if before is None else before.as_json()
     if isinstance(memory, Memory) and state.points:
         weights = memory.weights[0].tolist()
-        said["region"] = solution_region(state, weights)
-        said["tie"] = tie_line(state, int(walk.visits[step - 1]), weights) if step else []
-    return said
+        fields["region"] = solution_region(state, weights)
+        fields["tie"] = tie_line(state, int(walk.visits[step - 1]), weights) if step else []
+    return fields
 
 
 def boundary(state: State, memory: Any, readout: Readout) -> Shape | None:

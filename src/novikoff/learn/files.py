@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.batches import Batch
 from novikoff.data.blocks import Width, with_columns
-from novikoff.data.labels import Labels, said_where, sorted_classes
+from novikoff.data.labels import Labels, located_errors, sorted_classes
 from novikoff.data.narrow import is_too_wide
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.spool import (
@@ -169,7 +169,7 @@ def _learn_in_one_pass(
     width, stopped, entries = Width(), Stopped.MAX_EPOCHS, 0
     try:
         for batch in batches_of(source, encoding):
-            with said_where(batch):
+            with located_errors(batch):
                 codes = labels.codes(batch.labels)
                 if len(labels.known) > len(inner):
                     return None
@@ -193,7 +193,7 @@ def _learn_in_one_pass(
 def _look_for_two(labels: Labels, batches: Iterable[Batch]) -> None:
     n_rows = 0
     for batch in batches:
-        with said_where(batch):
+        with located_errors(batch):
             labels.codes(batch.labels)
         n_rows += batch.rows.n_rows
         if len(labels.known) >= 2:

@@ -17,6 +17,9 @@ from novikoff.learn.kernels import Entries, Floats, Points, check_finite
 from novikoff.learn.linear import Readout
 from novikoff.learn.linear_memory import divided
 
+# Kernels whose values lie between 0 and 1: what is off in their exponent is off in proportion.
+DECAYING = ("rbf", "laplacian")
+
 
 class Ballot(NamedTuple):
     """The mistakes of a class: support rows, signs, and how long each function lived, the zero function first."""
@@ -68,18 +71,19 @@ class _Look(NamedTuple):
     def at(cls, memory: Memory, points: Points) -> "_Look":
         support = memory.support.points(points.matrix if isinstance(points, Entries) else None)
         doubt = max(memory.doubt, memory.kernel.doubt(points))
-        decays = memory.kernel.form in ("rbf", "laplacian")  # what is off in the exponent is off in proportion
-        absolute, relative = (0.0, doubt) if decays else (doubt, 0.0)
+        absolute, relative = (0.0, doubt) if memory.kernel.form in DECAYING else (doubt, 0.0)
         return cls(memory, points, support, 2.0 * absolute, 2.0 * relative + 2.0 * (len(support) + 2) * UNIT_ROUNDOFF)
 
     def scores(self, coefficients: Floats, values: Floats, rows: Numbers) -> Floats:
         """Scores whose signs, and whose order among the classes, are those of exact sums."""
         scores = coefficients @ values
         sizes = np.abs(coefficients)
-        doubts = self.relative * (sizes @ np.abs(values)) + self.absolute * sizes.sum(axis=1)[:, None]
-        if _are_exact(values, coefficients):
+        heft = sizes @ (values if self.memory.kernel.form in DECAYING else np.abs(values))
+        doubts = self.relative * heft + self.absolute * sizes.sum(axis=1)[:, None]
+        close = np.flatnonzero(are_close(scores, doubts)).tolist()
+        if close and _are_exact(values, coefficients):
             return scores
-        for i in np.flatnonzero(are_close(scores, doubts)).tolist():
+        for i in close:
             column = self._values(values, rows, i)
             scores[:, i] = [exact_sum(column, a) for a in coefficients]
         return scores
@@ -119,6 +123,8 @@ def are_close(scores: Floats, doubts: Floats) -> NDArray[np.bool_]:
 
 def _are_exact(values: Floats, coefficients: Floats) -> bool:
     """Whether all are whole numbers whose sums of products are too, so that no order of a sum matters."""
+    if not np.array_equal(values[:1], np.rint(values[:1])):
+        return False
     largest = float(np.abs(values).max(initial=0.0)) * float(np.abs(coefficients).sum(axis=-1).max(initial=0.0))
     return largest < 2.0**53 and all(bool(np.array_equal(part, np.rint(part))) for part in (coefficients, values))
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import at_least
-from novikoff.prove.margin import Separator
+from novikoff.prove.separable.margin import Separator
 from novikoff.show.style import (
     INK,
     PAPER,
@@ -27,7 +27,7 @@ from novikoff.show.style import (
 )
 
 if TYPE_CHECKING:
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 WHY = "a picture of the plane"
 NO_ROWS = np.empty(0, dtype=np.int64)
@@ -92,10 +92,10 @@ class BoundaryDisplay(Display):
     def from_certificate(cls, certificate: "Certificate", X: Any, y: ArrayLike, *, resolution: int = 250) -> Self:
         """From a certificate of two classes: the widest plane and the rows that fix it, or the rows in its way."""
         points, labels = matrix_of(X, 2, WHY), labels_for(X, y)
-        if certificate.problem != "binary":
+        if not certificate.problem.has_one_plane:
             raise ValueError(
-                f"the certificate is about {'a kernel' if certificate.problem == 'kernel' else 'many classes'}; it has "
-                "no single plane to draw: use BoundaryDisplay.from_estimator"
+                f"the certificate is about {certificate.problem.about}; it has no single plane to draw: use "
+                "BoundaryDisplay.from_estimator"
             )
         across, up = _axis(points[:, 0], resolution), _axis(points[:, 1], resolution)
         display = cls(points, labels, certificate.classes, across, up, names=_names(X))

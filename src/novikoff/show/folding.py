@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.features.fold import fold_labels, signs
-from novikoff.prove.margin import Separator
+from novikoff.prove.separable.margin import Separator
 from novikoff.show.style import (
     DARK,
     INK,
@@ -24,7 +24,7 @@ from novikoff.show.style import (
 from novikoff.show.weight_space import Region, class_of_sign, draw_region, solution_region, two_coordinates
 
 if TYPE_CHECKING:
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 
 @dataclass(eq=False)

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from novikoff.engine.rounding import at_least
-from novikoff.prove.margin import Separator, margins, multiclass_margins
+from novikoff.prove.separable.margin import Separator, margins, multiclass_margins
 from novikoff.show.style import DARK, INK, LIGHT, Display, Floats, axes, labels_for, legend_below, signs_under, soften
 
 if TYPE_CHECKING:
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 FOLDED = "margin y(⟨w,x⟩ + b), with ‖(w,b)‖ = 1"
 THROUGH_ORIGIN = "margin y⟨w,x⟩, with ‖w‖ = 1"
@@ -47,7 +47,7 @@ class MarginsDisplay(Display):
         plane = certificate.separator
         if isinstance(plane, Separator):
             return cls.from_separator(plane, X, y, fit_intercept=certificate.fit_intercept)
-        if plane is None or certificate.problem != "argmax":
+        if plane is None:
             raise ValueError(f"the certificate has no plane that separates the rows. {certificate}")
         return cls(multiclass_margins(X, y, plane.weights, plane.biases), KESLER)
 

@@ -22,7 +22,7 @@ from novikoff.show.style import (
 
 if TYPE_CHECKING:
     from novikoff.learn.record import Run
-    from novikoff.prove.certificate import Certificate
+    from novikoff.prove.separable.certificate import Certificate
 
 # Above so many times the mistakes made, the bound would flatten them on a plain axis.
 FAR = 5
@@ -108,7 +108,7 @@ def _check_that_they_belong(model: Any, certificate: "Certificate") -> None:
     is_kernel = hasattr(model, "support_")
     if is_kernel and len(classes) > 2:
         raise ValueError("a kernel perceptron learns each class against the rest; certify one of these questions")
-    if is_kernel != (certificate.problem == "kernel"):
+    if is_kernel != (certificate.kernel is not None):
         raise ValueError("the certificate and the model speak of different spaces: one of a kernel's, one of columns")
     if not is_kernel and model.fit_intercept != certificate.fit_intercept:
         raise ValueError(

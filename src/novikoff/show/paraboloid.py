@@ -23,7 +23,7 @@ from novikoff.show.style import (
 )
 
 if TYPE_CHECKING:
-    from novikoff.prove.ball_check import Ball, NoBall
+    from novikoff.prove.expressivity.ball import Ball, NoBall
 
 WHY = "the picture of a circle"
 
@@ -53,7 +53,7 @@ class ParaboloidDisplay(Display):
         cls, ball: "Ball | NoBall", X: ArrayLike, y: ArrayLike, *, origin: Sequence[float] = (0.0, 0.0)
     ) -> Self:
         """From the circle that `separating_ball` found."""
-        from novikoff.prove.ball_check import Ball
+        from novikoff.prove.expressivity.ball import Ball
 
         points, labels = matrix_of(X, 2, WHY), labels_for(X, y)
         if not isinstance(ball, Ball):
@@ -66,7 +66,7 @@ class ParaboloidDisplay(Display):
         cls, X: ArrayLike, y: ArrayLike, *, inside: Any = None, origin: Sequence[float] = (0.0, 0.0)
     ) -> Self:
         """From points of two labels: the circle that holds `inside` is found by `separating_ball`."""
-        from novikoff.prove.ball import separating_ball
+        from novikoff.prove.expressivity.search.separating_ball import separating_ball
 
         return cls.from_ball(separating_ball(X, y, inside=inside), X, y, origin=origin)
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from novikoff.engine.rounding import up
 from novikoff.learn.record import counted
-from novikoff.prove.margin import Separator
+from novikoff.prove.separable.margin import Separator
 from novikoff.show.style import (
     DARK,
     DRAWABLE,
@@ -29,7 +29,7 @@ from novikoff.show.style import (
 )
 
 if TYPE_CHECKING:
-    from novikoff.prove.follow import FollowedProof
+    from novikoff.prove.run.follow import FollowedProof
 
 # Where the curves meet so many times beyond the run, straight axes would hide the run.
 FAR = 15
@@ -79,7 +79,7 @@ class ProofDisplay(Display):
 
         The proof is followed with `separator`, or with the widest one, which `certify` finds.
         """
-        from novikoff.prove.follow import follow_proof
+        from novikoff.prove.run.follow import follow_proof
 
         has_bias = linear_of_two_classes(estimator).fit_intercept
         rows = recorded_mistakes(estimator)
@@ -159,7 +159,7 @@ class ProofDisplay(Display):
 
 
 def _widest(X: Any, y: ArrayLike, fit_intercept: bool) -> Separator:
-    from novikoff.prove.certify import certify
+    from novikoff.prove.separable.search.certify import certify
 
     certificate = certify(X, y, fit_intercept=fit_intercept, diverging=False)
     plane = certificate.separator

@@ -101,6 +101,15 @@ def soften(ax: Any) -> None:
         ax.spines[side].set_visible(False)
 
 
+def typeset(formula: str) -> str:
+    """A formula in plain text as a page shows it.
+
+    >>> typeset("2 (R/gamma)^2") == f"2 (R/{GAMMA})\N{SUPERSCRIPT TWO}"
+    True
+    """
+    return formula.replace("gamma", GAMMA).replace("^2", "²")
+
+
 def bound_in_words(bound: int) -> str:
     """A bound on the number of mistakes, never below it.
 

@@ -14,7 +14,7 @@ export async function scenes() {
 }
 
 async function read(answer) {
-  const said = await answer.json().catch(() => ({ error: { message: "the lab gave no answer that can be read" } }));
-  if (said.error) throw new Error(said.error.message);
-  return said;
+  const reply = await answer.json().catch(() => ({ error: { message: "the lab gave no answer that can be read" } }));
+  if (reply.error) throw new Error(reply.error.message);
+  return reply;
 }

@@ -1,0 +1,149 @@
+"""Tables in memory, of pandas, polars or pyarrow, read as if they were files.
+
+A column has the type that a file of the same content has (see `data/tables.py`), so a table in memory and its file have
+one encoding, one model and one certificate. Like Parquet, and unlike CSV, a table knows what is a number and what is a
+word: the word "7" stays one. The index of a pandas table is no column.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from novikoff.data.batches import Records
+from novikoff.data.columnar import rows_in_a_block
+from novikoff.data.streams import need_pyarrow
+from novikoff.data.tables import (
+    BLOCK_BYTES,
+    Block,
+    cast_block,
+    check_columns,
+    check_label,
+    check_no_duplicates,
+    is_number,
+    plain_type,
+    records_of,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NAME = "the table"
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a table with named columns, in memory."""
+    in_arrow = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
+    return _is_pandas(X) or (in_arrow and hasattr(X, "schema"))
+
+
+def _is_pandas(X: Any) -> bool:
+    pandas = sys.modules.get("pandas")  # whoever has such a table has imported it
+    return pandas is not None and isinstance(X, pandas.DataFrame)
+
+
+@dataclass(frozen=True)
+class FrameReader:
+    """A data set in memory, with the manners of a `Reader`. Iterate over it as often as you like.
+
+    `label` names the column of labels; or `labels` has them, one a record. `types` are as for `read`.
+    """
+
+    table: "pa.Table"
+    label: str | None
+    types: Mapping[str, str] | None
+    block_bytes: int
+    labels: NDArray[Any] | None = None
+
+    is_table = True
+
+    @property
+    def column_types(self) -> dict[str, str]:
+        """The type of every column that is read, the label's too, by its name."""
+        return {name: str(kind) for name, kind in self._types.items()}
+
+    def __iter__(self) -> Iterator[Records]:
+        if self.table.num_rows == 0:
+            raise ValueError(f"{NAME} has column names, but no records; add at least one")
+        step = rows_in_a_block(self.block_bytes, self.table.nbytes, self.table.num_rows)
+        row = 0
+        for batch in self.table.select(list(self._types)).to_batches(max_chunksize=step):
+            stop = row + batch.num_rows
+            records = records_of(Block(cast_block(batch, self._types), row + 1, False), NAME, self.label)
+            if self.labels is not None:
+                records = Records(records.columns, self.labels[row:stop], records.file, records.line)
+            yield records
+            row = stop
+
+    @cached_property
+    def _types(self) -> dict[str, "pa.DataType"]:
+        import pyarrow as pa
+
+        names = self.table.column_names
+        if self.label is not None:
+            check_label(self.label, names, NAME)
+        found = {field.name: plain_type(field.type) for field in self.table.schema}
+        if self.types is None:
+            return found
+        check_columns(self.types, names, NAME)
+        told = {name: pa.type_for_alias(kind) for name, kind in self.types.items()}
+        return told if self.label is None else told | {self.label: told.get(self.label, found[self.label])}
+
+
+def read_frame(
+    frame: Any,
+    *,
+    label: str | None = None,
+    types: Mapping[str, str] | None = None,
+    block_bytes: int = BLOCK_BYTES,
+    labels: NDArray[Any] | None = None,
+) -> FrameReader:
+    """The reader of a table in memory."""
+    table = as_arrow(frame)
+    if labels is not None and labels.shape != (table.num_rows,):
+        raise ValueError(
+            f"{NAME} has {table.num_rows} rows, but labels of shape {labels.shape}: one label a row is needed"
+        )
+    return FrameReader(table, label, types, block_bytes, labels)
+
+
+def columns_to_encode(frame: Any) -> dict[str, str]:
+    """The columns that have neither numbers nor booleans, and their types."""
+    if _is_pandas(frame) and all(dtype.kind in "biuf" for dtype in frame.dtypes):
+        return {}
+    import pyarrow as pa
+
+    types = {field.name: plain_type(field.type) for field in as_arrow(frame).schema}
+    plain = (is_number, pa.types.is_boolean, pa.types.is_null)
+    return {name: str(kind) for name, kind in types.items() if not any(is_kind(kind) for is_kind in plain)}
+
+
+def as_arrow(frame: Any) -> "pa.Table":
+    """The same table as Arrow has it."""
+    need_pyarrow()
+    import pyarrow as pa
+
+    if not _is_pandas(frame):
+        table = pa.table(frame)
+        check_no_duplicates(table.column_names, NAME)
+        return table
+    names = [str(name) for name in frame.columns]
+    check_no_duplicates(names, NAME)
+    columns = [_column(frame.iloc[:, place], name) for place, name in enumerate(names)]
+    return pa.Table.from_arrays(columns, names=names)
+
+
+def _column(series: Any, name: str) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.array(series, from_pandas=True)
+    except (pa.ArrowException, TypeError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise ValueError(
+            f"the column {name!r} has values that do not make one type ({reason}); make words of them with "
+            f".astype(str), or numbers with pandas.to_numeric, or drop the column"
+        ) from None

@@ -1,0 +1,241 @@
+"""Exact linear algebra on whole numbers and fractions, through python-flint."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from operator import mul
+from typing import Any, overload
+
+from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.modular import PRIMES, Fractions, Independent, independent, lifted, taken
+
+Whole = Sequence[int]
+
+# Multiplications modulo a prime, for which nobody looks at the clock.
+PIECE = 200_000_000
+# A system is solved at once, for which nobody looks at the clock, if its size cubed times its bits squared is less:
+# that takes less than half a second.
+AT_ONCE = 50_000_000_000
+# Vectors, squared, times coordinates, times bits: below, finding shorter ones takes no more than a second.
+MOST_TO_SHORTEN = 500_000_000
+
+
+@overload
+def null_vectors(rows: Sequence[Whole], dimension: int) -> list[list[int]]: ...
+@overload
+def null_vectors(rows: Sequence[Whole], dimension: int, clock: Clock) -> list[list[int]] | None: ...
+def null_vectors(rows: Sequence[Whole], dimension: int, clock: Clock | None = None) -> list[list[int]] | None:
+    """A basis, in whole numbers, of the vectors that are orthogonal to all rows; short ones if that is quick.
+
+    With a clock, None if the time is used up. Its numbers can have very many digits: a basis that has too many for
+    the memory is None as well or, without a clock, a MemoryError.
+
+    >>> null_vectors([[1, 2, 3]], 3)
+    [[1, 1, -1], [2, -1, 0]]
+    """
+    from flint import fmpz_mat
+
+    if not rows:
+        return _unit_vectors(dimension)
+    matrix = fmpz_mat([list(map(int, row)) for row in rows])
+    for prime in PRIMES:
+        basis = _null_vectors(matrix, prime, clock or Clock(None))
+        if basis is None and clock is None:
+            raise MemoryError("a basis of what is orthogonal to these rows has more digits than fit into memory")
+        if not basis or not any((matrix * fmpz_mat(basis).transpose()).entries()):
+            return basis if not basis else _shortened(basis)
+    raise ArithmeticError("no prime is lucky")
+
+
+def only_null_vector(rows: Sequence[Whole], dimension: int, clock: Clock) -> list[int] | None:
+    """The vector, up to a factor, that is orthogonal to all rows; None if there are more, or none, or no time.
+
+    >>> only_null_vector([[1, 2]], 2, Clock(None))
+    [2, -1]
+    """
+    from flint import fmpz_mat
+
+    if dimension == 1 and not rows:
+        return [1]
+    if len(rows) < dimension - 1:
+        return None
+    matrix = fmpz_mat([list(map(int, row)) for row in rows])
+    chosen = independent(matrix, PRIMES[0], clock)
+    if chosen is None or len(chosen.rows) != dimension - 1:
+        return None
+    basis = _null_vectors_of(matrix, chosen, PRIMES[0], clock)
+    if not basis or any((matrix * fmpz_mat(basis).transpose()).entries()):
+        return None
+    return _primitive(basis[0])
+
+
+def _null_vectors(matrix: Any, prime: int, clock: Clock) -> list[list[int]] | None:
+    chosen = independent(matrix, prime, clock)
+    return None if chosen is None else _null_vectors_of(matrix, chosen, prime, clock)
+
+
+def _null_vectors_of(matrix: Any, chosen: Independent, prime: int, clock: Clock) -> list[list[int]] | None:
+    """A basis of what is orthogonal to some independent rows of a matrix, which may or may not be all that matter."""
+    free = sorted(set(range(matrix.ncols())) - set(chosen.columns))
+    if not chosen.rows:
+        return _unit_vectors(matrix.ncols())
+    regular = taken(matrix, *chosen)
+    size = max(1, PIECE // len(chosen.rows) ** 2)
+    basis: list[list[int]] = []
+    for start in range(0, len(free), size):
+        some = free[start : start + size]
+        found = lifted(regular, taken(matrix, chosen.rows, some), prime, clock)
+        if found is None:
+            return None
+        for place, column in enumerate(some):
+            vector = [0] * matrix.ncols()
+            vector[column] = -int(found.denominator)
+            for i, pivot in enumerate(chosen.columns):
+                vector[pivot] = int(found.numerators[i, place])
+            basis.append(vector)
+    return basis
+
+
+def _unit_vectors(dimension: int) -> list[list[int]]:
+    return [[int(i == j) for j in range(dimension)] for i in range(dimension)]
+
+
+def _shortened(basis: list[list[int]]) -> list[list[int]]:
+    """The same lattice with shorter vectors, unless that would take long."""
+    from flint import fmpz_mat
+
+    vectors = [_primitive(vector) for vector in basis]
+    bits = max(max(map(abs, vector)) for vector in vectors).bit_length()
+    if len(vectors) ** 2 * len(vectors[0]) * bits > MOST_TO_SHORTEN:
+        return vectors
+    return [[int(v) for v in vector] for vector in fmpz_mat(vectors).lll().tolist()]
+
+
+def rank(rows: Sequence[Whole]) -> int:
+    """How many of the rows are linearly independent.
+
+    >>> rank([[1, 2], [2, 4]])
+    1
+    """
+    from flint import fmpz_mat
+
+    return int(fmpz_mat([list(map(int, row)) for row in rows]).rank()) if rows else 0
+
+
+def rank_at_least(rows: Sequence[Whole], clock: Clock) -> int:
+    """As many of the rows are linearly independent, and nearly always no more; 0 if there is no time.
+
+    >>> rank_at_least([[1, 2], [2, 4]], Clock(None))
+    1
+    """
+    from flint import fmpz_mat
+
+    chosen = independent(fmpz_mat([list(map(int, row)) for row in rows]), PRIMES[0], clock) if rows else None
+    return 0 if chosen is None else len(chosen.rows)
+
+
+def solution(columns: Sequence[Whole], target: Whole, clock: Clock | None = None) -> list[Fraction] | None:
+    """Some numbers that combine the columns to the target, or None if there are none or the time is used up.
+
+    >>> solution([[1, 0], [1, 2]], [3, 4])
+    [Fraction(1, 1), Fraction(2, 1)]
+    >>> solution([[1, 1]], [1, 2]) is None
+    True
+    """
+    from flint import fmpz_mat
+
+    matrix = fmpz_mat([list(map(int, column)) for column in columns]).transpose()
+    right = fmpz_mat([[int(value)] for value in target])
+    clock = clock or Clock(None)
+    for prime in PRIMES[:3]:
+        chosen = independent(matrix, prime, clock)
+        if chosen is None:
+            return None
+        numbers = fmpz_mat(len(columns), 1)
+        found = lifted(taken(matrix, *chosen), taken(right, chosen.rows, [0]), prime, clock)
+        if found is None:
+            return None
+        for i, column in enumerate(chosen.columns):
+            numbers[column, 0] = found.numerators[i, 0]
+        if matrix * numbers == right * found.denominator:
+            return [Fraction(int(value), int(found.denominator)) for value in numbers.entries()]
+    return None
+
+
+def regular_solution(matrix: Any, right: Any, clock: Clock) -> Fractions | None:
+    """The solution of a square system (of fmpz_mat) that has just one; None if the time is used up."""
+    size = matrix.nrows()
+    bits = max(abs(value) for value in matrix.entries()).bit_length()
+    if size**3 * bits * (bits + 64) < AT_ONCE and not clock.is_over():
+        return Fractions(*matrix.solve(right).numer_denom())
+    for prime in PRIMES:
+        try:
+            return lifted(matrix, right, prime, clock)
+        except ZeroDivisionError:
+            continue
+    raise ArithmeticError("no prime is lucky: the system has many solutions or none")
+
+
+def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
+    """The product of two vectors of whole numbers or fractions."""
+    if len(a) != len(b):
+        raise ValueError(f"the product of {len(a)} numbers and {len(b)} is none")
+    return sum(map(mul, a, b))
+
+
+def joined_weights(
+    own: Sequence[Whole], weights: Whole, new: Sequence[Whole], found: Whole, clock: Clock | None = None
+) -> list[int] | None:
+    """Positive weights of old and new rows whose combination is 0, in whole numbers, the old ones first.
+
+    The old rows with their weights add up to 0, and the new ones to something in the span of the old: cancel it there,
+    and add so much of the combination that is 0 that every weight is positive. None if it is not in that span, or if
+    the clock is over.
+
+    >>> joined_weights([[1, 0], [-1, 0]], [1, 1], [[3, 1], [0, -1]], [1, 1])
+    [1, 4, 1, 1]
+    """
+    total = [-dot(found, column) for column in zip(*new, strict=True)]
+    correction = solution(own, total, clock)
+    if correction is None:
+        return None
+    lift = max(-c / w for c, w in zip(correction, weights, strict=True))
+    times = max(math.floor(lift), 0) + 1
+    return as_whole([*(c + times * w for c, w in zip(correction, weights, strict=True)), *map(Fraction, found)])
+
+
+def as_whole(numbers: Sequence[Fraction]) -> list[int]:
+    """Fractions in the same proportions, as whole numbers without a common divisor.
+
+    >>> as_whole([Fraction(1, 2), Fraction(1, 3)])
+    [3, 2]
+    """
+    denominator = math.lcm(*(number.denominator for number in numbers))
+    return _primitive([int(number * denominator) for number in numbers])
+
+
+def _primitive(vector: Whole) -> list[int]:
+    divisor = math.gcd(*map(int, vector)) or 1
+    return [int(v) // divisor for v in vector]
+
+
+def decimal(whole: int) -> str:
+    """The digits of a whole number, however many: Python itself stops at some thousands, to be safe from attackers.
+
+    >>> len(decimal(10**5000))
+    5001
+    """
+    from flint import fmpz
+
+    return str(fmpz(int(whole)))
+
+
+def from_decimal(digits: str) -> int:
+    """The whole number with these digits.
+
+    >>> from_decimal(decimal(-(7**9000))) == -(7**9000)
+    True
+    """
+    from flint import fmpz
+
+    return int(fmpz(digits))

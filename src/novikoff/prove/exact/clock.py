@@ -1,0 +1,30 @@
+"""How much time a search has."""
+
+import math
+import time
+from collections.abc import Callable
+
+
+class Clock:
+    """A time limit in seconds that starts now; without one it is never over. Whoever tests a limit passes `now`.
+
+    >>> ticks = iter(range(10))
+    >>> clock = Clock(2, now=lambda: next(ticks))
+    >>> clock.is_over(), clock.left(), clock.is_over()
+    (False, 0, True)
+    """
+
+    def __init__(self, time_limit: float | None, now: Callable[[], float] | None = None) -> None:
+        self.now = now or time.monotonic
+        self._end = math.inf if time_limit is None else self.now() + time_limit
+
+    def is_over(self) -> bool:
+        return self.now() > self._end
+
+    def within(self, seconds: float) -> "Clock":
+        """A clock for a part of the work: over after so many seconds, or when this one is."""
+        return Clock(min(self.left(), seconds), self.now)
+
+    def left(self) -> float:
+        """The seconds that are left: 0 when it is over, infinite without a limit."""
+        return max(self._end - self.now(), 0)

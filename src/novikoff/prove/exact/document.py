@@ -1,0 +1,105 @@
+"""What proofs are written in: strict JSON, whole numbers of any length as decimal text, fractions as two of them.
+
+Every kind of proof has the same outer form: an object with `format`, `kind`, `claims` and `witnesses`, and what the
+claims are about. `docs/certificates.md` says what each must hold; this file only reads and writes.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from novikoff.data.strict_json import Fields, JSONError, parse
+from novikoff.prove.exact.algebra import decimal, from_decimal
+
+FORMAT = 2
+
+# Longer numbers are not read: no proof that anybody finds has them, and arithmetic on them takes hours.
+MOST_DIGITS = 1_000_000
+
+_WHOLE = re.compile(r"0|-?[1-9][0-9]*")
+
+
+class CertificateError(ValueError):
+    """A claim of a certificate is not true of the data, or the certificate is not one."""
+
+
+class ProofFields(Fields):
+    """An object of a proof file, with the numbers that proofs have."""
+
+    def integer(self, name: str, least: int | None = None) -> int:
+        return self.as_integer(self.value(name), name, least)
+
+    def as_integer(self, value: Any, name: str, least: int | None = None) -> int:
+        """A whole number of any length, written as decimal text in the one way in which it can be."""
+        if type(value) is not str or len(value) > MOST_DIGITS or not _WHOLE.fullmatch(value):
+            self.fail(f"has {name} = {value!r:.60}, which is no whole number in decimal text")
+        whole = from_decimal(value)
+        if least is not None and whole < least:
+            self.fail(f"has {name} = {value:.60}, which is less than {least}")
+        return whole
+
+    def positive(self, value: Any, name: str) -> int:
+        return self.as_integer(value, name, least=1)
+
+    def fraction(self, value: Any, name: str) -> Fraction:
+        """A fraction in lowest terms: `["3", "4"]`, the second number positive."""
+        if type(value) is not list or len(value) != 2:
+            self.fail(f"has {name} = {value!r:.60}, which is no fraction [numerator, denominator]")
+        above, below = self.as_integer(value[0], name), self.as_integer(value[1], name, least=1)
+        fraction = Fraction(above, below)
+        if fraction.denominator != below:
+            self.fail(f"has {name} = {value!r:.60}, which is not in lowest terms")
+        return fraction
+
+    def rows(self, name: str) -> tuple[int, ...]:
+        """The numbers of some rows; the checker looks whether the data have them."""
+        return self.each(name, self.as_whole)
+
+
+def read_proof(text: str | bytes, kind: str) -> ProofFields:
+    """The fields of a proof of some kind; raises `CertificateError` for everything else."""
+    try:
+        content = parse(text)
+    except JSONError as error:
+        raise CertificateError(f"this is no certificate: {error}") from None
+    fields = ProofFields(content, "the certificate", CertificateError)
+    found = fields.value("format")
+    if type(found) is not int or found != FORMAT:
+        older = " Format 1 cannot be checked in full; certify the data again." if found == 1 else ""
+        raise CertificateError(f"the certificate has the format {found!r:.60}; this version reads {FORMAT}.{older}")
+    fields.choice("kind", (kind,))
+    return fields
+
+
+def written(kind: str, **parts: Any) -> str:
+    """A proof as JSON."""
+    return json.dumps({"format": FORMAT, "kind": kind, **parts}, allow_nan=False)
+
+
+def canonical(value: Any) -> str:
+    """JSON in the one way in which it can be written: keys sorted, no spaces, ASCII.
+
+    >>> canonical({"b": [1, 1.0, True], "a": "é"})
+    '{"a":"\\\\u00e9","b":[1,1.0,true]}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def integers(values: Iterable[int]) -> list[str]:
+    return [decimal(value) for value in values]
+
+
+def fraction_pair(value: Fraction) -> list[str]:
+    return [decimal(value.numerator), decimal(value.denominator)]
+
+
+def fraction_pairs(values: Sequence[Fraction]) -> list[list[str]]:
+    return [fraction_pair(value) for value in values]
+
+
+def claim(holds: bool, name: str, why: str) -> None:
+    """Refuse a claim that does not hold."""
+    if not holds:
+        raise CertificateError(f"the claim {name} is not true of these data: {why}")

@@ -1,0 +1,320 @@
+"""A ball that holds one class and keeps the other out, or the proof that there is none: checked by their definitions.
+
+In fractions, by code that searches for nothing. Labels are text, or numbers, or true and false, all of one kind.
+"""
+
+import itertools
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.engine.rounding import up
+from novikoff.prove.exact.document import (
+    CertificateError,
+    ProofFields,
+    claim,
+    fraction_pair,
+    fraction_pairs,
+    read_proof,
+    written,
+)
+from novikoff.prove.exact.floats import nearest_float, root_down
+from novikoff.prove.exact.given_numbers import Floats, exact_floats, matrix_of_examples
+from novikoff.prove.exact.numbers_hash import numbers_sha256
+
+Label = str | bool | int | float
+
+
+class Labelled(NamedTuple):
+    """Examples as a proof sees them: points, one label for each, and the two labels in order."""
+
+    points: Floats
+    labels: list[Label]
+    classes: tuple[Label, Label]
+
+    @classmethod
+    def of(cls, X: Any, y: Any) -> "Labelled":
+        points = matrix_of_examples(exact_floats(X, "X"))
+        labels = read_labels(y)
+        if len(labels) != len(points):
+            raise ValueError(f"y has {len(labels)} labels, but X has {len(points)} rows: one label a row is needed")
+        classes = sorted(set(labels))
+        if len(classes) != 2:
+            raise ValueError(f"y has {len(classes)} classes; a ball tells two apart")
+        return cls(points, labels, (classes[0], classes[1]))
+
+    def fingerprint(self) -> str:
+        return numbers_sha256("ball", self.points.shape, [self.points], self.labels)
+
+
+class About(NamedTuple):
+    """The examples that an answer speaks of: their shape, the fingerprint of numbers and labels, and the two labels."""
+
+    rows: int
+    columns: int
+    sha256: str
+    classes: tuple[Label, Label]
+
+    @classmethod
+    def of(cls, examples: Labelled) -> "About":
+        rows, columns = examples.points.shape
+        return cls(rows, columns, examples.fingerprint(), examples.classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Ball:
+    """A ball with every example of the class `inside` in it, and no other: proved exactly.
+
+    `center` and `radius` are the nearest floats; `exact_center` and `exact_radius_square` are the ball of the proof.
+
+    >>> ball = Ball.of([Fraction(1), Fraction(2)], Fraction(25), "red")
+    >>> ball.contains([[4.0, 6.0], [9.0, 9.0]]).tolist()
+    [True, False]
+    """
+
+    center: Floats
+    radius: float
+    inside: Any
+    exact_center: tuple[Fraction, ...]
+    exact_radius_square: Fraction
+    about: About | None = None
+
+    @classmethod
+    def of(cls, center: Sequence[Fraction], radius_square: Fraction, inside: Any, about: About | None = None) -> "Ball":
+        floats = np.array([nearest_float(value) for value in center])
+        return cls(floats, nearest_root(radius_square), inside, tuple(center), radius_square, about)
+
+    def contains(self, X: ArrayLike) -> NDArray[np.bool_]:
+        """Which points lie in the ball or on its surface; exactly, since floats are rationals."""
+        points = exact_floats(X, "X")
+        if points.ndim != 2 or points.shape[1] != len(self.exact_center):
+            raise ValueError(f"X has shape {points.shape}; the points have {len(self.exact_center)} coordinates")
+        return np.array(
+            [d <= self.exact_radius_square for d in distance_squares(points, self.exact_center)], dtype=bool
+        )
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        center = ", ".join(f"{value:.6g}" for value in self.center)
+        return f"The ball around ({center}) with radius {self.radius:.6g} holds every {self.inside!r} and nothing else."
+
+    def check(self, X: Any, y: Any) -> None:
+        """Prove it again from the examples; raises `CertificateError` if it is not true of them."""
+        examples = _same_examples(X, y, self.about, self.inside)
+        _check_fractions("center", self.exact_center, examples.points.shape[1])
+        _check_fractions("radius_square", (self.exact_radius_square,), 1)
+        distances = distance_squares(examples.points, self.exact_center)
+        for i, (label, distance) in enumerate(zip(examples.labels, distances, strict=True)):
+            is_in = distance <= self.exact_radius_square
+            where = "in" if is_in else "outside of"
+            claim(is_in == (label == self.inside), "ball", f"row {i}, which is {label!r}, lies {where} the ball")
+        derived = Ball.of(self.exact_center, self.exact_radius_square, self.inside)
+        claim(np.array_equal(self.center, derived.center), "center", "these are not the nearest floats")
+        claim(self.radius == derived.radius, "radius", "this is not the nearest float")
+
+    def to_json(self) -> str:
+        """The claims with their proof; see `docs/certificates.md`."""
+        witnesses = {
+            "center": fraction_pairs(self.exact_center),
+            "radius_square": fraction_pair(self.exact_radius_square),
+        }
+        return _written(True, self.inside, self.about, witnesses)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Ball":
+        """What `to_json` wrote; raises `CertificateError` for anything else."""
+        about, inside, shown = _read(text, True)
+        center = shown.each("center", shown.fraction)
+        square = shown.fraction(shown.value("radius_square"), "radius_square")
+        shown.close()
+        return cls.of(center, square, inside, about)
+
+
+@dataclass(frozen=True)
+class NoBall:
+    """No ball holds the class `inside` and keeps the other out: the lifted points cancel.
+
+    The rows, lifted to (x, ||x||^2, 1), each times its label (-1 inside, +1 outside) and its positive weight, add up to
+    -`lift_weight` times the unit vector along ||x||^2. A plane with a positive coefficient there would have a positive
+    product with the left side and a negative one with the right.
+    """
+
+    inside: Any
+    rows: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+    lift_weight: Fraction
+    about: About | None = None
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        rows = ", ".join(map(str, self.rows))
+        return f"No ball holds every {self.inside!r} and nothing else: rows {rows} stand in the way."
+
+    def check(self, X: Any, y: Any) -> None:
+        """Prove it again from the examples; raises `CertificateError` if it is not true of them."""
+        examples = _same_examples(X, y, self.about, self.inside)
+        n, d = examples.points.shape
+        rows = self.rows
+        if not isinstance(rows, tuple) or not rows or not all(type(row) is int for row in rows):
+            raise CertificateError("the proof that there is no ball needs the numbers of some rows")
+        if any(a >= b for a, b in itertools.pairwise(rows)) or rows[0] < 0 or rows[-1] >= n:
+            raise CertificateError(f"the rows of the proof must ascend, from 0 to {n - 1}")
+        _check_fractions("weights", self.weights, len(rows))
+        _check_fractions("lift_weight", (self.lift_weight,), 1)
+        claim(min(self.weights) > 0 and self.lift_weight >= 0, "no ball", "a weight is not positive")
+        total = [Fraction(0)] * (d + 2)
+        for row, weight in zip(rows, self.weights, strict=True):
+            x = [Fraction(value) for value in examples.points[row].tolist()]
+            signed = -weight if examples.labels[row] == self.inside else weight
+            lifted = [*x, sum((v * v for v in x), Fraction(0)), Fraction(1)]
+            total = [sofar + signed * value for sofar, value in zip(total, lifted, strict=True)]
+        wanted = [Fraction(0)] * d + [-self.lift_weight, Fraction(0)]
+        claim(total == wanted, "no ball", "the lifted rows, times their weights, do not cancel")
+
+    def to_json(self) -> str:
+        """The claims with their proof; see `docs/certificates.md`."""
+        witnesses = {
+            "rows": list(self.rows),
+            "weights": fraction_pairs(self.weights),
+            "lift_weight": fraction_pair(self.lift_weight),
+        }
+        return _written(False, self.inside, self.about, witnesses)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "NoBall":
+        """What `to_json` wrote; raises `CertificateError` for anything else."""
+        about, inside, shown = _read(text, False)
+        rows, weights = shown.rows("rows"), shown.each("weights", shown.fraction)
+        lift_weight = shown.fraction(shown.value("lift_weight"), "lift_weight")
+        shown.close()
+        return cls(inside, rows, weights, lift_weight, about)
+
+
+# -- examples -----------------------------------------------------------------------------------------------------
+
+
+def read_labels(y: Any) -> list[Label]:
+    """Labels as JSON has them: text, true and false, or numbers, whole ones without a point; all of one kind.
+
+    >>> read_labels(np.array([1.0, 2.0])), read_labels(["b", "a"])
+    ([1, 2], ['b', 'a'])
+    """
+    shape = getattr(y, "shape", None)
+    if shape is not None and len(shape) != 1:
+        raise ValueError(f"y has shape {tuple(shape)}; one label a row is needed")
+    given = y.tolist() if hasattr(y, "tolist") else list(y)
+    labels = [read_label(value, i) for i, value in enumerate(given)]
+    kinds = {float if isinstance(label, float) else type(label) for label in labels}
+    if len(kinds - {int, float}) + bool(kinds & {int, float}) > 1:
+        found = ", ".join(sorted("numbers" if kind in (int, float) else kind.__name__ for kind in kinds))
+        raise ValueError(f"y mixes labels of several kinds ({found}); make them all text, or all numbers")
+    return labels
+
+
+def read_label(value: Any, row: int | None = None) -> Label:
+    """One label; raises ValueError for None, NaN and whatever is neither text nor a number."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    where = "" if row is None else f" in row {row}"
+    if isinstance(plain, str | bool):
+        return plain
+    if isinstance(plain, int):
+        return int(plain)
+    if not isinstance(plain, float):
+        raise ValueError(f"the label{where} is {plain!r:.60}; labels are text, numbers, or true and false")
+    if not math.isfinite(plain):
+        raise ValueError(f"the label{where} is {plain}; drop or repair that row")
+    return int(plain) if plain.is_integer() else plain
+
+
+def distance_squares(points: Floats, center: Sequence[Fraction]) -> Iterator[Fraction]:
+    """The squared distance of every point to the centre, exactly."""
+    for x in points.tolist():
+        yield sum(((Fraction(v) - c) ** 2 for v, c in zip(x, center, strict=True)), Fraction(0))
+
+
+def _same_examples(X: Any, y: Any, about: About | None, inside: Any) -> Labelled:
+    """The examples, if they are those that a proof is about."""
+    examples = Labelled.of(X, y)
+    if about is None:
+        raise CertificateError("this was made by hand, and does not say of which examples it speaks")
+    found = About.of(examples)
+    claim(_kinds(about) == _kinds(found), "data", f"it is about {about!r:.300}, and these are {found!r:.300}")
+    if _kinds(inside) not in map(_kinds, found.classes):
+        raise CertificateError(f"the class inside, {inside!r:.60}, is none of the two labels")
+    return examples
+
+
+def _kinds(value: Any) -> Any:
+    """A value with its kind, so that 1, 1.0 and true are three things."""
+    return tuple(map(_kinds, value)) if isinstance(value, tuple) else (type(value), value)
+
+
+def _check_fractions(name: str, values: Any, size: int) -> None:
+    if not isinstance(values, tuple) or not all(isinstance(value, Fraction) for value in values):
+        raise CertificateError(f"the part {name} of the proof does not consist of fractions")
+    if len(values) != size:
+        raise CertificateError(f"the part {name} of the proof has {len(values)} numbers, and needs {size}")
+
+
+# -- files --------------------------------------------------------------------------------------------------------
+
+
+def _written(is_ball: bool, inside: Any, about: About | None, witnesses: dict[str, Any]) -> str:
+    if about is None:
+        raise ValueError("this was made by hand, and does not say of which examples it speaks; it cannot be a proof")
+    data = {"rows": about.rows, "columns": about.columns, "sha256": about.sha256, "classes": list(about.classes)}
+    return written("ball", data=data, claims={"ball": is_ball, "inside": inside}, witnesses=witnesses)
+
+
+def _read(text: str | bytes, is_ball: bool) -> tuple[About, Label, ProofFields]:
+    fields = read_proof(text, "ball")
+    data, said, shown = (fields.part(name) for name in ("data", "claims", "witnesses"))
+    fields.close()
+    size = data.whole("rows", least=2, most=10**9), data.whole("columns", most=10**9)
+    classes = data.each("classes", lambda value, name: _read_label(data, value, name), most=2)
+    if len(classes) != 2:
+        data.fail("does not have two classes")
+    about = About(*size, data.text("sha256", longest=64), (classes[0], classes[1]))
+    if said.flag("ball") is not is_ball:
+        said.fail(f"says {'no ' * is_ball}ball, and is read as the contrary")
+    inside = _read_label(said, said.value("inside"), "inside")
+    data.close()
+    said.close()
+    return about, inside, shown
+
+
+def _read_label(fields: ProofFields, value: Any, name: str) -> Label:
+    if type(value) not in (str, bool, int, float) or (type(value) is float and value.is_integer()):
+        fields.fail(f"has {name} = {value!r:.60}, which is no label")
+    return value
+
+
+def read_ball(text: str | bytes) -> Ball | NoBall:
+    """A proof of the kind `ball`, whichever way it goes."""
+    said = read_proof(text, "ball").part("claims")
+    return Ball.from_json(text) if said.flag("ball") else NoBall.from_json(text)
+
+
+# -- floats -------------------------------------------------------------------------------------------------------
+
+
+def nearest_root(square: Fraction) -> float:
+    """The float nearest to the square root, the smaller one if two are; infinite beyond their range, NaN below 0."""
+    if square < 0:
+        return math.nan
+    below = root_down(square)
+    while up(below) < math.inf and Fraction(up(below)) ** 2 <= square:
+        below = up(below)
+    if below == sys.float_info.max:
+        return below if Fraction(below) ** 2 == square else math.inf
+    return up(below) if (Fraction(below) + Fraction(up(below))) ** 2 < 4 * square else below

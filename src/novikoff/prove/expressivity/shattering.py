@@ -1,0 +1,271 @@
+"""How much a class of shapes can express: the subsets that it cuts out of points (third note, 30.3).
+
+A class *shatters* points if it cuts out every subset of them. Its VC dimension (Vapnik and Chervonenkis, 1971) is the
+size of the largest set that it shatters. Sauer's lemma (1972): what cannot shatter more than d points cuts out at most
+C(m,0) + C(m,1) + ... + C(m,d) subsets of m points, a polynomial in m instead of 2^m.
+
+Everything here is exact: floats are the rationals that they are.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from numbers import Integral, Rational
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.prove.exact.algebra import rank
+from novikoff.prove.expressivity import shapes
+from novikoff.prove.expressivity.shapes import Point
+
+FAMILIES = ("halfspaces", "balls", "boxes", "rectangles", "polygons")
+PLANE_FAMILIES = ("rectangles", "polygons")
+
+# Number of subsets times number of points: more than this is refused. It lets 16 points pass in every family.
+MOST_ENTRIES = 1 << 20
+
+
+def dichotomies(points: ArrayLike, family: str, *, sides: int | None = None) -> tuple[tuple[int, ...], ...]:
+    """All subsets of the points that a family of shapes cuts out, exactly: the small ones first, then in order.
+
+    A subset is a sorted tuple of row numbers, and it is cut out if some shape holds these rows and no others.
+
+    ============  ===================================================================================================
+    halfspaces    half-spaces of any dimension, with their border or without
+    balls         balls of any dimension (circles in the plane)
+    boxes         boxes of any dimension, parallel to the axes
+    rectangles    rectangles in the plane, turned by any angle
+    polygons      convex polygons in the plane with at most `sides` sides; they are bounded, as polygons are
+    ============  ===================================================================================================
+
+    Copies of a point are never told apart: they are inside together or outside together. The empty subset is always
+    cut out, and so are all points.
+
+    Subsets are enumerated by geometry, not by 2^m tests (see `prove.expressivity.shapes`). More points than can be
+    enumerated are refused: `most_points` says how many that is.
+
+    The note's example, circles and four points in the plane, "We got only 15 sets. There is one set which is not
+    there. Which one?" Where the points are the corners of a convex quadrangle, it is one of its diagonals:
+
+    >>> corners = [[0, 0], [3, 0], [2, 2], [0, 3]]
+    >>> circles = dichotomies(corners, "balls")
+    >>> len(circles), (0, 2) in circles, (1, 3) in circles
+    (15, True, False)
+
+    In a square both diagonals are missing:
+
+    >>> len(dichotomies([[0, 0], [1, 0], [1, 1], [0, 1]], "balls"))
+    14
+    >>> dichotomies([[0.0], [1.0], [2.0]], "halfspaces")
+    ((), (0,), (2,), (0, 1), (1, 2), (0, 1, 2))
+    """
+    distinct, rows = _distinct(_exact(points, family, sides))
+    masks = _masks(distinct, family, sides)
+    subsets = [sorted(row for i, copies in enumerate(rows) if mask >> i & 1 for row in copies) for mask in masks]
+    return tuple(sorted(map(tuple, subsets), key=lambda subset: (len(subset), subset)))
+
+
+def growth(points: ArrayLike, family: str, *, sides: int | None = None) -> int:
+    """How many subsets of the points a family cuts out: |U(X, R)| in the third note.
+
+    In general position, half-spaces cut out as many as Cover (1965) counted, and circles as many as Sauer's lemma
+    allows:
+
+    >>> points = [[0, 0], [5, 1], [4, 5], [1, 3], [2, 7]]
+    >>> growth(points, "halfspaces"), cover_count(5, 2)
+    (22, 22)
+    >>> growth(points, "balls"), sauer_bound(5, 3)
+    (26, 26)
+    """
+    distinct, _ = _distinct(_exact(points, family, sides))
+    return len(_masks(distinct, family, sides))
+
+
+def is_shattered(points: ArrayLike, family: str, *, sides: int | None = None) -> bool:
+    """Whether a family cuts out every subset of the points.
+
+    Half-spaces and balls shatter points that are affinely independent, and no others: dependent points fall into two
+    parts whose convex hulls meet (Radon, 1921), and no hyperplane separates these; of two balls, each of which holds
+    one part only, the radical hyperplane would. Boxes shatter points of which none is in the others' bounding box.
+    For rectangles and polygons the subsets are counted, at most those of one point more than the VC dimension.
+
+    >>> is_shattered([[0, 0], [1, 0], [0, 1]], "halfspaces"), is_shattered([[0, 0], [1, 1], [2, 2]], "halfspaces")
+    (True, False)
+    """
+    rows = _exact(points, family, sides)
+    if len(set(rows)) < len(rows):
+        return False
+    if family in ("halfspaces", "balls"):
+        return rank([[*row, 1] for row in rows]) == len(rows)
+    if family == "boxes":
+        return not any(_is_in_the_box(row, [*rows[:i], *rows[i + 1 :]]) for i, row in enumerate(rows))
+    # Whatever shatters all points shatters some of them.
+    part = rows[: vc_dimension(family, 2, sides) + 1]
+    return len(_masks(part, family, sides)) == 1 << len(part) and len(part) == len(rows)
+
+
+def vc_dimension(family: str, dim: int, sides: int | None = None) -> int:
+    """The size of the largest set of points that a family shatters, in a space of `dim` dimensions.
+
+    ============  =======  =========================================================================================
+    halfspaces    dim + 1  Cover (1965); no more by Radon's theorem (1921)
+    balls         dim + 1  Dudley (1979): "Balls in R^k do not cut all subsets of k + 2 points"
+    boxes         2 dim    Wenocur and Dudley (1981): of more points, 2 dim already have the bounding box of all
+    rectangles    7        folklore, an exercise in textbooks; the seven corners of a regular heptagon are shattered
+    polygons      2 k + 1  folklore, see Blumer, Ehrenfeucht, Haussler and Warmuth (1989); k sides, in the plane
+    ============  =======  =========================================================================================
+
+    They are stated, not computed; `shattered_example` shows that they are reached.
+
+    >>> vc_dimension("balls", 2), vc_dimension("boxes", 2), vc_dimension("polygons", 2, sides=4)
+    (3, 4, 9)
+    """
+    _check_family(family, dim, sides)
+    if family == "polygons" and sides is not None:
+        return 2 * sides + 1
+    return {"halfspaces": dim + 1, "balls": dim + 1, "boxes": 2 * dim, "rectangles": 7}[family]
+
+
+def shattered_example(family: str, dim: int, sides: int | None = None) -> NDArray[np.float64]:
+    """Points that a family shatters, as many as its VC dimension.
+
+    A simplex for half-spaces and balls, the unit vectors and their opposites for boxes, and points all around a circle
+    for rectangles and polygons.
+
+    >>> shattered_example("boxes", 2).tolist()
+    [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
+    """
+    size = vc_dimension(family, dim, sides)
+    units = np.eye(dim)
+    if family in ("halfspaces", "balls"):
+        return np.vstack([np.zeros(dim), units])
+    if family == "boxes":
+        return np.vstack([units, 0.0 - units])
+    angles = 2 * np.pi * np.arange(size) / size
+    return np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def sauer_bound(m: int, d: int) -> int:
+    """The most subsets of m points that a class of VC dimension d can cut out: C(m,0) + ... + C(m,d).
+
+    Sauer (1972), Shelah (1972), Vapnik and Chervonenkis (1971). It is 2^m up to m = d and less than (em/d)^d beyond.
+
+    >>> sauer_bound(3, 3), sauer_bound(4, 3), sauer_bound(100, 3)
+    (8, 15, 166751)
+    """
+    _check_counts(m=m, d=d)
+    return sum(math.comb(m, i) for i in range(min(m, d) + 1))
+
+
+def cover_count(m: int, dim: int) -> int:
+    """How many subsets half-spaces cut out of m points in general position: 2 (C(m-1,0) + ... + C(m-1,dim)).
+
+    Cover (1965). In special position, such as three points on a line of the plane, there are fewer.
+
+    >>> cover_count(3, 2), cover_count(4, 2), cover_count(100, 2)
+    (8, 14, 9902)
+    """
+    _check_counts(m=m, dim=dim)
+    return 2 * sum(math.comb(m - 1, i) for i in range(min(m - 1, dim) + 1)) if m else 1
+
+
+def most_points(family: str, dim: int, sides: int | None = None) -> int:
+    """How many different points at most `dichotomies` takes: so many that the subsets can be listed in any position.
+
+    >>> [most_points(family, 2) for family in ("halfspaces", "balls", "boxes", "rectangles")]
+    [101, 50, 30, 17]
+    """
+    _check_family(family, dim, sides)
+    m = 1
+    while (m + 1) * _most_subsets(m + 1, family, dim, sides) <= MOST_ENTRIES:
+        m += 1
+    return m
+
+
+def _most_subsets(m: int, family: str, dim: int, sides: int | None) -> int:
+    return cover_count(m, dim) if family == "halfspaces" else sauer_bound(m, vc_dimension(family, dim, sides))
+
+
+def _masks(points: Sequence[Point], family: str, sides: int | None) -> set[int]:
+    """The subsets of different points that a family cuts out, as masks."""
+    if not points:
+        return {0}
+    dim = len(points[0])
+    subsets = _most_subsets(len(points), family, dim, sides)
+    if len(points) * subsets > MOST_ENTRIES:
+        raise ValueError(
+            f"{len(points)} points of dimension {dim} can have {subsets} subsets that {family} cut out, too many to "
+            f"enumerate; take at most {most_points(family, dim, sides)} different points"
+        )
+    if family == "polygons" and sides is not None:
+        return shapes.polygons(points, sides)
+    return {
+        "halfspaces": shapes.halfspaces,
+        "balls": shapes.balls,
+        "boxes": shapes.boxes,
+        "rectangles": shapes.rectangles,
+    }[family](points)
+
+
+def _exact(points: ArrayLike, family: str, sides: int | None) -> list[Point]:
+    """The points as whole numbers, all scaled by the same factor: it changes no subset of any family."""
+    # As objects, because NumPy would round whole numbers beyond 2^53 that stand beside floats.
+    table = np.asarray(points.toarray() if hasattr(points, "toarray") else points, dtype=object)
+    if table.ndim != 2 or table.shape[1] == 0:
+        raise ValueError(
+            f"points have shape {table.shape}; they must be the rows of a matrix with at least one column, "
+            f"for points on a line [[1.0], [2.0], ...]"
+        )
+    _check_family(family, table.shape[1], sides)
+    fractions = [[_fraction(value, i, j) for j, value in enumerate(row)] for i, row in enumerate(table.tolist())]
+    scale = math.lcm(*(value.denominator for row in fractions for value in row))
+    return [tuple(int(value * scale) for value in row) for row in fractions]
+
+
+def _fraction(value: Any, row: int, column: int) -> Fraction:
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, float) and not math.isfinite(plain):
+        raise ValueError(f"{plain} in row {row}, column {column} is no place for a point; remove or impute that row")
+    if not isinstance(plain, float | Rational):
+        raise TypeError(
+            f"{value!r} in row {row}, column {column} is a {type(value).__name__}; "
+            f"coordinates are floats, whole numbers or fractions, because these are exact"
+        )
+    return Fraction(plain)
+
+
+def _distinct(points: Sequence[Point]) -> tuple[list[Point], list[list[int]]]:
+    """The different points, and for each the rows that hold it."""
+    rows: dict[Point, list[int]] = {}
+    for i, point in enumerate(points):
+        rows.setdefault(point, []).append(i)
+    return list(rows), list(rows.values())
+
+
+def _is_in_the_box(point: Point, others: Sequence[Point]) -> bool:
+    columns = zip(*others, strict=True)
+    return bool(others) and all(min(c) <= v <= max(c) for v, c in zip(point, columns, strict=True))
+
+
+def _check_family(family: str, dim: int, sides: int | None) -> None:
+    if family not in FAMILIES:
+        raise ValueError(f"family={family!r} is unknown; it is one of {', '.join(FAMILIES)}")
+    if dim < 1:
+        raise ValueError(f"dim={dim} is not positive: points have at least one coordinate")
+    if family in PLANE_FAMILIES and dim != 2:
+        raise ValueError(
+            f"{family} are shapes in the plane, but the dimension is {dim}; "
+            f"give points with two columns, or take halfspaces, balls or boxes"
+        )
+    if family != "polygons" and sides is not None:
+        raise ValueError(f"sides={sides} belongs to polygons only; leave it out for {family}")
+    if family == "polygons" and not (isinstance(sides, Integral) and sides >= 3):
+        raise ValueError(f"sides={sides!r}: say how many sides the polygons have at most, a whole number from three on")
+
+
+def _check_counts(**counts: int) -> None:
+    for name, count in counts.items():
+        if count < 0:
+            raise ValueError(f"{name}={count} is negative, but it counts something")

@@ -1,0 +1,392 @@
+"""What proves a claim about a system Ax > 0, checked in exact arithmetic by code that searches for nothing.
+
+A solution x proves itself, and its margin: the smallest <a, x>/(||a|| ||x||) over the rows a, whose square is rational.
+Rows with positive weights that add up to 0 prove that there is no solution (Gordan 1873). And any rows with positive
+weights l bound the margin m of all solutions: a solution x of length 1 has <a, x> >= m ||a|| for every row, so that
+m sum l_i ||a_i|| <= <sum l_i a_i, x> <= ||sum l_i a_i||.
+"""
+
+import enum
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most, decimal_digits, down, up
+from novikoff.prove.exact.algebra import dot
+from novikoff.prove.exact.document import (
+    CertificateError,
+    ProofFields,
+    claim,
+    fraction_pairs,
+    integers,
+    read_proof,
+    written,
+)
+from novikoff.prove.exact.floats import (
+    as_integers,
+    fraction_root_up,
+    lowest_exponent,
+    power_of_two,
+    root_down,
+    scaled_floats,
+)
+from novikoff.prove.exact.given_numbers import Floats, exact_floats
+from novikoff.prove.exact.numbers_hash import numbers_sha256
+
+# Binary places of the lengths of rows in a bound on the margin.
+PLACES = 64
+
+InequalitiesError = CertificateError
+
+
+class Outcome(enum.Enum):
+    """What became of a system of inequalities."""
+
+    SOLVED = "solved"
+    NO_SOLUTION = "no solution"
+    MARGIN_RULED_OUT = "margin ruled out"
+    UNDECIDED = "undecided"
+
+
+class Combination(NamedTuple):
+    """Rows, and a positive whole weight for each.
+
+    If they add up to exactly 0, no x has a positive product with all of them (Gordan). If not, they bound the margin.
+    """
+
+    rows: tuple[int, ...]
+    weights: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Inequalities:
+    """What was found out about a system Ax > 0, and why one should believe it. True if it was solved.
+
+    `x` solves every row; it is float64, or whole numbers (dtype object) where no float64 vector was found.
+    `combination` has rows and positive whole weights that add up to exactly 0, so that nothing solves them (Gordan).
+    Margins are those of rows and solutions divided by their lengths: `margin` is that of x, rounded down, and no
+    solution has one above `margin_at_most`, rounded up, which the rows and weights in `dual` prove. All of this is
+    exact, and `check` proves it again; `arithmetic` is `float64` only where nothing was decided.
+
+    The rest records the search, and is no claim: `method`, `iterations` (mistakes or steps), `rescalings`, `potential`
+    (log det R after every rescaling for `rescaled`, else a bound on the margin, now and then), and what `stopped` it.
+    """
+
+    outcome: Outcome
+    n_rows: int
+    n_columns: int
+    sha256: str
+    x: NDArray[Any] | None = None
+    combination: Combination | None = None
+    dual: Combination | None = None
+    margin: float | None = None
+    margin_at_most: float = math.inf
+    min_margin: float | None = None
+    method: str = ""
+    iterations: int = 0
+    rescalings: int = 0
+    potential: tuple[float, ...] = ()
+    stopped: str = ""
+
+    @property
+    def arithmetic(self) -> str:
+        return "float64" if self.outcome is Outcome.UNDECIDED else "exact"
+
+    def __bool__(self) -> bool:
+        return self.outcome is Outcome.SOLVED
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, [self._what(), self._how(), self._what_next()]))
+
+    def __repr__(self) -> str:
+        return f"<Inequalities: {self}>"
+
+    def _what(self) -> str:
+        system = f"{self.n_rows:,} inequalit{'y' if self.n_rows == 1 else 'ies'} in {_count(self.n_columns, 'unknown')}"
+        if self.margin is not None:
+            return f"Solved (exact): the solution x of {system} has margin {at_least(self.margin)}."
+        if self.combination is not None:
+            return f"No solution (exact): of {system}, {_in_words(self.combination)}."
+        bound = f"no solution has a margin above {at_most(self.margin_at_most)}"
+        if self.outcome is Outcome.MARGIN_RULED_OUT:
+            return f"Margin ruled out (exact): of {system}, {bound}, and {self.min_margin:g} was asked for."
+        known = f", but {bound}" if math.isfinite(self.margin_at_most) else ""
+        return f"Undecided (float64): {system} may have a solution or none{known}."
+
+    def _how(self) -> str:
+        if not self.iterations:
+            return ""
+        steps = _count(self.iterations, "mistake" if self.method == "perceptron" else "step")
+        scaled = f" and {_count(self.rescalings, 'rescaling')}" if self.rescalings else ""
+        if self.method == "cutting-planes":
+            return f"The rescaled perceptron took {steps}{scaled}, then came cutting planes and exact arithmetic."
+        return f"The method {self.method} took {steps}{scaled}."
+
+    def _what_next(self) -> str:
+        if self.outcome is not Outcome.UNDECIDED or not self.stopped:
+            return ""
+        advice = 'try method="auto"'
+        if self.method in ("perceptron", "von-neumann", "smooth", "dunagan-vempala"):
+            advice = 'for small margins use method="rescaled"'
+        if self.method == "cutting-planes" or "time" in self.stopped:
+            advice = "give it more time"
+        return f"It stopped because {self.stopped}; {advice}."
+
+    def check(self, A: Any) -> None:
+        """Prove every claim again from the rows; raises `CertificateError` naming the first that fails."""
+        rows = read_rows(A)
+        if (self.n_rows, self.n_columns) != rows.shape:
+            other, own = (f"{n} x {d}" for n, d in (rows.shape, (self.n_rows, self.n_columns)))
+            raise CertificateError(f"A is {other}, but this is about a system of {own}")
+        if self.sha256 != fingerprint(rows):
+            raise CertificateError("A has the right shape, but its numbers are others than those that this is about")
+        asked = self.min_margin if self.outcome is Outcome.MARGIN_RULED_OUT else None
+        found = derived(rows, self.x, self.combination, self.dual, asked)
+        claim(self.outcome is found.outcome, "outcome", f"{found.outcome.value} is what follows")
+        claim(_is_float(self.margin, found.margin), "margin", f"that of x is {found.margin!r}, rounded down")
+        why = f"{found.margin_at_most!r} is what follows"
+        claim(_is_float(self.margin_at_most, found.margin_at_most), "margin_at_most", why)
+
+    def to_json(self) -> str:
+        """The claims and what proves them, without the record of the search; see `docs/certificates.md`."""
+        claims: dict[str, Any] = {"outcome": self.outcome.value}
+        witnesses: dict[str, Any] = {}
+        if self.x is not None:
+            claims["margin"] = self.margin
+            witnesses["x"] = fraction_pairs([Fraction(v) for v in self.x.tolist()])
+        if self.dual is not None:
+            claims["margin_at_most"] = self.margin_at_most
+        if self.outcome is Outcome.MARGIN_RULED_OUT:
+            claims["min_margin"] = self.min_margin
+        for name, combination in (("combination", self.combination), ("dual", self.dual)):
+            if combination is not None:
+                witnesses[name] = {"rows": list(combination.rows), "weights": integers(combination.weights)}
+        data = {"rows": self.n_rows, "columns": self.n_columns, "sha256": self.sha256}
+        return written("inequalities", data=data, claims=claims, witnesses=witnesses)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Inequalities":
+        """What `to_json` wrote; raises `CertificateError` for anything else."""
+        fields = read_proof(text, "inequalities")
+        data, said, shown = (fields.part(name) for name in ("data", "claims", "witnesses"))
+        fields.close()
+        outcome = Outcome(said.choice("outcome", tuple(each.value for each in Outcome)))
+        x = _read_vector(shown) if outcome is Outcome.SOLVED else None
+        is_bounded = outcome is not Outcome.NO_SOLUTION and shown.present("dual")
+        dual = _read_combination(shown.part("dual")) if is_bounded else None
+        answer = cls(
+            outcome,
+            data.whole("rows", least=1, most=10**9),
+            data.whole("columns", most=10**9),
+            data.text("sha256", longest=64),
+            x,
+            _read_combination(shown.part("combination")) if outcome is Outcome.NO_SOLUTION else None,
+            dual,
+            said.number("margin") if outcome is Outcome.SOLVED else None,
+            _bound_without_witness(outcome) if dual is None else said.number("margin_at_most"),
+            said.number("min_margin") if outcome is Outcome.MARGIN_RULED_OUT else None,
+        )
+        for part in (data, said, shown):
+            part.close()
+        return answer
+
+
+def read_rows(A: Any) -> Floats:
+    """The rows of a system; raises ValueError for what is none."""
+    rows = exact_floats(A, "A")
+    if rows.ndim != 2:
+        raise ValueError(f"A has {rows.ndim} dimension(s); pass a matrix with one inequality a row")
+    if len(rows) == 0:
+        raise ValueError("A has no rows, so every x solves it; pass at least one inequality")
+    return rows
+
+
+def fingerprint(rows: Floats) -> str:
+    return numbers_sha256("inequalities", rows.shape, [rows])
+
+
+# -- what follows from the rows and the witnesses -----------------------------------------------------------------
+
+
+class Derived(NamedTuple):
+    """What witnesses prove of the rows."""
+
+    outcome: Outcome
+    margin: float | None
+    margin_at_most: float
+
+
+def derived(
+    rows: Floats,
+    x: Any = None,
+    combination: Combination | None = None,
+    dual: Combination | None = None,
+    min_margin: float | None = None,
+) -> Derived:
+    """The claims that follow; raises `CertificateError` if a witness is none, or says more than one thing.
+
+    >>> derived(np.array([[3.0, 4.0]]), x=np.array([1.0, 0.0]))
+    Derived(outcome=<Outcome.SOLVED: 'solved'>, margin=0.6, margin_at_most=inf)
+    """
+    if x is not None and combination is not None:
+        raise CertificateError("a solution, and a proof that there is none, cannot both be true")
+    if combination is not None:
+        if dual is not None or any(exact_sum(rows, combination)[0]):
+            raise CertificateError("the rows, times their weights, do not add up to 0, or are not all there is")
+        return Derived(Outcome.NO_SOLUTION, None, 0.0)
+    bound = math.inf if dual is None else margin_bound(rows, dual)
+    if x is not None:
+        square = margin_square(rows, as_whole_vector(x, rows.shape[1]))
+        if square is None:
+            raise CertificateError("x does not have a positive product with every row")
+        return Derived(Outcome.SOLVED, _root_down(square), bound)
+    if min_margin is None:
+        return Derived(Outcome.UNDECIDED, None, bound)
+    if not isinstance(min_margin, float) or not 0 < min_margin <= 1:
+        raise CertificateError(f"min_margin = {min_margin!r:.60} is no margin above 0 and at most 1")
+    return Derived(Outcome.MARGIN_RULED_OUT if bound < min_margin else Outcome.UNDECIDED, None, bound)
+
+
+def margin_square(rows: Floats, x: Sequence[int]) -> Fraction | None:
+    """The square of the margin of x; None if x does not have a positive product with every row.
+
+    Floats find the rows that may have the smallest product. Rows and x are scaled to length 1, and no product of theirs
+    is off by more than (d + 8) 2^-51: exact arithmetic decides among those within twice that.
+    """
+    if not any(x) or not rows.any(axis=1).all():
+        return None
+    vector = scaled_floats(x)
+    shrunk = np.ldexp(rows, -np.frexp(np.abs(rows).max(axis=1))[1][:, None])
+    products = (shrunk @ vector) / (np.linalg.norm(shrunk, axis=1) * np.linalg.norm(vector))
+    slack = 8 * (len(x) + 8) * UNIT_ROUNDOFF
+    smallest: Fraction | None = None
+    for i in np.flatnonzero(products <= max(float(products.min()), 0.0) + 2 * slack):
+        row = as_integers(rows[i], lowest_exponent(rows[i])).tolist()
+        product = dot(row, x)
+        if product <= 0:
+            return None
+        square = Fraction(product**2, dot(row, row))
+        smallest = square if smallest is None else min(smallest, square)
+    assert smallest is not None  # the row with the smallest product is among them
+    return smallest / dot(x, x)
+
+
+def margin_bound(rows: Floats, dual: Combination) -> float:
+    """No solution has a larger margin: ||sum l_i a_i|| / sum l_i ||a_i||, at most 1, rounded up.
+
+    A length is rounded down to a multiple of 2^(e - 64), where 2^e is the largest power of two that divides all entries
+    of the row.
+    """
+    total, exponent = exact_sum(rows, dual)
+    if not any(total):
+        raise CertificateError("the rows of dual add up to 0, which would be a proof that there is no solution")
+    lengths = Fraction(0)
+    for i, weight in zip(dual.rows, dual.weights, strict=True):
+        lowest = lowest_exponent(rows[i])
+        square = sum(int(a) ** 2 for a in as_integers(rows[i], lowest))
+        lengths += weight * math.isqrt(square << 2 * PLACES) * power_of_two(lowest - PLACES)
+    length_square = sum(v * v for v in total) * power_of_two(2 * exponent)
+    return _root_up(min(length_square / lengths**2, Fraction(1)))
+
+
+def exact_sum(rows: Floats, combination: Combination) -> tuple[list[int], int]:
+    """The sum of rows times weights, as whole numbers times a power of two; raises if they are no combination."""
+    _check_combination(combination, len(rows))
+    chosen = rows[list(combination.rows)]
+    exponent = lowest_exponent(chosen)
+    weights = np.array(combination.weights, dtype=object)
+    return [int(v) for v in weights @ as_integers(chosen, exponent)] if chosen.size else [], exponent
+
+
+def _check_combination(combination: Any, n_rows: int) -> None:
+    if not isinstance(combination, Combination):
+        raise CertificateError("a combination has rows and weights")
+    rows, weights = combination
+    if not all(isinstance(each, tuple) and all(type(v) is int for v in each) for each in (rows, weights)):
+        raise CertificateError("the rows and weights of a combination are whole numbers")
+    if len(rows) != len(weights) or not rows or min(weights) <= 0:
+        raise CertificateError("a combination needs rows, and a positive weight for each")
+    if any(a >= b for a, b in itertools.pairwise(rows)) or rows[0] < 0 or rows[-1] >= n_rows:
+        raise CertificateError(f"the rows of a combination must ascend, from 0 to {n_rows - 1}")
+
+
+def as_whole_vector(x: Any, dimension: int) -> list[int]:
+    """Floats or whole numbers, in the same proportions, as whole numbers."""
+    values = x.tolist() if isinstance(x, np.ndarray) and x.ndim == 1 else None
+    if values is None or len(values) != dimension:
+        raise CertificateError(f"x is no vector of {dimension} numbers")
+    if all(type(v) is int for v in values):
+        return values
+    if not all(type(v) is float and math.isfinite(v) for v in values):
+        raise CertificateError("x has neither finite floats nor whole numbers")
+    return [int(v) for v in as_integers(values, lowest_exponent(values))]
+
+
+def _root_down(value: Fraction) -> float:
+    """The largest float that is not above the square root."""
+    root = root_down(value)
+    while Fraction(up(root)) ** 2 <= value:
+        root = up(root)
+    return root
+
+
+def _root_up(value: Fraction) -> float:
+    """The smallest float that is not below the square root."""
+    root = fraction_root_up(value)
+    while root > 0 and Fraction(down(root)) ** 2 >= value:
+        root = down(root)
+    return root
+
+
+# -- reading and saying -------------------------------------------------------------------------------------------
+
+
+def _is_float(value: Any, expected: float | None) -> bool:
+    return value is expected is None or (type(value) is float and value == expected)
+
+
+def _bound_without_witness(outcome: Outcome) -> float:
+    return 0.0 if outcome is Outcome.NO_SOLUTION else math.inf
+
+
+def _read_vector(fields: ProofFields) -> NDArray[Any]:
+    """Floats, if all numbers are float64; else whole numbers."""
+    values = fields.each("x", fields.fraction)
+    if all(_is_float64(value) for value in values):
+        return np.array([float(value) for value in values])
+    if any(value.denominator != 1 for value in values):
+        fields.fail("has an x that consists neither of float64 nor of whole numbers")
+    return np.array([int(value) for value in values], dtype=object)
+
+
+def _is_float64(value: Fraction) -> bool:
+    try:
+        return Fraction(float(value)) == value
+    except OverflowError:
+        return False
+
+
+def _read_combination(fields: ProofFields) -> Combination:
+    combination = Combination(fields.rows("rows"), fields.each("weights", fields.positive))
+    fields.close()
+    return combination
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _in_words(combination: Combination) -> str:
+    rows, weights = combination
+    if max(weights) >= 10**12:
+        digits = decimal_digits(max(weights))
+        shown = ", ".join(map(str, rows[:6])) + (", ..." if len(rows) > 6 else "")
+        return f"rows {shown}, times whole weights of up to {digits} digits, add up to 0"
+    shown = " + ".join(f"{weight:,} x row {row}" for row, weight in zip(rows[:6], weights[:6], strict=True))
+    return shown + (f" + {len(rows) - 6} more" if len(rows) > 6 else "") + " = 0"

@@ -1,0 +1,96 @@
+"""Dunagan and Vempala's randomised rescaling (2008): the perceptron made polynomial in log(1/rho).
+
+Each phase runs the perceptron for 16 m^2 mistakes. If that is not enough the margin is small, and a random unit vector,
+pushed back from every row that it violates by more than sigma = 1/(32 m), has with some luck a positive product with
+the centre of the solutions. Stretching the space twofold along it then widens the margin by a factor 1 + 1/(3 m), and
+costs less than that without luck.
+"""
+
+import math
+
+import numpy as np
+
+from novikoff.engine.inequalities import perceptron_epochs, walk
+from novikoff.prove.inequalities.search.elementary import MOST_PATIENCE
+from novikoff.prove.inequalities.search.methods import Found, Limits, Proofs
+from novikoff.prove.inequalities.search.system import System
+from novikoff.prove.separable.points import Floats
+
+# Of mistakes and of the walk's steps together.
+MOST_STEPS = 100_000_000
+CHUNK = 100_000
+# Random directions in a phase: all of them are bad luck once in 5,000 phases.
+DRAWS = 64
+
+
+def dunagan_vempala(system: System, limits: Limits, generator: np.random.Generator) -> Found:
+    """Perceptron, random direction, stretch; again. `potential` has ||w||/k of every phase, in its own coordinates.
+
+    It is a bound on the margin as the phase sees it, which rescaling widens.
+    """
+    A, m = system.unit, system.dimension
+    B = np.eye(m)
+    iterations, rescalings = 0, 0
+    potential: list[float] = []
+    proofs = Proofs(system, limits, first=1)
+    while True:
+        C = A @ B
+        lengths = np.linalg.norm(C, axis=1)
+        C /= lengths[:, None]
+        w, counts, converged = _few_mistakes(C, 16 * m * m, limits)
+        iterations += int(counts.sum())
+        potential.append(float(np.linalg.norm(w) / counts.sum()))
+        weights = counts / lengths / (counts / lengths).sum()
+        x = B @ w if converged and system.is_solved_by(B @ w) else None
+        combination = proofs.attempt(rescalings + 1, weights) if x is None else None
+        stopped = limits.reached(float(np.linalg.norm(weights @ A)))
+        if iterations >= MOST_STEPS:
+            stopped = f"{iterations:,} steps were made"
+        if x is None and not combination and not stopped:
+            direction, steps = _random_direction(C, generator, limits)
+            iterations += steps
+            if direction is None:
+                stopped = limits.reached(math.inf) or f"{DRAWS} random directions came to nothing"
+            else:
+                x = B @ direction if np.all(C @ direction > 0) and system.is_solved_by(B @ direction) else None
+                B = B + np.outer(B @ direction, direction)
+                rescalings += 1
+        if x is not None or combination or stopped:
+            found = (iterations, rescalings, tuple(potential), stopped)
+            return Found("dunagan-vempala", x, combination, weights, *found)
+
+
+def _few_mistakes(C: Floats, most: int, limits: Limits) -> tuple[Floats, Floats, bool]:
+    """The perceptron on unit rows, for a number of mistakes at most: the weights, the counts, whether it converged."""
+    w, counts = np.zeros(C.shape[1]), np.zeros(len(C))
+    made, converged = 0, False
+    while not converged and made < most:
+        more, converged = perceptron_epochs(C, w, counts, most - made, MOST_PATIENCE)
+        made += more
+        if limits.reached(math.inf):
+            break
+    return w, counts, converged
+
+
+def _random_direction(C: Floats, generator: np.random.Generator, limits: Limits) -> tuple[Floats | None, int]:
+    """A unit vector that violates no row by more than sigma, from a random start; and the number of steps.
+
+    A start has the luck that the theorem needs, and succeeds then, with probability 1/8 at least if there is a
+    solution. None if that did not happen.
+    """
+    m = C.shape[1]
+    sigma = 1 / (32 * m)
+    patience = math.ceil(math.log(max(m, 2)) / sigma**2)
+    steps = 0
+    for _ in range(DRAWS):
+        start = generator.standard_normal(m)
+        x = np.asarray(start / np.linalg.norm(start))
+        taken, is_done = 0, False
+        while not is_done and taken < patience and not limits.reached(math.inf):
+            more, is_done = walk(C, x, sigma, min(CHUNK, patience - taken))
+            taken += more
+        steps += taken
+        length = float(np.linalg.norm(x))
+        if is_done and length > 1e-12:
+            return x / length, steps
+    return None, steps

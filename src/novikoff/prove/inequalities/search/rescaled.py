@@ -1,0 +1,164 @@
+"""The rescaled perceptron (Dadush, Vegh and Zambelli 2020): about m^2 log(1/rho) smooth steps in m dimensions.
+
+All solutions of length at most 1 lie in the unit ball. Keep an ellipsoid that holds them: {y: y'Ry <= 1}, at first the
+ball. Look at the rows in coordinates in which the ellipsoid is a ball, and run the smooth perceptron there. It finds a
+solution, or a convex combination x of the rows with length at most 1/(11 m), and that makes the ellipsoid smaller by a
+constant factor. It can never be smaller than the solutions: there is a bound on the number of rescalings.
+
+Why. Let c_i be the rows in the new coordinates, of length 1. A solution y in the ellipsoid has 0 <= <c_i, y> <= 1, and
+if eps = ||sum x_i c_i||, then sum x_i <c_i, y>^2 <= sum x_i <c_i, y> <= eps. So for every t > 0
+
+    ||y||^2 + t sum x_i <c_i, y>^2 <= 1 + t eps,
+
+which is a new ellipsoid. Its det R has grown by the factor prod (1 + t lambda_j)/(1 + t eps), where the lambda_j are
+the eigenvalues of sum x_i c_i c_i', of sum 1. The paper takes t = 1: the factor is at least 2/(1 + eps)^m, which is
+above 2 e^(-1/11) once eps <= 1/(11 m). Here t is the best of 1, 2, 4, ...: never worse, and many times better where
+the rows press on the solutions from all sides. If some solution has margin rho, the solutions contain a ball of radius
+rho/(1 + rho), so log det R is at most 2 m log(1 + 1/rho): there are at most 3.33 m log(1 + 1/rho) rescalings.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from novikoff.prove.inequalities.search.methods import Found, Limits, Proofs
+from novikoff.prove.inequalities.search.smooth import smooth_steps
+from novikoff.prove.inequalities.search.system import ROUNDING, System
+from novikoff.prove.separable.points import Floats
+
+# What every rescaling adds to log det R at the least.
+LEAST_GAIN = math.log(2) - 1 / 11
+STEPS = 2.0 ** np.arange(41)
+# Seconds for the last attempt at an exact combination.
+LAST_ATTEMPT = 10.0
+
+
+class Seen(NamedTuple):
+    """The rows in the coordinates of an ellipsoid, divided by their `lengths` there."""
+
+    rows: Floats
+    lengths: Floats
+
+
+class Growth(NamedTuple):
+    """How much log det R would grow, and the new axes, in the old coordinates."""
+
+    gain: float
+    axes: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid:
+    """The set {axes v: ||v|| <= 1}, with R = (axes axes')^-1. It holds every solution of length at most 1.
+
+    Keeping the axes instead of R halves the digits that are lost: their condition is 1/rho where R's is 1/rho^2.
+    """
+
+    axes: Floats
+    log_det: float = 0.0
+
+    @classmethod
+    def ball(cls, dimension: int) -> "Ellipsoid":
+        return cls(np.eye(dimension))
+
+    def see(self, unit_rows: Floats) -> Seen:
+        rows = unit_rows @ self.axes
+        lengths = np.linalg.norm(rows, axis=1)
+        return Seen(rows / np.maximum(lengths, 1e-300)[:, None], lengths)
+
+    def grown(self, growth: Growth) -> "Ellipsoid":
+        return Ellipsoid(self.axes @ growth.axes, self.log_det + growth.gain)
+
+    def is_blurred(self, seen: Seen) -> bool:
+        """Whether some row is nothing but rounding in the coordinates of the ellipsoid."""
+        return bool(seen.lengths.min() < 64 * ROUNDING * np.linalg.norm(self.axes))
+
+    def margin_at_most(self) -> float:
+        """If a solution has margin rho, log det R <= 2 m log(1 + 1/rho)."""
+        exponent = self.log_det / (2 * len(self.axes))
+        return 1 / math.expm1(exponent) if exponent > 0 else math.inf
+
+
+def growth(seen: Seen, weights: Floats) -> Growth:
+    """What a convex combination of the rows does to the ellipsoid, with the best t."""
+    m = seen.rows.shape[1]
+    eps = float(np.linalg.norm(weights @ seen.rows))
+    eigenvalues, vectors = np.linalg.eigh((seen.rows.T * weights) @ seen.rows)
+    spectrum = np.maximum(eigenvalues, 0.0)
+    gains = np.log1p(STEPS[:, None] * spectrum).sum(axis=1) - m * np.log1p(STEPS * eps)
+    best = int(np.argmax(gains))
+    t = STEPS[best]
+    return Growth(float(gains[best]), vectors * np.sqrt((1 + t * eps) / (1 + t * spectrum)))
+
+
+def combined_margin_at_most(seen: Seen, weights: Floats) -> float:
+    """A unit solution y with margin rho has eps >= sum x_i <c_i, y> >= rho sum x_i / length_i."""
+    total = float((weights / seen.lengths).sum())
+    return float(np.linalg.norm(weights @ seen.rows)) / total
+
+
+def rounding_of_a_margin(unit_rows: Floats) -> float:
+    """What rounding can do to the length of a convex combination of rows that have length 1 up to rounding."""
+    return 4 * (sum(unit_rows.shape) + 8) * ROUNDING
+
+
+def rescaled(system: System, limits: Limits, last_attempt: float = LAST_ATTEMPT) -> Found:
+    """The rescaled perceptron with a smooth inner loop, until a solution, a proof, or the end of float64.
+
+    There an exact combination is tried once more, for `last_attempt` seconds.
+    """
+    ellipsoid, bound = Ellipsoid.ball(system.dimension), math.inf
+    seen = ellipsoid.see(system.unit)
+    dual: Floats | None = None
+    shortest = math.inf
+    potential = [0.0]
+    iterations = 0
+    proofs = Proofs(system, limits, first=2)
+    while True:
+        x, weights, grown, steps = _inner(seen, ellipsoid, limits, proofs, iterations)
+        iterations += steps
+        bound = min(bound, combined_margin_at_most(seen, weights))
+        weights = weights / seen.lengths
+        length = float(np.linalg.norm(weights @ system.unit)) / float(weights.sum())
+        if length < shortest:
+            dual, shortest = weights, length
+        if grown is not None:
+            ellipsoid = ellipsoid.grown(grown)
+            seen = ellipsoid.see(system.unit)
+            bound = min(bound, ellipsoid.margin_at_most())
+            potential.append(ellipsoid.log_det)
+        combination = proofs.attempt(len(potential), weights) if x is None else None
+        stopped = limits.reached(bound)
+        if not stopped and (grown is None or bound < ROUNDING or ellipsoid.is_blurred(seen)):
+            stopped = "the margin, if there is one, is too small for float64"
+            if x is None and combination is None and last_attempt:
+                combination = system.cancelling(weights, limits.clock.within(last_attempt))
+        if x is not None or combination or stopped:
+            history = (iterations, len(potential) - 1, tuple(potential))
+            return Found("rescaled", x, combination, dual, *history, stopped, bound)
+
+
+def _inner(
+    seen: Seen, ellipsoid: Ellipsoid, limits: Limits, proofs: Proofs, before: int
+) -> tuple[Floats | None, Floats, Growth | None, int]:
+    """Smooth steps until a solution, or until a rescaling gains enough: that, the weights, and how many steps.
+
+    A rescaling is tried once eps is below 1/(2 m), and whenever it has become a fifth smaller. Below 1/(11 m) it gains
+    enough, so that happens within 28 m sqrt(2 log n) steps. Where it does not, float64 has come to its end.
+    """
+    n, m = seen.rows.shape
+    most = 28 * m * math.sqrt(2 * math.log(n)) + 10
+    next_try = 1 / (2 * m)
+    for k, step in enumerate(smooth_steps(seen.rows)):
+        if step.smallest > 0 and proofs.solves(before + k, y := ellipsoid.axes @ step.y):
+            return y, step.weights, None, k
+        if step.length <= next_try:
+            found = growth(seen, step.weights)
+            if found.gain >= LEAST_GAIN:
+                return None, step.weights, found, k + 1
+            next_try = 0.8 * step.length
+        if k > most or (k % 64 == 0 and limits.reached(math.inf)):
+            return None, step.weights, None, k
+    raise AssertionError("the steps go on for ever")

@@ -1,0 +1,164 @@
+"""A system of strict inequalities Ax > 0: its rows, and what can be proved about them in exact arithmetic."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.prove.exact.algebra import as_whole
+from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.floats import power_of_two
+from novikoff.prove.inequalities.check import Combination, exact_sum, read_rows
+from novikoff.prove.separable.points import Floats, Points
+from novikoff.prove.separable.products import signs_of_products
+from novikoff.prove.separable.proofs import as_whole_floats
+from novikoff.prove.separable.search.faces import Answer, Face, decide
+
+ROUNDING = 2.0**-52
+# Stands for the exponent of 0: below that of every float.
+NOTHING = -(2**20)
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """The rows of A, as they were given.
+
+    The methods see `unit`, the rows divided by their lengths. What they find is proved on the rows themselves, which
+    are exact: a float is a rational number.
+    """
+
+    rows: Floats
+
+    @classmethod
+    def of(cls, A: Any) -> "System":
+        return cls(read_rows(A))
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.rows.shape[0])
+
+    @property
+    def dimension(self) -> int:
+        return int(self.rows.shape[1])
+
+    @cached_property
+    def first_zero_row(self) -> int | None:
+        """A row of zeros has no positive product with anything."""
+        zeros = np.flatnonzero(~self.rows.any(axis=1))
+        return int(zeros[0]) if len(zeros) else None
+
+    @cached_property
+    def unit(self) -> Floats:
+        """The rows divided by their lengths."""
+        shrunk = self.rows / np.abs(self.rows).max(axis=1, keepdims=True)
+        return np.asarray(shrunk / np.linalg.norm(shrunk, axis=1, keepdims=True))
+
+    # -- proofs -------------------------------------------------------------------------------------------------------
+
+    def is_solved_by(self, x: Sequence[Any] | NDArray[Any]) -> bool:
+        """Whether every row has a positive product with x, exactly."""
+        return self.first_violated(x) is None
+
+    def first_violated(self, x: Sequence[Any] | NDArray[Any]) -> int | None:
+        """The first row whose product with x is not positive, exactly; None if x solves all."""
+        violated = signs_of_products(self._even_rows.points, [*_as_whole(x), 0]) <= 0
+        return int(np.argmax(violated)) if violated.any() else None
+
+    def is_cancelled_by(self, combination: Combination) -> bool:
+        """Whether the rows, times their positive weights, add up to 0, exactly."""
+        return not any(exact_sum(self.rows, combination)[0])
+
+    def weighted(self, weights: Floats) -> Combination:
+        """The combination that weights of the unit rows stand for, in whole weights of the rows themselves.
+
+        What is lighter than 2^-60 of the heaviest counts nothing.
+        """
+        exponents = np.frexp(np.abs(self.rows).max(axis=1))[1]
+        shares = weights / np.linalg.norm(np.ldexp(self.rows, -exponents[:, None]), axis=1)
+        whole = [round(share * 2.0**60) for share in (shares / shares.max()).tolist()]
+        used = [i for i, weight in enumerate(whole) if weight > 0]
+        return Combination(tuple(used), tuple(as_whole([whole[i] * power_of_two(-int(exponents[i])) for i in used])))
+
+    def cancelling(self, weights: Floats, clock: Clock) -> Combination | None:
+        """The exact combination that approximate weights point to, if there is one among the rows that they weigh.
+
+        The heaviest rows come first: fewer are decided faster, and in rationals if need be.
+        """
+        count = min(self.n_rows, 3 * (self.dimension + 1))
+        heaviest = np.sort(np.argpartition(-weights, count - 1)[:count])
+        weighed = np.flatnonzero(weights > 1e-9 * weights.max())
+        for which in (heaviest, weighed) if len(weighed) > count else (heaviest,):
+            if combination := self._combination(which, self._decided(which, clock)):
+                return combination
+        return None
+
+    def decided(self, clock: Clock) -> tuple[Sequence[int] | None, Combination | None]:
+        """Cutting planes in floats, then Wolfe's algorithm in rationals: a solution, or a combination, or neither."""
+        everything = np.arange(self.n_rows)
+        answer = self._decided(everything, clock)
+        if answer.vector is None:
+            return None, self._combination(everything, answer)
+        exponents = self._even.columns.tolist()
+        pairs = zip(answer.vector, exponents, strict=False)
+        x = as_whole([value * power_of_two(-exponent) for value, exponent in pairs])
+        return (x if self.is_solved_by(x) else None), None
+
+    def _decided(self, which: NDArray[np.int64], clock: Clock) -> Answer:
+        return decide(Face(self._even.points, which), clock)
+
+    def _combination(self, which: NDArray[np.int64], answer: Answer) -> Combination | None:
+        if answer.obstruction is None:
+            return None
+        rows = which[answer.obstruction.rows]
+        exponents = self._even.rows[rows].tolist()
+        pairs = zip(answer.obstruction.weights, exponents, strict=True)
+        weights = as_whole([weight * power_of_two(-exponent) for weight, exponent in pairs])
+        ascending = sorted(zip(rows.tolist(), weights, strict=True))
+        combination = Combination(tuple(row for row, _ in ascending), tuple(weight for _, weight in ascending))
+        return combination if self.is_cancelled_by(combination) else None
+
+    @cached_property
+    def _even_rows(self) -> "_Even":
+        return _evened(self.rows, with_columns=False)
+
+    @cached_property
+    def _even(self) -> "_Even":
+        return _evened(self.rows, with_columns=True)
+
+
+class _Even(NamedTuple):
+    """The same system, row i divided by 2^rows[i] and column j by 2^columns[j]."""
+
+    points: Points
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+
+
+def _evened(matrix: Floats, *, with_columns: bool) -> _Even:
+    """Divide rows, and columns if asked, by powers of two until their largest entries are about 1.
+
+    Powers of two round nothing, so that nothing of the proof is lost. Where an entry would underflow, the columns, and
+    if need be the row, stay as they are.
+    """
+    rows, columns = (np.zeros(count, dtype=np.int64) for count in matrix.shape)
+    size = np.where(matrix == 0, NOTHING, np.frexp(matrix)[1].astype(np.int64))
+    for _ in range(3 if with_columns else 1):
+        rows = np.where(matrix.any(axis=1), (size - columns).max(axis=1, initial=NOTHING), 0)
+        if with_columns:
+            columns = np.where(matrix.any(axis=0), (size - rows[:, None]).max(axis=0), 0)
+    shifts = rows[:, None] + columns
+    underflows = (np.ldexp(np.ldexp(matrix, -shifts), shifts) != matrix).any(axis=1)
+    if with_columns and underflows.any():
+        return _evened(matrix, with_columns=False)
+    shifts[underflows], rows[underflows] = 0, 0
+    return _Even(Points(np.ldexp(matrix, -shifts), np.ones(len(matrix), dtype=np.int8), 0.0), rows, columns)
+
+
+def _as_whole(x: Sequence[Any] | NDArray[Any]) -> list[int]:
+    """Floats or whole numbers, in the same proportions, as whole numbers."""
+    if isinstance(x, np.ndarray) and x.dtype.kind == "f":
+        return as_whole_floats(x)
+    return [int(v) for v in x]

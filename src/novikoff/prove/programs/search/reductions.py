@@ -1,0 +1,123 @@
+"""Separation is a linear program, and a linear program is a separation: the third note's two remarks, made precise."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.features.fold import signs
+from novikoff.prove.programs.program import Vector, read_program
+from novikoff.prove.programs.search.homogeneous import kernel_basis, rank_of
+
+
+class LinearProgram(NamedTuple):
+    """The arguments of `linprog`, in its order: call `linprog(*program)`."""
+
+    c: Vector
+    A_ub: Vector | None = None
+    b_ub: Vector | None = None
+    A_eq: Vector | None = None
+    b_eq: Vector | None = None
+    bounds: Any = (0, None)
+
+
+def separation_as_program(X: Any, y: ArrayLike, fit_intercept: bool = True) -> LinearProgram:
+    """The program whose optimum is -1 if a plane separates the examples strictly, and 0 if none does.
+
+    The note's own program asks for y (<w, x> + b) >= 0, and w = 0, b = 0 solves it whatever the examples are. Here the
+    least score t is made large instead: maximise t where y (<w, x> + b) >= t for all examples and t <= 1. Zero weights
+    have t = 0, and a plane with a positive least score can be scaled to t = 1. The variables are w, then b if there is
+    an intercept, then t.
+
+    >>> from novikoff.prove.programs.search.linprog import linprog
+    >>> linprog(*separation_as_program([[0.0], [1.0], [3.0]], [-1, -1, 1])).fun
+    -1.0
+    >>> linprog(*separation_as_program([[0.0], [1.0], [3.0]], [-1, 1, -1])).fun
+    0.0
+    """
+    matrix = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    labels = signs(y)
+    if matrix.ndim != 2 or len(matrix) != len(labels):
+        raise ValueError(f"X has shape {matrix.shape} and y has {len(labels)} labels; give one label a row")
+    folded = np.column_stack([matrix, np.ones(len(matrix))]) if fit_intercept else matrix
+    A: Vector = np.hstack([-labels[:, None] * folded, np.ones((len(folded), 1))])
+    d = folded.shape[1]
+    bounds = [(None, None)] * d + [(None, 1.0)]
+    return LinearProgram(np.append(np.zeros(d), -1.0), A, np.zeros(len(A)), None, None, bounds)
+
+
+@dataclass(frozen=True, eq=False)
+class Separation:
+    """Examples in `X` with labels in `y`; a plane through the origin separates them if and only if the program has a
+    point that obeys its inequalities strictly and costs less than the value asked for.
+
+    `point` takes the plane's weights to that point, and `weights` goes the other way.
+    """
+
+    X: Vector
+    y: NDArray[np.int8]
+    start: Vector
+    directions: Vector
+
+    def point(self, weights: ArrayLike) -> Vector:
+        """The point of the program that a separating plane stands for."""
+        *v, t = np.asarray(weights, dtype=np.float64)
+        if t <= 0:
+            raise ValueError(f"the last weight is {t}; a plane that separates these examples has a positive one")
+        found: Vector = self.start + self.directions @ (np.asarray(v) / t)
+        return found
+
+    def weights(self, point: ArrayLike) -> Vector:
+        """The plane that a point of the program stands for."""
+        v = np.linalg.lstsq(self.directions, np.asarray(point, dtype=np.float64) - self.start, rcond=None)[0]
+        return np.append(v, 1.0)
+
+
+def program_as_separation(
+    c: Any,
+    A_ub: Any = None,
+    b_ub: Any = None,
+    A_eq: Any = None,
+    b_eq: Any = None,
+    bounds: Any = (0, None),
+    *,
+    value: float | None = None,
+) -> Separation:
+    """The examples that a plane through the origin separates if and only if some x obeys the program strictly.
+
+    With unknown weights (x, t), the inequality a.x < b is the example (a, -b) on the negative side, a lower bound
+    x_j > l is (e_j, -l) on the positive one, c.x < value is (c, -value) on the negative one, and (0, 1) on the positive
+    one says t > 0. Equations are solved first, by QR: x = start + directions v, with v in place of x. Without a value
+    only the constraints are asked for. Bisection over the value, with a perceptron to separate, finds the optimum of
+    any program that has a strict point; a program without one, such as 0 <= x <= 0, is no separation, and `linprog`
+    goes another way.
+
+    >>> problem = program_as_separation([-1.0], A_ub=[[2.0]], b_ub=[6.0], value=-2.5)
+    >>> problem.X.tolist(), problem.y.tolist()
+    ([[2.0, -6.0], [1.0, 0.0], [-1.0, 2.5], [0.0, 1.0]], [-1, 1, -1, 1])
+    >>> problem.point([2.8, 1.0]).tolist()
+    [2.8]
+    """
+    program = read_program(c, A_ub, b_ub, A_eq, b_eq, bounds)
+    start, directions = _solve_equations(program.A_eq, program.b_eq)
+    n = len(program.c)
+    low, high = np.flatnonzero(np.isfinite(program.lower)), np.flatnonzero(np.isfinite(program.upper))
+    cost, limit = (np.zeros((0, n)), []) if value is None else (program.c[None, :], [float(value)])
+    rows = np.vstack([program.A_ub, np.eye(n)[low], np.eye(n)[high], cost])
+    limits = np.concatenate([program.b_ub, program.lower[low], program.upper[high], limit])
+    X = np.column_stack([rows @ directions, rows @ start - limits])
+    sides = [-1] * len(program.A_ub) + [1] * len(low) + [-1] * (len(high) + len(cost))
+    positive = np.append(np.zeros(directions.shape[1]), 1.0)
+    return Separation(np.vstack([X, positive]), np.array([*sides, 1], dtype=np.int8), start, directions)
+
+
+def _solve_equations(A: Vector, b: Vector) -> tuple[Vector, Vector]:
+    """Some solution, and a basis of the directions in which one may leave it."""
+    n = A.shape[1]
+    if len(A) == 0:
+        return np.zeros(n), np.eye(n)
+    start: Vector = np.linalg.lstsq(A, b, rcond=None)[0].astype(np.float64)
+    if not np.allclose(A @ start, b, rtol=1e-9, atol=1e-9 * max(float(np.abs(b).max()), 1e-300)):
+        raise ValueError("the equations contradict each other: A_eq x = b_eq has no solution")
+    return start, kernel_basis(A, rank_of(A))

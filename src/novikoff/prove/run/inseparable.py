@@ -1,0 +1,229 @@
+"""How many mistakes on data that no plane need separate (Freund and Schapire 1999, Theorem 2).
+
+Take any unit vector u and any gamma > 0, and let d_i = max(0, gamma - y_i <u, x_i>) be what example i lacks of the
+margin gamma, D = sqrt(sum d_i^2). In T passes over the examples, in any order, a perceptron makes at most
+((R + sqrt(T) D)/gamma)^2 mistakes: every mistake makes progress gamma - d_i, and Cauchy and Schwarz bound the sum of
+the d_i over k mistakes by sqrt(k T) D.
+
+With v = u/gamma, z_i = y_i x_i and xi_i = max(0, 1 - <z_i, v>) that is f(v)^2, with f(v) = R ||v|| + sqrt(T) ||xi||: a
+convex function, so the best u and gamma can be found. Both norms are suprema of linear functions, and exchanging
+minimum and maximum gives the dual: the smallest f is the largest sum of a over all a >= 0 with ||a|| <= sqrt(T) and
+||sum a_i z_i|| <= R. Every such a proves that no u and gamma promise less:
+f(v) >= R ||v|| + sum a_i (1 - <z_i, v>) >= sum a_i.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.optimize import brentq
+
+from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most, down, up
+from novikoff.prove.separable.margin import Separator, radius
+from novikoff.prove.separable.points import Points
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FreundSchapireBound:
+    """The most mistakes that a perceptron can make in `passes` passes over the data, separable or not.
+
+    `value` is ((R + sqrt(T) D)/gamma)^2, rounded up, and `bound` its whole part. `separator` (of unit length in the
+    folded space), `margin` gamma and `deviation` D are what it was computed with, `radius` is R. No unit vector and
+    gamma give less than `lower`; after a search the two are close, and `gap` says how close. For a plane that was
+    given `lower` is as true, but there is no search, and it may be far below.
+
+    When the best is gamma without limit, every example may be a mistake in every pass: `value` is T times their
+    number, `separator` is None, and `margin` and `deviation` are infinite.
+    """
+
+    bound: int
+    value: float
+    lower: float
+    separator: Separator | None
+    margin: float
+    deviation: float
+    radius: float
+    passes: int
+
+    @property
+    def gap(self) -> float:
+        """How far `value` may be from the smallest there is, relatively."""
+        return (self.value - self.lower) / self.value
+
+    def __str__(self) -> str:
+        mistakes = f"At most {self.bound:,} mistake{'s' if self.bound != 1 else ''}"
+        passes = "one pass" if self.passes == 1 else f"{self.passes:,} passes"
+        if self.separator is None:
+            why = "one for every example seen"
+        else:
+            formula = "((R + D)/gamma)^2" if self.passes == 1 else "((R + sqrt(T) D)/gamma)^2"
+            why = (
+                f"{formula} <= {at_most(self.value)} with R = {self.radius:.6g}, D = {self.deviation:.6g} "
+                f"and gamma = {self.margin:.6g}"
+            )
+        return f"{mistakes} in {passes}: {why}. No plane and margin promise less than {at_least(self.lower)}."
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledPoints:
+    """The points z_i = y_i (x_i, 1) as the rows of Z, dense or CSR, all divided by 2^exponent so that R is about 1.
+
+    f does not notice that, and nothing overflows. It and its dual are computed here, for any v and any a. `lowest` is a
+    number not above the exact R, `radius` one not below.
+    """
+
+    Z: Any
+    terms: int  # of the longest sum in a product with a row
+    radius: float
+    exponent: int
+    passes: int
+    fit_intercept: bool
+
+    @classmethod
+    def of(cls, X: Any, y: ArrayLike, passes: int, fit_intercept: bool) -> "ScaledPoints":
+        points = Points.of(X, y, fit_intercept)
+        R = radius(points.rows, fit_intercept)
+        exponent = math.frexp(R)[1] if R else 0
+        sign = np.ldexp(points.signs.astype(np.float64), -max(exponent, -1000))[:, None]
+        constants = sign if fit_intercept else np.empty((points.n_points, 0))
+        if points.is_sparse:
+            Z = sparse.hstack([points.rows.multiply(sign), sparse.csr_matrix(constants)], format="csr")
+            Z.sum_duplicates()
+            terms = int(np.diff(Z.indptr).max())
+        else:
+            Z = np.empty((points.n_points, points.rows.shape[1] + int(fit_intercept)))
+            np.multiply(points.rows, sign, out=Z[:, : points.rows.shape[1]])
+            Z[:, points.rows.shape[1] :] = constants
+            terms = Z.shape[1]
+        if exponent < -1000:  # in two steps, because 2^-exponent would overflow
+            Z = Z * 2.0 ** (-1000 - exponent)
+        return cls(Z, terms, math.ldexp(R, -exponent), exponent, passes, fit_intercept)
+
+    @property
+    def lowest(self) -> float:
+        return self.radius * (1 - 4 * (self.Z.shape[1] + 8) * UNIT_ROUNDOFF)
+
+    @property
+    def root(self) -> float:
+        """sqrt(T)"""
+        return math.sqrt(self.passes)
+
+    def folded(self, separator: Separator, margin: float | None) -> Floats:
+        """v = u/gamma, for the best gamma if none is given."""
+        if len(separator.weights) != self.Z.shape[1] - self.fit_intercept:
+            columns = self.Z.shape[1] - self.fit_intercept
+            raise ValueError(f"the separator is for rows of {len(separator.weights)} numbers, but X has {columns}")
+        if not self.fit_intercept and separator.bias != 0:
+            raise ValueError(f"the separator has bias {separator.bias}, but without an intercept it must be 0")
+        v = separator.folded if self.fit_intercept else separator.weights
+        u = v / np.abs(v).max()
+        u = u / np.linalg.norm(u)
+        if margin is None:
+            return u * self.best_length(self.Z @ u, 1.0)
+        fraction, exponent = math.frexp(margin)
+        if self.exponent - exponent > 450:
+            raise ValueError(f"margin={margin!r} is so small beside the examples that the bound is no finite number")
+        return u * math.ldexp(1 / fraction, self.exponent - exponent)
+
+    def slack(self, products: Floats) -> Floats:
+        """xi, from the products <z, v>."""
+        return np.maximum(1.0 - products, 0.0)
+
+    def best_length(self, products: Floats, length: float) -> float:
+        """The t >= 0 with the smallest f(t v), where the slope in t changes its sign; from <z, v> and ||v||."""
+
+        def slope(t: float) -> float:
+            xi = self.slack(t * products)
+            missing = float(np.linalg.norm(xi))
+            return self.radius * length - (self.root * float(products @ xi) / missing if missing else 0.0)
+
+        if slope(0.0) >= 0:
+            return 0.0
+        high = self.root * math.sqrt(len(products)) / (self.radius * length)  # there f is above f(0)
+        if products.min() > 0 and (end := 1 / float(products.min())) <= high:
+            high = end * (1 - 1e-12)
+            if slope(high) <= 0:  # it jumps up where the last slack vanishes
+                return end
+        return float(brentq(slope, 0.0, high, xtol=1e-14 * high, rtol=1e-14))
+
+    def total(self, weights: Floats) -> Floats:
+        """The sum of all points, each times its weight.
+
+        Block by block, because the rounding of a sum grows with its number of terms; see `_reach`.
+        """
+        total = np.zeros(self.Z.shape[1])
+        for at in range(0, len(weights), self._block):
+            total += self.Z[at : at + self._block].T @ weights[at : at + self._block]
+        return total
+
+    @property
+    def _block(self) -> int:
+        return max(1024, math.isqrt(self.Z.shape[0]))
+
+    def at_most(self, v: Floats) -> tuple[float, float]:
+        """A number not below f(v), and one not below ||xi||.
+
+        A product of m terms, in whatever order it is summed, is off by at most m u sum |z_ij v_j| <= m u R ||v|| to
+        first order (u the unit roundoff); m + 8 also pays for the second order, for the subtraction from 1 and for
+        what underflows. So each xi_i is raised by that. Lengths are off by a few u, because `fsum` adds exactly.
+        """
+        length = _length(v) * (1 + 8 * UNIT_ROUNDOFF)
+        error = (self.terms + 8) * UNIT_ROUNDOFF * (1 + self.radius * length)
+        missing = _length(self.slack(self.Z @ v - error)) * (1 + 8 * UNIT_ROUNDOFF)
+        return up(up(self.radius * length) + up(up(up(self.root)) * missing)), missing
+
+    def at_least(self, a: Floats) -> float:
+        """A number not above any f(v), from weights a >= 0 that are not all 0, scaled to be feasible in the dual."""
+        reach = self._reach(a)
+        scale = min(self.root / _length(a), self.lowest / reach if reach else math.inf)
+        return math.fsum(a) * scale * (1 - 16 * UNIT_ROUNDOFF)
+
+    def _reach(self, a: Floats) -> float:
+        """A number not below ||sum a_i z_i||.
+
+        The computed sum is off by at most m u sum a_i ||z_i|| <= m u R sum a_i, where m is the length of a block plus
+        the number of blocks; m + 8 pays for the rest.
+        """
+        m = self._block + a.size // self._block + 8
+        return _length(self.total(a)) * (1 + 8 * UNIT_ROUNDOFF) + m * UNIT_ROUNDOFF * self.radius * math.fsum(a)
+
+    @property
+    def nothing_helps(self) -> bool:
+        """Whether v = 0 is certainly the best: weights sqrt(T/n) are feasible in the dual, and their sum is f(0)."""
+        n = self.Z.shape[0]
+        return self.root * self._reach(np.ones(n)) * (1 + 8 * UNIT_ROUNDOFF) <= math.sqrt(n) * self.lowest
+
+    def result(self, v: Floats, a: Floats, margin: float | None) -> FreundSchapireBound:
+        n = self.Z.shape[0]
+        examples = self.passes * n
+        R = math.ldexp(self.radius, self.exponent)
+        if self.nothing_helps:
+            lower = float(examples) if float(examples) <= examples else down(float(examples))
+        else:
+            best = max(self.at_least(weights) for weights in (a, np.ones(n)) if weights.any())
+            lower = down(best * best)
+        f, missing = self.at_most(v)
+        value = up(f * f)
+        if not v.any() or (margin is None and value >= examples):
+            value = float(examples) if float(examples) >= examples else up(float(examples))
+            return FreundSchapireBound(examples, value, lower, None, math.inf, math.inf, R, self.passes)
+        length = _length(v)
+        u = v / length
+        line = Separator(u[:-1], float(u[-1])) if self.fit_intercept else Separator(u)
+        gamma = math.ldexp(1 / length, self.exponent) if margin is None else float(margin)
+        deviation = up(missing * gamma) if missing else 0.0
+        return FreundSchapireBound(math.floor(value), value, lower, line, gamma, deviation, R, self.passes)
+
+
+def _length(vector: Floats) -> float:
+    """The length of a vector, right up to a few roundings: scaled, and summed exactly."""
+    largest = float(np.abs(vector).max(initial=0.0))
+    if largest == 0:
+        return 0.0
+    scaled = vector / largest
+    return largest * math.sqrt(math.fsum(scaled * scaled))

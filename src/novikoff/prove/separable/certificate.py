@@ -1,0 +1,315 @@
+"""A certificate: what was found about the separability of data, in a form that anyone can check.
+
+It has *claims* and *witnesses*. From the data and the witnesses alone every claim can be derived, in exact arithmetic
+(for kernels that are powers of e, in balls): that is how a certificate is made, and how `check` tests it. The checker
+shares nothing with the search that found the witnesses. `docs/certificates.md` has the format and the rules.
+"""
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.engine.rounding import at_least, at_most, decimal_digits
+from novikoff.prove.exact.floats import scaled_floats
+from novikoff.prove.separable.margin import Separator
+from novikoff.prove.separable.question import Verdict
+from novikoff.prove.separable.subject import Subject
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+
+
+class Bracket(NamedTuple):
+    """A number lies between these two."""
+
+    lower: float
+    upper: float
+
+    @property
+    def gap(self) -> float:
+        """How far they are from each other, relative to the upper one."""
+        lower, upper = self
+        return (upper - lower) / upper if 0 < upper < math.inf else (0.0 if upper == 0 else 1.0)
+
+    @property
+    def words(self) -> str:
+        """Rounded to the safe sides; how well the number is known, if that is less than usual."""
+        if not self.lower:
+            return f"at most {at_most(self.upper)}"
+        wide = f" (known to within {at_most(100 * self.gap, 2)} %)" if self.gap > USUAL_GAP else ""
+        return f"between {at_least(self.lower, 8)} and {at_most(self.upper, 8)}{wide}"
+
+
+class Support(NamedTuple):
+    """The rows that fix the margin, with weights of sum 1 (up to rounding); with many classes, against which rival."""
+
+    rows: tuple[int, ...]
+    weights: tuple[float, ...]
+    rivals: tuple[Any, ...] | None = None
+
+
+class Obstruction(NamedTuple):
+    """Rows whose combination y x, with these positive whole weights, is 0: nothing separates them."""
+
+    rows: tuple[int, ...]
+    weights: tuple[int, ...]
+    rivals: tuple[Any, ...] | None = None
+
+    def terms(self, most: int) -> str:
+        """The combination, row by row; of many rows the first ones."""
+        parts = [f"{weight:,} x row {row}" for row, weight in zip(self.rows[:most], self.weights[:most], strict=True)]
+        if self.rivals is not None:
+            parts = [f"{part} against {rival}" for part, rival in zip(parts, self.rivals[:most], strict=True)]
+        more = [f"{len(self.rows) - most} more"] if len(self.rows) > most else []
+        return " + ".join([*parts, *more])
+
+
+class Divergence(NamedTuple):
+    """A coefficient that logistic regression sends to infinity, and why its sign is what it is.
+
+    `sign` is "+inf", "-inf" or "sign undetermined". `rows` and `weights` combine to the coordinate (Farkas), which
+    rules the other sign out; `witnesses` are weak separators with either sign.
+    """
+
+    sign: str
+    rows: tuple[int, ...] = ()
+    weights: tuple[int, ...] = ()
+    scale: int = 1
+    witnesses: tuple[tuple[int, ...], ...] = ()
+
+
+SIGNS = ("+inf", "-inf", "sign undetermined")
+
+
+class Planes(NamedTuple):
+    """One weight vector and bias a class, with ||(W, b)|| = 1; the largest score wins."""
+
+    weights: NDArray[np.float64]
+    biases: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Witnesses:
+    """What a search has found, and a check needs: each alone proves nothing until it is tried on the data.
+
+    `vector` separates; `coefficients` do so in the space of a kernel, as those of the points. The `support` is a convex
+    combination of points, the `obstruction` a combination that is 0, the `weak_separator` has no point on its wrong
+    side (for a kernel: coefficients). `spans` says that the obstruction is claimed to span all points.
+    """
+
+    vector: tuple[int, ...] | None = None
+    coefficients: tuple[int, ...] | None = None
+    support: Support | None = None
+    obstruction: Obstruction | None = None
+    spans: bool = False
+    weak_separator: tuple[int, ...] | None = None
+    divergences: Mapping[Any, Divergence] | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Certificate(Subject):
+    """Whether the data are linearly separable, with what margin, and why one should believe it.
+
+    `vector` is the separator in the folded space, in whole numbers and of any length; `separator` is the same in
+    floats, of length 1. `coefficients` are those of a separator in feature space. `diverging` tells which coefficients
+    logistic regression sends to infinity. `arithmetic` is "exact", or "balls" for margins in the space of a kernel
+    whose values are powers of e; "float64" where a time limit ended the search before anything was proved.
+    """
+
+    verdict: Verdict
+    arithmetic: str
+    margin: Bracket
+    geometric_margin: float
+    radius: float
+    mistake_bound: int | None
+    vector: tuple[int, ...] | None = None
+    coefficients: tuple[int, ...] | None = None
+    support: Support | None = None
+    obstruction: Obstruction | None = None
+    weak_separator: tuple[int, ...] | None = None
+    divergences: Mapping[Any, Divergence] | None = None
+
+    @property
+    def witnesses(self) -> Witnesses:
+        """What the claims rest on."""
+        return Witnesses(
+            self.vector,
+            self.coefficients,
+            self.support,
+            self.obstruction,
+            self.verdict is Verdict.OVERLAPPING,
+            self.weak_separator,
+            self.divergences,
+        )
+
+    # -- what it says -------------------------------------------------------------------------------------------------
+
+    @property
+    def separator(self) -> Separator | Planes | None:
+        """The widest plane found (unit length in the folded space); for many classes, one plane a class."""
+        if self.vector is None:
+            return None
+        unit = as_unit(self.vector)
+        if self.problem.has_one_plane:
+            return Separator(unit[:-1], unit[-1])
+        table = unit.reshape(len(self.classes), self.n_columns + 1)
+        return Planes(table[:, :-1], table[:, -1])
+
+    @property
+    def gap(self) -> float:
+        """How far the bounds of the margin are from each other, relative to the upper one."""
+        return self.margin.gap
+
+    @property
+    def diverging(self) -> dict[Any, str] | None:
+        """The columns whose logistic-regression coefficient is infinite, with its sign; None if not computed.
+
+        On overlapping data the maximum likelihood estimate exists, and none is infinite (Albert and Anderson 1984).
+        """
+        if self.divergences is None:
+            return {} if self.verdict is Verdict.OVERLAPPING and self.problem.has_one_plane else None
+        return {self.name_of(column): divergence.sign for column, divergence in self.divergences.items()}
+
+    def name_of(self, column: Any) -> Any:
+        """What a column is called: by its name if the data have names, else by its number."""
+        if column == "intercept" or self.feature_names is None:
+            return column
+        return self.feature_names[column]
+
+    def __str__(self) -> str:
+        sentences = (self._what(), self._how_wide(), self._why_not(), self._infinite())
+        return " ".join(filter(None, sentences))
+
+    @property
+    def space(self) -> str:
+        """Where the separator is looked for, in words."""
+        if self.kernel is None:
+            return ""
+        if self.kernel.form == "precomputed":
+            return "in the feature space of the kernel matrix as given"
+        return f"in the feature space of the {self.kernel}"
+
+    def _what(self) -> str:
+        data = f"These {self.n_rows:,} rows" + ("" if self.kernel is not None else f" of {self.n_columns:,} columns")
+        space = f"{self.space} " if self.space else ""
+        return f"{data} are {space}{self.verdict.value} ({self.arithmetic}): {self.meaning}."
+
+    @property
+    def meaning(self) -> str:
+        """What the verdict says, in words."""
+        if self.verdict is Verdict.SEPARABLE and self.margin.lower == 0 and self.is_by_theorem:
+            return "different points are always separable there, and no two with different labels are equal"
+        return self.problem.meaning(self.verdict, is_obstructed=self.obstruction is not None)
+
+    @property
+    def is_by_theorem(self) -> bool:
+        """Whether the kernel separates all different points, so that the verdict needs no witness."""
+        return self.kernel is not None and not self.kernel.is_rational
+
+    def _how_wide(self) -> str:
+        if self.verdict is Verdict.UNDECIDED:
+            if self.obstruction is not None or math.isinf(self.margin.upper):
+                return ""
+            tiny = _TRY_INEQUALITIES if self.problem.has_one_plane else ""
+            return f"No margin above {at_most(self.margin.upper)} is possible.{tiny}"
+        if self.verdict is not Verdict.SEPARABLE or self.margin.lower == 0:
+            return ""
+        plural = "" if self.mistake_bound == 1 else "s"
+        given = ", if the matrix is that of a kernel" if self.kernel and self.kernel.form == "precomputed" else ""
+        return (
+            f"The margin gamma lies {self.margin.words}, and the longest example has length R <= "
+            f"{at_most(self.radius)}, so a perceptron makes at most {self.problem.formula} = "
+            f"{self.mistake_bound:,} mistake{plural}{given}.{self._how_to_get_there()}"
+        )
+
+    def _how_to_get_there(self) -> str:
+        if not self.problem.has_one_plane or self.mistake_bound is None or self.mistake_bound < MANY_MISTAKES:
+            return ""
+        return " It may need so many; solve_inequalities on the rows y (x, 1) does not: it is made for tiny margins."
+
+    def _why_not(self) -> str:
+        if self.obstruction is None:
+            return ""
+        rows, weights, _ = self.obstruction
+        digits = decimal_digits(max(weights))
+        if digits > 12:
+            shown = ", ".join(map(str, rows[:12])) + (", ..." if len(rows) > 12 else "")
+            weighed = f"{self.problem.as_points}, with whole weights of up to {digits} digits"
+            return f"The proof: rows {shown}, {weighed}, cancel exactly."
+        return f"The proof: examples {self.problem.as_points} cancel exactly, {self.obstruction.terms(6)} = 0."
+
+    def _infinite(self) -> str:
+        if not self.diverging:
+            return ""
+        signs = ", ".join(f"{name} ({sign})" for name, sign in list(self.diverging.items())[:8])
+        more = f", and {len(self.diverging) - 8} more" if len(self.diverging) > 8 else ""
+        return f"Logistic regression has infinite estimates for: {signs}{more}."
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "verdict": f"{self.verdict.value} ({self.arithmetic})",
+            "margin": f"{at_least(self.margin.lower, 8)} to {at_most(self.margin.upper, 8)}",
+            "radius": f"at most {at_most(self.radius)}",
+            "mistakes at most": "no bound" if self.mistake_bound is None else f"{self.mistake_bound:,}",
+        }
+        rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in facts.items())
+        return f"<table><caption>{html.escape(str(self))}</caption>{rows}</table>"
+
+    # -- proof and files ----------------------------------------------------------------------------------------------
+
+    def check(self, X: Any, y: ArrayLike | None = None, *, encoding: "Encoding | None" = None) -> None:
+        """Derive every claim again from the data and the witnesses; raises `CertificateError` naming what differs.
+
+        X and y as they were certified, or the reader or batches alone. A table is encoded as the certificate says; if
+        an encoding is given, it must be that one.
+        """
+        from novikoff.prove.separable.check import check_certificate
+
+        check_certificate(self, X, y, encoding)
+
+    def to_json(self) -> str:
+        """The certificate as JSON; whole numbers that may be large are strings."""
+        from novikoff.prove.separable.files import to_json
+
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Certificate":
+        """The certificate that `to_json` wrote; raises `CertificateError` for anything else. It is not yet checked."""
+        from novikoff.prove.separable.files import from_json
+
+        return from_json(text)
+
+    @classmethod
+    def from_mistakes(cls, X: Any, y: ArrayLike, rows: ArrayLike, *, fit_intercept: bool = True) -> "Certificate":
+        """The certificate that a perceptron's own run on two classes is.
+
+        The counts of its mistakes are weights of a convex combination, ||w||/k: an upper bound on the margin. If it
+        converged, its weights separate, and give a lower one. `rows` has the row of every mistake, in any order.
+        """
+        from novikoff.prove.separable.conclude import certificate_from_mistakes
+
+        return certificate_from_mistakes(X, y, rows, fit_intercept)
+
+
+def as_unit(vector: Sequence[int]) -> NDArray[np.float64]:
+    """Whole numbers as floats, scaled to length 1."""
+    floats = scaled_floats(vector)
+    return floats / np.linalg.norm(floats)
+
+
+# Beyond so many mistakes, waiting for a perceptron is no plan.
+MANY_MISTAKES = 10**9
+
+# A bracket that is wider than what `certify` aims at by default says so.
+USUAL_GAP = 1e-6
+
+_TRY_INEQUALITIES = (
+    " solve_inequalities on the rows y (x, 1) may still find a separator: its rescaled perceptron is made for tiny "
+    "margins."
+)

@@ -1,0 +1,113 @@
+"""Proving a certificate again, from the data alone: derive what its witnesses prove, and compare every field."""
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from novikoff.data.batches import Records
+from novikoff.features.spool import comes_in_batches
+from novikoff.prove.exact.document import CertificateError
+from novikoff.prove.separable.certificate import Certificate
+from novikoff.prove.separable.conclude import InMemory, conclude
+from novikoff.prove.separable.examples import examples_from
+from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
+from novikoff.prove.separable.files import from_json, to_json
+from novikoff.prove.separable.question import Problem
+from novikoff.prove.separable.subject import Subject, difference, same
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+
+
+def check_certificate(
+    certificate: Certificate, X: Any, y: ArrayLike | None = None, encoding: "Encoding | None" = None
+) -> None:
+    """Raise `CertificateError`, naming what differs, unless the data and the witnesses prove every claim."""
+    claimed = _well_formed(certificate)
+    known = None if claimed.table is None else claimed.table.encoding.to_dict()
+    if encoding is not None and not same(encoding.to_dict(), known):
+        raise CertificateError("the certificate speaks of numbers from another encoding than the one given")
+    try:
+        derived = _derived(claimed, X, y)
+    except MemoryError as error:
+        raise CertificateError(f"the certificate is too large to be proved again in memory: {error}") from None
+    for where in difference(json.loads(to_json(claimed)), json.loads(to_json(derived))):
+        raise CertificateError(f"the certificate is not true of these data: {where}")
+
+
+def _well_formed(certificate: Certificate) -> Certificate:
+    """The certificate as a file of it would be read: what is made in Python is not believed, either."""
+    try:
+        text = to_json(certificate)
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise CertificateError(f"the certificate has values that no certificate has: {error}") from None
+    return from_json(text)
+
+
+def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
+    if comes_in_batches(X):
+        if y is not None or claimed.kernel is not None:
+            raise ValueError("batches have labels of their own, and are no kernel matrix: leave y out, or pass arrays")
+        _check_table(claimed, X)
+        try:
+            source = X if claimed.table is None else _records_of(X)
+            with examples_from(source, claimed.table, claimed.fit_intercept) as examples:
+                _check_subject(claimed, examples.subject)
+                return conclude(examples, claimed.witnesses)
+        except CertificateError:
+            raise
+        except ValueError as error:
+            raise CertificateError(f"the data are not those that were certified: {error}") from error
+    if y is None:
+        raise ValueError("y is missing: a matrix needs its labels; only a reader or batches have their own")
+    if claimed.table is not None:
+        raise CertificateError("the certificate speaks of a table; pass its reader, as in check(read(path, label=...))")
+    if claimed.kernel is not None:
+        space = InFeatureSpace.of(X, y, claimed.kernel, claimed.fit_intercept)
+        _check_subject(claimed, space.subject)
+        return conclude_kernel(space, claimed.witnesses)
+    data = InMemory.of(X, y, claimed.fit_intercept)
+    _check_subject(claimed, data.subject)
+    return conclude(data, claimed.witnesses)
+
+
+def _records_of(source: Any) -> Iterator[Records]:
+    """The records of a table; numbers that somebody has encoded are not the table."""
+    for item in source:
+        if not isinstance(item, Records):
+            raise CertificateError("the certificate speaks of a table, and numbers were given; pass the table's reader")
+        yield item
+
+
+def _check_table(claimed: Certificate, source: Any) -> None:
+    """Whether a table is given exactly if the certificate speaks of one, and the same column has the labels."""
+    is_table = bool(getattr(source, "is_table", False))
+    if is_table and claimed.table is None:
+        raise CertificateError("the certificate speaks of numbers, and does not say how a table becomes these")
+    if is_table and claimed.table is not None and source.label != claimed.table.label:
+        raise CertificateError(
+            f"the certificate speaks of the labels in {claimed.table.label!r}, but {source.label!r} was read as label"
+        )
+
+
+def _check_subject(claimed: Subject, found: Subject) -> None:
+    """Whether these are the data of the certificate: first what has a name, then the fingerprint of all."""
+    for name in ("n_rows", "n_columns", "classes", "feature_names", "problem", "fit_intercept"):
+        ours, theirs = getattr(found, name), getattr(claimed, name)
+        if not same(_listed(ours), _listed(theirs)):
+            raise CertificateError(
+                f"the data are not those that were certified: {name} is {_short(ours)}, not {_short(theirs)}"
+            )
+    if found.data_hash != claimed.data_hash:
+        raise CertificateError("the data are not those that were certified: their fingerprints differ")
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _short(value: Any) -> str:
+    text = repr(value.value if isinstance(value, Problem) else value)
+    return text if len(text) <= 80 else f"{text:.77}..."

@@ -1,0 +1,366 @@
+"""From data and witnesses to a certificate: the one place where claims are made, and the rules by which they are.
+
+`certify` ends here with what its search has found, and `check` begins here with what a file has brought. A witness that
+does not prove what it is there for is an error, and so is one that nothing needs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.prove.exact.document import CertificateError, claim
+from novikoff.prove.exact.floats import fraction_root_up, root_down
+from novikoff.prove.exact.given_numbers import exact_matrix
+from novikoff.prove.separable.certificate import Bracket, Certificate, Divergence, Obstruction, Support, Witnesses
+from novikoff.prove.separable.files import absent_margin
+from novikoff.prove.separable.fingerprint import Fingerprint
+from novikoff.prove.separable.kesler import kesler_points, point_numbers
+from novikoff.prove.separable.margin import radius_square
+from novikoff.prove.separable.points import Points
+from novikoff.prove.separable.products import exact_sum
+from novikoff.prove.separable.proofs import (
+    ends_in_span,
+    lower_square,
+    places_that_vary,
+    spans_all,
+    upper_square,
+    vanishes,
+    weakly_separates,
+)
+from novikoff.prove.separable.question import Problem, Verdict
+from novikoff.prove.separable.subject import Subject, Table, exact_labels, floor_of, header, names_of
+
+
+class Data(Protocol):
+    """What has to be known of the examples that a certificate speaks of, in memory or in blocks."""
+
+    @property
+    def subject(self) -> Subject: ...
+
+    @property
+    def radius_square(self) -> Fraction: ...
+
+    @property
+    def dimension(self) -> int:
+        """Of the folded space; for many classes, of all their weights together."""
+        ...
+
+    def named(self, rows: Sequence[int], rivals: Sequence[Any] | None) -> tuple[Points, NDArray[np.int64]]:
+        """Points among which those of some rows, perhaps against rivals, are, and which they are."""
+        ...
+
+    def label_of(self, rows: Sequence[int]) -> list[Any]: ...
+
+    def lower_square(self, vector: Sequence[int]) -> Fraction | None: ...
+
+    def all_separate_weakly(self, vectors: Sequence[Sequence[int]]) -> bool:
+        """Whether none of the vectors has a point on its wrong side, nor all points on it."""
+        ...
+
+    def spans_all(self, points: Points, numbers: NDArray[np.int64]) -> bool: ...
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory:
+    """Examples that are a matrix, dense or CSR."""
+
+    rows: Any
+    labels: NDArray[Any]
+    points: Points
+    subject: Subject
+    radius_square: Fraction
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        fit_intercept: bool,
+        table: Table | None = None,
+        feature_names: tuple[str, ...] | None = None,
+    ) -> "InMemory":
+        """Rows and labels as they were given; what is wrong with them is named."""
+        rows = exact_matrix(X)
+        labels, classes, places = exact_labels(y, rows.shape[0])
+        about: dict[str, Any] = {
+            "problem": Problem.of(len(classes)),
+            "fit_intercept": bool(fit_intercept),
+            "classes": classes,
+            "n_rows": int(rows.shape[0]),
+            "n_columns": int(rows.shape[1]),
+            "feature_names": feature_names or names_of(X),
+            "table": table,
+        }
+        digest = Fingerprint(header(**about))
+        digest.add(rows)
+        subject = Subject(data_hash=digest.with_labels([places]), **about)
+        if len(classes) == 2:
+            points = Points(rows, np.where(places == 1, 1, -1).astype(np.int8), float(fit_intercept))
+        else:
+            points = kesler_points(rows, places, fit_intercept)
+        return cls(rows, labels, points, subject, radius_square(rows, fit_intercept))
+
+    @property
+    def dimension(self) -> int:
+        return folded_dimension(self.subject)
+
+    def named(self, rows: Sequence[int], rivals: Sequence[Any] | None) -> tuple[Points, NDArray[np.int64]]:
+        numbers = np.array(rows, dtype=np.int64) if rivals is None else point_numbers(self.labels, rows, rivals)
+        return self.points, numbers
+
+    def label_of(self, rows: Sequence[int]) -> list[Any]:
+        return list(self.labels[np.array(rows, dtype=np.int64)].tolist())
+
+    def lower_square(self, vector: Sequence[int]) -> Fraction | None:
+        return lower_square(self.points, on_points(self.subject, vector))
+
+    def all_separate_weakly(self, vectors: Sequence[Sequence[int]]) -> bool:
+        return all(weakly_separates(self.points, on_points(self.subject, vector)) for vector in vectors)
+
+    def spans_all(self, points: Points, numbers: NDArray[np.int64]) -> bool:
+        return spans_all(points, numbers)
+
+
+def folded_dimension(subject: Subject) -> int:
+    """How many numbers a vector has: weights and bias, for many classes those of every class in turn."""
+    return (subject.n_columns + 1) * subject.problem.vectors(len(subject.classes))
+
+
+def on_points(subject: Subject, vector: Sequence[int]) -> Sequence[int]:
+    """A vector as `Points` wants it: Kesler's points are without a constant, whose place is then the last."""
+    return [*vector, 0] if subject.problem.has_rivals else vector
+
+
+def off_points(subject: Subject, vector: Sequence[int]) -> Sequence[int]:
+    """A vector that was found for `Points`, without the place of a constant that Kesler's points do not have."""
+    return vector[:-1] if subject.problem.has_rivals else vector
+
+
+def conclude(data: Data, found: Witnesses) -> Certificate:
+    """The certificate that the witnesses prove; `CertificateError` if one of them fails or is not needed."""
+    _check_no_more(found, coefficients=found.coefficients)
+    if found.vector is not None:
+        _check_no_more(found, obstruction=found.obstruction, weak_separator=found.weak_separator)
+        return _separable(data, found)
+    if found.obstruction is not None:
+        _check_no_more(found, support=found.support)
+        return _not_separable(data, found)
+    _check_no_more(found, weak_separator=found.weak_separator, divergences=found.divergences)
+    return _undecided(data, found)
+
+
+def _check_no_more(found: Witnesses, **not_needed: Any) -> None:
+    for name, value in not_needed.items():
+        if value is not None:
+            raise CertificateError(f"the witness {name} is not needed for this verdict, and must not be there")
+
+
+def drawn_up(
+    subject: Subject,
+    radius_square: Fraction,
+    found: Witnesses,
+    verdict: Verdict,
+    margin: Bracket | None = None,
+    *,
+    arithmetic: str = "exact",
+    geometric_margin: float = 0.0,
+    mistake_bound: int | None = None,
+    divergences: dict[Any, Divergence] | None = None,
+) -> Certificate:
+    """What the data are, what follows from the witnesses, and these themselves."""
+    return Certificate(
+        verdict=verdict,
+        arithmetic=arithmetic,
+        margin=absent_margin(verdict, found.obstruction is not None) if margin is None else margin,
+        geometric_margin=geometric_margin,
+        mistake_bound=mistake_bound,
+        radius=fraction_root_up(radius_square),
+        vector=found.vector,
+        coefficients=found.coefficients,
+        support=found.support,
+        obstruction=found.obstruction,
+        weak_separator=found.weak_separator,
+        divergences=divergences,
+        **vars(subject),
+    )
+
+
+def check_weighed(part: Support | Obstruction, n_rows: int, name: str) -> None:
+    """Whether rows of the data are named, at least one, and each has a positive weight."""
+    check_rows(part.rows, n_rows, name)
+    if len(part.weights) != len(part.rows) or not part.rows or not min(part.weights) > 0:
+        raise CertificateError(f"the {name} must have a positive weight for each of its rows, and at least one row")
+
+
+def check_rows(rows: Sequence[int], n_rows: int, name: str) -> None:
+    if not all(type(row) is int and 0 <= row < n_rows for row in rows):
+        raise CertificateError(f"the {name} names a row that is not among the {n_rows} rows of the data")
+
+
+def _drawn_up(
+    data: Data, found: Witnesses, verdict: Verdict, margin: Bracket | None = None, **claims: Any
+) -> Certificate:
+    return drawn_up(data.subject, data.radius_square, found, verdict, margin, **claims)
+
+
+# -- the verdicts -----------------------------------------------------------------------------------------------------
+
+
+def _separable(data: Data, found: Witnesses) -> Certificate:
+    vector = found.vector or ()
+    _check_vector(data, vector, "vector")
+    lower = data.lower_square(vector)
+    if lower is None:
+        raise CertificateError("the vector does not have every example strictly on its side")
+    claim(found.support is not None, "margin_at_most", "there is no support to prove it")
+    subject = data.subject
+    return _drawn_up(
+        data,
+        found,
+        Verdict.SEPARABLE,
+        Bracket(root_down(lower), _upper(data, found.support)),
+        geometric_margin=_geometric_margin(lower, vector) if subject.problem.has_one_plane else 0.0,
+        mistake_bound=floor_of(data.radius_square * subject.factor / lower),
+        divergences=_divergences(data, found, ()),
+    )
+
+
+def _not_separable(data: Data, found: Witnesses) -> Certificate:
+    obstruction = found.obstruction
+    assert obstruction is not None
+    points, numbers = _named(data, obstruction, "obstruction")
+    cancels = vanishes(points, numbers, obstruction.weights)
+    claim(cancels, "verdict", "the points of the obstruction, times their weights, do not add up to 0")
+    if found.weak_separator is not None:
+        _check_vector(data, found.weak_separator, "weak_separator")
+        weak = data.all_separate_weakly([found.weak_separator])
+        claim(weak, "verdict", "the weak separator has some example on its wrong side, or all of them on it")
+        divergences = _divergences(data, found, obstruction.rows)
+        return _drawn_up(data, found, Verdict.QUASI_SEPARABLE, divergences=divergences)
+    _check_no_more(found, divergences=found.divergences)
+    if not found.spans:
+        return _drawn_up(data, found, Verdict.UNDECIDED)
+    claim(data.spans_all(points, numbers), "verdict", "the obstruction does not span all examples")
+    return _drawn_up(data, found, Verdict.OVERLAPPING)
+
+
+def _undecided(data: Data, found: Witnesses) -> Certificate:
+    if found.support is None:
+        return _drawn_up(data, found, Verdict.UNDECIDED, arithmetic="float64")
+    return _drawn_up(data, found, Verdict.UNDECIDED, Bracket(0.0, _upper(data, found.support)))
+
+
+def _upper(data: Data, support: Support | None) -> float:
+    assert support is not None
+    points, numbers = _named(data, support, "support")
+    return fraction_root_up(upper_square(points, numbers, support.weights))
+
+
+def _geometric_margin(lower: Fraction, vector: Sequence[int]) -> float:
+    """The distance in the picture: the same smallest score over ||w|| without the bias."""
+    square = sum(v * v for v in vector[:-1])
+    return root_down(lower * (square + vector[-1] ** 2) / square) if square else 0.0
+
+
+def _check_vector(data: Data, vector: Sequence[int], name: str) -> None:
+    """One whole number a coordinate, and 0 for the biases if there are none."""
+    subject = data.subject
+    if len(vector) != data.dimension:
+        raise CertificateError(f"the {name} has {len(vector)} numbers, but the space has {data.dimension} dimensions")
+    if any(vector[place] for place in places_of_no_bias(subject)):
+        raise CertificateError(f"the {name} has a bias, but the question is about planes without one")
+
+
+def places_of_no_bias(subject: Subject) -> range:
+    """Where a vector has its biases, if there are to be none."""
+    last = 0 if subject.fit_intercept else folded_dimension(subject)
+    return range(subject.n_columns, last, subject.n_columns + 1)
+
+
+def _named(data: Data, part: Support | Obstruction, name: str) -> tuple[Points, NDArray[np.int64]]:
+    """The points of some rows (against some rivals): each once, in order, and those of the data."""
+    rows, _, rivals = part
+    check_weighed(part, data.subject.n_rows, name)
+    pairs: Sequence[Any] = rows
+    if data.subject.problem.has_rivals:
+        if rivals is None or len(rivals) != len(rows):
+            raise CertificateError(f"the {name} must name a rival class for each of its rows")
+        places = {(type(label), label): place for place, label in enumerate(data.subject.classes)}
+        for row, label, rival in zip(rows, data.label_of(rows), rivals, strict=True):
+            if (type(rival), rival) not in places or rival == label:
+                raise CertificateError(f"the {name} has the rival {rival!r} for row {row}, which is no other class")
+        pairs = [(row, places[type(rival), rival]) for row, rival in zip(rows, rivals, strict=True)]
+    elif rivals is not None:
+        raise CertificateError(f"the {name} names rivals, but there are only two classes")
+    if any(a >= b for a, b in pairwise(pairs)):
+        raise CertificateError(f"the rows of the {name} must ascend, each once")
+    return data.named(rows, rivals)
+
+
+# -- coefficients that logistic regression sends to infinity ---------------------------------------------------------
+
+
+def _divergences(data: Data, found: Witnesses, face: tuple[int, ...]) -> dict[Any, Divergence] | None:
+    """Every column in which some weak separator is not 0, with the signs that weak separators have there."""
+    if found.divergences is None:
+        return None
+    if not data.subject.problem.has_one_plane:
+        raise CertificateError("diverging coefficients are known for two classes only")
+    points, numbers = data.named(face, None)
+    varying = ["intercept" if place == points.dimension - 1 else place for place in places_that_vary(points, numbers)]
+    listed = list(found.divergences)
+    if listed != varying:
+        raise CertificateError(
+            f"the columns whose coefficients can diverge are {varying[:9]}, but the certificate lists {listed[:9]}"
+        )
+    witnesses = [witness for divergence in found.divergences.values() for witness in divergence.witnesses]
+    for witness in witnesses:
+        _check_vector(data, witness, "separator of a diverging column")
+    # All at once, for data that are not in memory: one pass over them.
+    claim(data.all_separate_weakly(witnesses), "diverging", "a separator has some example on its wrong side")
+    return {column: _with_sign(data, column, divergence, face) for column, divergence in found.divergences.items()}
+
+
+def _with_sign(data: Data, column: Any, divergence: Divergence, face: tuple[int, ...]) -> Divergence:
+    """The same with the sign that its witnesses prove."""
+    place = data.dimension - 1 if column == "intercept" else column
+    name = f"diverging[{column!r}]"
+    signs = [(witness[place] > 0) - (witness[place] < 0) for witness in divergence.witnesses]
+    if signs == [1, -1]:
+        needed = not divergence.rows and not divergence.weights and divergence.scale == 1
+        claim(needed, name, "its sign is not determined, and no combination of rows can rule one out")
+        return divergence._replace(sign="sign undetermined")
+    claim(len(signs) == 1 and signs[0] != 0, name, "there must be one witness with a sign, or one of either sign")
+    check_rows(divergence.rows, data.subject.n_rows, name)
+    claim(sorted(set(divergence.rows)) == list(divergence.rows), name, "its rows must ascend, each once")
+    unit = [Fraction(0)] * data.dimension
+    unit[place] = Fraction(signs[0] * divergence.scale)
+    points, numbers = data.named((*divergence.rows, *face), None)
+    rows, face_numbers = np.split(numbers, [len(divergence.rows)])
+    proved = divergence.scale > 0 and ends_in_span(points, rows, divergence.weights, unit, face_numbers)
+    claim(proved, name, "the other sign is not ruled out")
+    return divergence._replace(sign="+inf" if signs[0] > 0 else "-inf")
+
+
+# -- a run as a certificate -------------------------------------------------------------------------------------------
+
+
+def certificate_from_mistakes(X: Any, y: ArrayLike, rows: ArrayLike, fit_intercept: bool) -> Certificate:
+    """See `Certificate.from_mistakes`."""
+    data = InMemory.of(X, y, fit_intercept)
+    if not data.subject.problem.has_one_plane:
+        raise ValueError(f"y has {len(data.subject.classes)} classes; a run is a certificate for two")
+    made, counts = np.unique(np.asarray(rows, dtype=np.int64), return_counts=True)
+    if len(made) == 0:
+        raise ValueError("a run without mistakes has weights 0 and proves nothing")
+    if made[0] < 0 or made[-1] >= len(data.labels):
+        raise ValueError(f"a mistake was made on row {made[0] if made[0] < 0 else made[-1]}, which X does not have")
+    vector, _ = exact_sum(data.points, made, counts.tolist())
+    support = Support(tuple(made.tolist()), tuple((counts / counts.sum()).tolist()))
+    separates = lower_square(data.points, vector) is not None
+    return conclude(data, Witnesses(vector=tuple(vector) if separates else None, support=support))

@@ -1,0 +1,318 @@
+"""Labelled examples in blocks, as the proofs see them: a few points at a time, or the few that a proof names.
+
+A proof speaks of all points, or of some that it names. The first kind of claim is proved block by block, and for the
+second the rows that are named are fetched. So neither needs all examples in memory.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.batches import Batch, Records
+from novikoff.data.blocks import stacked
+from novikoff.data.cache import DENSE_COST, SPARSE_COST
+from novikoff.data.labels import Labels
+from novikoff.engine.rows import Rows, as_rows, csr_rows
+from novikoff.features.columns import Numeric
+from novikoff.features.spool import Labelled, batches_of, encoding_for, spooled
+from novikoff.prove.exact.algebra import null_vectors
+from novikoff.prove.exact.given_numbers import exact_numbers
+from novikoff.prove.separable.conclude import folded_dimension, on_points
+from novikoff.prove.separable.fingerprint import Fingerprint
+from novikoff.prove.separable.kesler import kesler_points, point_numbers
+from novikoff.prove.separable.margin import radius_square
+from novikoff.prove.separable.points import Points
+from novikoff.prove.separable.products import signs_of_products, whole_points
+from novikoff.prove.separable.proofs import lower_square
+from novikoff.prove.separable.question import Problem
+from novikoff.prove.separable.subject import Subject, Table, header, plain_classes
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+
+
+class Piece(NamedTuple):
+    """Some examples that follow each other: the number of the first, their rows and their labels."""
+
+    start: int
+    rows: Rows
+    labels: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Examples of two or more classes, in blocks.
+
+    Labels are -1 and +1 for two classes, and places among the sorted `classes` for more.
+    """
+
+    blocks: Labelled
+    classes: NDArray[Any]
+    fit_intercept: bool
+    table: Table | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return self.blocks.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        return self.blocks.n_columns
+
+    @property
+    def rivals(self) -> int:
+        """How many points a row becomes: one for every other class."""
+        return self.problem.points_per_row(len(self.classes))
+
+    @property
+    def problem(self) -> Problem:
+        return Problem.of(len(self.classes))
+
+    @property
+    def dimension(self) -> int:
+        return folded_dimension(self.subject)
+
+    @cached_property
+    def _facts(self) -> tuple[Subject, Fraction]:
+        """The subject and R^2, from one pass."""
+        return self.survey(lambda piece: None)
+
+    @property
+    def subject(self) -> Subject:
+        return self._facts[0]
+
+    @property
+    def radius_square(self) -> Fraction:
+        return self._facts[1]
+
+    def survey(self, visit: Callable[[Piece], None]) -> tuple[Subject, Fraction]:
+        """The subject and R^2, from one pass over all examples, on which every piece is also visited."""
+        about: dict[str, Any] = {
+            "problem": self.problem,
+            "fit_intercept": self.fit_intercept,
+            "classes": plain_classes(self.classes),
+            "n_rows": self.n_rows,
+            "n_columns": self.n_columns,
+            "feature_names": None if self.table is None else self.table.encoding.feature_names,
+            "table": self.table,
+        }
+        digest, longest = Fingerprint(header(**about)), Fraction(0)
+        for piece in self.pieces():
+            matrix = matrix_of(piece.rows)
+            digest.add(matrix)
+            longest = max(longest, radius_square(matrix, self.fit_intercept))
+            visit(piece)
+        facts = Subject(data_hash=digest.with_labels(self._places()), **about), longest
+        self.__dict__["_facts"] = facts
+        return facts
+
+    @property
+    def bytes_per_row(self) -> float:
+        """What the points of a row take in memory, on average."""
+        entries = self.blocks.cache.entries
+        if self.problem.has_rivals:
+            return self._copies * SPARSE_COST * sum(e.entries + e.rows for e in entries) / self.n_rows
+        if not all(e.index_bytes for e in entries):
+            return float(max(self.n_columns, 1) * DENSE_COST)
+        return SPARSE_COST * sum(e.entries + e.rows for e in entries) / self.n_rows
+
+    @property
+    def _copies(self) -> int:
+        """How often a row stands in its points: Kesler's have it twice."""
+        return self.problem.factor * self.rivals
+
+    # -- as they come -------------------------------------------------------------------------------------------------
+
+    def pieces(self) -> Iterator[Piece]:
+        """One pass over all examples, in pieces whose points take about as much memory as a block."""
+        for number, start in enumerate(self.blocks.starts[:-1].tolist()):
+            rows, labels = self.blocks.block(number)
+            size = -(-rows.n_rows // self._copies)
+            for first in range(0, rows.n_rows, size):
+                last = min(first + size, rows.n_rows)
+                yield Piece(start + first, rows.part(first, last), labels[first:last])
+
+    def _places(self) -> Iterator[NDArray[Any]]:
+        """The place of every label among the classes, block by block."""
+        places = self.places_of(self.blocks.labels)
+        for number in range(len(self.blocks)):
+            _, codes = self.blocks.cache.block(number)
+            yield places[codes]
+
+    def label_of(self, rows: Sequence[int]) -> list[Any]:
+        """The labels of some rows, as the source has them."""
+        numbers, places = np.unique(np.array(rows, dtype=np.int64), return_inverse=True)
+        return list(self.classes[self.places_of(self.take(numbers)[1])[places]].tolist())
+
+    def places_of(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Labels as they are inside, as places among the classes."""
+        return labels if self.problem.has_rivals else (labels + 1) // 2
+
+    def points(self, rows: Rows, labels: NDArray[Any]) -> Points:
+        """Rows as points; of many classes as many points a row as it has rivals, one row after the other."""
+        if not self.problem.has_rivals:
+            return Points(matrix_of(rows), labels, float(self.fit_intercept))
+        # The construction looks at the labels for how many classes there are, so each is shown to it once.
+        shown, classes = stacked([rows, self._one_of_each[0]]), self._with_every_class(labels)
+        points = kesler_points(matrix_of(shown).copy(), classes, self.fit_intercept)
+        n_points = rows.n_rows * self.rivals
+        return Points(points.rows[:n_points], points.signs[:n_points], points.constant)
+
+    def _with_every_class(self, labels: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([labels, self._one_of_each[1]])
+
+    @cached_property
+    def first_of_each(self) -> NDArray[np.int64]:
+        """The number of the first example of every class, ascending."""
+        found: dict[int, int] = {}
+        for number, start in enumerate(self.blocks.starts[:-1].tolist()):
+            labels, first = np.unique(self.blocks.block(number)[1], return_index=True)
+            found = {**dict(zip(labels.tolist(), (start + first).tolist(), strict=True)), **found}
+            if len(found) == len(self.classes):
+                break
+        return np.array(sorted(found.values()), dtype=np.int64)
+
+    @cached_property
+    def _one_of_each(self) -> tuple[Rows, NDArray[Any]]:
+        return self.take(self.first_of_each)
+
+    def take(self, numbers: NDArray[np.int64]) -> tuple[Rows, NDArray[Any]]:
+        """A copy of some examples, whose numbers ascend."""
+        starts = self.blocks.starts
+        parts, labels = [], []
+        for number, (first, last) in enumerate(pairwise(np.searchsorted(numbers, starts).tolist())):
+            if first < last:
+                its_rows, its_labels = self.blocks.block(number)
+                which = numbers[first:last] - starts[number]
+                parts.append(its_rows.take(which))
+                labels.append(its_labels[which])
+        return in_float64(stacked(parts)), np.concatenate(labels)
+
+    # -- what can be proved of them -----------------------------------------------------------------------------------
+
+    def all_points(self) -> Iterator[Points]:
+        """One pass over all points."""
+        return (self.points(rows, labels) for _, rows, labels in self.pieces())
+
+    def named(self, rows: Sequence[int], rivals: Sequence[Any] | None) -> tuple[Points, NDArray[np.int64]]:
+        """Points, never none, and which of them some rows are, by themselves or against rivals."""
+        numbers, places = np.unique(np.array(rows, dtype=np.int64), return_inverse=True)
+        chosen, labels = self.take(numbers if len(numbers) else np.zeros(1, dtype=np.int64))
+        points = self.points(chosen, labels)
+        if rivals is None:
+            return points, places
+        others = np.searchsorted(self.classes, np.asarray(rivals, dtype=self.classes.dtype))
+        return points, point_numbers(self._with_every_class(labels), places.tolist(), others.tolist())
+
+    def lower_square(self, vector: Sequence[int]) -> Fraction | None:
+        """As `proofs.lower_square`, of all points."""
+        smallest: Fraction | None = None
+        vector = on_points(self.subject, vector)
+        for points in self.all_points():
+            square = lower_square(points, vector)
+            if square is None:
+                return None
+            smallest = square if smallest is None else min(smallest, square)
+        return smallest
+
+    def all_separate_weakly(self, vectors: Sequence[Sequence[int]]) -> bool:
+        """As `proofs.weakly_separates`, of all points and all vectors, in one pass."""
+        has_positive = [False] * len(vectors)
+        if not vectors:
+            return True
+        for points in self.all_points():
+            for number, vector in enumerate(vectors):
+                signs = signs_of_products(points, on_points(self.subject, vector))
+                if signs.min() < 0:
+                    return False
+                has_positive[number] = has_positive[number] or bool(signs.max() > 0)
+        return all(has_positive)
+
+    def spans_all(self, points: Points, numbers: NDArray[np.int64]) -> bool:
+        """As `proofs.spans_all`, of all points."""
+        normals = null_vectors(whole_points(points, numbers)[0], points.dimension)
+        if not normals:
+            return True
+        return not any(np.any(signs_of_products(p, normal)) for p in self.all_points() for normal in normals)
+
+
+def table_for(source: Iterable[Any], encoding: "Encoding | None") -> Table | None:
+    """The table that a source is, encoded as told, or else as a pass over it suggests; None for plain numbers."""
+    encoding = encoding_for(source, encoding)
+    return None if encoding is None else Table(getattr(source, "label", None), encoding)
+
+
+@contextlib.contextmanager
+def examples_from(source: Iterable[Any], table: Table | None = None, fit_intercept: bool = True) -> Iterator[Examples]:
+    """The examples of a reader or of batches, spooled into a temporary cache; records are encoded on the way.
+
+    >>> with examples_from([([[1.0], [2.0]], ["no", "yes"]), ([[3.0]], ["yes"])]) as examples:
+    ...     [points.take(np.arange(3)).tolist() for points in examples.all_points()]
+    [[[-1.0, -1.0], [2.0, 1.0], [3.0, 1.0]]]
+    """
+    encoding = None if table is None else table.encoding
+    labels = Labels()
+    with spooled(batches_of(_exactly(source, table), encoding), labels, _check_finite) as cache:
+        blocks = Labelled(cache, labels.inner(), cache.n_columns)
+        yield Examples(blocks, labels.classes(), fit_intercept, table)
+
+
+def _exactly(source: Iterable[Any], table: Table | None) -> Iterator[Any]:
+    """The same, but numbers that float64 cannot hold are refused instead of rounded."""
+    for item in source:
+        if isinstance(item, Records):
+            _check_whole_columns(item, table)
+        elif isinstance(item, tuple) and len(item) == 2 and not isinstance(item, Batch):
+            item = (exact_numbers(item[0]), item[1])
+        yield item
+
+
+def _check_whole_columns(records: Records, table: Table | None) -> None:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    kinds = {} if table is None else table.encoding.columns
+    for name, kind in kinds.items():
+        if not isinstance(kind, Numeric) or name not in records.columns.schema.names:
+            continue
+        column = records.columns.column(name)
+        if not pa.types.is_integer(column.type) or len(column) == 0:
+            continue
+        bounds = compute.min_max(column).as_py()
+        if max(abs(bounds["min"] or 0), abs(bounds["max"] or 0)) > 2**53:
+            where = f" in {records.file}" if records.file else ""
+            raise ValueError(
+                f"the column {name!r}{where} has whole numbers beyond 2^53, which float64 would round; subtract an "
+                "offset, or treat the column as categorical, or ignore it"
+            )
+
+
+def matrix_of(rows: Rows) -> Any:
+    """Rows as NumPy or SciPy have them, sharing their entries."""
+    return rows.as_scipy() if rows.is_sparse else rows.matrix
+
+
+def in_float64(rows: Rows) -> Rows:
+    """The same rows, in the precision in which the search for a separator works."""
+    if not rows.is_sparse:
+        return as_rows(rows.matrix.astype(np.float64))
+    data, indices, indptr = rows.matrix
+    return csr_rows(data.astype(np.float64), indices, indptr, rows.n_columns)
+
+
+def _check_finite(rows: Rows) -> None:
+    if np.isfinite(rows.entries).all():
+        return
+    place = int(np.argmin(np.isfinite(rows.entries)))
+    if rows.is_sparse:
+        row, column = int(np.searchsorted(rows.matrix.indptr, place, side="right")) - 1, rows.matrix.indices[place]
+    else:
+        row, column = divmod(place, rows.n_columns)
+    raise ValueError(f"X contains NaN or infinity in row {row}, column {column}; impute or drop it before certifying")

@@ -1,0 +1,276 @@
+"""Certificates of separation as JSON, and back: strictly, but without believing anything.
+
+What is read has the right form and nothing else. Whether it is true, `check` finds out.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from novikoff.prove.exact.document import CertificateError, ProofFields, integers, read_proof, written
+from novikoff.prove.separable.certificate import SIGNS, Bracket, Certificate, Divergence, Obstruction, Support
+from novikoff.prove.separable.kernels import FORMS, Kernel
+from novikoff.prove.separable.question import Problem, Verdict
+from novikoff.prove.separable.subject import Table, same
+
+KIND = "separation"
+ARITHMETICS = ("exact", "balls", "float64")
+LONGEST_LIST = 10**7
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def to_json(certificate: Certificate) -> str:
+    """A certificate as JSON."""
+    return written(KIND, **to_dict(certificate))
+
+
+def to_dict(certificate: Certificate) -> dict[str, Any]:
+    """The parts of a certificate in what JSON knows; what has no value is left out."""
+    c = certificate
+    data = {
+        "rows": c.n_rows,
+        "columns": c.n_columns,
+        "classes": list(c.classes),
+        "feature_names": None if c.feature_names is None else list(c.feature_names),
+        "table": None if c.table is None else c.table.to_dict(),
+        "sha256": c.data_hash,
+    }
+    question = {
+        "problem": c.problem.value,
+        "fit_intercept": c.fit_intercept,
+        "kernel": None if c.kernel is None else c.kernel.to_dict(),
+    }
+    return {
+        "data": _filled(data),
+        "question": _filled(question),
+        "claims": _claims(c),
+        "witnesses": _witnesses(c),
+    }
+
+
+def _claims(c: Certificate) -> dict[str, Any]:
+    lower, upper = c.margin
+    known = absent_margin(c.verdict, c.obstruction is not None)
+    has_separator = c.vector is not None or c.coefficients is not None
+    claims = {
+        "verdict": c.verdict.value,
+        "arithmetic": c.arithmetic,
+        "margin_at_least": None if lower == known.lower and not has_separator else lower,
+        "margin_at_most": None if upper == known.upper else upper,
+        "geometric_margin": c.geometric_margin or None,
+        "mistake_bound": None if c.mistake_bound is None else integers([c.mistake_bound])[0],
+        "diverging": None if c.divergences is None else [[column, d.sign] for column, d in c.divergences.items()],
+    }
+    return {**_filled(claims), "radius": None if math.isinf(c.radius) else c.radius}
+
+
+def absent_margin(verdict: Verdict, has_obstruction: bool) -> Bracket:
+    """The bracket where no claim is made: nothing separates, so that it is 0, or nothing is known."""
+    nothing_separates = has_obstruction or verdict in (Verdict.QUASI_SEPARABLE, Verdict.OVERLAPPING)
+    return Bracket(0.0, 0.0 if nothing_separates else math.inf)
+
+
+def _witnesses(c: Certificate) -> dict[str, Any]:
+    vectors = {"vector": c.vector, "coefficients": c.coefficients, "weak_separator": c.weak_separator}
+    found = {name: None if vector is None else integers(vector) for name, vector in vectors.items()}
+    support, obstruction = c.support, c.obstruction
+    return _filled(
+        {
+            **found,
+            "support": None if support is None else _named(support, list(support.weights)),
+            "obstruction": None
+            if obstruction is None
+            else {**_named(obstruction, integers(obstruction.weights)), "spans": c.verdict is Verdict.OVERLAPPING},
+            "divergences": None if c.divergences is None else [_divergence(k, d) for k, d in c.divergences.items()],
+        }
+    )
+
+
+def _named(part: Support | Obstruction, weights: list[Any]) -> dict[str, Any]:
+    rivals = None if part.rivals is None else list(part.rivals)
+    return _filled({"rows": list(part.rows), "weights": weights, "rivals": rivals})
+
+
+def _divergence(column: Any, divergence: Divergence) -> dict[str, Any]:
+    return {
+        "column": column,
+        "rows": list(divergence.rows),
+        "weights": integers(divergence.weights),
+        "scale": integers([divergence.scale])[0],
+        "separators": [integers(witness) for witness in divergence.witnesses],
+    }
+
+
+def _filled(parts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parts.items() if value is not None}
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def from_json(text: str | bytes) -> Certificate:
+    """The certificate in a JSON text, if it has the form of one."""
+    fields = read_proof(text, KIND)
+    data, question = fields.part("data"), fields.part("question")
+    claims, witnesses = fields.part("claims"), fields.part("witnesses")
+    verdict = Verdict(claims.choice("verdict", tuple(verdict.value for verdict in Verdict)))
+    found = _read_witnesses(witnesses, verdict)
+    subject = {**_read_data(data), **_read_question(question)}
+    claimed = _read_claims(claims, witnesses, verdict, found["obstruction"] is not None)
+    for part in (fields, data, question, claims, witnesses):
+        part.close()
+    certificate = Certificate(verdict=verdict, **subject, **claimed, **found)
+    for name in ("margin_at_least", "margin_at_most", "geometric_margin"):
+        if claims.has(name) != (name in _claims(certificate)):
+            claims.fail(f"has {name} though it says nothing, or lacks it")
+    return certificate
+
+
+def _read_data(data: ProofFields) -> dict[str, Any]:
+    names = data.each("feature_names", data.as_text) if _present(data, "feature_names") else None
+    return {
+        "n_rows": data.whole("rows", least=1),
+        "n_columns": data.whole("columns"),
+        "classes": data.each("classes", _scalar(data)),
+        "feature_names": names,
+        "table": _read_table(data.part("table")) if _present(data, "table") else None,
+        "data_hash": data.text("sha256", longest=64),
+    }
+
+
+def _read_table(table: ProofFields) -> Table:
+    from novikoff.features.encode import Encoding
+
+    label = table.value("label")
+    plain = table.value("encoding")
+    table.close()
+    try:
+        encoding = Encoding.from_dict(plain)
+    except ValueError as error:
+        raise CertificateError(f"{table.name} has a wrong encoding: {error}") from None
+    if not same(encoding.to_dict(), plain):
+        raise CertificateError(f"{table.name} has an encoding that is not written as encodings are")
+    return Table(None if label is None else table.as_text(label, "label"), encoding)
+
+
+def _read_question(question: ProofFields) -> dict[str, Any]:
+    problem = Problem(question.choice("problem", tuple(each.value for each in Problem)))
+    kernel = None
+    if problem is Problem.KERNEL:
+        part = question.part("kernel")
+        form = part.choice("form", FORMS)
+        numbers: dict[str, Any] = {name: part.number(name) for name in ("gamma", "coef0") if _present(part, name)}
+        if _present(part, "degree"):
+            numbers["degree"] = part.whole("degree", least=1)
+        part.close()
+        try:
+            kernel = Kernel.of(form, **numbers)
+        except ValueError as error:
+            raise CertificateError(f"{part.name} is wrong: {error}") from None
+    return {"problem": problem, "fit_intercept": question.flag("fit_intercept"), "kernel": kernel}
+
+
+def _read_claims(
+    claims: ProofFields, witnesses: ProofFields, verdict: Verdict, has_obstruction: bool
+) -> dict[str, Any]:
+    known = absent_margin(verdict, has_obstruction)
+    radius = claims.value("radius")
+    signs = _read_signs(claims) if _present(claims, "diverging") else None
+    divergences = _read_divergences(witnesses) if _present(witnesses, "divergences") else None
+    if (signs is None) != (divergences is None) or (signs and divergences and list(signs) != list(divergences)):
+        raise CertificateError("the certificate claims signs of diverging columns for other columns than it proves")
+    together = None
+    if signs is not None and divergences is not None:
+        together = {column: divergences[column]._replace(sign=signs[column]) for column in signs}
+    return {
+        "arithmetic": claims.choice("arithmetic", ARITHMETICS),
+        "radius": math.inf if radius is None else claims.as_number(radius, "radius", least=0.0),
+        "margin": Bracket(
+            claims.number("margin_at_least", least=0.0) if _present(claims, "margin_at_least") else known.lower,
+            claims.number("margin_at_most", least=0.0) if _present(claims, "margin_at_most") else known.upper,
+        ),
+        "geometric_margin": claims.number("geometric_margin", 0.0) if _present(claims, "geometric_margin") else 0.0,
+        "mistake_bound": claims.integer("mistake_bound", least=0) if _present(claims, "mistake_bound") else None,
+        "divergences": together,
+    }
+
+
+def _read_witnesses(witnesses: ProofFields, verdict: Verdict) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        name: witnesses.each(name, witnesses.as_integer) if _present(witnesses, name) else None
+        for name in ("vector", "coefficients", "weak_separator")
+    }
+    found["support"] = found["obstruction"] = None
+    if _present(witnesses, "support"):
+        part = witnesses.part("support")
+        found["support"] = Support(part.rows("rows"), part.each("weights", part.as_number), _rivals(part))
+        part.close()
+    if _present(witnesses, "obstruction"):
+        part = witnesses.part("obstruction")
+        if part.flag("spans") != (verdict is Verdict.OVERLAPPING):
+            part.fail("spans all points exactly if the verdict is overlapping, and this one says otherwise")
+        found["obstruction"] = Obstruction(part.rows("rows"), part.each("weights", part.positive), _rivals(part))
+        part.close()
+    return found
+
+
+def _rivals(part: ProofFields) -> tuple[Any, ...] | None:
+    return part.each("rivals", _scalar(part)) if _present(part, "rivals") else None
+
+
+def _read_signs(claims: ProofFields) -> dict[Any, str]:
+    signs: dict[Any, str] = {}
+    for i, pair in enumerate(claims.listed("diverging")):
+        if type(pair) is not list or len(pair) != 2 or pair[1] not in SIGNS:
+            claims.fail(f"has diverging[{i}] = {pair!r:.60}, not a column and one of {', '.join(SIGNS)}")
+        column = _column(claims, pair[0])
+        if column in signs:
+            claims.fail(f"names the column {column!r} twice among the diverging ones")
+        signs[column] = pair[1]
+    return signs
+
+
+def _read_divergences(witnesses: ProofFields) -> dict[Any, Divergence]:
+    found: dict[Any, Divergence] = {}
+    for part in witnesses.parts("divergences"):
+        column = _column(part, part.value("column"))
+        if column in found:
+            part.fail(f"has the column {column!r} a second time")
+        separators = part.each("separators", _vector(part), most=2)
+        weights = part.each("weights", part.positive)
+        found[column] = Divergence("", part.rows("rows"), weights, part.integer("scale", least=1), separators)
+        part.close()
+    return found
+
+
+def _vector(part: ProofFields) -> Callable[[Any, str], tuple[int, ...]]:
+    def read(value: Any, name: str) -> tuple[int, ...]:
+        if type(value) is not list or len(value) > LONGEST_LIST:
+            part.fail(f"has {name} = {value!r:.60}, which is no list of numbers")
+        return tuple(part.as_integer(entry, name) for entry in value)
+
+    return read
+
+
+def _column(part: ProofFields, value: Any) -> Any:
+    if type(value) is str and value == "intercept":
+        return value
+    return part.as_whole(value, "column")
+
+
+def _scalar(part: ProofFields) -> Callable[[Any, str], Any]:
+    def read(value: Any, name: str) -> Any:
+        if type(value) not in (str, int, float, bool):
+            part.fail(f"has {name} = {value!r:.60}, which is no label")
+        return value
+
+    return read
+
+
+def _present(part: ProofFields, name: str) -> bool:
+    """Whether there is such a field; null is no way to leave a field out."""
+    if not part.has(name) and name in part:
+        part.fail(f"has {name} = null; what has no value is left out")
+    return part.has(name)

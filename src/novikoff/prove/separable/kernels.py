@@ -1,0 +1,248 @@
+"""Kernels whose values a proof can know: exactly where they are rational, in balls of any precision where they are not.
+
+The linear and the polynomial kernel of floats are rational numbers. The Gaussian and the Laplacian are powers of e, and
+are computed in ball arithmetic: a number with a bound on its error, as tight as one asks. A matrix that somebody gives
+is taken as it is: what is proved is proved about that matrix.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
+
+Form = Literal["linear", "poly", "rbf", "laplacian", "precomputed"]
+FORMS: tuple[Form, ...] = ("linear", "poly", "rbf", "laplacian", "precomputed")
+HIGHEST_DEGREE = 64
+
+# A power of e below e^-4096 is only known to lie between 0 and 2^-5900, far below the square of any float.
+SMALLEST_EXPONENT = 4096
+SMALLEST_POWER = Fraction(1, 1 << 5900)
+
+Whole = list[list[int]]
+
+
+class Interval(tuple[Fraction, Fraction]):
+    """Two fractions between which a number lies; equal if it is known exactly."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, low: Fraction | int, high: Fraction | int | None = None) -> "Interval":
+        return cls((Fraction(low), Fraction(low if high is None else high)))
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel and its numbers: linear <x, z>; poly (gamma <x, z> + coef0)^degree; rbf exp(-gamma ||x - z||^2);
+    laplacian exp(-gamma ||x - z||_1); or "precomputed", a matrix.
+
+    >>> Kernel.of("poly", degree=2, gamma=1.0, coef0=1.0).to_dict()
+    {'form': 'poly', 'gamma': 1.0, 'degree': 2, 'coef0': 1.0}
+    """
+
+    form: Form
+    gamma: float | None = None
+    degree: int | None = None
+    coef0: float | None = None
+
+    @classmethod
+    def of(
+        cls, form: str, *, gamma: float | None = None, degree: int | None = None, coef0: float | None = None
+    ) -> "Kernel":
+        """The kernel with what it needs; what is wrong, missing or not needed is an error."""
+        if form not in FORMS:
+            raise ValueError(
+                f"kernel={form!r} is none of {', '.join(FORMS)}; for another one pass its matrix with "
+                'kernel="precomputed"'
+            )
+        needed = {"poly": ("gamma", "degree", "coef0"), "rbf": ("gamma",), "laplacian": ("gamma",)}.get(form, ())
+        given = {"gamma": gamma, "degree": degree, "coef0": coef0}
+        for name, value in given.items():
+            if (name in needed) != (value is not None):
+                raise ValueError(f"kernel={form!r} {'needs' if name in needed else 'has no'} {name}=")
+        if gamma is not None and not (_is_real(gamma) and 0 < gamma < math.inf):
+            raise ValueError(f"gamma={gamma!r} must be a positive number")
+        if degree is not None and not (type(degree) is int and 1 <= degree <= HIGHEST_DEGREE):
+            raise ValueError(f"degree={degree!r} must be a whole number from 1 to {HIGHEST_DEGREE}")
+        if coef0 is not None and not (_is_real(coef0) and 0 <= coef0 < math.inf):
+            raise ValueError(
+                f"coef0={coef0!r} must be a number of at least 0: below, the polynomial is no positive semidefinite "
+                "kernel, and there is no feature space to speak of"
+            )
+        return cls(
+            form,
+            None if gamma is None else float(gamma),
+            degree,
+            None if coef0 is None else float(coef0),
+        )
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether its values on floats are fractions."""
+        return self.form in ("linear", "poly", "precomputed")
+
+    def to_dict(self) -> dict[str, Any]:
+        parts = {"form": self.form, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return {name: value for name, value in parts.items() if value is not None}
+
+    def __str__(self) -> str:
+        numbers = ", ".join(f"{name}={value:g}" for name, value in self.to_dict().items() if name != "form")
+        name = {"poly": "polynomial", "rbf": "Gaussian", "laplacian": "Laplacian"}.get(self.form, self.form)
+        return f"{name} kernel" + (f" ({numbers})" if numbers else "")
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True, eq=False)
+class Products:
+    """The products of the points z_i = y_i (phi(x_i), constant) with each other, for examples and a kernel."""
+
+    kernel: Kernel
+    X: NDArray[Any]  # the rows, or the matrix itself
+    signs: NDArray[np.int8]
+    constant: int
+
+    @property
+    def n_points(self) -> int:
+        return len(self.signs)
+
+    # -- rational kernels ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _exponent(self) -> int:
+        lowest = lowest_exponent(self.X)
+        return min(lowest, 0) if self.kernel.form == "precomputed" else lowest
+
+    @cached_property
+    def _polynomial(self) -> tuple[int, int, int, int]:
+        """a, b, denominator, degree: the kernel is ((a D + b)/denominator)^degree of the whole-numbered products D."""
+        gamma, coef0 = Fraction(self.kernel.gamma or 1), Fraction(self.kernel.coef0 or 0)
+        gamma *= power_of_two(2 * self._exponent)
+        denominator = math.lcm(gamma.denominator, coef0.denominator)
+        return int(gamma * denominator), int(coef0 * denominator), denominator, self.kernel.degree or 1
+
+    @cached_property
+    def scale(self) -> Fraction:
+        """What the whole numbers of `whole` count."""
+        if self.kernel.form == "precomputed":
+            return power_of_two(self._exponent)
+        _, _, denominator, degree = self._polynomial
+        return Fraction(1, denominator**degree)
+
+    def whole(self, rows: Sequence[int], columns: Sequence[int]) -> Whole:
+        """<z_i, z_j> of a rational kernel as whole numbers, in units of `scale`."""
+        constant = self.constant * int(1 / self.scale)
+        if self.kernel.form == "precomputed":
+            values = as_integers(self.X[np.ix_(list(rows), list(columns))], self._exponent).tolist()
+        else:
+            values = self._powers(rows, columns)
+        left, right = self.signs[list(rows)].tolist(), self.signs[list(columns)].tolist()
+        return [
+            [s * t * (v + constant) for t, v in zip(right, row, strict=True)]
+            for s, row in zip(left, values, strict=True)
+        ]
+
+    def _powers(self, rows: Sequence[int], columns: Sequence[int]) -> Whole:
+        from flint import fmpz_mat
+
+        a, b, _, degree = self._polynomial
+        left, right = (as_integers(self.X[list(which)], self._exponent).tolist() for which in (rows, columns))
+        if not left or not right or not left[0]:
+            return [[b**degree] * len(right) for _ in left]
+        products = (fmpz_mat(left) * fmpz_mat(right).transpose()).tolist()
+        return [[(a * int(product) + b) ** degree for product in line] for line in products]
+
+    # -- powers of e --------------------------------------------------------------------------------------------------
+
+    def exponents(self, rows: Sequence[int], columns: Sequence[int]) -> list[list[Fraction]]:
+        """-log K(x_i, x_j), which is rational."""
+        left, right = (as_integers(self.X[list(which)], self._exponent).tolist() for which in (rows, columns))
+        squared = self.kernel.form == "rbf"
+        unit = Fraction(self.kernel.gamma or 1) * power_of_two((2 if squared else 1) * self._exponent)
+
+        def distance(x: list[int], z: list[int]) -> int:
+            return sum((a - b) ** 2 if squared else abs(a - b) for a, b in zip(x, z, strict=True))
+
+        return [[distance(x, z) * unit for z in right] for x in left]
+
+    def combination(
+        self, rows: Sequence[int], columns: Sequence[int], weights: Sequence[int], bits: int
+    ) -> list[Interval]:
+        """sum_j weights_j <z_i, z_j> for every row: exactly, or between two fractions computed with so many bits."""
+        if not rows or not columns:
+            return [Interval.of(0) for _ in rows]
+        if self.kernel.is_rational:
+            from flint import fmpz_mat
+
+            sums = fmpz_mat(self.whole(rows, columns)) * fmpz_mat([[weight] for weight in weights])
+            return [Interval.of(int(value) * self.scale) for value in sums.entries()]
+        signed = [weight * int(sign) for weight, sign in zip(weights, self.signs[list(columns)], strict=True)]
+        return [
+            _signed(_power_sum(line, signed, self.constant * sum(signed), bits), int(self.signs[row]))
+            for row, line in zip(rows, self.exponents(rows, columns), strict=True)
+        ]
+
+    def square(self, rows: Sequence[int], weights: Sequence[int], bits: int) -> Interval:
+        """||sum weights_i z_i||^2."""
+        parts = self.combination(rows, rows, weights, bits)
+        low = sum((w * (part[0] if w > 0 else part[1]) for w, part in zip(weights, parts, strict=True)), Fraction(0))
+        high = sum((w * (part[1] if w > 0 else part[0]) for w, part in zip(weights, parts, strict=True)), Fraction(0))
+        return Interval.of(low, high)
+
+    @cached_property
+    def radius_square(self) -> Fraction:
+        """R^2: the largest squared length of a point; powers of e are all 1 there."""
+        if not self.kernel.is_rational:
+            return Fraction(1 + self.constant)
+        return max(self._square_of(row) for row in range(self.n_points))
+
+    def _square_of(self, row: int) -> Fraction:
+        return self.whole([row], [row])[0][0] * self.scale
+
+    @cached_property
+    def twins(self) -> list[int]:
+        """The number of the first row that equals each row: distinct points have distinct numbers."""
+        floats = np.asarray(self.X, dtype=np.float64) + 0.0
+        first: dict[bytes, int] = {}
+        return [first.setdefault(row.tobytes(), number) for number, row in enumerate(floats)]
+
+
+def _signed(value: Interval, sign: int) -> Interval:
+    return value if sign > 0 else Interval.of(-value[1], -value[0])
+
+
+def _power_sum(exponents: Sequence[Fraction], weights: Sequence[int], constant: int, bits: int) -> Interval:
+    """constant + sum of weights e^-exponent, in balls of so many bits. Equal exponents are added up exactly first."""
+    from flint import arb, ctx, fmpq
+
+    together: dict[Fraction, int] = {}
+    for exponent, weight in zip(exponents, weights, strict=True):
+        together[exponent] = together.get(exponent, 0) + weight
+    exact = constant + together.pop(Fraction(0), 0)
+    tiny = [together.pop(exponent) for exponent in list(together) if exponent > SMALLEST_EXPONENT]
+    low, high = (sum(pick(weight, 0) for weight in tiny) * SMALLEST_POWER for pick in (min, max))
+    before = ctx.prec
+    ctx.prec = bits
+    try:
+        total = arb(0)
+        for exponent, weight in together.items():
+            if weight:
+                total += weight * (-arb(fmpq(exponent.numerator, exponent.denominator))).exp()
+        return Interval.of(exact + low + _fraction(total.lower()), exact + high + _fraction(total.upper()))
+    finally:
+        ctx.prec = before
+
+
+def _fraction(number: Any) -> Fraction:
+    """The end of a ball, which is a whole number times a power of two."""
+    mantissa, exponent = number.mid().man_exp()
+    return int(mantissa) * power_of_two(int(exponent))

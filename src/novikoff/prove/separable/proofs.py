@@ -1,0 +1,156 @@
+"""The few exact facts that a certificate rests on. None of them knows how the claim was found."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.prove.exact.algebra import dot, null_vectors
+from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
+from novikoff.prove.separable.points import Points
+from novikoff.prove.separable.products import exact_sum, signs_of_products, smallest_product, whole_points
+
+# What is written out in whole numbers, some times over, has no more of them than this.
+MOST_NUMBERS = 5_000_000
+
+
+def as_whole_floats(values: ArrayLike) -> list[int]:
+    """Floats in the same proportions, as whole numbers."""
+    return [int(v) for v in as_integers(values, lowest_exponent(values))]
+
+
+def lower_square(points: Points, vector: Sequence[int]) -> Fraction | None:
+    """The square of the margin that a vector has, min <z, w>^2 / ||w||^2; None if it does not separate.
+
+    Any vector that separates gives a lower bound on gamma, and its square is rational.
+    """
+    square = sum(v * v for v in vector)
+    if square == 0:
+        return None
+    smallest, _ = smallest_product(points, vector)
+    return smallest**2 / square if smallest > 0 else None
+
+
+def upper_square(points: Points, rows: NDArray[np.int64], weights: ArrayLike) -> Fraction:
+    """The squared length of a convex combination of the points: an upper bound on gamma squared, for any weights.
+
+    Floats or whole numbers of any size; floats cannot cancel points that are longer than 2^53 times the margin.
+    """
+    numbers = list(weights) if isinstance(weights, list | tuple) else []
+    is_whole = bool(numbers) and all(isinstance(number, int) for number in numbers)
+    whole = numbers if is_whole else as_whole_floats(weights)
+    total, exponent = exact_sum(points, rows, whole)
+    return Fraction(sum(v * v for v in total), sum(whole) ** 2) * power_of_two(2 * exponent)
+
+
+def vanishes(points: Points, rows: NDArray[np.int64], weights: Sequence[int]) -> bool:
+    """Gordan: a positive combination of points that is 0 rules out every separator."""
+    if len(rows) == 0 or len(rows) != len(weights) or min(weights) <= 0:
+        return False
+    return not any(exact_sum(points, rows, weights)[0])
+
+
+def weakly_separates(points: Points, vector: Sequence[int]) -> bool:
+    """Whether no point is on the wrong side, and not all are on the plane."""
+    signs = signs_of_products(points, vector)
+    return bool(signs.min() >= 0 and signs.max() > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Span:
+    """What some points span: the vectors that are 0 but in some coordinates, and orthogonal to `normals` there.
+
+    The coordinates are some columns, ascending, and the constant's, if there is one. Only these are written out, so
+    that thousands of columns of zeros cost nothing.
+    """
+
+    columns: NDArray[np.int64]
+    normals: list[list[int]]
+
+    @overload
+    @classmethod
+    def of(cls, points: Points, rows: NDArray[np.int64]) -> "Span": ...
+    @overload
+    @classmethod
+    def of(cls, points: Points, rows: NDArray[np.int64], clock: Clock) -> "Span | None": ...
+    @classmethod
+    def of(cls, points: Points, rows: NDArray[np.int64], clock: Clock | None = None) -> "Span | None":
+        """The span of some points; with a clock, None if the time is used up."""
+        if len(rows) == 0:
+            return cls(np.zeros(0, dtype=np.int64), [[1]])
+        columns = points.columns_of(rows)
+        if len(columns) * max(len(rows), len(columns) - len(rows)) > MOST_NUMBERS:
+            raise MemoryError(f"{len(rows)} points in {len(columns)} columns are too many to be written out exactly")
+        few = points.part(rows).in_columns(columns)
+        whole = whole_points(few)[0]
+        normals = null_vectors(whole, few.dimension) if clock is None else null_vectors(whole, few.dimension, clock)
+        return None if normals is None else cls(columns, normals)
+
+    def has_all(self, points: Points) -> bool:
+        """Whether every point lies in the span."""
+        is_other = np.ones(points.dimension, dtype=bool)
+        is_other[self.columns] = is_other[-1] = False
+        if not points.is_zero_along(is_other):
+            return False
+        few = points.in_columns(self.columns)
+        return not any(np.any(signs_of_products(few, normal)) for normal in self.normals)
+
+    def has(self, vector: Sequence[Fraction]) -> bool:
+        """Whether a vector lies in the span."""
+        few = [*(vector[column] for column in self.columns.tolist()), vector[-1]]
+        if sum(map(bool, vector)) > sum(map(bool, few)):
+            return False
+        return all(dot(few, normal) == 0 for normal in self.normals)
+
+    def places_outside(self, dimension: int) -> list[int]:
+        """The coordinates of a space in which some vector that is orthogonal to the span differs from 0."""
+        varies = np.ones(dimension, dtype=bool)
+        varies[[*self.columns.tolist(), -1]] = [any(normal[i] for normal in self.normals) for i in range(self.size)]
+        return np.flatnonzero(varies).tolist()
+
+    @property
+    def size(self) -> int:
+        return len(self.columns) + 1
+
+
+def spans_all(points: Points, rows: NDArray[np.int64]) -> bool:
+    """Stiemke: if the rows of a positive combination that is 0 span all points, there is no weak separator either.
+
+    A weak separator has products >= 0 with these rows and their positive combination is 0, so it is orthogonal to
+    each of them, and to everything that they span.
+    """
+    return Span.of(points, rows).has_all(points)
+
+
+@overload
+def places_that_vary(points: Points, face: NDArray[np.int64]) -> list[int]: ...
+@overload
+def places_that_vary(points: Points, face: NDArray[np.int64], clock: Clock) -> list[int] | None: ...
+def places_that_vary(points: Points, face: NDArray[np.int64], clock: Clock | None = None) -> list[int] | None:
+    """The coordinates in which some vector that is orthogonal to the points of a face differs from 0.
+
+    With the whole obstruction as the face, these are the coordinates in which some weak separator differs from 0. With
+    a clock, None if the time is used up.
+    """
+    span = Span.of(points, face) if clock is None else Span.of(points, face, clock)
+    places = None if span is None else span.places_outside(points.dimension)
+    return places if places is None or points.constant else [place for place in places if place < points.dimension - 1]
+
+
+def ends_in_span(
+    points: Points, rows: NDArray[np.int64], weights: Sequence[int], unit: Sequence[Fraction], face: NDArray[np.int64]
+) -> bool:
+    """Whether a positive combination of points minus a given vector lies in the span of the points of a face.
+
+    Farkas: then every weak separator, which is orthogonal to the face, has a nonnegative product with that vector.
+    """
+    if len(rows) != len(weights) or (len(weights) and min(weights) <= 0):
+        return False
+    total, exponent = exact_sum(points, rows, weights) if len(rows) else ([0] * points.dimension, 0)
+    unit_of_total = power_of_two(exponent)
+    left = [v * unit_of_total - part if v or part else Fraction(0) for v, part in zip(total, unit, strict=True)]
+    return Span.of(points, face).has(left)

@@ -1,0 +1,113 @@
+"""What is asked of labelled examples, what can be answered, and the words for both: written here, and nowhere else."""
+
+import enum
+
+
+class Verdict(enum.Enum):
+    """Whether a plane separates the data."""
+
+    SEPARABLE = "separable"
+    QUASI_SEPARABLE = "quasi-separable"
+    OVERLAPPING = "overlapping"
+    UNDECIDED = "undecided"
+
+
+class Problem(enum.StrEnum):
+    """Which points are to be separated: those of two classes, of many by argmax, or in the feature space of a kernel.
+
+    It equals the text that stands for it in files.
+
+    >>> Problem.of(3), Problem.of(3) == "argmax", Problem.of(3).formula
+    (<Problem.ARGMAX: 'argmax'>, True, '2 (R/gamma)^2')
+    """
+
+    BINARY = "binary"
+    ARGMAX = "argmax"
+    KERNEL = "kernel"
+
+    @classmethod
+    def of(cls, n_classes: int) -> "Problem":
+        """That of so many classes in the space of their columns."""
+        return cls.BINARY if n_classes == 2 else cls.ARGMAX
+
+    @property
+    def has_rivals(self) -> bool:
+        """Whether a point is a row against another class, by Kesler's construction."""
+        return self is Problem.ARGMAX
+
+    @property
+    def has_one_plane(self) -> bool:
+        """Whether a separator is one plane in the space of the columns."""
+        return self is Problem.BINARY
+
+    @property
+    def factor(self) -> int:
+        """(R/gamma)^2 is multiplied by this: Kesler's points are sqrt(2) times as long as the examples."""
+        return 2 if self.has_rivals else 1
+
+    def points_per_row(self, n_classes: int) -> int:
+        """How many points a row becomes: one, or one for every other class."""
+        return n_classes - 1 if self.has_rivals else 1
+
+    def vectors(self, n_classes: int) -> int:
+        """How many weight vectors, each with its bias, a separator consists of."""
+        return n_classes if self.has_rivals else 1
+
+    # -- in words -----------------------------------------------------------------------------------------------------
+
+    @property
+    def about(self) -> str:
+        return {Problem.BINARY: "two classes", Problem.ARGMAX: "many classes", Problem.KERNEL: "a kernel"}[self]
+
+    @property
+    def formula(self) -> str:
+        """How many mistakes a perceptron makes at most."""
+        return "2 (R/gamma)^2" if self.has_rivals else "(R/gamma)^2"
+
+    @property
+    def as_points(self) -> str:
+        """How rows become the points of a combination."""
+        return "as Kesler's vectors" if self.has_rivals else "times their labels"
+
+    @property
+    def contradiction(self) -> str:
+        """Why nothing separates rows that cancel."""
+        if self.has_rivals:
+            return "Weights that give each of them its own class the largest score would make that sum positive."
+        return "A plane with all of them strictly on their sides would make that sum positive."
+
+    def question(self, fit_intercept: bool) -> str:
+        bias = "with a bias" if fit_intercept else "without a bias"
+        if self.has_rivals:
+            return f"are there weights and a largest score for every class, {bias}?"
+        return f"is there a plane between the classes, {bias}?"
+
+    def meaning(self, verdict: Verdict, *, is_obstructed: bool = False) -> str:
+        """What a verdict says; if undecided, perhaps with an obstruction, which rules out the first."""
+        planes, weights = _MEANINGS[verdict]
+        if verdict is Verdict.UNDECIDED and is_obstructed:
+            planes, weights = _NOT_STRICTLY
+        return weights if self.has_rivals else planes
+
+
+_NO_PLANE = "no plane has every example strictly on its side"
+_NO_WEIGHTS = "no weights give every example's own class the largest score"
+_NOT_STRICTLY = (
+    f"{_NO_PLANE}, but perhaps one has none on the wrong side",
+    f"{_NO_WEIGHTS}, but perhaps some never less",
+)
+_MEANINGS = {
+    Verdict.SEPARABLE: (
+        "some plane has every example strictly on its side",
+        "some weights, one vector a class, give every example's own class the largest score",
+    ),
+    Verdict.QUASI_SEPARABLE: (
+        f"{_NO_PLANE}, but one has none on the wrong side",
+        f"{_NO_WEIGHTS}, but some never less",
+    ),
+    Verdict.OVERLAPPING: (
+        "every plane has some example on the wrong side, or all of them on it",
+        "all weights give some example's class less than the largest score, or all classes the same",
+    ),
+    Verdict.UNDECIDED: ("it could not be decided in the time and with the arithmetic given",) * 2,
+}

@@ -1,0 +1,308 @@
+"""Is there a separator, how wide is its margin, and the proof."""
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.features.spool import comes_in_batches
+from novikoff.prove.exact.clock import Clock
+from novikoff.prove.separable.certificate import Certificate, Divergence, Obstruction, Support, Witnesses
+from novikoff.prove.separable.conclude import Data, InMemory, conclude, off_points, places_of_no_bias
+from novikoff.prove.separable.kernels import Kernel
+from novikoff.prove.separable.kesler import rows_and_rivals
+from novikoff.prove.separable.points import Points
+from novikoff.prove.separable.products import whole_points
+from novikoff.prove.separable.proofs import as_whole_floats, lower_square, places_that_vary, upper_square
+from novikoff.prove.separable.question import Problem, Verdict
+from novikoff.prove.separable.search.divergences import divergences
+from novikoff.prove.separable.search.exact_hull import nearest_point_exactly
+from novikoff.prove.separable.search.faces import SMALL, Answer, Face, Whole, decide, reduce_faces
+from novikoff.prove.separable.subject import Subject, Table
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+
+# The signs of diverging coefficients are worked out unasked if that means looking at no more numbers than this in all.
+QUICK_TO_SIGN = 10_000_000
+# Up to so many coordinates in all, a bracket that floats left too wide is narrowed in rationals.
+MOST_TO_REFINE = 1_000_000
+
+
+def certify(
+    X: Any,
+    y: ArrayLike | None = None,
+    *,
+    fit_intercept: bool = True,
+    tolerance: float = 1e-6,
+    time_limit: float | None = None,
+    kernel: str | None = None,
+    gamma: float | None = None,
+    degree: int | None = None,
+    coef0: float | None = None,
+    diverging: bool | None = None,
+    encoding: "Encoding | None" = None,
+) -> Certificate:
+    """Are the data linearly separable, with what margin, how many mistakes can a perceptron make, and why?
+
+    Parameters
+    ----------
+    X, y : examples and labels, dense or CSR; with more than two labels the question is separability by argmax
+        (Kesler's construction). One against the rest is `certify(X, y == label)`. Or X alone: a reader (see
+        `novikoff.data.read`) or another iterable of batches (X, y). They may be larger than memory: a temporary cache
+        is written, and passed over a few times.
+    fit_intercept : whether planes may have a bias. It is folded in: margins are those of the theorem.
+    tolerance : the largest relative gap of the margin's bracket; if it is missed, a warning says so.
+    time_limit : seconds after which to give up as `undecided`, with the bracket reached.
+    kernel, gamma, degree, coef0 : the question in the feature space of a kernel, for two classes: "linear",
+        "poly" ((gamma <x, z> + coef0)^degree), "rbf" (exp(-gamma ||x - z||^2)), "laplacian"
+        (exp(-gamma ||x - z||_1)), or "precomputed" if X is a kernel matrix; then all claims are about that matrix.
+    diverging : whether to work out which coefficients logistic regression sends to infinity, for two classes. By
+        default it is done where it is quick: each such coefficient is another question of separability. On overlapping
+        data there are none.
+    encoding : how the records of a table become numbers; learned from them if not given.
+
+    Returns
+    -------
+    Certificate : `verdict`, `margin`, `radius`, `mistake_bound`, `separator`, `support` or `obstruction`, ...;
+        it prints as a paragraph, and `check(X, y)`, or `check` of the reader, proves every claim again.
+
+    Examples
+    --------
+    >>> X = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]
+    >>> certificate = certify(X, [-1, 1, 1, -1, -1, 1], fit_intercept=False)
+    >>> certificate.verdict, certificate.margin, certificate.mistake_bound
+    (<Verdict.SEPARABLE: 'separable'>, Bracket(lower=1.0, upper=1.0), 5)
+
+    XOR is not separable: the four examples, times their labels, cancel.
+
+    >>> certificate = certify([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1])
+    >>> certificate.verdict.value, certificate.obstruction.weights
+    ('overlapping', (1, 1, 1, 1))
+    >>> certificate.check([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1])
+    """
+    chosen = _kernel(kernel, gamma, degree, coef0)
+    in_batches = comes_in_batches(X)
+    if in_batches and (y is not None or chosen is not None):
+        raise ValueError("batches have labels of their own, and are no kernel matrix: leave y and kernel out")
+    if not in_batches and y is None:
+        raise ValueError("y is missing: a matrix needs its labels; only a reader or batches have their own")
+    if chosen is not None:
+        from novikoff.prove.separable.search.kernel import certify_kernel
+
+        _check_parameters(tolerance, time_limit)
+        found = certify_kernel(X, y, chosen, fit_intercept=fit_intercept, tolerance=tolerance, time_limit=time_limit)
+    else:
+        from novikoff.prove.separable.examples import table_for
+
+        found = certify_encoded(
+            X,
+            y,
+            table_for(X, encoding) if in_batches else None,
+            fit_intercept=fit_intercept,
+            tolerance=tolerance,
+            time_limit=time_limit,
+            diverging=diverging,
+        )
+    return _said_if_wide(found, tolerance)
+
+
+def certify_encoded(
+    X: Any,
+    y: ArrayLike | None,
+    table: Table | None,
+    *,
+    fit_intercept: bool,
+    tolerance: float,
+    time_limit: float | None,
+    diverging: bool | None,
+) -> Certificate:
+    """The certificate of examples that were a table and are numbers now; `table` says how they became so.
+
+    X and y, or batches as X alone.
+    """
+    _check_parameters(tolerance, time_limit)
+    clock = Clock(time_limit)
+    if y is None:
+        from novikoff.prove.separable.search.working_set import certify_batches
+
+        return certify_batches(X, table, fit_intercept, tolerance, clock, diverging)
+    names = None if table is None else table.encoding.feature_names
+    data = InMemory.of(X, y, fit_intercept, table, names)
+    question = Question(data.points, data.subject, data.labels)
+    return concluded(data, find_witnesses(question, tolerance, clock, diverging))
+
+
+def concluded(data: Data, found: Witnesses) -> Certificate:
+    """The certificate; what is too large to be proved exactly is not claimed."""
+    try:
+        return conclude(data, found)
+    except MemoryError:
+        return conclude(data, replace(found, spans=False, divergences=None))
+
+
+def _said_if_wide(certificate: Certificate, tolerance: float) -> Certificate:
+    if certificate.verdict is Verdict.SEPARABLE and certificate.margin.lower > 0 and certificate.gap > tolerance:
+        warnings.warn(
+            f"the bounds of the margin are {certificate.gap:.1e} apart, relatively, and {tolerance:g} was asked for; "
+            "both are true, and more time may bring them closer",
+            stacklevel=3,
+        )
+    return certificate
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Points that are in memory, and the labels of their rows."""
+
+    points: Points
+    subject: Subject
+    labels: NDArray[Any]
+
+    @property
+    def problem(self) -> Problem:
+        return self.subject.problem
+
+    def named(
+        self, numbers: NDArray[np.int64], weights: tuple[Any, ...]
+    ) -> tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...] | None]:
+        """Points by their rows and, with many classes, rivals."""
+        if not self.problem.has_rivals:
+            return tuple(int(number) for number in numbers), weights, None
+        rows, rivals = rows_and_rivals(self.labels, np.asarray(numbers))
+        return rows, weights, rivals
+
+    def support(self, numbers: NDArray[np.int64], weights: NDArray[np.float64]) -> Support:
+        order = np.argsort(numbers)
+        return Support(*self.named(numbers[order], tuple(weights[order].tolist())))
+
+    def vector(self, whole: Sequence[int]) -> tuple[int, ...]:
+        """As a certificate has it: with 0 for biases that no point has."""
+        vector = list(off_points(self.subject, whole))
+        for place in places_of_no_bias(self.subject):
+            vector[place] = 0
+        return tuple(vector)
+
+    def signed(self, found: Mapping[Any, Divergence] | None) -> Mapping[Any, Divergence] | None:
+        """Diverging columns with their separators as vectors."""
+        if found is None:
+            return None
+        return {c: d._replace(witnesses=tuple(map(self.vector, d.witnesses))) for c, d in found.items()}
+
+
+def find_witnesses(question: Question, tolerance: float, clock: Clock, diverging: bool | None) -> Witnesses:
+    """What proves that the points are separable, or that they are not, or how far apart they can be at most."""
+    points = question.points
+    answer = decide(Face(points, np.arange(points.n_points)), clock, tolerance)
+    wanted = diverging if question.problem.has_one_plane else False
+    if answer.vector is not None:
+        return _separable(question, answer, tolerance, clock, wanted)
+    if answer.obstruction is not None:
+        return _not_separable(question, answer, clock, wanted)
+    nearest = answer.nearest
+    if nearest is None:
+        return Witnesses()
+    vector = as_whole_floats(nearest.separator)
+    separates = lower_square(points, vector) is not None
+    support = question.support(nearest.rows, nearest.weights)
+    return Witnesses(vector=question.vector(vector) if separates else None, support=support)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """A separator and a convex combination: a bracket of the margin."""
+
+    vector: Whole
+    numbers: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    def gap(self, points: Points) -> float:
+        """The relative gap between the bounds, infinite if the vector does not separate."""
+        lower = lower_square(points, self.vector)
+        upper = upper_square(points, self.numbers, self.weights)
+        if lower is None:
+            return math.inf
+        return 1 - math.sqrt(lower / upper) if upper else 0.0
+
+
+def _separable(question: Question, answer: Answer, tolerance: float, clock: Clock, wanted: bool | None) -> Witnesses:
+    """The bracket by floats; by rationals if floats left it too wide and the data are small."""
+    points, nearest = question.points, answer.nearest
+    pair = None
+    if nearest is not None and nearest.lower > 0:
+        pair = _Pair(as_whole_floats(nearest.separator), nearest.rows, nearest.weights)
+    if pair is None or not pair.gap(points) <= tolerance:
+        pair = _exactly(points, answer, clock) or pair
+    if pair is None or math.isinf(pair.gap(points)):
+        pair = _Pair(list(answer.vector or []), np.zeros(1, dtype=np.int64), np.ones(1))
+    everything = np.arange(points.n_points)
+    signs = _signs(points, answer.vector or [], everything[:0], everything, clock, wanted)
+    support = question.support(pair.numbers, pair.weights)
+    return Witnesses(vector=question.vector(pair.vector), support=support, divergences=question.signed(signs))
+
+
+def _signs(
+    points: Points,
+    weak: Whole,
+    face: NDArray[np.int64],
+    left: NDArray[np.int64],
+    clock: Clock,
+    wanted: bool | None,
+) -> Mapping[Any, Divergence] | None:
+    """The diverging coefficients, if they are wanted, or if nobody said so and it is quick."""
+    if wanted is None:
+        places = range(points.dimension) if len(face) == 0 else places_that_vary(points, face, clock)
+        wanted = places is not None and len(places) * len(left) * points.dimension <= QUICK_TO_SIGN
+    return divergences(points, weak, face, left, clock) if wanted else None
+
+
+def _exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | None:
+    """The nearest point in rationals, for data that floats bracket too widely; from where floats ended."""
+    nearest, exact, vector = answer.nearest, answer.exact, answer.vector
+    if exact is None:
+        if points.n_points * points.dimension > (SMALL if nearest is None else MOST_TO_REFINE):
+            return None
+        rows, _ = whole_points(points, np.arange(points.n_points))
+        exact = nearest_point_exactly(rows, clock, None if nearest is None else nearest.rows.tolist())
+        vector = None if exact is None else exact.direction
+    if exact is None or vector is None:
+        return None
+    total = sum(exact.weights)
+    weights = np.array([weight / total for weight in exact.weights])
+    kept = weights > 0
+    pair = _Pair(list(vector), np.array(exact.rows)[kept], weights[kept])
+    return None if math.isinf(pair.gap(points)) else pair
+
+
+def _not_separable(question: Question, answer: Answer, clock: Clock, wanted: bool | None) -> Witnesses:
+    points = question.points
+    assert answer.obstruction is not None
+    beyond = reduce_faces(points, answer.obstruction, clock)
+    order = np.argsort(beyond.obstruction.rows)
+    weights = tuple(beyond.obstruction.weights[place] for place in order)
+    obstruction = Obstruction(*question.named(beyond.obstruction.rows[order], weights))
+    weak = beyond.weak_separator
+    if weak is None or not beyond.settled:
+        return Witnesses(obstruction=obstruction, spans=beyond.settled)
+    signs = _signs(points, list(weak), beyond.obstruction.rows, beyond.left, clock, wanted)
+    return Witnesses(obstruction=obstruction, weak_separator=question.vector(weak), divergences=question.signed(signs))
+
+
+def _kernel(form: str | None, gamma: float | None, degree: int | None, coef0: float | None) -> Kernel | None:
+    if form is not None:
+        return Kernel.of(form, gamma=gamma, degree=degree, coef0=coef0)
+    for name, value in (("gamma", gamma), ("degree", degree), ("coef0", coef0)):
+        if value is not None:
+            raise ValueError(f"{name}={value!r} belongs to a kernel; name it with kernel=, or leave {name} out")
+    return None
+
+
+def _check_parameters(tolerance: float, time_limit: float | None) -> None:
+    if not 0 < tolerance < 1:
+        raise ValueError(f"tolerance={tolerance!r} must lie between 0 and 1")
+    if time_limit is not None and not time_limit > 0:
+        raise ValueError(f"time_limit={time_limit!r} must be a positive number of seconds, or None")

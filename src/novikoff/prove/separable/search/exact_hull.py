@@ -1,0 +1,100 @@
+"""The nearest point of a hull in exact arithmetic: Wolfe's algorithm (1976) over the rationals.
+
+The last resort for small data that floats cannot decide, such as coordinates of 1e-300 and 1e300 in one column. It is
+finite: every major cycle makes the point strictly shorter, and it is the affine minimiser of the points that carry it.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from novikoff.prove.exact.algebra import Whole, as_whole, rank_at_least, regular_solution
+from novikoff.prove.exact.clock import Clock
+
+
+class ExactNearest(NamedTuple):
+    """The points that carry the nearest point, and their weights; a multiple of it, all 0 if it is the origin."""
+
+    rows: list[int]
+    weights: list[int]
+    direction: list[int]
+
+
+def nearest_point_exactly(
+    points: Sequence[Whole], clock: Clock, start: Sequence[int] | None = None
+) -> ExactNearest | None:
+    """The point of the hull of whole-numbered points that is nearest to the origin; None if the time is used up.
+
+    `start` are points that may carry it, such as floats found them: if they do, there is little left to do.
+
+    >>> nearest_point_exactly([[2, 1], [2, -1]], Clock(None))
+    ExactNearest(rows=[0, 1], weights=[1, 1], direction=[4, 0])
+    """
+    from flint import fmpz_mat
+
+    table = fmpz_mat([list(map(int, point)) for point in points])
+    first = min(range(len(points)), key=lambda i: sum(v * v for v in points[i]))
+    carriers, weights = _started(points, start or [], clock) or ([first], [1])
+    while True:
+        x = fmpz_mat([weights]) * fmpz_mat([list(map(int, points[i])) for i in carriers])
+        square = (x * x.transpose())[0, 0]
+        scores = (table * x.transpose()).entries()
+        worst = min(range(len(points)), key=scores.__getitem__)
+        if scores[worst] * sum(weights) >= square:
+            return ExactNearest(carriers, weights, [int(v) for v in x.entries()])
+        moved = _towards_the_minimiser(points, [*carriers, worst], [*weights, 0], clock)
+        if moved is None:
+            return None
+        carriers, weights = moved
+
+
+def _started(points: Sequence[Whole], start: Sequence[int], clock: Clock) -> tuple[list[int], list[int]] | None:
+    """Carriers to begin with, and the affine minimiser that they carry; None if they carry none.
+
+    Those that would get a negative weight leave at once: this is only the beginning, and it need not be the nearest
+    point so far.
+    """
+    carriers = [int(row) for row in start]
+    while carriers and rank_at_least([[*points[row], 1] for row in carriers], clock) == len(carriers):
+        weights = _affine_minimiser([points[row] for row in carriers], clock)
+        if weights is None:
+            return None
+        if min(weights) > 0:
+            return carriers, weights
+        carriers = [row for row, weight in zip(carriers, weights, strict=True) if weight > 0]
+    return None
+
+
+def _towards_the_minimiser(
+    points: Sequence[Whole], carriers: list[int], weights: list[int], clock: Clock
+) -> tuple[list[int], list[int]] | None:
+    """Wolfe's minor cycles: walk to the nearest point of the affine hull, and drop who would get a negative weight."""
+    while True:
+        target = _affine_minimiser([points[i] for i in carriers], clock)
+        if target is None:
+            return None
+        if min(target) > 0:
+            return carriers, target
+        total, goal_total = sum(weights), sum(target)
+        # In a common scale: from weights/total towards target/goal_total, until the first weight is 0.
+        now = [Fraction(weight, total) for weight in weights]
+        goal = [Fraction(weight, goal_total) for weight in target]
+        step = min(a / (a - b) for a, b in zip(now, goal, strict=True) if b <= 0 and a > b)
+        moved = [a + step * (b - a) for a, b in zip(now, goal, strict=True)]
+        kept = [place for place, weight in enumerate(moved) if weight > 0]
+        carriers, weights = [carriers[place] for place in kept], as_whole([moved[place] for place in kept])
+
+
+def _affine_minimiser(points: list[Whole], clock: Clock) -> list[int] | None:
+    """Weights of any sign and positive sum whose combination of the points, divided by their sum, is shortest."""
+    from flint import fmpz_mat
+
+    rows = fmpz_mat([list(map(int, point)) for point in points])
+    size = len(points)
+    table: list[list[Any]] = [[*line, 1] for line in (rows * rows.transpose()).tolist()]
+    table.append([1] * size + [0])
+    found = regular_solution(fmpz_mat(table), fmpz_mat([[0]] * size + [[1]]), clock)
+    if found is None:
+        return None
+    sign = 1 if found.denominator > 0 else -1
+    return [sign * int(found.numerators[i, 0]) for i in range(size)]

@@ -1,0 +1,305 @@
+"""Exact verdicts: strict separation or an obstruction, and, where there is an obstruction, what lies beyond it.
+
+A positive combination of points that is 0 (an *obstruction*) proves that nothing separates. Its points lie on every
+weak separator, so the question goes on in the orthogonal complement of their span, with the points that are left: that
+is facial reduction. It ends, after at most as many rounds as the space has dimensions, with a weak separator
+(quasi-separable) or with an obstruction that spans all points (overlapping).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.prove.exact.algebra import as_whole, dot, joined_weights, null_vectors, only_null_vector, rank_at_least
+from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.floats import scaled_floats
+from novikoff.prove.separable.points import Floats, Points
+from novikoff.prove.separable.products import signs_of_products, whole_points
+from novikoff.prove.separable.proofs import as_whole_floats
+from novikoff.prove.separable.search.exact_hull import ExactNearest, nearest_point_exactly
+from novikoff.prove.separable.search.hull import Nearest, nearest_point
+
+# Up to so many coordinates in all, a question that floats cannot decide is answered in rationals.
+SMALL = 40_000
+
+# How often a face is reduced in a space of more dimensions than this: never. Its complement would have to be written
+# out.
+LARGEST_COMPLEMENT = 2_000
+
+# Coordinates that are written out in whole numbers, and in floats.
+MOST_COORDINATES = 5_000_000
+MOST_FLOATS = 50_000_000
+# And for linear programs.
+MOST_FOR_PROGRAMS = 10_000_000
+
+Whole = list[int]
+
+
+@dataclass(frozen=True)
+class Obstruction:
+    """Points and positive whole numbers whose combination is 0."""
+
+    rows: NDArray[np.int64]
+    weights: Whole
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A vector with a positive product with every point, or an obstruction, or neither: then floats could not tell.
+
+    If the vector is that of the nearest point in rationals, `exact` is what carries that.
+    """
+
+    nearest: Nearest | None
+    vector: Whole | None = None
+    obstruction: Obstruction | None = None
+    exact: ExactNearest | None = None
+
+    def widened(self, face: "Face") -> "Answer":
+        """The answer about a face, given the one without its columns of zeros."""
+        columns, dimension = face.points.columns_of(face.left), face.points.dimension
+        nearest = self.nearest
+        if nearest is not None:
+            point, separator = np.zeros((2, dimension))
+            point[[*columns, -1]], separator[[*columns, -1]] = nearest.point, nearest.separator
+            nearest = replace(nearest, point=point, separator=separator)
+        vector = None if self.vector is None else widened(self.vector, columns, dimension)
+        return Answer(nearest, vector, self.obstruction, self.exact)
+
+
+@dataclass(frozen=True, eq=False)
+class Face:
+    """Some of the points, seen in the orthogonal complement of others; `basis` spans it (None: the whole space).
+
+    `extra` are vectors that count as points, too: unit vectors, for questions about a coordinate. They come last.
+    """
+
+    points: Points
+    left: NDArray[np.int64]
+    basis: list[Whole] | None = None
+    extra: list[Whole] = field(default_factory=list)
+
+    @property
+    def dimension(self) -> int:
+        return self.points.dimension if self.basis is None else len(self.basis)
+
+    def as_floats(self) -> Points:
+        """The points in coordinates of the basis, each of its vectors divided by its largest entry."""
+        if self.basis is None and not self.extra and len(self.left) == self.points.n_points:
+            return self.points
+        if self.basis is None:
+            rows, extra = self.points.take(self.left), np.array(self.extra, dtype=np.float64)
+        else:
+            units = np.array([scaled_floats(vector) for vector in self.basis])
+            part = self.points.part(self.left)
+            rows = np.stack([part.products(unit) for unit in units], axis=1)
+            extra = np.array(self.extra, dtype=np.float64).reshape(-1, self.points.dimension) @ units.T
+        if self.extra:
+            rows = np.vstack([rows, extra])
+        return Points(rows, np.ones(len(rows), dtype=np.int8), 0.0)
+
+    def as_whole(self, which: NDArray[np.int64]) -> tuple[list[Whole], int]:
+        """Points, in ascending order, in coordinates of the basis, exactly, in units of a power of two."""
+        real = which[which < len(self.left)]
+        rows, exponent = whole_points(self.points, self.left[real]) if len(real) else ([], 0)
+        shift = max(exponent, 0)
+        rows = [[value << shift for value in row] for row in rows]
+        ones = 1 << -min(exponent, 0)
+        rows += [[value * ones for value in self.extra[i - len(self.left)]] for i in which[which >= len(self.left)]]
+        if self.basis is not None:
+            rows = [[dot(row, vector) for vector in self.basis] for row in rows]
+        return rows, min(exponent, 0)
+
+    def whole_columns(self, which: NDArray[np.int64]) -> list[tuple[int, ...]] | None:
+        """The coordinates of points, in ascending order, that are not all 0, one after the other.
+
+        None if there are so few that more than one combination of the points is 0, or too many to be written out.
+        """
+        is_plain = self.basis is None and not self.extra
+        columns = self.points.columns_of(self.left[which]) if is_plain else range(self.dimension)
+        if len(columns) + 2 < len(which) or len(columns) * len(which) > MOST_COORDINATES:
+            return None
+        rows, _ = whole_points(self.points.narrow(self.left[which])) if is_plain else self.as_whole(which)
+        return [column for column in zip(*rows, strict=True) if any(column)]
+
+    def without_columns_of_zeros(self) -> "Face":
+        """The same question in the columns that matter; this one itself if that makes no difference."""
+        if self.basis is not None or self.extra or not self.points.is_sparse:
+            return self
+        columns = self.points.columns_of(self.left)
+        few = self.points.in_columns(columns)
+        return self if few is self.points else replace(self, points=few)
+
+    def outside(self, coordinates: Sequence[int]) -> Whole:
+        """A vector given in coordinates of the basis, in the whole space."""
+        vector = list(coordinates)
+        if self.basis is not None:
+            vector = [dot(coordinates, column) for column in zip(*self.basis, strict=True)]
+        # Without a constant every point is 0 in the last place, and what stands there is of no use but to be refused.
+        return vector if self.points.constant else [*vector[:-1], 0]
+
+    def is_separated_by(self, vector: Whole) -> bool:
+        if not all(dot(unit, vector) > 0 for unit in self.extra):
+            return False
+        return bool(np.all(signs_of_products(self.points.part(self.left), vector) > 0))
+
+    def whole_coordinates(self, direction: Floats) -> Whole:
+        """A direction that was found in floats, in whole multiples of the basis."""
+        if self.basis is None:
+            return as_whole_floats(direction)
+        pairs = zip(direction.tolist(), self.basis, strict=True)
+        return as_whole([Fraction(value) / _largest(vector) for value, vector in pairs])
+
+
+def decide(face: Face, clock: Clock, tolerance: float = 1e-6) -> Answer:
+    """Strictly separable or not, proved exactly; by floats first, by rationals if these fail and the data are small."""
+    narrow = face.without_columns_of_zeros()
+    return _decide(face, clock, tolerance) if narrow is face else _decide(narrow, clock, tolerance).widened(face)
+
+
+def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
+    nearest = None
+    size = len(face.left) + len(face.extra)
+    if size * face.dimension > MOST_FLOATS and (face.basis is not None or face.extra):
+        return Answer(None)
+    floats = face.as_floats()
+    if math.isfinite(floats.radius):
+        nearest = nearest_point(floats, tolerance=tolerance, clock=clock)
+        answer = _from_floats(face, nearest, clock)
+        if answer is not None:
+            return answer
+    if size * face.dimension <= SMALL:
+        rows, _ = face.as_whole(np.arange(size))
+        exact = nearest_point_exactly(rows, clock, None if nearest is None else nearest.rows.tolist())
+        if exact is not None and any(exact.direction):
+            return Answer(nearest, vector=face.outside(exact.direction), exact=exact)
+        if exact is not None:
+            order = np.argsort(exact.rows)
+            weights = [exact.weights[place] for place in order]
+            return Answer(nearest, obstruction=Obstruction(np.array(exact.rows)[order], weights))
+    elif face.basis is None and not face.extra and nearest is not None and nearest.lower <= 0:
+        found = _by_programs(face.points.part(face.left), clock)
+        return Answer(nearest, obstruction=found and found[0])
+    return Answer(nearest)
+
+
+def _from_floats(face: Face, nearest: Nearest, clock: Clock) -> Answer | None:
+    """What a float solution suggests, if it can be proved."""
+    if nearest.lower > 0:
+        direction = nearest.separator[: face.dimension]
+        vector = face.outside(face.whole_coordinates(direction))
+        return Answer(nearest, vector=vector) if face.is_separated_by(vector) else None
+    carriers = np.sort(nearest.rows)
+    columns = face.whole_columns(carriers)
+    weights = None if columns is None else only_null_vector(columns, len(carriers), clock)
+    if weights is None:
+        return None
+    weights = weights if weights[0] > 0 else [-weight for weight in weights]
+    if min(weights) <= 0:
+        return None
+    return Answer(nearest, obstruction=Obstruction(carriers, weights))
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """What facial reduction found: the whole obstruction, what it does not span, and a weak separator if there is one.
+
+    `settled` is False if neither a weak separator nor a spanning obstruction could be proved.
+    """
+
+    obstruction: Obstruction
+    left: NDArray[np.int64]
+    weak_separator: Whole | None
+    settled: bool
+
+
+def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Beyond:
+    """Go on beyond an obstruction until a weak separator or a spanning obstruction is found."""
+    columns = points.columns_of(np.arange(points.n_points))
+    few = points.in_columns(columns)
+    if few.dimension > LARGEST_COMPLEMENT or len(obstruction.rows) * few.dimension > MOST_COORDINATES:
+        return Beyond(obstruction, np.arange(points.n_points), None, settled=False)
+    beyond = _reduce_faces(few, obstruction, clock)
+    if few is points or beyond.weak_separator is None:
+        return beyond
+    return replace(beyond, weak_separator=widened(beyond.weak_separator, columns, points.dimension))
+
+
+def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Beyond:
+    weak = None
+    if points.n_points * points.dimension > SMALL and not _spans_the_space(points, obstruction, clock):
+        obstruction, weak = _by_programs(points, clock) or (obstruction, None)
+    while True:
+        rows, _ = whole_points(points, obstruction.rows)
+        complement = null_vectors(rows, points.dimension, clock)
+        left = None if complement is None else _outside_the_span(points, complement, clock)
+        if complement is None or left is None:
+            return Beyond(obstruction, np.arange(points.n_points), None, settled=False)
+        if len(left) == 0:
+            return Beyond(obstruction, left, None, settled=True)
+        if weak is not None and Face(points, left).is_separated_by(weak):
+            return Beyond(obstruction, left, weak, settled=True)
+        answer = decide(Face(points, left, complement), clock)
+        if answer.vector is not None:
+            return Beyond(obstruction, left, answer.vector, settled=True)
+        joined = None
+        if answer.obstruction is not None:
+            found = Obstruction(left[answer.obstruction.rows], answer.obstruction.weights)
+            joined = _joined(points, obstruction, found, clock)
+        if joined is None:
+            return Beyond(obstruction, left, None, settled=False)
+        obstruction = joined
+
+
+def _spans_the_space(points: Points, obstruction: Obstruction, clock: Clock) -> bool:
+    """Whether its points are certain to span everything: then nothing lies beyond."""
+    rows, _ = whole_points(points, obstruction.rows)
+    return rank_at_least(rows, clock) == points.dimension - (points.constant == 0)
+
+
+def _by_programs(points: Points, clock: Clock) -> tuple[Obstruction, Whole | None] | None:
+    """The whole obstruction, and a weak separator if there seems to be one, by linear programs."""
+    if points.n_points * points.dimension > MOST_FOR_PROGRAMS:
+        return None
+    from novikoff.prove.separable.search.faces_by_programs import whole_face
+
+    found = whole_face(points, clock)
+    return None if found is None else (Obstruction(found.rows, found.weights), found.weak)
+
+
+def _outside_the_span(points: Points, complement: list[Whole], clock: Clock) -> NDArray[np.int64] | None:
+    """The points that have a product with some vector of the complement; None if that takes too long."""
+    outside = np.zeros(points.n_points, dtype=bool)
+    for normal in complement:
+        if clock.is_over():
+            return None
+        outside |= signs_of_products(points, normal) != 0
+    return np.flatnonzero(outside)
+
+
+def _joined(points: Points, face: Obstruction, found: Obstruction, clock: Clock) -> Obstruction | None:
+    """One obstruction of a face and of what vanishes in its complement; None if that takes too long."""
+    every = np.concatenate([face.rows, found.rows])
+    if len(every) * points.dimension > MOST_COORDINATES:
+        return None
+    rows, _ = whole_points(points, every)
+    own, new = rows[: len(face.rows)], rows[len(face.rows) :]
+    weights = joined_weights(own, face.weights, new, found.weights, clock)
+    return None if weights is None else Obstruction(every, weights)
+
+
+def widened(vector: Whole, columns: NDArray[np.int64], dimension: int) -> Whole:
+    """A vector that was found in some columns, and the constant's, in the whole space."""
+    wide = [0] * dimension
+    for column, value in zip(columns.tolist(), vector[:-1], strict=True):
+        wide[column] = value
+    wide[-1] = vector[-1]
+    return wide
+
+
+def _largest(vector: Sequence[int]) -> int:
+    return max(map(abs, vector))

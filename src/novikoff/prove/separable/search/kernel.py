@@ -1,0 +1,206 @@
+"""The search for a separator in the feature space of a kernel: floats first, then exactly, on independent products.
+
+What floats suggest is tried in `feature_space`, whose rules decide. Where they suggest nothing and the kernel is
+rational, the rows of the matrix G of all products are the points, with as many coordinates as G has independent
+columns: for a polynomial kernel in few dimensions these are few, and facial reduction in whole numbers settles it.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.prove.exact.algebra import dot, joined_weights, null_vectors
+from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.document import CertificateError
+from novikoff.prove.exact.modular import PRIMES, independent
+from novikoff.prove.separable.certificate import Certificate, Obstruction, Support, Witnesses
+from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
+from novikoff.prove.separable.kernels import Kernel, Products
+from novikoff.prove.separable.proofs import as_whole_floats
+from novikoff.prove.separable.search.exact_hull import nearest_point_exactly
+from novikoff.prove.separable.search.faces import SMALL
+from novikoff.prove.separable.search.hull import NearestByProducts, nearest_in_feature_space
+
+# Coefficients have so many bits first, which is shorter and nearly always enough, and all that floats have if not.
+FEW_BITS = 40
+
+# A squared length that is less negative than this, relative to R^2, is put down to the rounding of the matrix.
+ROUNDING = Fraction(1, 10**8)
+
+# Powers of e in balls: for so many of them a margin is proved.
+MOST_POWERS = 2_000_000
+
+Whole = list[int]
+
+
+def certify_kernel(
+    X: Any, y: Any, kernel: Kernel, *, fit_intercept: bool, tolerance: float, time_limit: float | None
+) -> Certificate:
+    """Whether a plane in feature space separates the examples, and with what margin."""
+    clock = Clock(time_limit)
+    data = InFeatureSpace.of(X, y, kernel, fit_intercept)
+    if any(data.contradicted) and not kernel.is_rational:
+        return conclude_kernel(data, Witnesses(obstruction=_contradictions(data)))
+    nearest = _nearest(data.products, tolerance, clock)
+    support = None if nearest is None else _support(nearest)
+    for coefficients in () if nearest is None else _candidates(nearest):
+        found = _tried(data, Witnesses(coefficients=coefficients, support=support))
+        if found is not None:
+            return found
+    if not kernel.is_rational:
+        return conclude_kernel(data, Witnesses())
+    exactly = _exactly(data, clock)
+    if exactly.coefficients is not None:
+        exactly = Witnesses(coefficients=exactly.coefficients, support=support or _lightest(data.products))
+    found = _tried(data, exactly) if exactly.coefficients or exactly.obstruction else None
+    return found or _bounded(data, support)
+
+
+def _bounded(data: InFeatureSpace, support: Support | None) -> Certificate:
+    """Undecided, with the largest margin that the support leaves; without one where rounding has spoilt the matrix."""
+    if support is None:
+        return conclude_kernel(data, Witnesses())
+    whole = as_whole_floats(support.weights)
+    square = data.products.square(support.rows, whole, bits=0)[1] / sum(whole) ** 2
+    if square < -ROUNDING * data.products.radius_square:
+        raise ValueError(
+            f"no kernel has this matrix: a combination of the rows {list(support.rows)[:8]} has a negative squared "
+            f"length, {float(square):.3g}; a kernel matrix is positive semidefinite"
+        )
+    return conclude_kernel(data, Witnesses(support=support if square >= 0 else None))
+
+
+def _tried(data: InFeatureSpace, found: Witnesses) -> Certificate | None:
+    """The certificate, if the witnesses prove one."""
+    try:
+        return conclude_kernel(data, found)
+    except CertificateError:
+        return None
+
+
+def _contradictions(data: InFeatureSpace) -> Obstruction:
+    """For every point that has both labels, a row with each."""
+    signs = data.products.signs.tolist()
+    chosen: dict[tuple[int, int], int] = {}
+    for row, is_contradicted in enumerate(data.contradicted):
+        if is_contradicted:
+            chosen.setdefault((data.products.twins[row], signs[row]), row)
+    rows = sorted(chosen.values())
+    return Obstruction(tuple(rows), (1,) * len(rows))
+
+
+# -- by floats --------------------------------------------------------------------------------------------------------
+
+
+def _nearest(products: Products, tolerance: float, clock: Clock) -> NearestByProducts | None:
+    if not products.kernel.is_rational and products.n_points**2 > MOST_POWERS:
+        return None
+    with np.errstate(all="ignore"):
+        gram = float_gram(products)
+    if not np.isfinite(gram).all():
+        return None
+    return nearest_in_feature_space(gram, products.signs, float(products.constant), tolerance=tolerance, clock=clock)
+
+
+def float_gram(products: Products) -> NDArray[np.float64]:
+    """The kernel matrix in floats, for the search only."""
+    X, kernel = products.X, products.kernel
+    if kernel.form == "precomputed":
+        return X
+    if kernel.form == "laplacian":
+        distances = np.abs(X[:, None, :] - X[None, :, :]).sum(axis=2)
+        return np.asarray(np.exp(-(kernel.gamma or 1.0) * distances))
+    inner = X @ X.T
+    if kernel.form == "rbf":
+        squares = np.diagonal(inner)
+        distances = np.maximum(squares[:, None] + squares[None, :] - 2 * inner, 0.0)
+        return np.asarray(np.exp(-(kernel.gamma or 1.0) * distances))
+    if kernel.form == "linear":
+        return np.asarray(inner)
+    return np.asarray(((kernel.gamma or 1.0) * inner + (kernel.coef0 or 0.0)) ** (kernel.degree or 1))
+
+
+def _candidates(nearest: NearestByProducts) -> list[tuple[int, ...]]:
+    """The coefficients of the separator that floats found, in few bits and in all of them."""
+    if not nearest.lower > 0:
+        return []
+    largest = float(np.abs(nearest.alpha).max())
+    few = np.rint(nearest.alpha / largest * 2.0**FEW_BITS)
+    return [tuple(int(v) for v in few), tuple(as_whole_floats(nearest.alpha))]
+
+
+def _support(nearest: NearestByProducts) -> Support:
+    rows = np.flatnonzero(nearest.weights > 0)
+    return Support(tuple(rows.tolist()), tuple(nearest.weights[rows].tolist()))
+
+
+def _lightest(products: Products) -> Support:
+    """The shortest point alone: some upper bound."""
+    squares = [products.whole([row], [row])[0][0] for row in range(products.n_points)]
+    return Support((min(range(len(squares)), key=squares.__getitem__),), (1.0,))
+
+
+# -- exactly ----------------------------------------------------------------------------------------------------------
+
+
+def _exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
+    """Facial reduction in whole numbers, on the rows of G in its independent columns; nothing if G is too large."""
+    from flint import fmpz_mat
+
+    n = data.products.n_points
+    if n * n > 4 * SMALL:
+        return Witnesses()
+    everything = list(range(n))
+    gram = data.products.whole(everything, everything)
+    chosen = independent(fmpz_mat(gram), PRIMES[0], clock)
+    if chosen is None:
+        return Witnesses()
+    pivots = chosen.columns
+    # A matrix of rounded numbers has full rank by its rounding errors, which prove nothing about anything.
+    if n * len(pivots) > SMALL or (data.products.kernel.form == "precomputed" and len(pivots) == n):
+        return Witnesses()
+    rows = [[line[j] for j in pivots] for line in gram]
+    return _reduced(rows, pivots, clock)
+
+
+def _reduced(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesses:
+    n, dimension = len(rows), len(pivots)
+    face: Whole = []
+    weights: Whole = []
+    complement = null_vectors([], dimension)
+    while True:
+        inside = [[dot(row, normal) for normal in complement] for row in rows]
+        left = [i for i in range(n) if any(inside[i])]
+        obstruction = _obstruction(face, weights) if face else None
+        if not left:
+            return Witnesses(obstruction=obstruction, spans=True)
+        nearest = nearest_point_exactly([inside[i] for i in left] if face else inside, clock)
+        if nearest is None:
+            return Witnesses(obstruction=obstruction)
+        if any(nearest.direction):
+            vector = [dot(nearest.direction, column) for column in zip(*complement, strict=True)]
+            coefficients = [0] * n
+            for place, value in zip(pivots, vector, strict=True):
+                coefficients[place] = value
+            if obstruction is None:
+                return Witnesses(coefficients=tuple(coefficients))
+            return Witnesses(obstruction=obstruction, weak_separator=tuple(coefficients))
+        new = [left[i] for i in nearest.rows] if face else list(nearest.rows)
+        if face:
+            own = [rows[i] for i in face]
+            joined = joined_weights(own, weights, [rows[i] for i in new], nearest.weights, clock)
+            if joined is None:
+                return Witnesses(obstruction=obstruction)
+            weights = joined
+        else:
+            weights = list(nearest.weights)
+        face = [*face, *new]
+        complement = null_vectors([rows[i] for i in face], dimension)
+
+
+def _obstruction(face: Whole, weights: Whole) -> Obstruction:
+    order = sorted(range(len(face)), key=face.__getitem__)
+    return Obstruction(tuple(face[i] for i in order), tuple(weights[i] for i in order))

@@ -1,0 +1,239 @@
+"""Certifying examples that do not fit into memory: cutting planes over blocks.
+
+A *working set* of rows is in memory, at first an even sample. Its certificate claims something about all rows: that a
+plane has them on its side at a distance, that a weak separator has none on its wrong side, or that they lie in the
+span of an obstruction. One pass over the blocks tests that, row by row, and the rows that contradict it join the
+working set. When none does, the certificate of the working set is that of all rows: a point of its hull is a point of
+the hull of all, an obstruction in it is an obstruction of all, and the rest was just proved of every row.
+
+A sample of r rows leaves about a share of d/r of all rows on the wrong side (Clarkson), so few passes are needed. Data
+that fit into memory are the special case in which the working set has every row, and nothing is left to test.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.prove.exact.algebra import null_vectors
+from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.floats import fraction_root_up, root_down
+from novikoff.prove.separable.certificate import Certificate, Obstruction, Support, Witnesses
+from novikoff.prove.separable.conclude import InMemory, off_points, on_points
+from novikoff.prove.separable.examples import Examples, Piece, examples_from, matrix_of
+from novikoff.prove.separable.kesler import point_numbers
+from novikoff.prove.separable.points import Points
+from novikoff.prove.separable.products import whole_points
+from novikoff.prove.separable.proofs import lower_square, upper_square
+from novikoff.prove.separable.search.certify import QUICK_TO_SIGN, Question, concluded, find_witnesses
+from novikoff.prove.separable.search.claims import Claims, Direction, Smallest, Some, Worst
+from novikoff.prove.separable.search.faces import LARGEST_COMPLEMENT, Whole
+from novikoff.prove.separable.subject import Table, plain_classes
+
+# Points of up to so many bytes are all in memory; of more, a working set of about as many.
+MEMORY = 64_000_000
+# After so many passes the best that was found has to do.
+MOST_PASSES = 100
+
+Numbers = NDArray[np.int64]
+
+
+def certify_batches(
+    source: Iterable[Any],
+    table: Table | None,
+    fit_intercept: bool,
+    tolerance: float,
+    clock: Clock,
+    diverging: bool | None,
+) -> Certificate:
+    """The certificate of a reader or of batches, as `certify` gives it for the same rows in one piece."""
+    with examples_from(source, table, fit_intercept) as examples:
+        plain_classes(examples.classes)
+        if len(examples.classes) < 2:
+            raise ValueError(f"there is only one class, {examples.classes.tolist()}; two are needed to separate")
+        working = _sample(examples)
+        found = _Search(examples, tolerance, clock, diverging).run(working)
+        if len(working) < examples.n_rows:
+            return concluded(examples, found)
+        points = examples.points(working.rows, working.labels)
+        labels = examples.classes[examples.places_of(working.labels)]
+        return concluded(
+            InMemory(matrix_of(working.rows), labels, points, examples.subject, examples.radius_square), found
+        )
+
+
+def _sample(examples: Examples) -> Some:
+    """A first working set, from the pass that also surveys the data: an even sample, and a row of every class."""
+    n_rows = examples.n_rows
+    share = examples.bytes_per_row * n_rows / MEMORY
+    step = 1 if share <= 1 else math.ceil(2 * share)
+    chosen = np.union1d(np.arange(0, n_rows, step), examples.first_of_each)
+    sample = list[Some]()
+
+    def visit(piece: Piece) -> None:
+        first, last = np.searchsorted(chosen, [piece.start, piece.start + piece.rows.n_rows])
+        if first < last:
+            sample.append(Some.of(piece, chosen[first:last] - piece.start))
+
+    examples.survey(visit)
+    return Some.joined(sample)
+
+
+@dataclass
+class _Search:
+    """Rounds of witnesses for the working set and a look at all rows, and the best bracket so far."""
+
+    examples: Examples
+    tolerance: float
+    clock: Clock
+    diverging: bool | None
+    vector: Whole | None = None  # the best plane that has every row on its side
+    lower: Fraction = Fraction(0)
+    support: Support | None = None
+    upper: Fraction | None = None
+
+    def run(self, working: Some) -> Witnesses:
+        examples = self.examples
+        if len(working) == examples.n_rows:
+            question = self._question(working)
+            return self._renumbered(find_witnesses(question, self.tolerance, self.clock, self.diverging), working)
+        wanted, settled = False, None
+        for _ in range(MOST_PASSES):
+            question = self._question(working)
+            points = question.points
+            found = find_witnesses(question, self.tolerance / 4, self.clock, wanted)
+            if found.obstruction is not None and points.dimension > LARGEST_COMPLEMENT:
+                # What it claims about all rows is too much to be written out.
+                found = Witnesses(obstruction=found.obstruction)
+            claims = self._claims(found, points, working.labels)
+            self._note_support(found, points, working)
+            found = self._renumbered(found, working)
+            if found.vector is None and found.weak_separator is None and not found.spans:
+                break
+            new = self._look(claims, working)
+            if new is not None:
+                working = self._exchange(working, new, found, claims, points)
+            else:
+                settled = self._settled(found)
+                if wanted or not self._wants_signs(points):
+                    return settled
+                wanted = True
+            if self.clock.is_over():
+                break
+        return settled or self._unsettled(found)
+
+    def _question(self, working: Some) -> Question:
+        points = self.examples.points(working.rows, working.labels)
+        return Question(points, self.examples.subject, working.labels)
+
+    def _note_support(self, found: Witnesses, points: Points, working: Some) -> None:
+        """Keep the convex combination that rules out the most margins."""
+        if found.support is None:
+            return
+        square = upper_square(points, _numbers(found.support, working.labels), found.support.weights)
+        if self.upper is None or square < self.upper:
+            self.support, self.upper = self._renumbered(found, working).support, square
+
+    def _wants_signs(self, points: Points) -> bool:
+        """As in memory: if asked for, or if nobody said so and it is quick."""
+        if not self.examples.problem.has_one_plane:
+            return False
+        if self.diverging is not None:
+            return self.diverging
+        return points.dimension**2 * self.examples.n_rows <= QUICK_TO_SIGN
+
+    def _claims(self, found: Witnesses, points: Points, labels: NDArray[Any]) -> Claims:
+        """What the witnesses of a working set say about all points."""
+        subject = self.examples.subject
+        longest = fraction_root_up(self.examples.radius_square * subject.factor)
+        signs = found.divergences or {}
+        weak = [Direction(list(witness)) for sign in signs.values() for witness in sign.witnesses]
+        if found.vector is not None:
+            plane = list(on_points(subject, found.vector))
+            lower = lower_square(points, plane) or Fraction(0)
+            return Claims(longest, Direction(plane), root_down(lower) * (1 - self.tolerance / 4), tuple(weak))
+        if found.obstruction is None or (found.weak_separator is None and not found.spans):
+            return Claims(longest)
+        normals = null_vectors(whole_points(points, _numbers(found.obstruction, labels))[0], points.dimension)
+        if found.weak_separator is not None:
+            weak = [Direction(list(on_points(subject, found.weak_separator))), *weak]
+        return Claims(longest, weak=tuple(weak), normals=tuple(map(Direction, normals)))
+
+    def _look(self, claims: Claims, working: Some) -> Some | None:
+        """The rows that contradict the claims, from one pass over all; notes the plane if it separates all."""
+        if claims.are_empty:
+            return None
+        examples = self.examples
+        worst = Worst(max(1, int(MEMORY / 4 / examples.bytes_per_row)))
+        smallest = None if claims.plane is None else Smallest(examples, claims.plane)
+        for piece in examples.pieces():
+            wrong, urgency = claims.test(examples.points(piece.rows, piece.labels), piece, smallest)
+            rows = np.flatnonzero(wrong.reshape(piece.rows.n_rows, -1).any(axis=1))
+            rows = rows[~np.isin(piece.start + rows, working.numbers)]
+            if len(rows):
+                worst.add(Some.of(piece, rows, urgency.reshape(piece.rows.n_rows, -1).min(axis=1)[rows]))
+        square = None if smallest is None else smallest.lower_square()
+        if claims.plane is not None and square is not None and square > self.lower:
+            self.vector, self.lower = claims.plane.whole, square
+        # A copy of a row in the working set tells nothing new, even if floats cannot see that the claim holds for it.
+        found = worst.rows()
+        return None if found is None else found.unlike(working)
+
+    def _exchange(self, working: Some, new: Some, found: Witnesses, claims: Claims, points: Points) -> Some:
+        """Add new rows. If there are too many, those leave that are farthest from contradicting the claims.
+
+        Those of the first sample leave before those that contradicted something once, lest they come and go for ever.
+        """
+        most = int(MEMORY * 3 / 4 / self.examples.bytes_per_row)
+        if points.dimension <= LARGEST_COMPLEMENT:  # so that a proof always has room
+            most = max(most, 2 * points.dimension)
+        if len(working) > most:
+            urgency = claims.urgency(points).reshape(len(working), -1).min(axis=1)
+            named = [part.rows for part in (found.support, found.obstruction) if part is not None]
+            pinned = np.isin(working.numbers, np.concatenate([self.examples.first_of_each, *map(np.array, named)]))
+            order = np.lexsort((urgency, np.isinf(working.urgency), ~pinned))
+            working = working.chosen(np.sort(order[: max(most, int(pinned.sum()))])).different()
+        return Some.joined([working, new])
+
+    # -- certificates -------------------------------------------------------------------------------------------------
+
+    def _renumbered(self, found: Witnesses, working: Some) -> Witnesses:
+        """The witnesses of a working set with the numbers that its rows have among all."""
+
+        def part(of: Any) -> Any:
+            if of is None:
+                return None
+            rivals = None if of.rivals is None else tuple(self.examples.classes[list(of.rivals)].tolist())
+            return of._replace(rows=tuple(working.numbers[list(of.rows)].tolist()), rivals=rivals)
+
+        signs = found.divergences
+        if signs is not None:
+            signs = {c: d._replace(rows=tuple(working.numbers[list(d.rows)].tolist())) for c, d in signs.items()}
+        return replace(found, support=part(found.support), obstruction=part(found.obstruction), divergences=signs)
+
+    def _settled(self, found: Witnesses) -> Witnesses:
+        """The witnesses of a working set that no row contradicts."""
+        return self._bracketed(found) if found.vector is not None else found
+
+    def _unsettled(self, found: Witnesses) -> Witnesses:
+        """What is certain when time or passes have run out, or when floats could not tell."""
+        if found.obstruction is not None:
+            return Witnesses(obstruction=found.obstruction)
+        return self._bracketed(replace(found, divergences=None))
+
+    def _bracketed(self, found: Witnesses) -> Witnesses:
+        """Separable by the best plane that has every row on its side, or undecided if there is none."""
+        if self.vector is None:
+            return Witnesses(support=self.support)
+        vector = tuple(off_points(self.examples.subject, self.vector))
+        return Witnesses(vector=vector, support=self.support, divergences=found.divergences)
+
+
+def _numbers(part: Support | Obstruction, labels: NDArray[Any]) -> Numbers:
+    """Which points of a working set its support or obstruction names."""
+    rows, _, rivals = part
+    return np.array(rows, dtype=np.int64) if rivals is None else point_numbers(labels, rows, rivals)

@@ -1,0 +1,144 @@
+"""What a certificate speaks of: which numbers, which labels, which table they come from, and which question was asked.
+
+All of it is part of the fingerprint. A proof about two of seven columns, or about another column of labels, is a true
+statement about something else; so whoever reads a certificate is told, and nobody can change it afterwards.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.data.labels import checked_labels
+from novikoff.prove.exact.document import canonical
+from novikoff.prove.separable.kernels import Kernel
+from novikoff.prove.separable.question import Problem
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The table that examples come from: the column of the labels, and how the others became numbers."""
+
+    label: str | None
+    encoding: "Encoding"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"label": self.label, "encoding": self.encoding.to_dict()}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Subject:
+    """The data and the question.
+
+    If `problem` is that of a kernel, `kernel` says which.
+    `data_hash` is the fingerprint of the numbers, the labels and all the rest of this.
+    """
+
+    problem: Problem
+    fit_intercept: bool
+    classes: tuple[Any, ...]
+    n_rows: int
+    n_columns: int
+    data_hash: str
+    feature_names: tuple[str, ...] | None = None
+    table: Table | None = None
+    kernel: Kernel | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "problem", Problem(self.problem))
+
+    @property
+    def factor(self) -> int:
+        """(R/gamma)^2 is multiplied by this."""
+        return self.problem.factor
+
+
+def header(
+    *,
+    problem: Problem,
+    fit_intercept: bool,
+    classes: tuple[Any, ...],
+    n_rows: int,
+    n_columns: int,
+    feature_names: tuple[str, ...] | None = None,
+    table: Table | None = None,
+    kernel: Kernel | None = None,
+) -> dict[str, Any]:
+    """What the fingerprint begins with."""
+    return {
+        "rows": n_rows,
+        "columns": n_columns,
+        "classes": list(classes),
+        "feature_names": None if feature_names is None else list(feature_names),
+        "table": None if table is None else table.to_dict(),
+        "problem": problem.value,
+        "fit_intercept": fit_intercept,
+        "kernel": None if kernel is None else kernel.to_dict(),
+    }
+
+
+# -- names and labels -------------------------------------------------------------------------------------------------
+
+
+def names_of(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns, if the data have any."""
+    names = getattr(X, "columns", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def exact_labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], tuple[Any, ...], NDArray[np.int64]]:
+    """The labels, the classes in order, and the place of every label among them; at least two classes."""
+    labels = checked_labels(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"y has shape {labels.shape}, but X has {n_rows} rows: one label a row is needed")
+    classes, places = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y has only one class, {classes.tolist()}; two are needed to ask for a separator")
+    return labels, plain_classes(classes), places.astype(np.int64)
+
+
+def plain_classes(classes: NDArray[Any]) -> tuple[Any, ...]:
+    """The classes as JSON has them: text, numbers or truth values."""
+    plain = classes.tolist()
+    for label in plain:
+        if type(label) not in (str, int, float, bool):
+            raise ValueError(
+                f"label {label!r} is a {type(label).__name__}; a certificate names labels that are text, numbers or "
+                "truth values: convert them, for example with str"
+            )
+    return tuple(plain)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are written alike in JSON: 1, 1.0 and True are three values."""
+    return canonical(one) == canonical(other)
+
+
+def difference(claimed: Any, derived: Any, path: str = "") -> Iterator[str]:
+    """Where two JSON values differ, the first place first."""
+    if isinstance(claimed, dict) and isinstance(derived, dict):
+        for key in [*derived, *(key for key in claimed if key not in derived)]:
+            below = f"{path}.{key}" if path else key
+            if key not in derived:
+                yield f"{below} is claimed, but nothing proves it"
+            elif key not in claimed:
+                yield f"{below} is missing"
+            else:
+                yield from difference(claimed[key], derived[key], below)
+    elif not same(claimed, derived):
+        yield f"{path} is {_short(claimed)}, but the data prove {_short(derived)}"
+
+
+def _short(value: Any) -> str:
+    text = canonical(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def floor_of(value: Fraction) -> int:
+    return value.numerator // value.denominator

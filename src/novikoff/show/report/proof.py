@@ -1,0 +1,259 @@
+"""The parts of a report that prove: the run's own proof with its curves, the certificate, and how to check it again."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from novikoff.engine.rounding import at_least, at_most, decimal_digits
+from novikoff.learn.record import Run, counted
+from novikoff.prove.run.follow import FollowedProof
+from novikoff.prove.separable.certificate import Certificate, Obstruction, Support
+from novikoff.prove.separable.question import Problem, Verdict
+from novikoff.show.report.charts import Curve, line_chart
+from novikoff.show.report.evidence import Evidence
+from novikoff.show.report.markup import (
+    Markup,
+    cut,
+    element,
+    facts,
+    figure,
+    joined,
+    left_out,
+    name,
+    section,
+    table,
+)
+from novikoff.show.style import GAMMA, bound_in_words, typeset
+
+MOST_ROWS = 24
+MOST_DIGITS = 24
+INEQUALITY = f"k·{GAMMA} ≤ ⟨w,u⟩ ≤ ‖w‖ ≤ √k·R"
+
+
+# -- the proof along the run ------------------------------------------------------------------------------------------
+
+
+def proof_section(run: Run, certificate: Certificate | None, evidence: Evidence) -> Markup:
+    """What the mistakes prove: that there can be no more than so many, or that no wide margin is there."""
+    if evidence.proof is not None:
+        return _followed(evidence.proof, certificate)
+    many = certificate is not None and certificate.problem.has_rivals
+    if certificate is not None and certificate.mistake_bound is not None:
+        sentence = f"{counted(run.mistakes, 'mistake')} made; the theorem allows {_bound(certificate)}."
+        return section("The proof", sentence, _last_line(run, certificate))
+    if not run.mistakes:
+        return section("The proof", "Without a mistake there is nothing to prove.")
+    ceiling = at_most(run.margin_at_most)
+    sentence = f"After k mistakes no separator has a margin above ‖w‖/k, and here that is {ceiling}."
+    return section(
+        "The proof",
+        sentence,
+        None if evidence.lengths is None else _ruled_out(evidence.lengths, ceiling),
+        None if evidence.allowance is None else element("p", f"Freund and Schapire (1999): {evidence.allowance}"),
+        element("p", "Here w is the sum of Kesler's vectors, one for each mistake.", class_="note") if many else None,
+    )
+
+
+def _bound(certificate: Certificate) -> str:
+    return f"{typeset(certificate.problem.formula)} = {bound_in_words(certificate.mistake_bound or 0)}"
+
+
+def _ceiling(certificate: Certificate) -> str:
+    """The longest that the weights can be after k mistakes."""
+    return "√k·R" if certificate.factor == 1 else f"√({certificate.factor}k)·R"
+
+
+def _last_line(run: Run, certificate: Certificate) -> Markup:
+    """The inequality at the end of the run, from what the record keeps."""
+    k = run.mistakes
+    ceiling = math.sqrt(certificate.factor * k) * run.radius
+    values = [
+        (f"k·{GAMMA}, at least", at_least(k * certificate.margin.lower)),
+        ("‖w‖", f"{run.weights_length:.6g}"),
+        (f"{_ceiling(certificate)}, at most", at_most(ceiling)),
+    ]
+    words = f"After the last mistake, k = {k:,}: the length of the weights lies between its floor and its ceiling."
+    return joined([element("p", words), facts(values)])
+
+
+def _followed(proof: FollowedProof, certificate: Certificate | None) -> Markup:
+    """The four quantities of the proof after every mistake, and a few of them as numbers."""
+    many = certificate is not None and certificate.problem.has_rivals
+    bound = bound_in_words(proof.bound) if certificate is None else _bound(certificate)
+    verdict = "every inequality held" if proof.holds else "not every inequality held"
+    sentence = f"{INEQUALITY} after every one of {counted(proof.mistakes, 'mistake')}: {verdict}."
+    k = np.arange(proof.mistakes + 1.0)
+    beyond = _beyond(proof)
+    curves = [
+        Curve("√k·R, the ceiling of the length", beyond, np.sqrt(beyond) * proof.radius, "grey dashed"),
+        Curve("‖w‖, the length of the weights", k, proof.length, "red"),
+        Curve("⟨w,u⟩, the progress along the separator", k, proof.progress, "blue"),
+        Curve(f"k·{GAMMA}, the floor of the progress", beyond, beyond * proof.margin, "grey dotted"),
+    ]
+    meeting = _meeting(proof.radius, proof.margin)
+    chart = line_chart(curves, x_name="mistakes k", y_name="length", says=sentence, mark=meeting)
+    caption = (
+        f"The floor rises faster than the ceiling, and where they meet there is no room for weights: the theorem "
+        f"allows {bound} mistakes; {proof.mistakes:,} were made."
+    )
+    kesler = "w is the sum of Kesler's vectors, one for each mistake, and R the length of the longest of these."
+    head = ("k", f"k·{GAMMA}", "⟨w,u⟩", "‖w‖", "√k·R")
+    parts = (proof.progress_floor, proof.progress, proof.length, proof.length_ceiling)
+    lines = [(f"{i:,}", *(f"{part[i]:.6g}" for part in parts)) for i in _worth_showing(proof.mistakes)]
+    return section(
+        "The proof",
+        sentence,
+        figure(chart, caption),
+        element("p", kesler, class_="note") if many else None,
+        table(head, lines, left=0),
+    )
+
+
+def _beyond(proof: FollowedProof) -> Any:
+    """Where to draw floor and ceiling: to their meeting if that is in sight, else some way beyond the run."""
+    meeting = _meeting(proof.radius, proof.margin)
+    end = meeting * 1.05 if meeting <= 4 * max(proof.mistakes, 1) else 1.3 * max(proof.mistakes, 1)
+    return np.union1d(np.linspace(0.0, max(end, proof.mistakes), 120), np.linspace(0.0, 1.0, 12))
+
+
+def _meeting(R: float, gamma: float) -> float:
+    """(R/gamma)^2, where floor and ceiling meet; infinite beyond the floats."""
+    ratio = R / gamma
+    return ratio * ratio
+
+
+def _worth_showing(mistakes: int) -> list[int]:
+    if mistakes <= 8:
+        return list(range(mistakes + 1))
+    return sorted({0, mistakes, *(2**i for i in range(mistakes.bit_length()))})
+
+
+def _ruled_out(lengths: Any, ceiling: str) -> Markup:
+    k = np.arange(1.0, len(lengths))
+    curve = Curve("‖w‖/k: no separator has a wider margin", k, lengths[1:] / k, "blue")
+    says = f"The margins that are not ruled out, down to {ceiling}"
+    chart = line_chart([curve], x_name="mistakes k", y_name="margin", says=says, log=True)
+    caption = "Each mistake adds an example to w; when w grows more slowly than k, only ever thinner margins are left."
+    return figure(chart, caption)
+
+
+def theorem_section(certificate: Certificate) -> Markup | None:
+    """Floor and ceiling of the proof, up to where they meet: for data that nobody has learned from yet."""
+    if certificate.mistake_bound is None or not certificate.margin.lower:
+        return None
+    gamma, R = certificate.margin.lower, certificate.radius * math.sqrt(certificate.factor)
+    meeting = _meeting(R, gamma)
+    if not math.isfinite(meeting):
+        return None
+    k = np.linspace(0.0, 1.08 * meeting, 200)
+    curves = [
+        Curve(f"{_ceiling(certificate)}, the ceiling of the length ‖w‖", k, np.sqrt(k) * R, "red dashed"),
+        Curve(f"k·{GAMMA}, the floor of the progress ⟨w,u⟩", k, k * gamma, "blue"),
+    ]
+    sentence = f"Whatever the order of the examples, a perceptron makes at most {_bound(certificate)} mistakes on them."
+    chart = line_chart(curves, x_name="mistakes k", y_name="length", says=sentence, mark=meeting)
+    caption = (
+        f"Every mistake adds at least {GAMMA} along the separator, but makes the weights longer only like √k. Progress "
+        "is never more than length, so the run is over where the lines meet."
+    )
+    return section("The theorem", sentence, figure(chart, caption))
+
+
+# -- the certificate --------------------------------------------------------------------------------------------------
+
+
+def certificate_section(certificate: Certificate, labels: Mapping[int, Any]) -> Markup:
+    """The certificate in words and in numbers."""
+    is_bound = certificate.mistake_bound is not None
+    known = certificate.verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED)
+    return section(
+        "The certificate",
+        cut(str(certificate), 2000),
+        facts(
+            [
+                ("verdict", f"{certificate.verdict.value} ({certificate.arithmetic})"),
+                (f"margin {GAMMA}", certificate.margin.words if known else None),
+                (
+                    "distance in the picture",
+                    f"at least {at_least(certificate.geometric_margin)}" if certificate.geometric_margin else None,
+                ),
+                ("longest example", f"R ≤ {at_most(certificate.radius)}"),
+                ("mistakes at most", _bound(certificate) if is_bound else None),
+                ("bias", "folded in" if certificate.fit_intercept else "none"),
+                ("fingerprint", element("code", certificate.data_hash)),
+            ]
+        ),
+        _obstruction(certificate.obstruction, certificate.problem, labels),
+        None if certificate.obstruction is not None else _support(certificate.support, certificate.problem, labels),
+        _diverging(certificate),
+    )
+
+
+def _obstruction(found: Obstruction | None, problem: Problem, labels: Mapping[int, Any]) -> Markup | None:
+    if found is None:
+        return None
+    words = (
+        f"These rows (the first of the file is 0), {problem.as_points}, with the bias folded in if there is one, and "
+        f"with these whole weights, have the sum 0. {problem.contradiction}"
+    )
+    weights = [_whole(weight) for weight in found.weights[:MOST_ROWS]]
+    return joined(
+        [
+            element("h3", "Why nothing separates"),
+            element("p", words),
+            _rows_table(found.rows, weights, found.rivals, labels),
+            left_out(MOST_ROWS, len(found.rows), "rows"),
+        ]
+    )
+
+
+def _whole(weight: int) -> str:
+    digits = decimal_digits(weight)
+    return f"{weight:,}" if digits <= MOST_DIGITS else f"a number of {digits:,} digits"
+
+
+def _support(found: Support | None, problem: Problem, labels: Mapping[int, Any]) -> Markup | None:
+    if found is None:
+        return None
+    words = (
+        "No separator has a wider margin than the combination of these rows (the first of the file is 0), "
+        f"{problem.as_points}, with these weights has length."
+    )
+    weights = [f"{weight:.6g}" for weight in found.weights[:MOST_ROWS]]
+    return joined(
+        [
+            element("h3", "The rows that fix the margin"),
+            element("p", words),
+            _rows_table(found.rows, weights, found.rivals, labels),
+            left_out(MOST_ROWS, len(found.rows), "rows"),
+        ]
+    )
+
+
+def _rows_table(
+    rows: Sequence[int], weights: Sequence[str], rivals: Sequence[Any] | None, labels: Mapping[int, Any]
+) -> Markup:
+    """Rows with their class and weight; with many classes, against which other."""
+    lines = []
+    for place, (row, weight) in enumerate(zip(rows[:MOST_ROWS], weights, strict=True)):
+        against = [] if rivals is None else [name(rivals[place])]
+        lines.append([f"{row:,}", name(labels[row]) if row in labels else "", *against, weight])
+    header = ["row", "class", *([] if rivals is None else ["against"]), "weight"]
+    return table(header, lines, left=len(header) - 1)
+
+
+def _diverging(certificate: Certificate) -> Markup | None:
+    found = list((certificate.diverging or {}).items())
+    if not found:
+        return None
+    words = "On these data logistic regression has no finite estimate of:"
+    if len(found) > 1 and all(sign == "sign undetermined" for _, sign in found):
+        words = f"On these data logistic regression has no finite estimate of {len(found):,} coefficients; each"
+        return element("p", f"{words} may go to either infinity.")
+    lines = [(name(column), sign) for column, sign in found[:MOST_ROWS]]
+    parts = [element("h3", "What logistic regression sends to infinity"), element("p", words)]
+    return joined(
+        [*parts, table(("coefficient", "towards"), lines, left=2), left_out(MOST_ROWS, len(found), "coefficients")]
+    )

@@ -1,0 +1,116 @@
+"""Reports as files: what a command asks for before it learns, and has written when it is done.
+
+What makes the page is imported when it is made: a command that writes none does not wait for it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from novikoff.data.batches import Batch
+from novikoff.data.blocks import Blocks
+from novikoff.data.whole_file import WholeFile
+from novikoff.features.encode import Encoding
+
+if TYPE_CHECKING:
+    from novikoff.learn.linear_model import LinearModel
+    from novikoff.learn.vote import Mistakes
+    from novikoff.prove.separable.certificate import Certificate
+    from novikoff.show.report.check import Names
+    from novikoff.show.report.evidence import Evidence
+    from novikoff.show.report.picture import Columns
+
+
+class Examples(Protocol):
+    """Examples with their labels, batch by batch, as often as one asks."""
+
+    def __iter__(self) -> Iterator[Batch]: ...
+
+    @property
+    def blocks(self) -> Blocks: ...
+
+    @property
+    def encoding(self) -> Encoding | None: ...
+
+    @property
+    def n_numbers(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page to be written: where, on which examples, with which picture, and what things are called."""
+
+    path: Path
+    examples: Examples
+    columns: "Columns | None"
+    names: "Names"
+
+    @property
+    def needs_mistakes(self) -> bool:
+        """Whether the proof will be followed, mistake by mistake."""
+        from novikoff.show.report.evidence import FOLLOWED_NUMBERS
+
+        return self.examples.n_numbers <= FOLLOWED_NUMBERS
+
+    def on_model(
+        self, model: "LinearModel", certificate: "Certificate | None", mistakes: "Mistakes | None", model_file: Path
+    ) -> None:
+        """Write the report on a model."""
+        from novikoff.show.report.page import fit_report
+
+        found = self._evidence(model=model, certificate=certificate, mistakes=mistakes)
+        names = replace(self.names, model_file=str(model_file))
+        self._write(fit_report(model, found, names, certificate=certificate))
+
+    def on_certificate(self, certificate: "Certificate", certificate_file: Path | None) -> None:
+        """Write the report on a certificate."""
+        from novikoff.show.report.page import certify_report
+
+        found = self._evidence(certificate=certificate)
+        names = replace(self.names, certificate_file=None if certificate_file is None else str(certificate_file))
+        self._write(certify_report(certificate, found, names, encoding=self.examples.encoding))
+
+    def _evidence(self, **parts: Any) -> "Evidence":
+        from novikoff.show.report.evidence import gather
+
+        return gather(self.examples, n_rows=self.examples.blocks.n_rows, columns=self.columns, **parts)
+
+    def _write(self, page: str) -> None:
+        with WholeFile(self.path) as file:
+            file.write(page.encode())
+
+
+def report_on(
+    path: Path | None,
+    examples: Examples,
+    features: tuple[str, str] | None,
+    table: tuple[str, tuple[str, ...], str | None],
+    asked: Mapping[str, Any],
+) -> Report | None:
+    """The report that is wanted, if one is; finds out before anything is learned that there is no such feature.
+
+    `table` is what the user typed for its files, these files, and its label; `asked` are the options to read it.
+    """
+    if path is None:
+        return None
+    from novikoff.show.report.check import Names
+    from novikoff.show.report.picture import columns_to_draw
+
+    columns = columns_to_draw(examples.encoding, examples.blocks.n_columns, examples, features or ())
+    source, files, label = table
+    return Report(path, examples, columns, Names(files, source, label, words_for(asked)))
+
+
+def words_for(asked: Mapping[str, Any]) -> tuple[str, ...]:
+    """Options as words of a command line.
+
+    >>> words_for({"ignore": ("id", "note"), "text": (), "format": "csv"})
+    ('--ignore', 'id', '--ignore', 'note', '--format', 'csv')
+    """
+    return tuple(
+        word
+        for option, values in asked.items()
+        for value in ([values] if isinstance(values, str) else values or ())
+        for word in (f"--{option}", value)
+    )

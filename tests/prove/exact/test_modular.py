@@ -1,0 +1,103 @@
+"""Exact systems in pieces: modulo a prime, then lifted."""
+
+import itertools
+from fractions import Fraction
+
+import pytest
+from flint import fmpz_mat
+from hypothesis import given
+from hypothesis import strategies as st
+
+from novikoff.prove.exact import algebra, modular
+from novikoff.prove.exact.algebra import null_vectors, only_null_vector, regular_solution, solution
+from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.modular import PRIMES, lifted
+
+WHOLE = st.integers(-4, 4) | st.integers(-(2**70), 2**70)
+
+
+def eliminated(rows):
+    """Gauss and Jordan, over fractions: the reduced rows and where they begin."""
+    rows, pivots = [list(map(Fraction, row)) for row in rows], []
+    for column in range(len(rows[0]) if rows else 0):
+        place = next((i for i in range(len(pivots), len(rows)) if rows[i][column]), None)
+        if place is None:
+            continue
+        rows[len(pivots)], rows[place] = rows[place], rows[len(pivots)]
+        pivot = [value / rows[len(pivots)][column] for value in rows[len(pivots)]]
+        rows = [[a - row[column] * b for a, b in zip(row, pivot, strict=True)] for row in rows]
+        rows[len(pivots)] = pivot
+        pivots.append(column)
+    return rows, pivots
+
+
+@given(st.data(), st.integers(1, 6))
+def test_a_lifted_solution_is_the_solution(data, size):
+    rows = data.draw(st.lists(st.lists(WHOLE, min_size=size + 1, max_size=size + 1), min_size=size, max_size=size))
+    reduced, pivots = eliminated(rows)
+    if pivots != list(range(size)):
+        return
+    left, right = fmpz_mat([row[:-1] for row in rows]), fmpz_mat([row[-1:] for row in rows])
+    for found in (lifted(left, right, PRIMES[0], Clock(None)), regular_solution(left, right, Clock(None))):
+        numbers = [Fraction(int(v), int(found.denominator)) for v in found.numerators.entries()]
+        assert numbers == [row[-1] for row in reduced]
+
+
+@given(st.data(), st.integers(1, 5), st.integers(1, 5))
+def test_null_vectors_are_a_basis_of_what_is_orthogonal(data, n_rows, dimension):
+    rows = data.draw(
+        st.lists(st.lists(WHOLE, min_size=dimension, max_size=dimension), min_size=n_rows, max_size=n_rows)
+    )
+    rank = len(eliminated(rows)[1])
+    normals = null_vectors(rows, dimension)
+    assert all(sum(a * b for a, b in zip(row, normal, strict=True)) == 0 for row in rows for normal in normals)
+    assert len(normals) == dimension - rank == len(eliminated(normals)[1] if normals else [])
+    only = only_null_vector(rows, dimension, Clock(None))
+    assert (only is None) == (rank != dimension - 1)
+    assert only is None or any(only)
+    assert only is None or all(sum(a * b for a, b in zip(row, only, strict=True)) == 0 for row in rows)
+
+
+def test_an_unlucky_prime_is_noticed():
+    p = PRIMES[0]
+    assert null_vectors([[p, 0], [0, 1]], 2) == []
+    assert null_vectors([[p, 1, 0], [0, 1, 0]], 3) == [[0, 0, -1]]
+    assert only_null_vector([[1, 1], [1, 1 + p]], 2, Clock(None)) is None
+    assert solution([[p, 0], [0, 1]], [1, 1]) == [Fraction(1, p), 1]
+    found = regular_solution(fmpz_mat([[p] * 1]), fmpz_mat([[1]]), Clock(None))
+    assert (found.numerators[0, 0], found.denominator) == (1, p)
+
+
+def large_system(size):
+    """Rows whose null vector has thousands of digits."""
+    return [[pow(3, 7 * i * j + i + j, 2**61 - 1) for j in range(size + 1)] for i in range(size)]
+
+
+@pytest.mark.parametrize("looks", [1, 5, 20])
+def test_a_null_vector_is_given_up_as_soon_as_the_time_is_over(looks, monkeypatch):
+    monkeypatch.setattr(modular, "STEPS_PER_SECOND", 1e30)
+    ticks = itertools.count()
+    clock = Clock(looks, now=lambda: next(ticks))
+    assert null_vectors(large_system(60), 61, clock) is None
+    assert looks < next(ticks) <= looks + 3
+
+
+def test_an_elimination_that_would_take_longer_than_is_left_is_not_begun():
+    assert null_vectors(large_system(40), 41, Clock(1e-6, now=lambda: 0.0)) is None
+    assert len(null_vectors(large_system(40), 41, Clock(1.0, now=lambda: 0.0))) == 1
+
+
+def test_a_basis_that_does_not_fit_into_memory_is_not_written_out(monkeypatch):
+    monkeypatch.setattr(modular, "MOST_DIGITS", 100)
+    assert null_vectors(large_system(20), 21, Clock(None)) is None
+    with pytest.raises(MemoryError, match="digits"):
+        null_vectors(large_system(20), 21)
+
+
+def test_large_systems_are_solved_like_small_ones(monkeypatch):
+    rows = large_system(12)
+    left, right = fmpz_mat([row[:-1] for row in rows]), fmpz_mat([row[-1:] for row in rows])
+    at_once = regular_solution(left, right, Clock(None))
+    monkeypatch.setattr(algebra, "AT_ONCE", 0)
+    in_pieces = regular_solution(left, right, Clock(None))
+    assert at_once.numerators * in_pieces.denominator == in_pieces.numerators * at_once.denominator

@@ -1,0 +1,398 @@
+"""Linear programs: against HiGHS, against exact arithmetic, and against themselves."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import linprog as highs
+
+from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.document import CertificateError
+from novikoff.prove.programs.check import About, ProgramCertificate
+from novikoff.prove.programs.program import read_program
+from novikoff.prove.programs.search import linprog as solver
+from novikoff.prove.programs.search.homogeneous import nonnegative_form, self_dual_cone
+from novikoff.prove.programs.search.linprog import linprog
+from novikoff.prove.programs.search.pivoting import Decision
+from novikoff.prove.programs.search.projection import maximum_support, onto_simplex, smooth_perceptron
+from tests.exact_lp import maximise
+
+INFINITY = float("inf")
+
+
+def random_program(seed, entries):
+    """A small program that may be anything: zero and doubled rows, free, boxed and fixed variables, no interior."""
+    generator = np.random.default_rng(seed)
+    n, m_ub, m_eq = generator.integers(1, 8), generator.integers(0, 8), generator.integers(0, 4)
+
+    def numbers(*shape):
+        values = generator.integers(-3, 4, shape) if entries == "whole" else generator.standard_normal(shape)
+        return values * (generator.random(shape) < 0.6)
+
+    c, A_ub, b_ub, A_eq, b_eq = numbers(n), numbers(m_ub, n), numbers(m_ub), numbers(m_eq, n), numbers(m_eq)
+    if generator.random() < 0.7:
+        x = numbers(n)
+        b_ub, b_eq = A_ub @ x + abs(numbers(m_ub)), A_eq @ x
+    if m_eq > 1 and generator.random() < 0.4:
+        A_eq[-1], b_eq[-1] = 2 * A_eq[0], 2 * b_eq[0]
+    if generator.random() < 0.4:
+        c = abs(numbers(n)) - A_ub.T @ abs(numbers(m_ub))
+    kinds = [(0, None), (0, None), (0, None), (None, None), (None, 2), (-3, -1), (0, 2), (1, 1)]
+    bounds = [kinds[k] for k in generator.integers(0, len(kinds), n)]
+    return c, A_ub, b_ub, A_eq, b_eq, bounds
+
+
+def violations(result, c, A_ub, b_ub, A_eq, b_eq, bounds):
+    """How much x breaks the constraints, by a loop that knows nothing of the solver."""
+    x = result.x
+    broken = [a @ x - b for a, b in zip(A_ub, b_ub, strict=True)]
+    broken += [abs(a @ x - b) for a, b in zip(A_eq, b_eq, strict=True)]
+    for value, (low, high) in zip(x, bounds, strict=True):
+        broken += [] if low is None else [low - value]
+        broken += [] if high is None else [value - high]
+    return max(broken, default=0.0)
+
+
+def is_infeasible_by_rounding(result):
+    """HiGHS has a tolerance; in truth these equations contradict each other."""
+    return result.status == 2 and result.approximate is not None and result.approximate.violation < 1e-12
+
+
+@pytest.mark.parametrize("entries", ["whole", "float"])
+@pytest.mark.parametrize("seed", range(60))
+def test_the_answer_is_that_of_highs(seed, entries):
+    program = random_program(seed, entries)
+    ours, theirs = linprog(*program), highs(*program)
+    assert ours.status == theirs.status or (entries == "float" and is_infeasible_by_rounding(ours))
+    ours.certificate.check(*program)
+    assert ours.certificate.arithmetic == "exact"
+    if ours.status == 0:
+        assert ours.fun == pytest.approx(theirs.fun, rel=1e-7, abs=1e-7)
+        assert violations(ours, *program) <= 1e-7
+    else:
+        assert ours.x is None
+        assert ours.fun is None
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.data())
+def test_the_optimum_is_exact_on_small_whole_programs(data):
+    n, m = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 5))
+    whole = st.integers(-4, 4)
+    c = data.draw(st.lists(whole, min_size=n, max_size=n))
+    A = data.draw(st.lists(st.lists(whole, min_size=n, max_size=n), min_size=m, max_size=m))
+    b = data.draw(st.lists(st.integers(0, 6), min_size=m, max_size=m))
+    result = linprog([-v for v in c], A, b)
+    try:
+        best = maximise(c, A, b)
+    except ValueError:
+        assert result.status == 3
+        return
+    assert result.certificate.arithmetic == "exact"
+    assert sum(v * x for v, x in zip(c, result.certificate.x, strict=True)) == best.value
+    y = result.certificate.multipliers.ub
+    assert -sum(v * limit for v, limit in zip(y, b, strict=True)) == best.value
+
+
+# -- programs at the edge -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("program", "status", "value"),
+    [
+        ({"c": [1]}, 0, 0),
+        ({"c": [-1]}, 3, None),
+        ({"c": [0], "bounds": (None, None)}, 0, 0),
+        ({"c": [1], "bounds": (None, None)}, 3, None),
+        ({"c": [-1], "bounds": (None, 7)}, 0, -7),
+        ({"c": [2], "bounds": (3, 3)}, 0, 6),
+        ({"c": [2], "bounds": (3, 3), "A_eq": [[1]], "b_eq": [3]}, 0, 6),
+        ({"c": [2], "bounds": (3, 3), "A_eq": [[1]], "b_eq": [4]}, 2, None),
+        ({"c": [1], "bounds": (2, 1)}, 2, None),
+        ({"c": [1, 1], "A_ub": [[0, 0]], "b_ub": [0]}, 0, 0),
+        ({"c": [1, 1], "A_ub": [[0, 0]], "b_ub": [-1]}, 2, None),
+        ({"c": [1, 1], "A_eq": [[0, 0]], "b_eq": [1]}, 2, None),
+        ({"c": [1, 2], "A_eq": [[1, 1], [2, 2], [3, 3]], "b_eq": [1, 2, 3]}, 0, 1),
+        ({"c": [1, 2], "A_eq": [[1, 1], [2, 2]], "b_eq": [1, 3]}, 2, None),
+        ({"c": [-1, -1], "A_ub": [[1, 1], [1, 1], [1, 1]], "b_ub": [1, 1, 1]}, 0, -1),
+        ({"c": [-1, 0], "A_ub": [[1, 1], [-1, -1]], "b_ub": [1, -1]}, 0, -1),
+        ({"c": [0, 0], "A_ub": [[1, -1], [-1, 1]], "b_ub": [-1, 0]}, 2, None),
+        ({"c": [-1, 0], "A_ub": [[1, -1]], "b_ub": [0]}, 3, None),
+        ({"c": [-1, 0], "A_ub": [[1, -1], [0, 0]], "b_ub": [0, -1]}, 2, None),
+    ],
+)
+def test_degenerate_programs_are_decided_exactly(program, status, value):
+    result = linprog(**program)
+    assert result.status == status, result.message
+    assert result.success == (status == 0)
+    assert result.fun == value
+    assert result.certificate.arithmetic == "exact"
+    result.certificate.check(**program)
+
+
+def test_the_simplex_methods_worst_case_is_solved():
+    n = 10
+    A = [[2.0 ** (i - j + 1) if j < i else float(i == j) for j in range(n)] for i in range(n)]
+    result = linprog([-(2.0 ** (n - 1 - j)) for j in range(n)], A, [5.0 ** (i + 1) for i in range(n)])
+    assert result.fun == -(5.0**n)
+
+
+def test_numbers_of_very_different_size_are_decided_with_proof():
+    generator = np.random.default_rng(5)
+    for _ in range(30):
+        A = generator.standard_normal((4, 4)) * 10.0 ** generator.integers(-6, 7, (4, 4))
+        b, c = A @ generator.random(4) + generator.random(4), generator.standard_normal(4)
+        result = linprog(c, A, b)
+        assert result.certificate.arithmetic == "exact"
+        result.certificate.check(c, A, b)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        {"c": [1], "bounds": (-1e308, 1e308)},
+        {"c": [-1, 0], "A_ub": [[5e-324, 1]], "b_ub": [1e308]},
+        {"c": [1e308, 1e308], "A_eq": [[1, 1]], "b_eq": [1e308]},
+        {"c": [1e-320], "A_ub": [[5e-324]], "b_ub": [5e-324]},
+        {"c": [-1e300, 1e-300], "A_ub": [[1e300, 1e-300], [1e-300, 1e300]], "b_ub": [1, 1]},
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_numbers_at_the_ends_of_the_range_are_decided(program):
+    result = linprog(**program)
+    assert result.status == 0
+    result.certificate.check(**program)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-8, 1e12])
+def test_the_scale_of_the_costs_does_not_matter(scale):
+    assert linprog([-3 * scale, -5 * scale], [[1, 0], [0, 2], [3, 2]], [4, 12, 18]).x.tolist() == [2, 6]
+
+
+def test_equations_that_rounding_made_contradictory_are_infeasible():
+    """As fractions the floats 0.1 and 0.3 do not have the ratio 3."""
+    program = {"c": [1], "A_eq": [[0.1], [0.3]], "b_eq": [0.3, 0.9]}
+    result = linprog(**program)
+    assert result.status == 2
+    result.certificate.check(**program)
+    assert result.x is None
+    assert 0 < result.approximate.violation < 1e-15
+    result.approximate.check(**program)
+    assert "which is no proof of an optimum" in result.message
+
+
+@pytest.mark.parametrize("gap", [1e-6, 1e-9, 1e-12, 1e-14, 2.0**-52])
+@pytest.mark.parametrize("cost", [1.0, -1.0, 0.0])
+def test_a_contradiction_is_proved_however_small(gap, cost):
+    program = {"c": [cost, cost], "A_ub": [[1, 1], [-1, -1]], "b_ub": [1, -1 - gap], "bounds": (None, None)}
+    result = linprog(**program)
+    assert (result.status, result.certificate.arithmetic) == (2, "exact")
+    result.certificate.check(**program)
+
+
+@pytest.mark.parametrize("exponent", [30, 40, 50, 53])
+def test_a_ray_that_ends_far_away_is_no_ray(exponent):
+    """x_1 may grow until x_2 would have to be larger than its bound, and no further."""
+    program = {"c": [-1, 0], "A_ub": [[2.0**-exponent, -1], [0, 1]], "b_ub": [0, 1]}
+    assert linprog(**program).fun == -(2.0**exponent)
+
+
+def test_the_time_limit_ends_a_search_without_an_answer():
+    generator = np.random.default_rng(0)
+    A = generator.standard_normal((60, 40))
+    result = linprog(-A.sum(axis=0), A, np.ones(60), options={"time_limit": 1e-6})
+    assert (result.status, result.success) == (1, False)
+    assert result.certificate is None
+    assert "time_limit" in result.message
+
+
+# -- what the result has ------------------------------------------------------------------------------------------
+
+
+def test_the_result_has_scipys_fields():
+    program = {"c": [-1, -2], "A_ub": [[1, 1], [1, 3]], "b_ub": [4, 6], "A_eq": [[1, -1]], "b_eq": [0]}
+    ours, theirs = linprog(**program), highs(**program)
+    for name in ("ineqlin", "eqlin", "lower", "upper"):
+        assert ours[name].residual == pytest.approx(theirs[name].residual)
+        assert ours[name].marginals == pytest.approx(theirs[name].marginals)
+    assert ours.slack == pytest.approx(theirs.slack)
+    assert ours.con == pytest.approx(theirs.con)
+    assert ours.x == pytest.approx(theirs.x)
+    assert ours.nit > 0
+    assert ours.rescalings > 0
+
+
+def test_sparse_matrices_are_taken():
+    A = sparse.csr_matrix([[1.0, 1.0], [1.0, 3.0]])
+    assert linprog([-1, -2], A, [4, 6]).x.tolist() == [3, 1]
+
+
+def test_an_optimum_that_is_not_unique_lies_inside_its_face():
+    result = linprog([1, 1], A_eq=[[1, 1]], b_eq=[1])
+    assert 0 < result.x[0] < 1
+    assert sum(result.certificate.x) == 1
+
+
+# -- the check ----------------------------------------------------------------------------------------------------
+
+SQUARE = {"c": [-1, -1], "A_ub": [[1, 0], [0, 1]], "b_ub": [1, 1]}
+
+
+def test_a_certificate_proves_only_its_own_program():
+    certificate = linprog(**SQUARE).certificate
+    certificate.check(**SQUARE)
+    with pytest.raises(CertificateError, match="about another program"):
+        certificate.check(**{**SQUARE, "b_ub": [1, 2]})
+    with pytest.raises(CertificateError):
+        certificate.check(**{**SQUARE, "c": [-1, 1]})
+    with pytest.raises(CertificateError):
+        certificate.check(**{**SQUARE, "b_ub": [1, 0.999999]})
+
+
+def test_a_farkas_vector_proves_only_its_own_program():
+    program = {"c": [1, 1], "A_ub": [[1, 1], [-1, -1]], "b_ub": [1, -2]}
+    certificate = linprog(**program).certificate
+    certificate.check(**program)
+    for other in ({"b_ub": [1, -1]}, {"A_ub": [[1, 1], [-1, -2]]}):
+        with pytest.raises(CertificateError):
+            certificate.check(**{**program, **other})
+
+
+def test_a_ray_proves_only_its_own_program():
+    program = {"c": [-1, 0], "A_ub": [[1, -1]], "b_ub": [0]}
+    certificate = linprog(**program).certificate
+    certificate.check(**program)
+    for other in ({"c": [1, 0]}, {"A_ub": [[1, 1]]}, {"b_ub": [-100]}, {"bounds": (0, 1e9)}):
+        with pytest.raises(CertificateError):
+            certificate.check(**{**program, **other})
+
+
+@pytest.mark.parametrize("claim", ["optimal", "infeasible", "unbounded", "nonsense"])
+def test_a_certificate_without_a_proof_proves_nothing(claim):
+    with pytest.raises(CertificateError):
+        ProgramCertificate(claim, 0.0, About.of(read_program(**SQUARE))).check(**SQUARE)
+
+
+@pytest.mark.parametrize("lie", ["point", "row_multipliers"])
+@pytest.mark.parametrize("program", [SQUARE, {"c": [-1, 0], "A_ub": [[1, -1]], "b_ub": [0]}])
+def test_a_solver_that_lies_is_not_believed(lie, program, monkeypatch):
+    honest, pivots = getattr(solver, lie), solver.decide_exactly
+    monkeypatch.setattr(solver, lie, lambda *arguments: [value + 1 for value in honest(*arguments)])
+    used = []
+    monkeypatch.setattr(solver, "decide_exactly", lambda *arguments: used.append(1) or pivots(*arguments))
+    result = linprog(**program)
+    result.certificate.check(**program)
+    assert used or program is not SQUARE
+
+
+def test_exact_pivots_that_lie_are_not_believed(monkeypatch):
+    monkeypatch.setattr(solver, "_candidates", lambda *arguments: iter(()))
+    wrong = Decision("optimal", x=[Fraction(1), Fraction(0)], y=[Fraction(-1), Fraction(-1)])
+    monkeypatch.setattr(solver, "decide_exactly", lambda *arguments: wrong)
+    with pytest.raises(ArithmeticError, match="what the check confirms"):
+        linprog(**SQUARE)
+
+
+def test_a_certificate_prints_in_one_line():
+    assert repr(linprog(**SQUARE).certificate) == "ProgramCertificate(optimal, exact, violation=0)"
+
+
+def test_a_slightly_wrong_optimum_is_not_called_exact():
+    proof = linprog(**SQUARE).certificate
+    moved = [proof.x[0] - Fraction(1, 10**30), proof.x[1]]
+    with pytest.raises(CertificateError):
+        replace(proof, x=moved).check(**SQUARE)
+
+
+# -- projection and rescaling -------------------------------------------------------------------------------------
+
+
+def test_weights_bound_the_points_of_the_subspace():
+    generator = np.random.default_rng(3)
+    for _ in range(20):
+        x = np.where(generator.random(12) < 0.5, generator.random(12), 0.0)
+        x[0] = 1.0
+        Q, _ = np.linalg.qr(np.column_stack([x, generator.standard_normal((12, 3))]))
+        z, image, _, bounds = smooth_perceptron(Q, Clock(None))
+        assert z.min() >= 0
+        assert z.sum() == pytest.approx(1)
+        assert not bounds or (z * x <= np.maximum(image, 0).sum() + 1e-12).all()
+
+
+def test_the_support_of_a_known_cone_is_found():
+    x = np.array([3.0, 0.0, 1e-3, 0.0, 5.0])  # L is spanned by (x, 0) and what is orthogonal to x below
+    below = np.linalg.svd(x[None, :])[2][1:].T
+    basis = np.block([[x[:, None], np.zeros((5, 4))], [np.zeros((5, 1)), below]])
+    partner = np.roll(np.arange(10), 5)
+    *_, last = maximum_support(lambda stretch: np.linalg.qr(stretch[:, None] * basis)[0], partner, Clock(None))
+    assert last.positive.tolist() == [True, False, True, False, True, False, True, False, True, False]
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=8))
+def test_no_weights_are_nearer_than_the_projection(numbers):
+    v = np.array(numbers)
+    w = onto_simplex(v)
+    assert w.min() >= 0
+    assert w.sum() == pytest.approx(1)
+    for corner in np.eye(len(v)):
+        assert (corner - w) @ (v - w) <= 1e-9
+
+
+# -- the self-dual cone -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_cone_is_its_own_complement_with_partners_swapped(seed):
+    cone = self_dual_cone(nonnegative_form(read_program(*random_program(seed, "float"))))
+    stretch = 2.0 ** np.random.default_rng(seed).integers(-8, 9, len(cone.partner))
+    basis, dual = cone.stretched(stretch), cone.stretched(1 / stretch[cone.partner])[cone.partner]
+    half = len(cone.partner) // 2
+    assert basis.T @ basis == pytest.approx(np.eye(half), abs=1e-9)
+    assert basis.T @ dual == pytest.approx(np.zeros((half, half)), abs=1e-9)
+
+
+def test_an_optimal_pair_lies_in_the_cone_and_is_read_from_it():
+    program = read_program([-3.0, -5.0], [[1, 0], [0, 2], [3, 2]], [4, 12, 18])
+    cone = self_dual_cone(nonnegative_form(program))
+    x, s = np.array([2.0, 6.0, 2.0, 0.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.5, 1.0])  # the slacks come last
+    q = np.append(x / cone.column_scale / cone.b_size, 1.0)
+    point = np.concatenate([q, s * cone.column_scale / cone.c_size, [0.0]])
+    Q = cone.stretched(np.ones(len(point)))
+    assert Q @ (Q.T @ point) == pytest.approx(point)
+    t, v, slack, y = cone.read(point)
+    assert (t, v.tolist()) == (1.0, x.tolist())
+    assert slack == pytest.approx(s)
+    assert y == pytest.approx([0.0, -1.5, -1.0])
+
+
+# -- bad input ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"c": []}, "c is empty"),
+        ({"c": [1, np.nan]}, "c has the value nan in entry 1"),
+        ({"c": ["a"]}, "c is not an array of numbers"),
+        ({"c": [1], "A_ub": [[1, 2]], "b_ub": [1]}, r"A_ub has shape \(1, 2\), but c has 1 entries"),
+        ({"c": [1], "A_ub": [[1]], "b_ub": [1, 2]}, "A_ub has 1 rows, but b_ub has 2 entries"),
+        ({"c": [1], "A_ub": [[1]]}, "A_ub was given without b_ub"),
+        ({"c": [1], "b_eq": [1]}, "b_eq was given without A_eq"),
+        ({"c": [1], "A_eq": [[INFINITY]], "b_eq": [1]}, "A_eq has the value inf in row 0, column 0"),
+        ({"c": [1], "A_ub": [[1]], "b_ub": [INFINITY]}, "b_ub has the value inf in entry 0"),
+        ({"c": [1], "bounds": [(0, 1), (0, 1)]}, r"bounds has shape \(2, 2\)"),
+        ({"c": [1], "bounds": [(0, np.nan)]}, "the upper bound of variable 0 is nan"),
+        ({"c": [1], "bounds": [(INFINITY, None)]}, "the lower bound of variable 0 is inf"),
+        ({"c": [1], "method": "simplex"}, "but this solver has only 'perceptron'"),
+        ({"c": [1], "options": {"tol": 1}}, "unknown option 'tol'"),
+        ({"c": [1], "options": {"tolerance": 0}}, "option 'tolerance' is 0"),
+    ],
+)
+def test_bad_input_is_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        linprog(**arguments)

@@ -1,0 +1,187 @@
+"""A search keeps its time limit and its memory."""
+
+import itertools
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from novikoff.prove.exact.clock import Clock
+from novikoff.prove.separable.points import Points
+from novikoff.prove.separable.proofs import Span, ends_in_span, places_that_vary, spans_all, vanishes, weakly_separates
+from novikoff.prove.separable.search import faces
+from novikoff.prove.separable.search.divergences import divergences
+from novikoff.prove.separable.search.faces import Face, decide, reduce_faces
+
+
+class Ticking:
+    """A time that advances by a second whenever someone looks."""
+
+    def __init__(self):
+        self.looks = itertools.count(1)
+        self.now = 0
+
+    def __call__(self):
+        self.now = next(self.looks)
+        return self.now
+
+
+def categories(n_rows=300, n_columns=8):
+    """A table of categories, whose faces take many rounds one by one, and its points."""
+    random = np.random.default_rng(0)
+    X = np.hstack([np.eye(5)[random.choice(5, n_rows, p=[0.5, 0.3, 0.1, 0.07, 0.03])] for _ in range(n_columns)])
+    score = X @ random.standard_normal(X.shape[1])
+    noisy = score + 0.5 * random.standard_normal(n_rows)
+    return Points.of(X, np.where(noisy > np.median(score), 1, -1))
+
+
+SEARCHES = {
+    "a plane or an obstruction": lambda points, clock: decide(Face(points, np.arange(points.n_points)), clock),
+    "what lies beyond": lambda points, clock: reduce_faces(
+        points, decide(Face(points, np.arange(points.n_points)), Clock(None)).obstruction, clock
+    ),
+    "signs": lambda points, clock: divergences(points, *beyond(points), clock),
+}
+
+
+def beyond(points):
+    found = reduce_faces(points, decide(Face(points, np.arange(points.n_points)), Clock(None)).obstruction, Clock(None))
+    return found.weak_separator, found.obstruction.rows, found.left
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("limit", [0, 1, 2, 5, 10, 30, 100])
+def test_a_search_stops_within_a_few_looks_at_the_clock_after_its_time(name, limit, monkeypatch):
+    monkeypatch.setattr(faces, "SMALL", 0)
+    now = Ticking()
+    SEARCHES[name](categories(), Clock(limit, now=now))
+    assert now.now <= limit + 12
+
+
+def test_what_is_found_in_any_time_is_proved(monkeypatch):
+    monkeypatch.setattr(faces, "SMALL", 0)
+    points = categories()
+    first = decide(Face(points, np.arange(points.n_points)), Clock(None)).obstruction
+    settled = []
+    for limit in (0, 3, 10, 30, 100, 1000):
+        found = reduce_faces(points, first, Clock(limit, now=Ticking()))
+        assert vanishes(points, found.obstruction.rows, found.obstruction.weights)
+        assert found.weak_separator is None or weakly_separates(points, found.weak_separator)
+        settled.append(found.settled)
+    assert settled == sorted(settled)
+    assert settled[0] is False
+    assert settled[-1] is True
+
+
+# -- memory -----------------------------------------------------------------------------------------------------------
+
+WIDE = 1_000_000
+
+
+def wide(n_rows, n_used, labels, n_entries=4):
+    """Sparse rows of a million columns, of which few are used."""
+    random = np.random.default_rng(0)
+    used = np.sort(random.choice(WIDE, n_used, replace=False))
+    columns = used[random.integers(0, n_used, (n_rows, n_entries))]
+    values = random.integers(1, 5, (n_rows, n_entries)).astype(float)
+    places = (np.repeat(np.arange(n_rows), n_entries), columns.ravel())
+    X = sparse.csr_matrix((values.ravel(), places), shape=(n_rows, WIDE))
+    return X, labels(random, X, used)
+
+
+def at_random(random, X, used):
+    return random.integers(0, 2, X.shape[0])
+
+
+def in_one_column(random, X, used):
+    """At random, but for one column that only one class has."""
+    return np.where(np.asarray(X[:, [used[0]]].todense()).ravel() > 0, 1, random.integers(0, 2, X.shape[0]))
+
+
+def test_columns_of_zeros_cost_nothing_when_data_overlap():
+    X, y = wide(200, 20, at_random)
+    points = Points.of(X, y)
+    answer = decide(Face(points, np.arange(200)), Clock(None))
+    found = reduce_faces(points, answer.obstruction, Clock(None))
+    assert found.settled
+    assert found.weak_separator is None
+    assert spans_all(points, found.obstruction.rows)
+    assert not spans_all(points, found.obstruction.rows[:1])
+
+
+def test_columns_of_zeros_cost_nothing_when_data_are_quasi_separable():
+    X, y = wide(200, 20, in_one_column)
+    points = Points.of(X, y)
+    answer = decide(Face(points, np.arange(200)), Clock(None))
+    found = reduce_faces(points, answer.obstruction, Clock(None))
+    assert found.settled
+    assert len(found.weak_separator) == WIDE + 1
+    assert weakly_separates(points, found.weak_separator)
+    vary = places_that_vary(points, found.obstruction.rows)
+    narrow = points.in_columns(points.columns_of(np.arange(200)))
+    assert len(vary) == WIDE - 20 + len(places_that_vary(narrow, found.obstruction.rows))
+    assert divergences(points, found.weak_separator, found.obstruction.rows, found.left, Clock(None)) is None
+
+
+def test_a_span_knows_its_points_and_its_vectors():
+    X, y = wide(30, 6, at_random)
+    points = Points.of(X, y)
+    rows = np.arange(3)
+    span = Span.of(points, rows)
+    assert span.has_all(points.part(rows))
+    assert not span.has_all(points)
+    inside, outside = points.take(np.arange(1))[0], np.eye(1, WIDE + 1)[0]
+    assert span.has(inside.tolist())
+    assert not span.has((inside + outside).tolist())
+    assert ends_in_span(points, np.array([1]), [2], (2 * points.take(np.array([1]))[0]).tolist(), np.array([], int))
+
+
+def test_a_span_that_is_too_large_to_be_written_out_is_refused():
+    points = Points.of(*wide(3000, 10_000, at_random))
+    with pytest.raises(MemoryError, match="too many"):
+        Span.of(points, np.arange(3000))
+
+
+IN_LITTLE_MEMORY = """
+import resource, sys
+import numpy as np
+from scipy import sparse
+from novikoff import certify
+
+n, d, k, used, limit = map(float, sys.argv[1:])
+n, d, k, used = int(n), int(d), int(k), int(used)
+certify([[0.0], [1.0]], [0, 1])
+certify(sparse.csr_matrix([[0.0], [1.0]]), [0, 1])
+random = np.random.default_rng(0)
+places = (np.repeat(np.arange(n), k), random.integers(0, used, n * k))
+X = sparse.csr_matrix((random.standard_normal(n * k), places), shape=(n, d))
+taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + 2**30, taken + 2**30))
+print(certify(X, random.integers(0, 2, n), time_limit=limit).verdict.value)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited as Linux does it")
+@pytest.mark.parametrize(
+    ("n", "d", "k", "used", "limit", "verdicts"),
+    [
+        (200, 1_000_000, 5, 1_000_000, 60, {"separable"}),
+        (200, 1_000_000, 5, 20, 60, {"overlapping"}),
+        (20_000, 300_000, 8, 300_000, 0.01, {"undecided", "separable"}),
+        (4_000, 1_000_000, 5, 3_000, 0.01, {"undecided"}),
+    ],
+)
+def test_wide_sparse_data_are_certified_in_a_gigabyte(n, d, k, used, limit, verdicts):
+    arguments = [str(value) for value in (n, d, k, used, limit)]
+    one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    run = subprocess.run(
+        [sys.executable, "-c", IN_LITTLE_MEMORY, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **one_thread},
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() in verdicts

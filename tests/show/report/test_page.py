@@ -1,0 +1,295 @@
+"""A report shows the library's numbers, loads nothing, and is not broken by what the data say."""
+
+import re
+import warnings
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from novikoff.data.batches import Batch
+from novikoff.engine.rounding import at_least, at_most
+from novikoff.engine.rows import as_rows
+from novikoff.learn.files import learn_from
+from novikoff.learn.linear_model import LinearModel
+from novikoff.prove.separable.certificate import Witnesses
+from novikoff.prove.separable.conclude import InMemory, conclude
+from novikoff.prove.separable.question import Verdict
+from novikoff.prove.separable.search.certify import certify
+from novikoff.show.report.check import Names
+from novikoff.show.report.evidence import Evidence, gather
+from novikoff.show.report.markup import element
+from novikoff.show.report.page import certify_report, fit_report
+from novikoff.show.report.picture import columns_to_draw
+
+SIX = np.array([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], dtype=np.float64)
+SIX_LABELS = np.array(["no", "yes", "yes", "no", "no", "yes"])
+HOSTILE = [
+    "</style><script>alert(1)</script>",
+    "\"><img src=x onerror='alert(1)'>",
+    "]]>&lt;&amp;\0\x1b[31m",
+    "\N{ARABIC LETTER SHEEN}\N{ARABIC LETTER REH} \u202e\N{ARABIC LETTER KAF}",
+    "two\nlines\ttab",
+    "x" * 5000,
+    "&nbsp;{{}}${}",
+]
+
+
+def learned(X, y, *, names=None, **options):
+    """A model with its certificate and its evidence, as the command makes them."""
+    batches = [Batch(as_rows(X), np.asarray(y))]
+    found = learn_from([(X, y)], seed=0, keep_mistakes=True, **options)
+    certificate = certify(X, y, fit_intercept=options.get("fit_intercept", True))
+    parameters = {"label": "kind", **options}
+    model = LinearModel.of(found, parameters, certificate=certificate.to_json())
+    if names is not None:
+        object.__setattr__(model, "feature_names", tuple(names))
+    columns = columns_to_draw(None, X.shape[1], batches)
+    evidence = gather(
+        batches, n_rows=len(X), model=model, certificate=certificate, mistakes=found.mistakes, columns=columns
+    )
+    return model, certificate, evidence
+
+
+def blobs(n_classes, n_rows=120, n_columns=2, spread=0.3, seed=0):
+    rng = np.random.default_rng(seed)
+    centres = 4 * rng.normal(size=(n_classes, n_columns))
+    y = np.arange(n_rows) % n_classes
+    return centres[y] + spread * rng.normal(size=(n_rows, n_columns)), np.array([f"class {c:02}" for c in y])
+
+
+def quasi():
+    """Two points on the line x = 0, one of each class, and one point on either side of it."""
+    return np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0], [-1.0, 1.0]]), np.array(["a", "b", "a", "b"])
+
+
+def undecided(X, y):
+    return conclude(InMemory.of(X, y, True), Witnesses())
+
+
+class Loose(HTMLParser):
+    """What a forgiving parser, such as a browser's, makes of a page."""
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.attributes, self.words = [], [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def text_of(page):
+    return " ".join("".join(ElementTree.fromstring(page.split("\n", 1)[1]).itertext()).split())
+
+
+def check_harmless(page):
+    ElementTree.fromstring(page.split("\n", 1)[1])
+    loose = Loose(page)
+    assert not {"script", "img", "link", "iframe", "object", "use", "image", "a"} & set(loose.tags)
+    names = {name for name, _ in loose.attributes}
+    assert not {"src", "href", "xlink:href", "style", "srcset"} & names
+    assert not [name for name in names if name.startswith("on")]
+    assert "url(" not in page
+    assert "@import" not in page
+    assert "http" not in page.replace("http-equiv", "")
+    assert len(page.encode()) < 1_000_000
+
+
+def test_every_number_is_the_librarys():
+    model, certificate, evidence = learned(SIX, SIX_LABELS, readout="last", fit_intercept=False, shuffle=False)
+    page = fit_report(model, evidence, Names(("six.csv",)), certificate=certificate)
+    words = text_of(page)
+    run = model.run
+    for number in (
+        f"{run.mistakes} on 12 examples",
+        f"R ≤ {at_most(run.radius)}",
+        f"‖w‖ = {run.weights_length:.6g}",
+        f"between {at_least(certificate.margin.lower, 8)} and {at_most(certificate.margin.upper, 8)}",
+        f"= {certificate.mistake_bound}",
+        certificate.data_hash,
+        f"{run.errors} of 6",
+        "+3",
+        "every inequality held",
+    ):
+        assert number in words, number
+    check_harmless(page)
+
+
+def test_the_confusion_matrix_counts_what_the_model_predicts():
+    X, y = blobs(3, spread=3.0)
+    model, _, evidence = learned(X, y)
+    guessed = model.predict(Batch(as_rows(X), None))
+    expected = [[int(np.sum((y == a) & (guessed == b))) for b in model.classes] for a in model.classes]
+    assert evidence.confusion.tolist() == expected
+    assert evidence.confusion.sum() - np.trace(evidence.confusion) == model.run.errors
+    page = ElementTree.fromstring(fit_report(model, evidence).split("\n", 1)[1])
+    heat = page.find(".//table[@class='heat']/tbody")
+    assert [[int(cell.text.replace(",", "")) for cell in row.findall("td")] for row in heat] == expected
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_the_proof_is_followed_for_many_classes_too(n_classes):
+    X, y = blobs(n_classes)
+    model, certificate, evidence = learned(X, y)
+    proof = evidence.proof
+    assert proof.mistakes == model.run.mistakes
+    assert proof.holds
+    assert proof.length[-1] == pytest.approx(model.run.weights_length, rel=1e-12)
+    assert proof.margin == pytest.approx(certificate.margin.lower, rel=1e-9)
+    assert f"{model.run.mistakes:,} were made" in text_of(fit_report(model, evidence))
+
+
+def test_without_a_separator_the_mistakes_rule_margins_out():
+    X, y = blobs(2, spread=6.0)
+    model, certificate, evidence = learned(X, y)
+    assert certificate.verdict is Verdict.OVERLAPPING
+    assert evidence.lengths[-1] == pytest.approx(model.run.weights_length, rel=1e-12)
+    assert evidence.allowance.bound >= model.run.mistakes
+    words = text_of(fit_report(model, evidence))
+    assert f"here that is {at_most(model.run.margin_at_most)}" in words
+    assert str(evidence.allowance) in words
+    for row in certificate.obstruction.rows:
+        assert evidence.labels[row] == y[row]
+
+
+def test_a_model_that_nobody_certified_has_a_report():
+    model, _, evidence = learned(*blobs(2))
+    object.__setattr__(model, "certificate", None)
+    words = text_of(fit_report(model, Evidence(evidence.counts)))
+    assert "not certified" in words
+    assert "How to check it again" not in words
+
+
+@pytest.mark.parametrize("readout", ["last", "vote"])
+def test_every_read_out_has_a_report(readout):
+    for n_classes in (2, 3):
+        model, _, evidence = learned(*blobs(n_classes), readout=readout)
+        check_harmless(fit_report(model, evidence))
+        assert (evidence.picture.regions is None) == (n_classes == 2 and readout == "last")
+
+
+@pytest.mark.parametrize("verdict", list(Verdict), ids=lambda verdict: verdict.value)
+def test_every_verdict_has_a_report(verdict):
+    data = {
+        Verdict.SEPARABLE: (SIX, SIX_LABELS),
+        Verdict.QUASI_SEPARABLE: quasi(),
+        Verdict.OVERLAPPING: blobs(2, spread=6.0),
+        Verdict.UNDECIDED: (SIX, SIX_LABELS),
+    }
+    X, y = data[verdict]
+    certificate = undecided(X, y) if verdict is Verdict.UNDECIDED else certify(X, y)
+    assert certificate.verdict is verdict
+    batches = [Batch(as_rows(X), y)]
+    columns = columns_to_draw(None, 2)
+    evidence = gather(batches, n_rows=len(X), certificate=certificate, columns=columns)
+    page = certify_report(certificate, evidence, Names(("a b.csv",), label="kind"))
+    check_harmless(page)
+    words = text_of(page)
+    assert f"{verdict.value} ({certificate.arithmetic})" in words
+    assert "novikoff check table.cert 'a b.csv'" in words
+    assert ("Why nothing separates" in words) == (certificate.obstruction is not None)
+    assert ("at most, by the theorem" in words) == (verdict is Verdict.SEPARABLE)
+
+
+def test_the_whole_weights_of_an_obstruction_are_shown():
+    X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array(["same", "same", "other", "other"])
+    certificate = certify(X, y)
+    page = certify_report(certificate, gather([Batch(as_rows(X), y)], n_rows=4, certificate=certificate))
+    rows = re.findall(r"<tr><td>(\d)</td><td><bdi>(\w+)</bdi></td><td class=\"number\">(\d+)</td></tr>", page)
+    assert rows == [("0", "same", "1"), ("1", "same", "1"), ("2", "other", "1"), ("3", "other", "1")]
+
+
+def test_names_from_the_data_cannot_break_the_page():
+    n = len(HOSTILE)
+    X, _ = blobs(n, n_rows=60, n_columns=n)
+    y = np.array(HOSTILE, dtype=object)[np.arange(60) % n].astype(str)
+    model, certificate, evidence = learned(X, y, names=HOSTILE)
+    page = fit_report(model, evidence, Names(tuple(HOSTILE), label=HOSTILE[1], model_file=HOSTILE[0]))
+    check_harmless(page)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "\u202e" not in page
+    assert "\0" not in page
+    names = Names(tuple(HOSTILE), HOSTILE[2], HOSTILE[1], tuple(HOSTILE), certificate_file=HOSTILE[4])
+    check_harmless(certify_report(certificate, evidence, names))
+
+
+def test_names_are_harmless_in_a_picture_too():
+    y = np.array(HOSTILE[:2])[(SIX[:, 0] > 0).astype(int)]
+    model, certificate, evidence = learned(SIX, y)
+    object.__setattr__(evidence.picture, "names", (HOSTILE[1], HOSTILE[4]))
+    check_harmless(fit_report(model, evidence))
+    check_harmless(certify_report(certificate, evidence))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text(st.characters(), max_size=40), st.text(st.characters(), max_size=40))
+def test_whatever_the_text_an_element_parses(words, value):
+    parsed = ElementTree.fromstring(element("p", words, title=value))
+    assert list(parsed) == []
+    assert parsed.attrib.keys() == {"title"}
+
+
+def test_a_report_stays_small():
+    rng = np.random.default_rng(0)
+    y = np.array([f"{'long name ' * 20}{c}" for c in range(50)])[np.arange(300) % 50]
+    X = rng.normal(size=(300, 2_000))
+    names = [f"{'a very long feature name ' * 10}{j}" for j in range(2_000)]
+    found = learn_from([(X, y)], seed=0, max_epochs=1, keep_mistakes=True)
+    model = LinearModel.of(found, {})
+    object.__setattr__(model, "feature_names", tuple(names))
+    evidence = gather([Batch(as_rows(X), y)], n_rows=300, model=model, mistakes=found.mistakes)
+    page = fit_report(model, evidence, Names(tuple(f"part-{i}.csv" for i in range(1000))))
+    check_harmless(page)
+    assert len(page) < 150_000
+    words = text_of(page)
+    assert "The first 40 of 50 classes are shown." in words
+    assert "(1,000 in all)" in words
+
+
+def test_many_epochs_and_rows_stay_small():
+    X, y = blobs(2, n_rows=5000, spread=6.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model, _, evidence = learned(X, y, max_epochs=70)
+    page = fit_report(model, evidence)
+    check_harmless(page)
+    assert len(page) < 150_000
+    shown = len(evidence.picture.x)
+    assert 500 < shown < 650
+    assert f"{shown} of 5,000 rows, evenly spaced" in text_of(page)
+
+
+def test_a_picture_is_drawn_of_two_features():
+    assert learned(*blobs(3, n_columns=3))[2].picture is None
+    X = np.hstack([np.zeros((6, 1)), SIX])
+    batches = [Batch(as_rows(X), SIX_LABELS)]
+    assert columns_to_draw(None, 3, batches).names == ("column 1", "column 2")
+    with pytest.raises(ValueError, match="no feature 'column 7' to draw; there are column 0"):
+        columns_to_draw(None, 3, batches, ["column 1", "column 7"])
+    with pytest.raises(ValueError, match="two different features"):
+        columns_to_draw(None, 3, batches, ["column 1", "column 1"])
+
+
+def test_the_line_of_the_picture_is_where_the_score_changes_its_sign():
+    model, certificate, evidence = learned(*blobs(2, seed=3))
+    line, widest = evidence.picture.lines
+    x, y = evidence.picture.x, evidence.picture.y
+    scores = model.scores(Batch(as_rows(np.column_stack([x, y])), None))
+    np.testing.assert_allclose(line.a * x + line.b * y + line.c, scores, rtol=1e-9)
+    heights = widest.a * x + widest.b * y + widest.c
+    assert widest.band == certificate.margin.lower
+    assert np.abs(heights).min() >= widest.band * (1 - 1e-9)
+
+
+def test_there_is_something_to_report_on():
+    with pytest.raises(ValueError, match="pass a model, a certificate, or both"):
+        gather([], n_rows=0)
