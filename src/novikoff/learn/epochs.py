@@ -3,9 +3,12 @@
 A space learns one epoch and counts its mistakes; limits, the clock, Ctrl-C, and whoever watches are dealt with here.
 """
 
+import contextlib
 import math
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -33,12 +36,40 @@ class Limits:
         check_choices(max_epochs=self.max_epochs, min_margin=self.min_margin, time_limit=self.time_limit)
 
 
+@dataclass
+class Interrupt:
+    """Ctrl-C during a run: noted, and heard where weights and counts agree. A second one is Python's own.
+
+    A kernel that was called has changed the weights; an exception between that and the counting would leave a record
+    that is not of these weights. A handler that somebody else has installed stays in force.
+    """
+
+    asked: bool = False
+
+    @contextlib.contextmanager
+    def noted(self) -> Iterator[None]:
+        ours = threading.current_thread() is threading.main_thread()
+        if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            yield
+            return
+        try:
+            signal.signal(signal.SIGINT, self._note)
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _note(self, number: int, frame: Any) -> None:
+        self.asked = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @dataclass(frozen=True)
 class Watch:
-    """The limits that can be reached in the middle of an epoch, once the clock is running."""
+    """What can end a run in the middle of an epoch, once the clock is running."""
 
     min_margin: float | None = None
     deadline: float = math.inf
+    interrupt: Interrupt = field(default_factory=Interrupt)
 
     @classmethod
     def over(cls, limits: Limits) -> "Watch":
@@ -48,12 +79,13 @@ class Watch:
     def reason_to_stop(self, history: History) -> Stopped | None:
         if self.min_margin is not None and history.margin_at_most < self.min_margin:
             return Stopped.MARGIN_RULED_OUT
-        if self.is_late():
-            return Stopped.TIME_LIMIT
-        return None
+        return self.cut_short()
 
-    def is_late(self) -> bool:
-        return time.monotonic() > self.deadline
+    def cut_short(self) -> Stopped | None:
+        """Whether there is no time to go on."""
+        if self.interrupt.asked:
+            return Stopped.INTERRUPTED
+        return Stopped.TIME_LIMIT if time.monotonic() > self.deadline else None
 
     def patience(self, history: History, most: int) -> int:
         """How many mistakes may come before the margin can be ruled out: each shortens w by at most R."""
@@ -121,20 +153,26 @@ class Space(Protocol):
 def run(space: Space, limits: Limits) -> Stopped:
     """Learn epochs until one makes no mistake; why it ended. Ctrl-C ends the run, not the program."""
     watch = Watch.over(limits)
-    try:
-        while True:
-            stopped = space.learn(watch)
-            if space.epochs.flawless is not None:
-                return Stopped.NO_MISTAKES
-            stopped = stopped or watch.reason_to_stop(space.history)
-            if stopped is None and space.epochs.begun == limits.max_epochs:
-                stopped = Stopped.MAX_EPOCHS
-            if stopped is None and limits.watch is not None:
-                stopped = limits.watch(space.history)
-            if stopped is not None:
-                return stopped
-    except KeyboardInterrupt:
-        return Stopped.INTERRUPTED
+    with watch.interrupt.noted():
+        try:
+            stopped = _until_stopped(space, limits, watch)
+        except KeyboardInterrupt:
+            return Stopped.INTERRUPTED
+    return Stopped.INTERRUPTED if watch.interrupt.asked else stopped
+
+
+def _until_stopped(space: Space, limits: Limits, watch: Watch) -> Stopped:
+    while True:
+        stopped = space.learn(watch)
+        if space.epochs.flawless is not None:
+            return Stopped.NO_MISTAKES
+        stopped = stopped or watch.reason_to_stop(space.history)
+        if stopped is None and space.epochs.begun == limits.max_epochs:
+            stopped = Stopped.MAX_EPOCHS
+        if stopped is None and limits.watch is not None:
+            stopped = limits.watch(space.history)
+        if stopped is not None:
+            return stopped
 
 
 def check_choices(**choices: Any) -> None:

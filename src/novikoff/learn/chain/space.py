@@ -204,8 +204,8 @@ class Sequences:
             memory.examples += len(part)
             memory.longest = float(longest[0] if is_whole else longest[1])
             step = stop
-            if step < len(order) and watch.is_late():
-                return Stopped.TIME_LIMIT
+            if step < len(order) and (stopped := watch.cut_short()) is not None:
+                return stopped
         return None
 
 

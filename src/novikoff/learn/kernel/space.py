@@ -265,8 +265,8 @@ class Expansion:
             step += seen
             if why == RULED_OUT:
                 return Stopped.MARGIN_RULED_OUT
-            if step < n and watch.is_late():
-                return Stopped.TIME_LIMIT
+            if step < n and (stopped := watch.cut_short()) is not None:
+                return stopped
         return None
 
     def catch_up(self) -> None:

@@ -61,8 +61,8 @@ class Structures:
             mistake = self._learn(row, *self.pairs[row])
             if mistake and margin is not None and self.history.rules_out(margin):
                 return Stopped.MARGIN_RULED_OUT
-            if watch.is_late():
-                return Stopped.TIME_LIMIT
+            if (stopped := watch.cut_short()) is not None:
+                return stopped
         return None
 
     def _learn(self, row: int, x: Any, gold: Any) -> bool:
