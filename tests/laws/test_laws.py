@@ -396,9 +396,10 @@ def test_whoever_is_interrupted_holds_what_was_learned_and_says_so(learner):
     xs, ys = learner.space.close_calls(np.random.default_rng(0))
     problem = Problem([learner.space.mapped(x, lambda value: round(10 * value)) for x in xs[:6]], ys[:6])
     options = {"max_epochs": 2, "shuffle": False, "tie": learner.ties[0]}
-    learner.fit(problem, **options)  # whatever is done on first use only
+    model = learner.fit(problem, **options)  # whatever is done on first use only
     with ctrl_c(0) as lines:
-        whole = learner.run(learner.fit(problem, **options))
+        learner.fit_again(model, problem)
+    whole = learner.run(model)
     for place in range(1, len(lines), 7):
         model = learner.make(**options)
         with pytest.raises(KeyboardInterrupt), ctrl_c(place):
