@@ -148,4 +148,4 @@ def test_the_record_reads_as_sentences():
     assert "errors on 4 training rows." in text
     memory = Memory.empty(1)
     learn_online(memory, [[1.0]], [1])
-    assert "Made 1 mistake on 1 example so far, and goes on learning." in str(memory.record("last"))
+    assert "Made 1 mistake on 1 example so far, and goes on learning." in str(memory.recorded("last"))

@@ -256,7 +256,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     def run_(self) -> Run:
         """The record of the run."""
         memory = self._fitted()
-        return memory.record(self.readout) if self._run is None else self._run
+        return memory.recorded(self.readout) if self._run is None else self._run
 
     def _fitted(self) -> Memory:
         if not self.__sklearn_is_fitted__():

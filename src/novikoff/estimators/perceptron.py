@@ -263,7 +263,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     def run_(self) -> Run:
         """The record of the run."""
         memory = self._fitted()
-        return memory.record(self.readout) if self._run is None else self._run
+        return memory.recorded(self.readout) if self._run is None else self._run
 
     def _weights(self) -> NDArray[np.float64]:
         memory = self._fitted()

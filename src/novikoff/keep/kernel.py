@@ -83,7 +83,7 @@ class KernelModel:
     @property
     def record(self) -> Run:
         """The record of the run, also while learning goes on."""
-        return self.memory.record(self.readout) if self.run is None else self.run
+        return self.memory.recorded(self.readout) if self.run is None else self.run
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """The score of every example, or the share of the votes; a column a class for more than two classes."""

@@ -10,12 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Protocol
 
 from novikoff.learn.history import READOUTS, TIES, History, Stopped
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,10 @@ class Epochs:
         """How many epochs were begun."""
         return -(-self.steps // self.n_rows)
 
-    def count(self, at: NDArray[Any], seen: int) -> None:
+    def count(self, at: "NDArray[Any]", seen: int) -> None:
         """Count the mistakes at these of the next `seen` steps."""
+        import numpy as np  # learners of plain Python do without it
+
         epoch = (self.steps + at.astype(np.int64)) // self.n_rows
         unfinished = self.steps // self.n_rows
         self.steps += seen

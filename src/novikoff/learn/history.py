@@ -144,7 +144,7 @@ class History:
         """How much k additions may have rounded ||w||/k."""
         return 2.0 * UNIT_ROUNDOFF * math.sqrt(k * self.step_square)
 
-    def record(
+    def recorded(
         self,
         readout: str,
         stopped: Stopped | None = None,

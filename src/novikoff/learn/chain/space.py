@@ -213,7 +213,7 @@ def _record(space: Sequences, weights: Weights, readout: SequenceReadout, stoppe
     tokens, labels = space.tokens, space.labels
     wrong = wrong_labels(weights, tokens, labels)
     sequence = np.repeat(np.arange(tokens.n_sequences), np.diff(tokens.starts))
-    record: SequenceRun = space.history.record(
+    record: SequenceRun = space.history.recorded(
         readout,
         stopped,
         space.epochs.per_epoch(),

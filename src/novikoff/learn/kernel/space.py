@@ -135,7 +135,7 @@ def kernel_perceptron(
     stopped = run(space, limits)
     space.settle()
     errors = space.errors(readout) if stopped is Stopped.NO_MISTAKES else None
-    record = memory.record(readout, stopped, space.epochs.per_epoch(), n_rows=len(points), errors=errors)
+    record = memory.recorded(readout, stopped, space.epochs.per_epoch(), n_rows=len(points), errors=errors)
     return Learned(memory, record, space.mistakes())
 
 

@@ -187,7 +187,7 @@ def _learn_in_one_pass(
     if stopped is Stopped.MAX_EPOCHS:
         check_there_are_two(labels, memory.examples)
         stopped = stopped if memory.mistakes else Stopped.NO_MISTAKES
-    run = memory.record(options["readout"], stopped, (memory.mistakes,), n_rows=memory.examples)
+    run = memory.recorded(options["readout"], stopped, (memory.mistakes,), n_rows=memory.examples)
     return LearnedFromFiles(memory, run, labels.classes(), encoding)
 
 

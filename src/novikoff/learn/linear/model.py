@@ -102,7 +102,7 @@ class LinearModel:
     @property
     def record(self) -> Run:
         """The record of the run, also while learning goes on."""
-        return self.memory.record(self.readout) if self.run is None else self.run
+        return self.memory.recorded(self.readout) if self.run is None else self.run
 
     def decide(self, batch: Batch | Records) -> Decided:
         """The label and the score of every example, and what the encoding could not express."""

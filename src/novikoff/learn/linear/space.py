@@ -101,7 +101,7 @@ def perceptron(
 
     mistakes = space.logged()
     errors = count_errors(space.examples, readout)
-    record = memory.record(readout, stopped, space.epochs.per_epoch(), n_rows=blocks.n_rows, errors=errors)
+    record = memory.recorded(readout, stopped, space.epochs.per_epoch(), n_rows=blocks.n_rows, errors=errors)
     return Learned(memory, record, mistakes)
 
 

@@ -176,7 +176,7 @@ class StructuredPerceptron:
             weights = space.history.read_out(self.readout)
             errors = sum(not same(search.best(weights, x, row), gold) for row, (x, gold) in enumerate(pairs))
         per_epoch = space.epochs.per_epoch()
-        record = space.history.record(self.readout, stopped, per_epoch, n_rows=len(pairs), errors=errors)
+        record = space.history.recorded(self.readout, stopped, per_epoch, n_rows=len(pairs), errors=errors)
         self._keep(space, record)
         if stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt
@@ -240,7 +240,7 @@ class StructuredPerceptron:
     @property
     def run_(self) -> Run:
         """The record of the run."""
-        return self._fitted().record(self.readout) if self._run is None else self._run
+        return self._fitted().recorded(self.readout) if self._run is None else self._run
 
     @property
     def search_errors_(self) -> int:
