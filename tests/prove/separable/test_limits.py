@@ -136,7 +136,9 @@ def test_a_span_knows_its_points_and_its_vectors():
     inside, outside = points.take(np.arange(1))[0], np.eye(1, WIDE + 1)[0]
     assert span.has(inside.tolist())
     assert not span.has((inside + outside).tolist())
-    assert ends_in_span(points, np.array([1]), [2], (2 * points.take(np.array([1]))[0]).tolist(), np.array([], int))
+    assert ends_in_span(
+        points, np.array([1]), [2], (2 * points.take(np.array([1]))[0]).tolist(), Span.of(points, np.array([], int))
+    )
 
 
 def test_a_span_that_is_too_large_to_be_written_out_is_refused():

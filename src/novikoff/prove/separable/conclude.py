@@ -24,9 +24,9 @@ from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import exact_sum
 from novikoff.prove.separable.proofs import (
+    Span,
     ends_in_span,
     lower_square,
-    places_that_vary,
     spans_all,
     upper_square,
     vanishes,
@@ -311,8 +311,10 @@ def _divergences(data: Data, found: Witnesses, face: tuple[int, ...]) -> dict[An
         return None
     if not data.subject.problem.has_one_plane:
         raise CertificateError("diverging coefficients are known for two classes only")
-    points, numbers = data.named(face, None)
-    varying = ["intercept" if place == points.dimension - 1 else place for place in places_that_vary(points, numbers)]
+    span = Span.of(*data.named(face, None))
+    last = data.dimension - 1
+    places = [place for place in span.places_outside(data.dimension) if data.subject.fit_intercept or place < last]
+    varying = ["intercept" if place == last else place for place in places]
     listed = list(found.divergences)
     if listed != varying:
         raise CertificateError(
@@ -323,10 +325,10 @@ def _divergences(data: Data, found: Witnesses, face: tuple[int, ...]) -> dict[An
         _check_vector(data, witness, "separator of a diverging column")
     # All at once, for data that are not in memory: one pass over them.
     claim(data.all_separate_weakly(witnesses), "diverging", "a separator has some example on its wrong side")
-    return {column: _with_sign(data, column, divergence, face) for column, divergence in found.divergences.items()}
+    return {column: _with_sign(data, column, divergence, span) for column, divergence in found.divergences.items()}
 
 
-def _with_sign(data: Data, column: Any, divergence: Divergence, face: tuple[int, ...]) -> Divergence:
+def _with_sign(data: Data, column: Any, divergence: Divergence, span: Span) -> Divergence:
     """The same with the sign that its witnesses prove."""
     place = data.dimension - 1 if column == "intercept" else column
     name = f"diverging[{column!r}]"
@@ -340,9 +342,8 @@ def _with_sign(data: Data, column: Any, divergence: Divergence, face: tuple[int,
     claim(sorted(set(divergence.rows)) == list(divergence.rows), name, "its rows must ascend, each once")
     unit = [Fraction(0)] * data.dimension
     unit[place] = Fraction(signs[0] * divergence.scale)
-    points, numbers = data.named((*divergence.rows, *face), None)
-    rows, face_numbers = np.split(numbers, [len(divergence.rows)])
-    proved = divergence.scale > 0 and ends_in_span(points, rows, divergence.weights, unit, face_numbers)
+    points, rows = data.named(divergence.rows, None)
+    proved = divergence.scale > 0 and ends_in_span(points, rows, divergence.weights, unit, span)
     claim(proved, name, "the other sign is not ruled out")
     return divergence._replace(sign="+inf" if signs[0] > 0 else "-inf")
 

@@ -22,15 +22,14 @@ from novikoff.data.labels import Labels
 from novikoff.engine.rows import Rows, as_rows, csr_rows
 from novikoff.features.columns import Numeric
 from novikoff.features.spool import Labelled, batches_of, encoding_for, spooled
-from novikoff.prove.exact.algebra import null_vectors
 from novikoff.prove.exact.given_numbers import exact_numbers
 from novikoff.prove.separable.conclude import folded_dimension, on_points
 from novikoff.prove.separable.fingerprint import Fingerprint
 from novikoff.prove.separable.kesler import kesler_points, point_numbers
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.products import signs_of_products, whole_points
-from novikoff.prove.separable.proofs import lower_square
+from novikoff.prove.separable.products import signs_of_products
+from novikoff.prove.separable.proofs import Span, lower_square
 from novikoff.prove.separable.question import Problem
 from novikoff.prove.separable.subject import Subject, Table, header, plain_classes
 
@@ -237,10 +236,8 @@ class Examples:
 
     def spans_all(self, points: Points, numbers: NDArray[np.int64]) -> bool:
         """As `proofs.spans_all`, of all points."""
-        normals = null_vectors(whole_points(points, numbers)[0], points.dimension)
-        if not normals:
-            return True
-        return not any(np.any(signs_of_products(p, normal)) for p in self.all_points() for normal in normals)
+        span = Span.of(points, numbers)
+        return all(span.has_all(some) for some in self.all_points())
 
 
 def table_for(source: Iterable[Any], encoding: "Encoding | None") -> Table | None:

@@ -142,9 +142,9 @@ def places_that_vary(points: Points, face: NDArray[np.int64], clock: Clock | Non
 
 
 def ends_in_span(
-    points: Points, rows: NDArray[np.int64], weights: Sequence[int], unit: Sequence[Fraction], face: NDArray[np.int64]
+    points: Points, rows: NDArray[np.int64], weights: Sequence[int], unit: Sequence[Fraction], span: Span
 ) -> bool:
-    """Whether a positive combination of points minus a given vector lies in the span of the points of a face.
+    """Whether a positive combination of points minus a given vector lies in the span of a face.
 
     Farkas: then every weak separator, which is orthogonal to the face, has a nonnegative product with that vector.
     """
@@ -153,4 +153,4 @@ def ends_in_span(
     total, exponent = exact_sum(points, rows, weights) if len(rows) else ([0] * points.dimension, 0)
     unit_of_total = power_of_two(exponent)
     left = [v * unit_of_total - part if v or part else Fraction(0) for v, part in zip(total, unit, strict=True)]
-    return Span.of(points, face).has(left)
+    return span.has(left)
