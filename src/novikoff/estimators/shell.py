@@ -23,11 +23,11 @@ CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_al
 
 @contextmanager
 def all_or_nothing(model: BaseEstimator) -> Iterator[None]:
-    """Give the model its attributes back if anything fails."""
+    """Give the model its attributes back if anything fails, or if it is interrupted half-way."""
     before = vars(model).copy()
     try:
         yield
-    except Exception:
+    except BaseException:
         vars(model).clear()
         vars(model).update(before)
         raise
