@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.features.spool import comes_in_batches
 from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.separable.certificate import Certificate, Divergence, Obstruction, Support, Witnesses
 from novikoff.prove.separable.conclude import Data, InMemory, conclude, off_points, places_of_no_bias
 from novikoff.prove.separable.kernels import Kernel
@@ -138,10 +139,10 @@ def certify_encoded(
 
 
 def concluded(data: Data, found: Witnesses) -> Certificate:
-    """The certificate; what is too large to be proved exactly is not claimed."""
+    """The certificate; what is too large to be proved exactly, or cannot be proved, is not claimed."""
     try:
         return conclude(data, found)
-    except MemoryError:
+    except (MemoryError, CertificateError):
         return conclude(data, replace(found, spans=False, divergences=None))
 
 

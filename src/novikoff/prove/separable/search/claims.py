@@ -114,17 +114,16 @@ class Some:
     def different(self) -> "Some":
         """One of all examples that are copies of each other: the others say nothing new."""
         first: dict[Any, int] = {}
-        for place, key in enumerate(self._contents()):
+        for place, key in enumerate(self.contents()):
             first.setdefault(key, place)
         return self if len(first) == len(self) else self.chosen(np.array(list(first.values())))
 
-    def unlike(self, others: "Some") -> "Some | None":
-        """Those that are no copies of others; None if there are none."""
-        known = set(others._contents())
-        new = [place for place, key in enumerate(self._contents()) if key not in known]
+    def unlike(self, known: set[tuple[bytes, Any]]) -> "Some | None":
+        """Those whose contents are not known; None if there are none."""
+        new = [place for place, key in enumerate(self.contents()) if key not in known]
         return self.chosen(np.array(new)) if new else None
 
-    def _contents(self) -> Iterator[tuple[bytes, Any]]:
+    def contents(self) -> Iterator[tuple[bytes, Any]]:
         return zip(_as_bytes(self.rows), self.labels.tolist(), strict=True)
 
     def most_urgent(self, most: int) -> "Some":

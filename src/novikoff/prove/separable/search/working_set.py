@@ -170,18 +170,20 @@ class _Search:
         examples = self.examples
         worst = Worst(max(1, int(MEMORY / 4 / examples.bytes_per_row)))
         smallest = None if claims.plane is None else Smallest(examples, claims.plane)
+        known = set(working.contents())
         for piece in examples.pieces():
             wrong, urgency = claims.test(examples.points(piece.rows, piece.labels), piece, smallest)
             rows = np.flatnonzero(wrong.reshape(piece.rows.n_rows, -1).any(axis=1))
             rows = rows[~np.isin(piece.start + rows, working.numbers)]
             if len(rows):
-                worst.add(Some.of(piece, rows, urgency.reshape(piece.rows.n_rows, -1).min(axis=1)[rows]))
+                some = Some.of(piece, rows, urgency.reshape(piece.rows.n_rows, -1).min(axis=1)[rows])
+                # A copy of a known row tells nothing new, even if floats cannot see that the claim holds for it.
+                if (new := some.unlike(known)) is not None:
+                    worst.add(new)
         square = None if smallest is None else smallest.lower_square()
         if claims.plane is not None and square is not None and square > self.lower:
             self.vector, self.lower = claims.plane.whole, square
-        # A copy of a row in the working set tells nothing new, even if floats cannot see that the claim holds for it.
-        found = worst.rows()
-        return None if found is None else found.unlike(working)
+        return worst.rows()
 
     def _exchange(self, working: Some, new: Some, found: Witnesses, claims: Claims, points: Points) -> Some:
         """Add new rows. If there are too many, those leave that are farthest from contradicting the claims.
