@@ -176,4 +176,4 @@ def test_the_command_learns_from_a_wide_file_in_little_memory(tmp_path):
         done = limited(f"{start}run(novikoff, {arguments})", tmp_path)
         assert done.returncode == 0, (arguments, done.stdout, done.stderr[-2000:])
         if arguments[0] == "fit":
-            assert "not certified: the features are numbered up to 4,000,000,000" in done.stderr
+            assert "not certified: the columns are numbered up to 4,000,000,000" in done.stderr

@@ -132,7 +132,8 @@ def _certificate(
     examples: "Examples", label: str | None, fit_intercept: bool, time_limit: float | None
 ) -> tuple["Certificate | None", str | None]:
     """The certificate, or why it could not be made, or neither if it was not asked for."""
-    from novikoff.cli.training import HELD_IN_MEMORY, TooWideError, certified
+    from novikoff.cli.training import HELD_IN_MEMORY, certified
+    from novikoff.prove.separable.subject import TooWideError
 
     if time_limit is None or examples.n_numbers > HELD_IN_MEMORY:
         return None, None

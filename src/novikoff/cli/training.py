@@ -16,7 +16,6 @@ from novikoff.cli.progress import Bar, DelayedInterrupt
 from novikoff.data.batches import Batch
 from novikoff.data.blocks import stacked
 from novikoff.data.labels import Labels
-from novikoff.data.narrow import is_too_wide
 from novikoff.data.reading import Reader, read
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.encode import Encoding, learn_encoding
@@ -31,10 +30,6 @@ if TYPE_CHECKING:
 
 # Examples of more numbers than this are certified from the disk.
 HELD_IN_MEMORY = 20_000_000
-
-
-class TooWideError(ValueError):
-    """A certificate would be out of all proportion to its examples."""
 
 
 @dataclass(frozen=True)
@@ -166,12 +161,6 @@ def certified(
 
     table = None if examples.encoding is None else Table(label, examples.encoding)
     options: dict[str, Any] = {"fit_intercept": fit_intercept, "tolerance": tolerance, "diverging": diverging}
-    n_columns = examples.blocks.n_columns
-    if is_too_wide(n_columns, examples.n_numbers):
-        raise TooWideError(
-            f"the features are numbered up to {n_columns - 1:,}, far more than there are numbers in the file, and a "
-            "certificate has a number for each; number the features without gaps"
-        )
     if examples.n_numbers > HELD_IN_MEMORY:
         return certify.certify_encoded(examples, None, table, time_limit=time_limit, **options)
     batches = list(examples)

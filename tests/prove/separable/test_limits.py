@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from novikoff import certify
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.proofs import Span, ends_in_span, places_that_vary, spans_all, vanishes, weakly_separates
@@ -187,3 +188,10 @@ def test_wide_sparse_data_are_certified_in_a_gigabyte(n, d, k, used, limit, verd
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() in verdicts
+
+
+def test_columns_numbered_far_beyond_their_entries_are_refused_at_once():
+    X = sparse.csr_array((np.ones(2), np.array([0, 300_000_000]), np.array([0, 1, 2])), shape=(2, 300_000_001))
+    for data in ((X, [0, 1]), ([(X, [0, 1])],)):
+        with pytest.raises(ValueError, match="numbered up to 300,000,000, far more than the 2 numbers"):
+            certify(*data)

@@ -33,7 +33,7 @@ from novikoff.prove.separable.proofs import (
     weakly_separates,
 )
 from novikoff.prove.separable.question import Problem, Verdict
-from novikoff.prove.separable.subject import Subject, Table, exact_labels, floor_of, header, names_of
+from novikoff.prove.separable.subject import Subject, Table, check_width, exact_labels, floor_of, header, names_of
 
 
 class Data(Protocol):
@@ -86,6 +86,7 @@ class InMemory:
     ) -> "InMemory":
         """Rows and labels as they were given; what is wrong with them is named."""
         rows = exact_matrix(X)
+        check_width(int(rows.shape[1]), int(rows.nnz if hasattr(rows, "tocsr") else rows.size))
         labels, classes, places = exact_labels(y, rows.shape[0])
         about: dict[str, Any] = {
             "problem": Problem.of(len(classes)),

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.labels import checked_labels
+from novikoff.data.narrow import is_too_wide
 from novikoff.prove.exact.document import canonical
 from novikoff.prove.separable.kernels import Kernel
 from novikoff.prove.separable.question import Problem
@@ -84,6 +85,19 @@ def header(
 
 
 # -- names and labels -------------------------------------------------------------------------------------------------
+
+
+class TooWideError(ValueError):
+    """A certificate would be out of all proportion to its examples."""
+
+
+def check_width(n_columns: int, n_entries: int) -> None:
+    """Refuse columns numbered far beyond what is in them: a vector has a number for each."""
+    if is_too_wide(n_columns, n_entries):
+        raise TooWideError(
+            f"the columns are numbered up to {n_columns - 1:,}, far more than the {n_entries:,} numbers in them, and a "
+            "certificate has a number for each; number the columns without gaps"
+        )
 
 
 def names_of(X: Any) -> tuple[str, ...] | None:

@@ -32,7 +32,7 @@ from novikoff.prove.separable.proofs import lower_square, upper_square
 from novikoff.prove.separable.search.certify import QUICK_TO_SIGN, Question, concluded, find_witnesses
 from novikoff.prove.separable.search.claims import Claims, Direction, Smallest, Some, Worst
 from novikoff.prove.separable.search.faces import LARGEST_COMPLEMENT, Whole
-from novikoff.prove.separable.subject import Table, plain_classes
+from novikoff.prove.separable.subject import Table, check_width, plain_classes
 
 # Points of up to so many bytes are all in memory; of more, a working set of about as many.
 MEMORY = 64_000_000
@@ -52,6 +52,7 @@ def certify_batches(
 ) -> Certificate:
     """The certificate of a reader or of batches, as `certify` gives it for the same rows in one piece."""
     with examples_from(source, table, fit_intercept) as examples:
+        check_width(examples.n_columns, sum(entry.entries for entry in examples.blocks.cache.entries))
         plain_classes(examples.classes)
         if len(examples.classes) < 2:
             raise ValueError(f"there is only one class, {examples.classes.tolist()}; two are needed to separate")
