@@ -81,7 +81,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     warm_start : bool
         Whether `fit` goes on from the weights of the last call.
     record_mistakes : bool
-        Whether to keep the row of every mistake in `mistake_rows_`.
+        Whether to keep the row of every mistake in `mistake_rows_`, and the class taken instead in `mistake_guesses_`.
 
     Attributes
     ----------
@@ -97,6 +97,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         The record: mistakes, why it stopped, R, ||w||, the largest margin not ruled out, errors on the training rows.
     mistake_rows_ : array
         The row of every mistake in order (with `partial_fit`, counted from the first row ever seen).
+    mistake_guesses_ : array
+        The class that each was mistaken for.
     encoding_ : Encoding
         How the columns of a table became numbers, if the model was learned from one.
 
@@ -124,6 +126,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     n_iter_: int
     mistake_rows_: NDArray[np.int64]
+    mistake_guesses_: NDArray[Any]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     encoding_: "Encoding"
@@ -175,6 +178,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             self.n_iter_ = learned.run.epochs
             if learned.mistakes is not None and self.record_mistakes:
                 self.mistake_rows_ = learned.mistakes.rows
+                self.mistake_guesses_ = self.classes_[learned.mistakes.wrong]
         if learned.run.stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt
         warn_unless_converged(self, learned.run, TINY_MARGINS if len(self.classes_) == 2 else "")
@@ -205,7 +209,9 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             mistakes = learn_online(memory, rows, inner, tie=self.tie, record_mistakes=self.record_mistakes)
             if mistakes is not None and self.record_mistakes:
                 earlier = getattr(self, "mistake_rows_", np.empty(0, dtype=np.int64))
+                guessed = getattr(self, "mistake_guesses_", known[:0])
                 self.mistake_rows_ = np.concatenate([earlier, mistakes.rows + before])
+                self.mistake_guesses_ = np.concatenate([guessed, known[mistakes.wrong]])
             self.classes_, self._classes_are_fixed = known, fixed
             self._memory, self._run = memory, None
             self.n_iter_ = 1 if begins else self.n_iter_ + 1

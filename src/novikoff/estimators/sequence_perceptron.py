@@ -54,6 +54,8 @@ class SequencePerceptron(BaseEstimator):
         Where the random orders come from.
     min_margin : float or None
         Stop after an epoch that proves that no weights separate with this margin.
+    record_mistakes : bool
+        Whether to keep the wrong labels of every mistake in `mistake_guesses_`; learning is then slower.
 
     Attributes
     ----------
@@ -65,6 +67,8 @@ class SequencePerceptron(BaseEstimator):
         The trained labeller itself, free of scikit-learn.
     mistake_rows_ : array
         The number of every mistaken sequence, in order.
+    mistake_guesses_ : list
+        The label sequence that each was given instead, if mistakes were recorded.
     state_features_, transition_features_ : dict
         The weights by (feature, label) and by (label, label), under sklearn-crfsuite's names.
 
@@ -83,6 +87,7 @@ class SequencePerceptron(BaseEstimator):
     run_: SequenceRun
     tagger_: Tagger
     mistake_rows_: NDArray[np.int64]
+    mistake_guesses_: list[list[Hashable]]
 
     def __init__(
         self,
@@ -99,6 +104,7 @@ class SequencePerceptron(BaseEstimator):
         shuffle: bool = True,
         random_state: Any = None,
         min_margin: float | None = None,
+        record_mistakes: bool = False,
     ) -> None:
         self.templates = templates
         self.columns = columns
@@ -112,6 +118,7 @@ class SequencePerceptron(BaseEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
         self.min_margin = min_margin
+        self.record_mistakes = record_mistakes
 
     def fit(self, X: Any, y: Sequence[Sequence[Hashable]]) -> Self:
         """Learn from sequences of tokens `X` with their label sequences `y`.
@@ -125,6 +132,8 @@ class SequencePerceptron(BaseEstimator):
             self.classes_ = list(self.tagger_.labels)
             self.run_ = learned.run
             self.mistake_rows_ = learned.mistakes
+            if learned.guesses is not None:
+                self.mistake_guesses_ = [[self.classes_[number] for number in guess] for guess in learned.guesses]
         if learned.run.stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt
         warn_unless_converged(self, learned.run)

@@ -48,8 +48,8 @@ def plain_of(model: Estimator) -> Plain:
     if isinstance(model, KernelPerceptron):
         return _kernel_model(model, evidence)
     if isinstance(model, SequencePerceptron):
-        rows = getattr(model, "mistake_rows_", None)
-        return SequenceModel(model.tagger_, evidence, model.get_params(deep=False), rows)
+        rows, guesses = (getattr(model, name, None) for name in ("mistake_rows_", "mistake_guesses_"))
+        return SequenceModel(model.tagger_, evidence, model.get_params(deep=False), rows, guesses)
     return LiftModel(model.n_features_in_, _feature_names(model))
 
 
@@ -69,6 +69,7 @@ def _linear_model(model: Perceptron, evidence: Evidence) -> LinearModel:
         n_iter=model.n_iter_,
         classes_are_fixed=model._classes_are_fixed,
         mistake_rows=getattr(model, "mistake_rows_", None),
+        mistake_guesses=getattr(model, "mistake_guesses_", None),
     )
 
 
@@ -118,6 +119,8 @@ def _perceptron(plain: LinearModel) -> Perceptron:
         model.encoding_ = plain.encoding
     if plain.mistake_rows is not None:
         model.mistake_rows_ = plain.mistake_rows
+    if plain.mistake_guesses is not None:
+        model.mistake_guesses_ = plain.mistake_guesses
     _name_features(model, plain.feature_names)
     _remember(model, plain.memory, Evidence(plain.certificate, plain.fingerprint))
     return model
@@ -148,6 +151,8 @@ def _sequence_perceptron(plain: SequenceModel) -> SequencePerceptron:
     model.tagger_, model.run_, model.classes_ = tagger, tagger.run, list(tagger.labels)
     if plain.mistake_rows is not None:
         model.mistake_rows_ = plain.mistake_rows
+    if plain.mistake_guesses is not None:
+        model.mistake_guesses_ = plain.mistake_guesses
     _remember(model, tagger, plain.evidence)
     return model
 

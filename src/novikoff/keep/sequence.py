@@ -15,7 +15,7 @@ from novikoff.data.strict_json import Fields
 from novikoff.engine.viterbi import Weights
 from novikoff.features.attributes import AttributeIndex
 from novikoff.features.templates import LARGEST_KEY, Lookup, Template, TemplateIndex, Vocabulary, parse_template
-from novikoff.features.tokens import Numbers
+from novikoff.features.tokens import Numbers, by_sequence
 from novikoff.keep.expect import Table, check_arrays, check_ascends, check_finite, check_within, ensure, fields
 from novikoff.keep.header import (
     NO_EVIDENCE,
@@ -51,6 +51,7 @@ class SequenceModel:
     evidence: Evidence = NO_EVIDENCE
     parameters: Mapping[str, Any] = field(default_factory=dict)
     mistake_rows: NDArray[np.int64] | None = None
+    mistake_guesses: list[list[Any]] | None = None
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -79,6 +80,11 @@ def to_parts(model: SequenceModel | Tagger, evidence: Evidence) -> Parts:
         arrays["names"] = encode_names(index.numbers, "an attribute")
     if model.mistake_rows is not None:
         arrays["mistake_rows"] = np.asarray(model.mistake_rows, dtype=np.int64)
+    if model.mistake_guesses is not None:
+        places = {label: place for place, label in enumerate(tagger.labels)}
+        guessed = [places[label] for guess in model.mistake_guesses for label in guess]
+        arrays["mistake_lengths"] = np.array(list(map(len, model.mistake_guesses)), dtype=np.int64)
+        arrays["mistake_guesses"] = np.array(guessed, dtype=np.int64)
     header = {
         "format": 2 if tagger.divisor > 1 else 1,
         "learner": LEARNER,
@@ -92,6 +98,7 @@ def to_parts(model: SequenceModel | Tagger, evidence: Evidence) -> Parts:
             "features": kind,
             "columns": list(tagger.features.columns),
             "has_mistake_rows": model.mistake_rows is not None,
+            **({} if model.mistake_guesses is None else {"has_mistake_guesses": True}),
             **({"divisor": tagger.divisor} if tagger.divisor > 1 else {}),
         },
     }
@@ -125,6 +132,8 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Seq
     table = TABLE | _index_table(kind, templates)
     if state.flag("has_mistake_rows"):
         table = table | {"mistake_rows": ("i8", "mistakes")}
+    if "has_mistake_guesses" in state.content:
+        table = table | {"mistake_lengths": ("i8", "mistakes"), "mistake_guesses": ("i8", "guessed labels")}
     sizes = check_arrays(arrays, table, {"labels": len(labels), "labels + outside": len(labels) + 1})
     index = _index(kind, templates, arrays, sizes["features"])
     ensure(index.n_columns == sizes["features"], "there are not as many features as weights")
@@ -140,7 +149,18 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Seq
     divisor = state.whole("divisor", least=1) if "divisor" in state.content else 1  # format 1 has averages, divided
     tagger = Tagger(Features(index, columns or ()), tuple(labels), _weights(arrays), run, divisor)
     parameters = decode_parameters(header, functions)
-    return SequenceModel(tagger, Evidence.from_header(header), parameters, arrays.get("mistake_rows"))
+    rows, guesses = arrays.get("mistake_rows"), _guesses(arrays, labels)
+    return SequenceModel(tagger, Evidence.from_header(header), parameters, rows, guesses)
+
+
+def _guesses(arrays: Arrays, labels: list[Any]) -> list[list[Any]] | None:
+    if "mistake_guesses" not in arrays:
+        return None
+    lengths, places = arrays["mistake_lengths"], arrays["mistake_guesses"]
+    check_within(places, "mistake_guesses", len(labels))
+    check_within(lengths, "mistake_lengths", len(places) + 1)
+    ensure(int(lengths.sum()) == len(places), "the guesses are not as long as the mistakes")
+    return by_sequence([labels[place] for place in places.tolist()], np.concatenate([[0], np.cumsum(lengths)]))
 
 
 def _weights(arrays: Arrays) -> Weights:

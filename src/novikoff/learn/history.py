@@ -188,7 +188,7 @@ def why_not_converged(run: Run, readout: str, min_margin: float | None) -> str:
     return ""
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: float, noun: str) -> str:
     """How many of what: the noun gets its s unless there is one.
 
     >>> counted(1, "epoch"), counted(2000, "mistake")

@@ -73,6 +73,7 @@ class LinearModel:
     n_iter: int = 1
     classes_are_fixed: bool = True
     mistake_rows: NDArray[np.int64] | None = None
+    mistake_guesses: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
@@ -97,6 +98,7 @@ class LinearModel:
             parameters=dict(parameters),
             n_iter=learned.run.epochs,
             mistake_rows=None if mistakes is None else mistakes.rows,
+            mistake_guesses=None if mistakes is None else learned.classes[mistakes.wrong],
         )
 
     @property
