@@ -24,10 +24,10 @@ from novikoff.estimators.shell import (
     seed_of,
     warn_unless_converged,
 )
-from novikoff.features.spool import batches_of, comes_in_batches
+from novikoff.features.examples import batches_of, comes_in_batches
 from novikoff.learn.epochs import check_choices
 from novikoff.learn.history import Readout, Run, Stopped, Tie
-from novikoff.learn.linear.files import LearnedFromFiles, Options, learn_from
+from novikoff.learn.linear.files import Options, learn_from
 from novikoff.learn.linear.memory import Decider, Memory, columns_to_keep, decider, read_out, written_out
 from novikoff.learn.linear.space import Learned, grow, learn_online, perceptron, predicted
 
@@ -194,7 +194,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             inner = inner_labels(labels, known)
             if begins:
                 vote = self.readout == "vote"
-                columns = columns_to_keep(lambda: [rows], rows.n_columns, len(known))
+                columns = columns_to_keep([rows], rows.n_columns, rows.n_entries, len(known))
                 options = {"fit_intercept": self.fit_intercept, "vote": vote}
                 memory = Memory.empty(rows.n_columns, len(known), **options, columns=columns)
             elif len(known) > len(self.classes_):
@@ -306,7 +306,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         inner = inner_labels(labels, self.classes_)
         return perceptron(rows, inner, n_classes=len(self.classes_), **self._options(goes_on))
 
-    def _learn_batches(self, X: Iterable[Any], y: Any, goes_on: bool) -> LearnedFromFiles:
+    def _learn_batches(self, X: Iterable[Any], y: Any, goes_on: bool) -> Learned:
         check_choices(learning_rate=self.learning_rate)
         if y is not None:
             raise ValueError("y was given, but batches have labels of their own: leave y out")
@@ -314,7 +314,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         learned = learn_from(X, classes=classes, encoding=encoding, **self._options(goes_on))
         for name in ("encoding_", "feature_names_in_"):
             self.__dict__.pop(name, None)
-        self.classes_, self.n_features_in_ = learned.classes, learned.n_columns
+        self.classes_, self.n_features_in_ = learned.classes, learned.memory.n_columns
         if learned.encoding is not None:
             self.encoding_ = learned.encoding
             self.feature_names_in_ = np.array(learned.encoding.feature_names, dtype=object)

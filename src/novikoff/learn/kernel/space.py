@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.data.examples import check_labels
 from novikoff.data.order import random_order
 from novikoff.engine.gram import (
     DONE,
@@ -63,7 +64,7 @@ from novikoff.learn.kernel.kernels import (
 )
 from novikoff.learn.kernel.memory import BudgetRule, Memory, Mistakes, Numbers, blocks_of
 from novikoff.learn.kernel.readout import are_close, decide
-from novikoff.learn.linear.space import check_labels, predicted
+from novikoff.learn.linear.space import predicted
 
 BUDGET_RULES: dict[BudgetRule, int] = {"forgetron": FORGETRON, "random": RANDOM, "projectron": PROJECTRON}
 

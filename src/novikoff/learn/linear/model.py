@@ -13,9 +13,8 @@ from novikoff.data.blocks import with_columns
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.learn.epochs import check_choices
 from novikoff.learn.history import Readout, Run, Tie
-from novikoff.learn.linear.files import LearnedFromFiles
 from novikoff.learn.linear.memory import Decider, Memory, decider, read_out
-from novikoff.learn.linear.space import predicted
+from novikoff.learn.linear.space import Learned, predicted
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -78,9 +77,7 @@ class LinearModel:
         check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
 
     @classmethod
-    def of(
-        cls, learned: LearnedFromFiles, parameters: Mapping[str, Any], *, certificate: str | None = None
-    ) -> "LinearModel":
+    def of(cls, learned: Learned, parameters: Mapping[str, Any], *, certificate: str | None = None) -> "LinearModel":
         """The model that was learned from files; `parameters` are the options with which it was."""
         encoding, mistakes = learned.encoding, learned.mistakes
         return cls(
