@@ -47,7 +47,7 @@ from novikoff.engine.gram import (
     visit_block_on_a_budget,
 )
 from novikoff.engine.sums import exact_sum
-from novikoff.learn.epochs import Epochs, Limits, Watch, check_choices, run
+from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, check_choices, put_off_interrupt, run
 from novikoff.learn.history import Readout, Run, Stopped, Tie
 from novikoff.learn.kernel.kernels import (
     Entries,
@@ -101,7 +101,7 @@ def kernel_perceptron(
     budget: int | None = None,
     budget_rule: BudgetRule = "forgetron",
     record_mistakes: bool = False,
-    watch: Callable[[Memory], Stopped | None] | None = None,
+    watch: Watcher | None = None,
 ) -> Learned:
     """The batch perceptron with a kernel: epochs until one makes no mistake, or a limit is reached.
 
@@ -164,8 +164,9 @@ def learn_online(
     labels = check_labels(y, len(points), memory.n_classes)
     prepare(memory, points)
     space = Expansion.of(memory, points, labels, tie, np.random.default_rng(random_state), record_mistakes)
-    space.learn(Watch())
-    space.settle()
+    with put_off_interrupt():
+        space.learn(Watch())
+        space.settle()
     return space.mistakes()
 
 
