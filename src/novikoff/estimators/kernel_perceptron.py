@@ -24,10 +24,11 @@ from novikoff.estimators.shell import (
 )
 from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
 from novikoff.learn.history import Readout, Stopped, Tie
+from novikoff.learn.kernel.budget import check_budget
 from novikoff.learn.kernel.kernels import Objects, as_points, check_kernel, is_matrix, make_kernel
 from novikoff.learn.kernel.memory import BudgetRule, Memory
 from novikoff.learn.kernel.model import KernelModel
-from novikoff.learn.kernel.space import check_budget, kernel_perceptron, learn_online
+from novikoff.learn.kernel.space import kernel_perceptron, learn_online
 from novikoff.learn.linear.space import predicted
 
 
