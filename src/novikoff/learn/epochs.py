@@ -18,21 +18,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+# What is called with the history between epochs, and may return the reason to stop.
+Watcher = Callable[[Any], Stopped | None]
+
+
 @dataclass(frozen=True)
 class Limits:
     """When to stop, if no epoch is free of mistakes before.
 
     `max_epochs` (None: no limit), `min_margin`: as soon as the mistakes prove that no separator has that margin,
-    `time_limit` in seconds, and `watch`, which is called with the history between epochs and may return the reason to
-    stop. It may also raise KeyboardInterrupt, as a Ctrl-C would. `progress` is called with the history now and then,
-    also in the middle of an epoch.
+    `time_limit` in seconds, and `watch`, which may also raise KeyboardInterrupt, as a Ctrl-C would. `progress` is
+    called with the history now and then, also in the middle of an epoch.
     """
 
     max_epochs: int | None = 10
     min_margin: float | None = None
     time_limit: float | None = None
-    watch: "Callable[[Any], Stopped | None] | None" = None
-    progress: "Callable[[Any], None] | None" = None
+    watch: Watcher | None = None
+    progress: Callable[[Any], None] | None = None
 
     def __post_init__(self) -> None:
         check_choices(max_epochs=self.max_epochs, min_margin=self.min_margin, time_limit=self.time_limit)
@@ -63,6 +66,16 @@ class Interrupt:
     def _note(self, number: int, frame: Any) -> None:
         self.asked = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextlib.contextmanager
+def put_off_interrupt() -> Iterator[None]:
+    """Hear Ctrl-C at the end: the examples of one call are learned whole, or not at all."""
+    interrupt = Interrupt()
+    with interrupt.noted():
+        yield
+    if interrupt.asked:
+        raise KeyboardInterrupt
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from novikoff.data.labels import Labels, located_errors, sorted_classes
 from novikoff.data.narrow import is_too_wide
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.examples import batches_of, cached, check_there_are_two, comes_once, learned_encoding
-from novikoff.learn.epochs import check_choices
+from novikoff.learn.epochs import Watcher, check_choices
 from novikoff.learn.history import Readout, Stopped, Tie
 from novikoff.learn.linear.memory import Memory, narrowed, resized, widened
 from novikoff.learn.linear.space import Learned, learn_online, perceptron
@@ -42,6 +42,7 @@ class Options(TypedDict, total=False):
     time_limit: float | None
     start: Memory | None
     record_mistakes: bool
+    watch: Watcher | None
 
 
 DEFAULTS = cast(
@@ -116,7 +117,7 @@ def _one_pass_will_do(options: Options) -> bool:
     """Whether each example is needed once: one epoch in the order given, and nothing to be kept or stopped for."""
     once = options["max_epochs"] == 1 and not options["shuffle"]
     kept = options["readout"] == "vote" or options["record_mistakes"] or options["start"] is not None
-    watched = options["min_margin"] is not None or options["time_limit"] is not None
+    watched = any(options[name] is not None for name in ("min_margin", "time_limit", "watch"))
     return once and not kept and not watched
 
 

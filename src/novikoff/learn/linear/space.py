@@ -23,7 +23,7 @@ from novikoff.data.order import POOL, Order, block_order, given_order, random_or
 from novikoff.engine.linear import Rule, binary_epoch, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
-from novikoff.learn.epochs import Epochs, Limits, Watch, check_choices, run
+from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, check_choices, put_off_interrupt, run
 from novikoff.learn.history import Readout, Run, Stopped, Tie
 from novikoff.learn.linear.memory import Memory, columns_to_keep, decider
 from novikoff.learn.linear.vote import Ballot, Mistakes
@@ -69,7 +69,7 @@ def perceptron(
     time_limit: float | None = None,
     start: Memory | None = None,
     record_mistakes: bool = False,
-    watch: Callable[[Memory], Stopped | None] | None = None,
+    watch: Watcher | None = None,
     progress: Callable[[Memory], None] | None = None,
 ) -> Learned:
     """The batch perceptron: epochs until one makes no mistake.
@@ -147,7 +147,8 @@ def learn_online(
     if memory.n_classes < 2:
         memory.examples += examples.n_rows  # one label so far: there is no other to be mistaken for
     else:
-        space.learn(Watch())
+        with put_off_interrupt():
+            space.learn(Watch())
     return space.logged()
 
 
