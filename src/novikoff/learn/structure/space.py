@@ -23,8 +23,9 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import Any, Self
 
+from novikoff.engine.words import counted
 from novikoff.learn.epochs import Epochs, Limits, Watch, check_choices, run
-from novikoff.learn.history import Readout, Run, Stopped, counted, why_not_converged
+from novikoff.learn.history import Readout, Run, Stopped, why_not_converged
 from novikoff.learn.structure.memory import Memory, Weights
 from novikoff.learn.structure.search import Search, Violation, same
 
