@@ -71,7 +71,7 @@ def test_spreading_the_columns_changes_nothing(tmp_path, readout, n_classes):
         assert many.mistake_rows_.tolist() == few.mistake_rows_.tolist()
         assert many.decision_function(spread).tolist() == few.decision_function(X).tolist()
         assert (many.run_.mistakes, many.run_.errors) == (few.run_.mistakes, few.run_.errors)
-        assert many._memory.weights.shape[1] <= len(places) + 1
+        assert many.model_.memory.weights.shape[1] <= len(places) + 1
         save(many, tmp_path / "model")
         assert (tmp_path / "model").stat().st_size < 20_000
         again = load(tmp_path / "model")
@@ -90,8 +90,8 @@ def test_columns_that_come_later_get_their_weights():
     for spread, plain in zip(parts, small, strict=True):
         many.partial_fit(spread, [0, 1], classes=[0, 1])
         few.partial_fit(plain, [0, 1], classes=[0, 1])
-    assert many._memory.columns.tolist() == [2, 5, 7, WIDE - 1]
-    assert many._memory.weights.tolist() == few._memory.weights.tolist()
+    assert many.model_.memory.columns.tolist() == [2, 5, 7, WIDE - 1]
+    assert many.model_.memory.weights.tolist() == few.model_.memory.weights.tolist()
     for spread, plain in zip(parts, small, strict=True):
         assert many.decision_function(spread).tolist() == few.decision_function(plain).tolist()
 

@@ -103,10 +103,10 @@ def train(
     gold = sentences.column(label)
     features = tuple(name for name in sentences.columns if name != label)
     with progress(output.quiet) as bar, DelayedInterrupt().installed() as interrupt:
-        watched = {"watch": _watcher(len(gold), learning["max_epochs"], bar, interrupt)}
-        tagger, _ = learn_tagger(
+        most = None if learning["held_out"] else learning["max_epochs"]
+        tagger = learn_tagger(
             sentences, gold, templates=read_templates(templates), columns=features, random_state=random_state,
-            **learning, **({} if learning["held_out"] else watched),
+            **learning, watch=_watcher(len(gold), most, bar, interrupt),
         )  # fmt: skip
     save(tagger, target)
     _report(output, file, len(gold), tagger, str(target))

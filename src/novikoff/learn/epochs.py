@@ -18,19 +18,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+# What is called with the history between epochs, and may return the reason to stop.
+Watcher = Callable[[Any], Stopped | None]
+
+
 @dataclass(frozen=True)
 class Limits:
     """When to stop, if no epoch is free of mistakes before.
 
     `max_epochs` (None: no limit), `min_margin`: as soon as the mistakes prove that no separator has that margin,
-    `time_limit` in seconds, and `watch`, which is called with the history between epochs and may return the reason to
-    stop. It may also raise KeyboardInterrupt, as a Ctrl-C would.
+    `time_limit` in seconds, and `watch`, which may also raise KeyboardInterrupt, as a Ctrl-C would.
     """
 
     max_epochs: int | None = 10
     min_margin: float | None = None
     time_limit: float | None = None
-    watch: "Callable[[Any], Stopped | None] | None" = None
+    watch: Watcher | None = None
 
     def __post_init__(self) -> None:
         check_choices(max_epochs=self.max_epochs, min_margin=self.min_margin, time_limit=self.time_limit)
@@ -61,6 +64,16 @@ class Interrupt:
     def _note(self, number: int, frame: Any) -> None:
         self.asked = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextlib.contextmanager
+def put_off_interrupt() -> Iterator[None]:
+    """Hear Ctrl-C at the end: the examples of one call are learned whole, or not at all."""
+    interrupt = Interrupt()
+    with interrupt.noted():
+        yield
+    if interrupt.asked:
+        raise KeyboardInterrupt
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ mistake lengthens ||w||^2 by at most R^2 + 2 cost n, and there are at most (R^2 
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -24,7 +23,7 @@ from novikoff.data.order import random_order
 from novikoff.engine.viterbi import Scratch, Weights, best_paths, label_sequences, sequence_epoch
 from novikoff.engine.words import counted
 from novikoff.features.tokens import Tokens
-from novikoff.learn.epochs import Epochs, Limits, Watch, run
+from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, run
 from novikoff.learn.history import History, Run, Stopped
 
 SequenceReadout = Literal["last", "average"]
@@ -137,7 +136,7 @@ def sequence_perceptron(
     cost: float = 0.0,
     min_margin: float | None = None,
     time_limit: float | None = None,
-    watch: Callable[[ChainMemory], Stopped | None] | None = None,
+    watch: Watcher | None = None,
 ) -> LearnedChain:
     """Learn label sequences, epoch by epoch, until one makes no mistake.
 

@@ -27,7 +27,7 @@ from novikoff.features.spool import (
     encoding_for,
     spooled,
 )
-from novikoff.learn.epochs import check_choices
+from novikoff.learn.epochs import Watcher, check_choices
 from novikoff.learn.history import Readout, Run, Stopped, Tie
 from novikoff.learn.linear.memory import Memory, narrowed, resized, widened
 from novikoff.learn.linear.space import learn_online, perceptron
@@ -50,6 +50,7 @@ class Options(TypedDict, total=False):
     time_limit: float | None
     start: Memory | None
     record_mistakes: bool
+    watch: Watcher | None
 
 
 DEFAULTS = cast(
@@ -151,7 +152,7 @@ def _one_pass_will_do(options: Options) -> bool:
     """Whether each example is needed once: one epoch in the order given, and nothing to be kept or stopped for."""
     once = options["max_epochs"] == 1 and not options["shuffle"]
     kept = options["readout"] == "vote" or options["record_mistakes"] or options["start"] is not None
-    watched = options["min_margin"] is not None or options["time_limit"] is not None
+    watched = any(options[name] is not None for name in ("min_margin", "time_limit", "watch"))
     return once and not kept and not watched
 
 

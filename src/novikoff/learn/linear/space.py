@@ -10,7 +10,7 @@ on a vector of length sqrt(2) ||x||, hence the bound 2 (R/gamma)^2, with gamma t
 over another under weights with ||W|| = 1 (Frobenius).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from novikoff.data.order import POOL, Order, block_order, given_order, random_or
 from novikoff.engine.linear import Rule, binary_epoch, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
-from novikoff.learn.epochs import Epochs, Limits, Watch, check_choices, run
+from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, check_choices, put_off_interrupt, run
 from novikoff.learn.history import Readout, Run, Stopped, Tie
 from novikoff.learn.linear.memory import Memory, columns_to_keep, decider
 from novikoff.learn.linear.vote import Ballot, Mistakes
@@ -60,7 +60,7 @@ def perceptron(
     time_limit: float | None = None,
     start: Memory | None = None,
     record_mistakes: bool = False,
-    watch: Callable[[Memory], Stopped | None] | None = None,
+    watch: Watcher | None = None,
 ) -> Learned:
     """The batch perceptron: epochs until one makes no mistake.
 
@@ -142,7 +142,8 @@ def learn_online(
     if memory.n_classes < 2:
         memory.examples += blocks.n_rows  # one label so far: there is no other to be mistaken for
     else:
-        space.learn(Watch())
+        with put_off_interrupt():
+            space.learn(Watch())
     return space.logged()
 
 
