@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from novikoff.learn.chunk_scores import ChunkScores, score_chunks
     from novikoff.learn.history import Run, Stopped
     from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
-    from novikoff.learn.structure.space import StructuredPerceptron
+    from novikoff.learn.structure.perceptron import StructuredPerceptron
     from novikoff.prove.exact.document import CertificateError
     from novikoff.prove.expressivity.ball import Ball, NoBall
     from novikoff.prove.expressivity.search.separating_ball import separating_ball
@@ -77,7 +77,7 @@ _HOMES = {
     "read_conllu": "data.conllu",
     "write_conll": "data.conll",
     "write_conllu": "data.conllu",
-    "StructuredPerceptron": "learn.structure.space",
+    "StructuredPerceptron": "learn.structure.perceptron",
     "load": "keep.models",
     "save": "keep.models",
     "OnlinePerceptron": "learn.online",

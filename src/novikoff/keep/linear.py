@@ -53,7 +53,7 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
         "feature_names": names,
         "encoding": None if model.encoding is None else model.encoding.to_dict(),
         "run": encode_run(model.record),
-        **Evidence(model.certificate, model.fingerprint).unless(evidence).to_header(),
+        **Evidence.of(model).unless(evidence).to_header(),
         "state": {
             "readout": model.readout,
             "tie": model.tie,
@@ -114,7 +114,6 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
     ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
     run = decode_run(header)
     ensure((run.mistakes, run.examples) == (memory.mistakes, memory.examples), "the record is that of another model")
-    evidence = Evidence.from_header(header)
     readout, parameters = state.choice("readout", READOUTS), decode_parameters(header, functions)
     ensure(readout != "vote" or memory.ballots is not None, "there is to be a vote, and no mistakes were kept for it")
     ensure(parameters.get("readout", readout) == readout, "the read-out of the parameters is another than the model's")
@@ -127,8 +126,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
         encoding=encoding,
         feature_names=names,
         run=None if state.flag("goes_on") else run,
-        certificate=evidence.certificate,
-        fingerprint=evidence.fingerprint,
+        **Evidence.from_header(header).to_model(),
         parameters=parameters,
         n_iter=state.whole("n_iter"),
         classes_are_fixed=state.flag("classes_are_fixed"),

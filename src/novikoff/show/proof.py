@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from novikoff.engine.rounding import up
-from novikoff.learn.history import counted
+from novikoff.engine.words import counted, whole_at_most
 from novikoff.show.style import (
     ALPHA,
     DARK,
@@ -21,7 +21,6 @@ from novikoff.show.style import (
     MINUS,
     Display,
     Floats,
-    bound_in_words,
     legend_below,
     pyplot,
     recorded_mistakes,
@@ -183,7 +182,7 @@ class ProofDisplay(Display):
         ax.plot([end], [end * self.proof.margin], "D", color=INK, zorder=4)
         formula = f"S/{GAMMA}²" if self.proof.has_loss else f"(R/{GAMMA})²"
         ax.annotate(
-            f"{formula}: at most {bound_in_words(self.bound)} mistakes",
+            f"{formula}: at most {whole_at_most(self.bound)} mistakes",
             (end, 0.03),
             xycoords=("data", "axes fraction"),
             xytext=(-6, 0),

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.rounding import up
+from novikoff.engine.words import counted
 from novikoff.prove.exact.floats import fraction_root_up, nearest_float, root_down
 from novikoff.prove.run.steps import Floats, Steps, Whole, objects
 
@@ -128,8 +129,7 @@ class FollowedProof:
             numbers = (f"{column[k]:.{n}g}" for column, n in zip(columns.values(), digits, strict=True))
             lines.append(line.format(f"{self.made[k]:,.12g}", *numbers))
         formula = "(R^2 + 2 max loss)/gamma^2" if self.has_loss else "(R/gamma)^2"
-        made = f"{self.mistakes:,} mistake{'' if self.mistakes == 1 else 's'}"
-        end = f"{made}; the bound {formula} allows {self.bound:,}. {self.verdict}"
+        end = f"{counted(self.mistakes, 'mistake')}; the bound {formula} allows {self.bound:,}. {self.verdict}"
         return "\n".join([*lines, end])
 
 
