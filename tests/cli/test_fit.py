@@ -57,9 +57,9 @@ def test_the_panel_says_what_was_read_and_learned_and_proved(folder):
         "maximum_speed",
         "by epoch: 19, 5, 4, 0",
         "an epoch made no mistake",
-        "0 of 400 training rows are wrong",
+        "0 errors on 400 training rows",
         "separable (exact)",
-        "gamma between 0.175467",
+        "gamma lies between 0.175467",
         "28 mistakes made; the theorem allows (R/gamma)^2 = 2,599",
         "cars.novikoff",
     ]
@@ -106,7 +106,7 @@ def test_without_certify_nothing_is_certified(folder):
     answer = call("fit", "cars.csv", "--label", "sport_car", "--no-certify", "--force", "--json", folder=folder).json
     assert answer["certificate"] is None
     assert load_plain(folder / "cars.novikoff").certificate is None
-    assert "rule out every margin above" in call("inspect", "cars.novikoff", folder=folder).out
+    assert "no separator has a margin above" in call("inspect", "cars.novikoff", folder=folder).out
 
 
 def test_a_certificate_that_takes_too_long_is_undecided(folder):

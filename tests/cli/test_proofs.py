@@ -44,7 +44,7 @@ def test_the_exit_code_of_undecided_is_12(folder, monkeypatch):
     upper = done.json["certificate"]["margin"][1]
     done = call("certify", "cars.csv", "--label", "sport_car", folder=folder)
     assert "undecided" in done.out
-    assert f"gamma is at most {at_most(upper)}" in done.out
+    assert f"no separator has a margin above {at_most(upper)}" in done.out
 
 
 def test_a_certificate_holds_for_its_own_table_only(folder):
@@ -76,7 +76,7 @@ def test_diverging_coefficients_have_names(folder):
     (folder / "quasi.csv").write_text(QUASI)
     done = call("certify", "quasi.csv", "--label", "ill", "--diverging", folder=folder)
     assert "dose (+inf)" in done.out
-    assert "3 rows (the first is 0), times their labels, with whole weights" in done.out
+    assert "3 rows (the first is 0) times their labels, with whole weights" in done.out
     assert "2, 3, 4" in done.out
 
 

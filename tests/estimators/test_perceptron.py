@@ -256,7 +256,7 @@ def test_a_warm_start_on_unknown_labels_names_the_first():
 def test_whoever_asked_for_convergence_is_told_when_there_is_none():
     X, y = noisy()
     with pytest.warns(
-        ConvergenceWarning, match=r"still made .* mistakes; the data have no margin above .* Raise max_epochs"
+        ConvergenceWarning, match=r"still made .* mistakes; no separator has a margin above .* Raise max_epochs"
     ):
         Perceptron(readout="last").fit(X, y)
     with pytest.warns(ConvergenceWarning, match="no separator has the margin min_margin=0.5"):

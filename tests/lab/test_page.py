@@ -112,7 +112,7 @@ def test_playing_goes_to_the_end_by_itself(lab):
 
 def test_an_inseparable_scene_shows_the_proof_that_there_is_no_line(lab):
     lab.scene("xor")
-    assert lab.text("#verdict-title") == "No line separates them"
+    assert lab.text("#verdict-title") == "Overlapping (exact)"
     assert lab.text("#combination") == "(-1, -1) + (1, 1) = (-1, 1) + (1, -1)"
     lab.page.click("#certificate")
     assert lab.page.locator("#evidence .hull").count() == 2
@@ -127,7 +127,7 @@ def test_rules_change_what_is_learned(lab):
     lab.page.click("#rules-button")
     lab.page.check('#rules input[value="poly"]')
     lab.settle()
-    assert "feature space" in lab.text("#verdict-title")
+    assert "feature space" in lab.text("#verdict-text")
     lab.page.keyboard.press("Escape")
     lab.scene("outlier")
     lab.step_to(100)
@@ -225,7 +225,7 @@ def test_two_columns_of_a_csv_become_points(lab, tmp_path):
     lab.page.wait_for_selector("#csv:not([open])", state="attached")
     lab.settle()
     assert len(shown_points(lab)) == 4
-    assert lab.text("#verdict-title") == "A line separates them"
+    assert lab.text("#verdict-title") == "Separable (exact)"
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from novikoff import Perceptron, Separator, certify, follow_proof
+from novikoff.engine.words import whole_at_most
 from novikoff.show.boundary import BoundaryDisplay
 from novikoff.show.confusion import ConfusionDisplay
 from novikoff.show.folding import FoldingDisplay
@@ -19,7 +20,7 @@ from novikoff.show.margins import MarginsDisplay
 from novikoff.show.mistakes import MistakesDisplay
 from novikoff.show.paraboloid import ParaboloidDisplay
 from novikoff.show.proof import ProofDisplay
-from novikoff.show.style import DARK, LIGHT, bound_in_words, class_colours
+from novikoff.show.style import DARK, LIGHT, class_colours
 from novikoff.show.weight_space import WeightSpaceDisplay
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -121,4 +122,4 @@ def test_classes_go_from_dark_to_light(n):
 
 def test_a_bound_in_words_is_never_below_the_bound():
     for bound in (0, 7, 10**9 - 1, 10**9, 10**12 + 1, 123_456_789_012_345_678):
-        assert float(bound_in_words(bound).replace(",", "")) >= bound
+        assert float(whole_at_most(bound).replace(",", "")) >= bound

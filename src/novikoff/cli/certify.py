@@ -107,16 +107,15 @@ def panel(document: dict[str, Any], certificate: "Certificate", page: Path | Non
     from novikoff.cli import wording
     from novikoff.cli.render import facts
 
-    found = document["certificate"]
     return facts(
         f"novikoff certify {document['data']['files'][0]}",
         [
             ("read", wording.what_was_read(document["data"])),
-            ("verdict", wording.verdict(found)),
-            ("margin", wording.margin(found)),
-            ("bound", wording.allowed(found)),
-            ("proof", wording.obstruction(certificate)),
-            ("regression", wording.diverging(found)),
+            ("verdict", wording.verdict(certificate)),
+            ("margin", wording.margin(certificate)),
+            ("bound", certificate.promise),
+            ("proof", certificate.obstruction_in_words),
+            ("regression", certificate.diverging_in_words),
             ("certificate", document["out"]),
             ("report", None if page is None else str(page)),
         ],

@@ -181,23 +181,24 @@ def _report(
         certificate=documents.described_certificate(certificate),
         model=str(target),
     )
-    answer(output, document, lambda: panel(document, target, page))
+    answer(output, document, lambda: panel(document, run, certificate, target, page))
 
 
-def panel(document: dict[str, Any], target: Path, page: Path | None = None) -> Any:
+def panel(
+    document: dict[str, Any], run: "Run", certificate: "Certificate | None", target: Path, page: Path | None
+) -> Any:
     """What was read, what was learned, why it stopped, what is proved, and where the model is."""
     from novikoff.cli import wording
     from novikoff.cli.render import facts
 
-    run, certificate = document["run"], document["certificate"]
     return facts(
         f"novikoff fit {document['data']['files'][0]}",
         [
             ("read", wording.what_was_read(document["data"])),
             ("learned", wording.weights(document["weights"], run, document["data"]["classes"])),
-            ("stopped", wording.why_it_stopped(run)),
-            ("mistakes", wording.mistakes(run)),
-            ("errors", wording.errors(run)),
+            ("stopped", wording.ending(run)),
+            ("mistakes", run.made),
+            ("errors", run.wrong),
             ("certified", "no; novikoff certify does" if certificate is None else wording.verdict(certificate)),
             ("margin", None if certificate is None else wording.margin(certificate)),
             ("bound", wording.bound(certificate, run)),

@@ -74,7 +74,7 @@ def panel(document: dict[str, Any]) -> Any:
     from rich.text import Text
 
     from novikoff.cli.render import BAD, GOOD, columns, facts, stacked
-    from novikoff.learn.history import counted
+    from novikoff.engine.words import counted
 
     status = document["status"]
     used = [(name, f"{value:.10g}") for name, value in (document["x"] or {}).items() if value]

@@ -12,6 +12,7 @@ from novikoff.cli.sentences import layout
 if TYPE_CHECKING:
     from novikoff.cli.progress import Bar, DelayedInterrupt
     from novikoff.learn.chain.tagger import Tagger
+    from novikoff.learn.history import Run
 
 SHOWN = 10
 
@@ -138,18 +139,18 @@ def _report(output: Output, file: str, n_sentences: int, tagger: "Tagger", targe
         weights=[{"class": w.label, "name": str(w.feature), "weight": w.weight} for w in tagger.heaviest(SHOWN)],
         model=target,
     )  # fmt: skip
-    answer(output, document, lambda: panel(document))
+    answer(output, document, lambda: panel(document, tagger.run))
 
 
-def panel(document: dict[str, Any]) -> Any:
+def panel(document: dict[str, Any], run: "Run") -> Any:
     """What was read, what was learned, and where the model is."""
     from pathlib import Path
 
     from novikoff.cli import wording
     from novikoff.cli.render import facts, listed
-    from novikoff.learn.history import counted
+    from novikoff.engine.words import counted
 
-    data, run, target = document["data"], document["run"], Path(document["model"])
+    data, target = document["data"], Path(document["model"])
     size = f"{counted(data['sentences'], 'sentence')}, {counted(data['tokens'], 'token')}"
     return facts(
         f"novikoff tag train {data['file']}",
@@ -157,9 +158,9 @@ def panel(document: dict[str, Any]) -> Any:
             ("read", f"{size}, {counted(data['features'], 'feature')}"),
             ("labels", listed(data["labels"], 24)),
             ("learned", wording.weights(document["weights"], run, data["labels"])),
-            ("stopped", wording.why_it_stopped(run)),
-            ("mistakes", wording.mistakes(run)),
-            ("errors", wording.errors(run, "training sentences")),
+            ("stopped", wording.ending(run)),
+            ("mistakes", run.made),
+            ("errors", run.wrong),
             ("bound", wording.bound(None, run)),
             ("model", str(target)),
         ],

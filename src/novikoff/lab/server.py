@@ -16,6 +16,7 @@ from novikoff.lab.script import as_csv, as_script
 from novikoff.lab.state import MOST_POINTS, MOST_STEPS, State, StateError, parse_state
 from novikoff.lab.table import describe_table, points_of_table
 from novikoff.lab.trace import moment_as_json, run_as_json
+from novikoff.learn.history import READOUT_WORDS
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -97,7 +98,8 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {
 def _scenes(request: "Request") -> "Response":
     from starlette.responses import JSONResponse
 
-    return JSONResponse({"scenes": scenes_as_json(), "limits": {"points": MOST_POINTS, "steps": MOST_STEPS}})
+    limits = {"points": MOST_POINTS, "steps": MOST_STEPS}
+    return JSONResponse({"scenes": scenes_as_json(), "limits": limits, "readouts": READOUT_WORDS})
 
 
 def _answering(answer: Callable[[Any], Any]) -> Any:

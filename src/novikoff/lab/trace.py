@@ -47,7 +47,7 @@ def run_as_json(state: State) -> dict[str, Any]:
         },
         "examples": _folded(state),
         "stopped": None if walk.stopped is None else walk.stopped.name,
-        "epochs": len(walk.visits) // n,
+        "ending": None if walk.stopped is None else walk.stopped.after(len(walk.visits) // n),
         "weights": _weights(state, walk),
         "proof": proof_as_json(state, walk),
         "certificate": evidence_as_json(state),

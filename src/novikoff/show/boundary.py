@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import at_least
 from novikoff.prove.separable.margin import Separator
+from novikoff.prove.separable.question import Problem
 from novikoff.show.style import (
     INK,
     PAPER,
@@ -107,7 +108,7 @@ class BoundaryDisplay(Display):
             display.ringed = rows_within(certificate.support.rows if certificate.support else (), len(points))
         elif certificate.obstruction is not None:
             display.ringed = rows_within(certificate.obstruction.rows, len(points))
-            display.ringed_as = "rows that no plane separates"
+            display.ringed_as = "rows that cancel"
         return display
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
@@ -176,7 +177,7 @@ class BoundaryDisplay(Display):
 
     def _title(self) -> str:
         if self.scores is None:
-            return "No plane has every row strictly on its side"
+            return f"N{Problem.BINARY.no_separator[1:]}"
         if self.scores.ndim == 3:
             return f"Decision regions of {len(self.classes)} classes"
         if self.band is None:

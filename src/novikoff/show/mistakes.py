@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from novikoff.learn.history import counted
+from novikoff.engine.words import counted, whole_at_most
 from novikoff.show.style import (
     DARK,
     DRAWABLE,
@@ -14,7 +14,6 @@ from novikoff.show.style import (
     LIGHT,
     Display,
     axes,
-    bound_in_words,
     last_step,
     legend_below,
     soften,
@@ -74,9 +73,9 @@ class MistakesDisplay(Display):
         ax.stairs(made, np.arange(len(made) + 1) + 0.5, fill=True, color=LIGHT, label="mistakes in this epoch")
         line = {"color": DARK, "marker": "o" if len(made) <= 40 else "", "label": "mistakes so far", **kwargs}
         ax.plot(epochs, np.cumsum(made), **line)
-        title = f"{counted(self.mistakes, 'mistake')} in {counted(len(made), 'epoch')}"
+        title = f"{counted(self.mistakes, 'mistake')} made in {counted(len(made), 'epoch')}"
         if self.bound is not None:
-            title += f"; at most {bound_in_words(self.bound)} are possible"
+            title += f"; the theorem allows {whole_at_most(self.bound)}"
             self._draw_bound(ax, self.bound)
         ax.set(xlabel="epoch", ylabel="mistakes", title=title, xlim=(0.4, len(made) + 0.6))
         ax.set_ylim(bottom=0)
@@ -95,7 +94,7 @@ class MistakesDisplay(Display):
         if bound > FAR * max(self.mistakes, 1):
             ax.set_yscale("symlog", linthresh=1)
             ax.set_ylim(top=height * 3)
-            ax.yaxis.set_major_formatter(lambda value, _: bound_in_words(int(value)))
+            ax.yaxis.set_major_formatter(lambda value, _: whole_at_most(int(value)))
         else:
             ax.set_ylim(top=max(height, self.mistakes, 1) * 1.08)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from novikoff.engine.rounding import up
-from novikoff.learn.history import counted
+from novikoff.engine.words import counted, whole_at_most
 from novikoff.prove.separable.margin import Separator
 from novikoff.show.style import (
     DARK,
@@ -21,7 +21,6 @@ from novikoff.show.style import (
     Display,
     Floats,
     axes,
-    bound_in_words,
     legend_below,
     linear_of_two_classes,
     recorded_mistakes,
@@ -148,7 +147,7 @@ class ProofDisplay(Display):
         ax.axvline(end, color=INK, linewidth=0.8)
         ax.plot([end], [height], "D", color=INK, zorder=4)
         ax.annotate(
-            f"(R/{GAMMA})²: at most {bound_in_words(self.bound)} mistakes",
+            f"(R/{GAMMA})²: at most {whole_at_most(self.bound)} mistakes",
             (end, 0.03),
             xycoords=("data", "axes fraction"),
             xytext=(-6, 0),

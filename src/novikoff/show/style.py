@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.engine.rounding import at_most, decimal_digits, up
-
 DARK, LIGHT = "#1b4b7f", "#ec9a3c"
 INK, GREY, FAINT, PAPER = "#222222", "#6b6b6b", "#dddddd", "#ffffff"
 # Beyond this, axes have no room: matplotlib computes their ends in floats.
@@ -102,24 +100,12 @@ def soften(ax: Any) -> None:
 
 
 def typeset(formula: str) -> str:
-    """A formula in plain text as a page shows it.
+    """Words with formulas in plain text, as a page shows them.
 
-    >>> typeset("2 (R/gamma)^2") == f"2 (R/{GAMMA})\N{SUPERSCRIPT TWO}"
+    >>> typeset("2 (R/gamma)^2 <= 7") == f"2 (R/{GAMMA})\N{SUPERSCRIPT TWO} \N{LESS-THAN OR EQUAL TO} 7"
     True
     """
-    return formula.replace("gamma", GAMMA).replace("^2", "²")
-
-
-def bound_in_words(bound: int) -> str:
-    """A bound on the number of mistakes, never below it.
-
-    >>> bound_in_words(1234), bound_in_words(10**12 + 1), bound_in_words(10**400)
-    ('1,234', '1.00001e+12', '10^401')
-    """
-    if bound < 10**9:
-        return f"{bound:,}"
-    digits = decimal_digits(bound)
-    return at_most(up(float(bound))) if digits < 300 else f"10^{digits}"
+    return formula.replace("gamma", GAMMA).replace("^2", "²").replace("<=", "≤")
 
 
 def matrix_of(X: Any, n_columns: int, why: str) -> Floats:

@@ -109,7 +109,7 @@ def test_every_number_is_the_librarys():
     words = text_of(page)
     run = model.run
     for number in (
-        f"{run.mistakes} on 12 examples",
+        f"{run.mistakes} mistakes on 12 examples",
         f"R ≤ {at_most(run.radius)}",
         f"‖w‖ = {run.weights_length:.6g}",
         f"between {at_least(certificate.margin.lower, 8)} and {at_most(certificate.margin.upper, 8)}",
@@ -154,7 +154,7 @@ def test_without_a_separator_the_mistakes_rule_margins_out():
     assert evidence.lengths[-1] == pytest.approx(model.run.weights_length, rel=1e-12)
     assert evidence.allowance.bound >= model.run.mistakes
     words = text_of(fit_report(model, evidence))
-    assert f"here that is {at_most(model.run.margin_at_most)}" in words
+    assert model.run.made_rule_out in words
     assert str(evidence.allowance) in words
     for row in certificate.obstruction.rows:
         assert evidence.labels[row] == y[row]

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from novikoff.data.order import random_order
 from novikoff.engine.viterbi import Scratch, Weights, best_paths, label_sequences, sequence_epoch
+from novikoff.engine.words import counted
 from novikoff.features.tokens import Tokens
 from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, run
-from novikoff.learn.history import History, Run, Stopped, counted
+from novikoff.learn.history import History, Run, Stopped
 
 SequenceReadout = Literal["last", "average"]
 
@@ -93,15 +94,21 @@ class SequenceRun(Run):
     seconds_per_epoch: tuple[float, ...] = ()
     held_out_errors: tuple[int, ...] = ()
 
-    def _what_it_gets_wrong(self) -> str:
-        names = {"last": "last weights", "average": "averaged weights"}
+    @property
+    def unit(self) -> str:
+        return "training sequence"
+
+    @property
+    def wrong(self) -> str | None:
         wrong = counted(self.wrong_tokens, "wrong label") + f" on {counted(self.n_tokens, 'token')}"
-        sequences = f"{counted(self.errors or 0, 'error')} on {counted(self.n_rows or 0, 'training sequence')}"
+        return None if super().wrong is None else f"{super().wrong}, {wrong}"
+
+    def _what_it_gets_wrong(self) -> str:
         chosen = ""
         if self.held_out_errors:
             best = min(self.held_out_errors)
             chosen = f"\nThe held-out part chose {counted(self.epochs, 'epoch')}, with {counted(best, 'wrong label')}."
-        return f"The {names[self.readout]}: {sequences}, {wrong}.{chosen}"
+        return f"{super()._what_it_gets_wrong()}{chosen}"
 
 
 @dataclass(frozen=True)

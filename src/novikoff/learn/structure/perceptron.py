@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
+from novikoff.engine.words import counted
 from novikoff.learn.epochs import Limits, Watch, Watcher, check_choices, run
-from novikoff.learn.history import Readout, Run, Stopped, counted, why_not_converged
+from novikoff.learn.history import Readout, Run, Stopped, why_not_converged
 from novikoff.learn.structure.memory import Memory, Weights
 from novikoff.learn.structure.model import Mistakes, StructuredModel
 from novikoff.learn.structure.search import Search, Violation, same

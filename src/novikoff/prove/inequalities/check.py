@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most, decimal_digits, down, up
+from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most, down, up
+from novikoff.engine.words import cancelling, counted
 from novikoff.prove.exact.algebra import dot
 from novikoff.prove.exact.document import (
     CertificateError,
@@ -108,11 +109,12 @@ class Inequalities:
         return f"<Inequalities: {self}>"
 
     def _what(self) -> str:
-        system = f"{self.n_rows:,} inequalit{'y' if self.n_rows == 1 else 'ies'} in {_count(self.n_columns, 'unknown')}"
+        rows = counted(self.n_rows, "inequality", "inequalities")
+        system = f"{rows} in {counted(self.n_columns, 'unknown')}"
         if self.margin is not None:
             return f"Solved (exact): the solution x of {system} has margin {at_least(self.margin)}."
         if self.combination is not None:
-            return f"No solution (exact): of {system}, {_in_words(self.combination)}."
+            return f"No solution (exact): of {system}, {cancelling(*self.combination)}."
         bound = f"no solution has a margin above {at_most(self.margin_at_most)}"
         if self.outcome is Outcome.MARGIN_RULED_OUT:
             return f"Margin ruled out (exact): of {system}, {bound}, and {self.min_margin:g} was asked for."
@@ -122,8 +124,8 @@ class Inequalities:
     def _how(self) -> str:
         if not self.iterations:
             return ""
-        steps = _count(self.iterations, "mistake" if self.method == "perceptron" else "step")
-        scaled = f" and {_count(self.rescalings, 'rescaling')}" if self.rescalings else ""
+        steps = counted(self.iterations, "mistake" if self.method == "perceptron" else "step")
+        scaled = f" and {counted(self.rescalings, 'rescaling')}" if self.rescalings else ""
         if self.method == "cutting-planes":
             return f"The rescaled perceptron took {steps}{scaled}, then came cutting planes and exact arithmetic."
         return f"The method {self.method} took {steps}{scaled}."
@@ -376,17 +378,3 @@ def _read_combination(fields: ProofFields) -> Combination:
     combination = Combination(fields.rows("rows"), fields.each("weights", fields.positive))
     fields.close()
     return combination
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def _in_words(combination: Combination) -> str:
-    rows, weights = combination
-    if max(weights) >= 10**12:
-        digits = decimal_digits(max(weights))
-        shown = ", ".join(map(str, rows[:6])) + (", ..." if len(rows) > 6 else "")
-        return f"rows {shown}, times whole weights of up to {digits} digits, add up to 0"
-    shown = " + ".join(f"{weight:,} x row {row}" for row, weight in zip(rows[:6], weights[:6], strict=True))
-    return shown + (f" + {len(rows) - 6} more" if len(rows) > 6 else "") + " = 0"

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from novikoff.engine.rounding import at_most, up
+from novikoff.engine.words import counted
 from novikoff.prove.exact.document import (
     CertificateError,
     ProofFields,
@@ -54,6 +55,12 @@ class About(NamedTuple):
     equations: int
     sha256: str
 
+    @property
+    def size(self) -> str:
+        """How large the program is, in words."""
+        inequalities = counted(self.inequalities, "inequality", "inequalities")
+        return f"{counted(self.variables, 'variable')}, {inequalities} and {counted(self.equations, 'equation')}"
+
     @classmethod
     def of(cls, program: Program) -> "About":
         shape = (len(program.c), len(program.b_ub), len(program.b_eq))
@@ -84,10 +91,8 @@ class ProgramCertificate:
         return f"ProgramCertificate({self.claim}, {self.arithmetic}, violation={self.violation:.3g})"
 
     def __str__(self) -> str:
-        n, m, k, sha256 = self.about
         cost = "" if self.value is None else f", which has {nearest_float(self.value):.12g}"
-        program = f"the program with {n} variables, {m} inequalities and {k} equations ({sha256[:12]})"
-        return f"Of {program}: {self.meaning}{cost}."
+        return f"Of the program with {self.about.size} ({self.about.sha256[:12]}): {self.meaning}{cost}."
 
     @property
     def meaning(self) -> str:

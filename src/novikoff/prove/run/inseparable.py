@@ -22,6 +22,7 @@ from scipy import sparse
 from scipy.optimize import brentq
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most, down, up
+from novikoff.engine.words import counted
 from novikoff.prove.separable.margin import Separator, radius
 from novikoff.prove.separable.points import Points
 
@@ -55,9 +56,12 @@ class FreundSchapireBound:
         """How far `value` may be from the smallest there is, relatively."""
         return (self.value - self.lower) / self.value
 
+    @property
+    def promise(self) -> str:
+        """What it says of a perceptron, in words."""
+        return f"at most {counted(self.bound, 'mistake')} in {counted(self.passes, 'pass', 'passes')}"
+
     def __str__(self) -> str:
-        mistakes = f"At most {self.bound:,} mistake{'s' if self.bound != 1 else ''}"
-        passes = "one pass" if self.passes == 1 else f"{self.passes:,} passes"
         if self.separator is None:
             why = "one for every example seen"
         else:
@@ -66,7 +70,7 @@ class FreundSchapireBound:
                 f"{formula} <= {at_most(self.value)} with R = {self.radius:.6g}, D = {self.deviation:.6g} "
                 f"and gamma = {self.margin:.6g}"
             )
-        return f"{mistakes} in {passes}: {why}. No plane and margin promise less than {at_least(self.lower)}."
+        return f"A{self.promise[1:]}: {why}. No plane and margin promise less than {at_least(self.lower)}."
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.show.report.markup import LONGEST_HINT, Markup, cut, element, joined, worded
+from novikoff.engine.words import label_in_words
+from novikoff.show.report.markup import LONGEST_HINT, Markup, cut, element, joined
 
 Floats = NDArray[np.float64]
 
@@ -207,7 +208,7 @@ def scatter(picture: Scatter, *, says: str) -> Markup:
         entries.append((line.name, _line_sample(line.look)))
     marks = [_shape(c, x(a), y(b), len(picture.classes)) for a, b, c in _triples(picture)]
     shown = range(min(len(picture.classes), 26))
-    entries += [(worded(picture.classes[c]), _shape_sample(c, len(picture.classes))) for c in shown]
+    entries += [(label_in_words(picture.classes[c]), _shape_sample(c, len(picture.classes))) for c in shown]
     if picture.ringed is not None and picture.ringed.any():
         for a, b in zip(picture.x[picture.ringed].tolist(), picture.y[picture.ringed].tolist(), strict=True):
             marks.append(element("circle", cx=_at(x(a)), cy=_at(y(b)), r=8, class_="ring"))

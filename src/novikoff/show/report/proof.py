@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from novikoff.engine.rounding import at_least, at_most, decimal_digits
-from novikoff.learn.history import Run, counted
+from novikoff.engine.words import counted, radius_in_words, whole_at_most
+from novikoff.learn.history import Run
 from novikoff.prove.run.follow import FollowedProof
 from novikoff.prove.separable.certificate import Certificate, Obstruction, Support
-from novikoff.prove.separable.question import Problem, Verdict
+from novikoff.prove.separable.question import Problem
 from novikoff.show.report.charts import Curve, line_chart
 from novikoff.show.report.evidence import Evidence
 from novikoff.show.report.markup import (
@@ -25,7 +26,7 @@ from novikoff.show.report.markup import (
     section,
     table,
 )
-from novikoff.show.style import GAMMA, bound_in_words, typeset
+from novikoff.show.style import GAMMA, typeset
 
 MOST_ROWS = 24
 MOST_DIGITS = 24
@@ -40,24 +41,17 @@ def proof_section(run: Run, certificate: Certificate | None, evidence: Evidence)
     if evidence.proof is not None:
         return _followed(evidence.proof, certificate)
     many = certificate is not None and certificate.problem.has_rivals
-    if certificate is not None and certificate.mistake_bound is not None:
-        sentence = f"{counted(run.mistakes, 'mistake')} made; the theorem allows {_bound(certificate)}."
-        return section("The proof", sentence, _last_line(run, certificate))
+    if certificate is not None and (sentence := certificate.against_bound(run.mistakes)) is not None:
+        return section("The proof", f"{typeset(sentence)}.", _last_line(run, certificate))
     if not run.mistakes:
         return section("The proof", "Without a mistake there is nothing to prove.")
-    ceiling = at_most(run.margin_at_most)
-    sentence = f"After k mistakes no separator has a margin above ‖w‖/k, and here that is {ceiling}."
     return section(
         "The proof",
-        sentence,
-        None if evidence.lengths is None else _ruled_out(evidence.lengths, ceiling),
+        f"{run.made_rule_out}.",
+        None if evidence.lengths is None else _ruled_out(evidence.lengths, at_most(run.margin_at_most)),
         None if evidence.allowance is None else element("p", f"Freund and Schapire (1999): {evidence.allowance}"),
         element("p", "Here w is the sum of Kesler's vectors, one for each mistake.", class_="note") if many else None,
     )
-
-
-def _bound(certificate: Certificate) -> str:
-    return f"{typeset(certificate.problem.formula)} = {bound_in_words(certificate.mistake_bound or 0)}"
 
 
 def _ceiling(certificate: Certificate) -> str:
@@ -81,7 +75,7 @@ def _last_line(run: Run, certificate: Certificate) -> Markup:
 def _followed(proof: FollowedProof, certificate: Certificate | None) -> Markup:
     """The four quantities of the proof after every mistake, and a few of them as numbers."""
     many = certificate is not None and certificate.problem.has_rivals
-    bound = bound_in_words(proof.bound) if certificate is None else _bound(certificate)
+    bound = whole_at_most(proof.bound) if certificate is None else typeset(certificate.bound_in_words or "")
     verdict = "every inequality held" if proof.holds else "not every inequality held"
     sentence = f"{INEQUALITY} after every one of {counted(proof.mistakes, 'mistake')}: {verdict}."
     k = np.arange(proof.mistakes + 1.0)
@@ -135,7 +129,10 @@ def _ruled_out(lengths: Any, ceiling: str) -> Markup:
     curve = Curve("‖w‖/k: no separator has a wider margin", k, lengths[1:] / k, "blue")
     says = f"The margins that are not ruled out, down to {ceiling}"
     chart = line_chart([curve], x_name="mistakes k", y_name="margin", says=says, log=True)
-    caption = "Each mistake adds an example to w; when w grows more slowly than k, only ever thinner margins are left."
+    caption = (
+        "After k mistakes no separator has a margin above ‖w‖/k. Each mistake adds an example to w; when w grows more "
+        "slowly than k, only ever thinner margins are left."
+    )
     return figure(chart, caption)
 
 
@@ -152,7 +149,7 @@ def theorem_section(certificate: Certificate) -> Markup | None:
         Curve(f"{_ceiling(certificate)}, the ceiling of the length ‖w‖", k, np.sqrt(k) * R, "red dashed"),
         Curve(f"k·{GAMMA}, the floor of the progress ⟨w,u⟩", k, k * gamma, "blue"),
     ]
-    sentence = f"Whatever the order of the examples, a perceptron makes at most {_bound(certificate)} mistakes on them."
+    sentence = f"Whatever the order of the examples, {typeset(certificate.promise or '')}."
     chart = line_chart(curves, x_name="mistakes k", y_name="length", says=sentence, mark=meeting)
     caption = (
         f"Every mistake adds at least {GAMMA} along the separator, but makes the weights longer only like √k. Progress "
@@ -166,21 +163,19 @@ def theorem_section(certificate: Certificate) -> Markup | None:
 
 def certificate_section(certificate: Certificate, labels: Mapping[int, Any]) -> Markup:
     """The certificate in words and in numbers."""
-    is_bound = certificate.mistake_bound is not None
-    known = certificate.verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED)
     return section(
         "The certificate",
         cut(str(certificate), 2000),
         facts(
             [
-                ("verdict", f"{certificate.verdict.value} ({certificate.arithmetic})"),
-                (f"margin {GAMMA}", certificate.margin.words if known else None),
+                ("verdict", certificate.verdict_in_words),
+                ("margin", typeset(certificate.margin_in_words) if certificate.margin_in_words else None),
                 (
                     "distance in the picture",
                     f"at least {at_least(certificate.geometric_margin)}" if certificate.geometric_margin else None,
                 ),
-                ("longest example", f"R ≤ {at_most(certificate.radius)}"),
-                ("mistakes at most", _bound(certificate) if is_bound else None),
+                ("longest example", typeset(radius_in_words(certificate.radius))),
+                ("mistakes at most", typeset(certificate.bound_in_words) if certificate.bound_in_words else None),
                 ("bias", "folded in" if certificate.fit_intercept else "none"),
                 ("fingerprint", element("code", certificate.data_hash)),
             ]
@@ -195,8 +190,8 @@ def _obstruction(found: Obstruction | None, problem: Problem, labels: Mapping[in
     if found is None:
         return None
     words = (
-        f"These rows (the first of the file is 0), {problem.as_points}, with the bias folded in if there is one, and "
-        f"with these whole weights, have the sum 0. {problem.contradiction}"
+        f"These rows (the first is 0) {problem.as_points}, with the bias folded in if there is one, and with these "
+        f"whole weights, cancel exactly. {problem.contradiction}"
     )
     weights = [_whole(weight) for weight in found.weights[:MOST_ROWS]]
     return joined(
@@ -218,8 +213,8 @@ def _support(found: Support | None, problem: Problem, labels: Mapping[int, Any])
     if found is None:
         return None
     words = (
-        "No separator has a wider margin than the combination of these rows (the first of the file is 0), "
-        f"{problem.as_points}, with these weights has length."
+        f"No separator has a wider margin than the combination of these rows (the first is 0) {problem.as_points}, "
+        "with these weights, has length."
     )
     weights = [f"{weight:.6g}" for weight in found.weights[:MOST_ROWS]]
     return joined(
@@ -248,12 +243,11 @@ def _diverging(certificate: Certificate) -> Markup | None:
     found = list((certificate.diverging or {}).items())
     if not found:
         return None
-    words = "On these data logistic regression has no finite estimate of:"
-    if len(found) > 1 and all(sign == "sign undetermined" for _, sign in found):
-        words = f"On these data logistic regression has no finite estimate of {len(found):,} coefficients; each"
-        return element("p", f"{words} may go to either infinity.")
     lines = [(name(column), sign) for column, sign in found[:MOST_ROWS]]
-    parts = [element("h3", "What logistic regression sends to infinity"), element("p", words)]
     return joined(
-        [*parts, table(("coefficient", "towards"), lines, left=2), left_out(MOST_ROWS, len(found), "coefficients")]
+        [
+            element("h3", "What logistic regression sends to infinity"),
+            table(("coefficient", "towards"), lines, left=2),
+            left_out(MOST_ROWS, len(found), "coefficients"),
+        ]
     )
