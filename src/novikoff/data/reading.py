@@ -5,9 +5,7 @@ svmlight text comes as a `Batch`, which has numbers already. Text may be compres
 """
 
 import collections
-import glob
 import os
-import re
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,15 +13,13 @@ from typing import TYPE_CHECKING, Any, overload
 
 from novikoff.data import columnar, delimited, jsonlines
 from novikoff.data.batches import Batch, Records
+from novikoff.data.files import FORMATS, files_of, format_of
 from novikoff.data.frames import FrameReader, is_frame, read_frame
 from novikoff.data.streams import (
     STANDARD_INPUT,
     PeekableStream,
     Source,
-    check_is_file,
-    compression,
     decompressed,
-    first_line,
     need_pyarrow,
     reading,
     spooled,
@@ -41,20 +37,6 @@ from novikoff.data.tables import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
-_EXTENSIONS = {kind: kind for kind in FORMATS} | {
-    "tab": "tsv",
-    "ndjson": "jsonl",
-    "jsonlines": "jsonl",
-    "pq": "parquet",
-    "feather": "arrow",
-    "ipc": "arrow",
-    "arrows": "arrow",
-    "svm": "svmlight",
-    "libsvm": "svmlight",
-}
-_COMPRESSIONS = (".gz", ".zst", ".zstd")
 
 
 class _Found:
@@ -96,7 +78,7 @@ class Reader:
         return {name: str(kind) for name, kind in self._types().items()}
 
     def __iter__(self) -> Iterator[Any]:
-        return self._watched(self._labelled()) if self.is_table else self._watched(self._batches())
+        return self._counted(self._labelled() if self.is_table else self._batches())
 
     def look(self) -> Iterator[Records]:
         """One pass over a table of which the types need not be known before: afterwards they are.
@@ -104,31 +86,27 @@ class Reader:
         Until then a column has whatever type it shows in a piece; in JSON lines, it may appear late, or not at all.
         """
         is_typed = self.types is not None or self._found.types is not None
-        return self._watched(self._labelled() if is_typed else self._some(self._as_shown()))
+        return self._counted(self._labelled() if is_typed else self._as_shown())
 
     def again(self, names: Iterable[str]) -> Iterator[Records]:
         """Some columns, in their types."""
         types = self._types()
         return self._records({name: types[name] for name in names})
 
-    def _watched(self, items: Iterator[Any]) -> Iterator[Any]:
-        """The same, and whoever watches is told how many examples have been used."""
+    def _counted(self, items: Iterator[Any]) -> Iterator[Any]:
+        """The same; whoever watches is told how many examples were used, and a table has some."""
+        n_rows = 0
         for item in items:
             yield item
+            size = item.rows.n_rows if isinstance(item, Batch) else item.columns.num_rows
+            n_rows += size
             if self.watch is not None:
-                self.watch(item.rows.n_rows if isinstance(item, Batch) else item.columns.num_rows)
+                self.watch(size)
+        if n_rows == 0 and self.is_table:
+            raise ValueError(f"{_named(self.files)} has column names, but no records; add at least one")
 
     def _labelled(self) -> Iterator[Records]:
-        return self._some(with_labels(records, self.label) for records in self._records(self._types()))
-
-    def _some(self, items: Iterator[Records]) -> Iterator[Records]:
-        """The same, unless there are none."""
-        n_records = 0
-        for records in items:
-            n_records += records.columns.num_rows
-            yield records
-        if n_records == 0:
-            raise ValueError(f"{_named(self.files)} has column names, but no records; add at least one")
+        return (with_labels(records, self.label) for records in self._records(self._types()))
 
     def _batches(self) -> Iterator[Batch]:
         from novikoff.data import svmlight
@@ -293,9 +271,9 @@ def read(
     if format is not None and format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; {nearest(format, FORMATS).replace('columns', 'choices')}")
     _checked_size(block_bytes)
-    files = _files(path)
+    files = files_of(path)
     stream = standard_input() if files == (STANDARD_INPUT,) else None
-    formats = tuple(format or _format_of(file, stream) for file in files)
+    formats = tuple(format or format_of(file, stream) for file in files)
     if "svmlight" in formats and set(formats) != {"svmlight"}:
         raise ValueError(f"{_named(files)}: svmlight text and tables do not make one data set; read them apart")
     if formats[0] == "svmlight" and (label is not None or types is not None):
@@ -310,64 +288,6 @@ def _checked_size(block_bytes: int) -> int:
     if block_bytes < 1:
         raise ValueError(f"block_bytes is {block_bytes}, but a block has at least one byte")
     return block_bytes
-
-
-def _files(path: Any) -> tuple[str, ...]:
-    if not isinstance(path, (str, os.PathLike)):
-        if not isinstance(path, Iterable):
-            what = "a data set is a file, a list of files, or a table of pandas, polars or pyarrow"
-            raise TypeError(f"{what}, not {type(path).__name__}")
-        files = tuple(file for part in path for file in _files(part))
-        if not files:
-            raise ValueError("the list of files is empty; name at least one")
-        if STANDARD_INPUT in files and len(files) > 1:
-            raise ValueError("standard input ('-') cannot be one of several files")
-        return files
-    name = os.fspath(path)
-    if name == STANDARD_INPUT:
-        return (name,)
-    if glob.has_magic(name) and not os.path.exists(name):
-        matches = tuple(sorted(glob.glob(name, recursive=True)))
-        if not matches:
-            raise FileNotFoundError(f"no file matches the pattern {name}")
-        return tuple(file for file in matches if not os.path.isdir(file)) or matches
-    check_is_file(name)
-    return (name,)
-
-
-def _format_of(file: str, stream: PeekableStream | None) -> str:
-    """From the name, or else from the first bytes."""
-    name = file.lower()
-    for ending in _COMPRESSIONS:
-        name = name.removesuffix(ending)
-    by_name = _EXTENSIONS.get(name.rpartition(".")[2])
-    if by_name and stream is None:
-        return by_name
-    if stream is None:
-        with reading(Source(file, file), {}) as opened:
-            head = first_line(opened)
-    else:
-        head = b"" if compression(stream.look(4)) else first_line(stream)
-    found = _sniffed(head)
-    if found is None:
-        what = "standard input" if stream is not None else file
-        raise ValueError(f"the format of {what} does not show; pass format= one of {', '.join(FORMATS)}")
-    return found
-
-
-def _sniffed(head: bytes) -> str | None:
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return "arrow"
-    line = head.lstrip(b"\xef\xbb\xbf \r\n").partition(b"\n")[0]
-    if line.startswith(b"{"):
-        return "jsonl"
-    if re.match(rb"[-+.\w,]+(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?$", line):
-        return "svmlight"
-    if b"\t" in line:
-        return "tsv"
-    return "csv" if b"," in line or b";" in line else None
 
 
 def _parser(source: Source) -> Any:
