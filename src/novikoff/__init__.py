@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from novikoff.prove.run.follow import FollowedProof, follow_proof
     from novikoff.prove.run.inseparable import FreundSchapireBound
     from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
+    from novikoff.prove.run.steps import Steps
     from novikoff.prove.separable.certificate import Bracket, Certificate
     from novikoff.prove.separable.margin import Separator, margins, multiclass_margins, radius
     from novikoff.prove.separable.question import Verdict
@@ -127,6 +128,7 @@ _HOMES = {
     "WeightSpaceDisplay": "show.weight_space",
     "FollowedProof": "prove.run.follow",
     "follow_proof": "prove.run.follow",
+    "Steps": "prove.run.steps",
 }
 
 __all__ = [
@@ -161,6 +163,7 @@ __all__ = [
     "Separation",
     "Separator",
     "SequencePerceptron",
+    "Steps",
     "Stopped",
     "StructuredPerceptron",
     "Verdict",
