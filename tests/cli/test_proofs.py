@@ -133,3 +133,17 @@ def test_whole_numbers_that_floats_would_round_are_not_certified(tmp_path):
     done = call("certify", "large.csv", "--label", "y", folder=tmp_path)
     assert done.code == 1
     assert "beyond 2^53, which float64 would round" in done.err
+
+
+def test_a_table_whose_numbers_are_rounded_is_learned_but_never_certified(tmp_path):
+    """Neither by fit, nor by a certificate of what the same numbers are in float64."""
+    (tmp_path / "large.csv").write_text(f"number,y\n{2**53 + 1},a\n{2**53 + 3},b\n1,a\n")
+    (tmp_path / "rounded.csv").write_text(f"number,y\n{float(2**53 + 1)},a\n{float(2**53 + 3)},b\n1.0,a\n")
+    done = call("fit", "large.csv", "--label", "y", "--json", folder=tmp_path)
+    assert (done.code, done.json["certificate"]) == (0, None)
+    assert "the model is saved, but the table is not certified: the column 'number'" in done.err
+    call("certify", "rounded.csv", "--label", "y", "--out", "rounded.cert", folder=tmp_path)
+    assert call("check", "rounded.cert", "rounded.csv", folder=tmp_path).code == 0
+    done = call("check", "rounded.cert", "large.csv", folder=tmp_path)
+    assert done.code == 1
+    assert "beyond 2^53" in done.err

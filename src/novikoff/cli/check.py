@@ -78,7 +78,7 @@ def check_table(claimed: "Certificate", file: str, format: str | None, output: O
     from novikoff.data.reading import read
 
     label = None if claimed.table is None else claimed.table.label
-    types = None if claimed.table is None else claimed.table.encoding.types
+    types = None if claimed.table is None else claimed.table.encoding.types_as_given
     reader = read(file, label=label, format=format, types=types)
     with progress(output.quiet) as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))

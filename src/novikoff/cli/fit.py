@@ -142,7 +142,7 @@ def _certificate(
 ) -> tuple["Certificate | None", str | None]:
     """The certificate, or why it could not be made, or neither if it was not asked for."""
     from novikoff.prove.separable.search.working_set import certify_examples
-    from novikoff.prove.separable.subject import TooWideError
+    from novikoff.prove.separable.subject import RoundedError, TooWideError
 
     if time_limit is None or examples.n_entries > MOST_CERTIFIED:
         return None, None
@@ -150,7 +150,7 @@ def _certificate(
         return certify_examples(examples, fit_intercept=fit_intercept, time_limit=time_limit, diverging=False), None
     except KeyboardInterrupt:
         return None, "interrupted"
-    except (MemoryError, TooWideError) as error:
+    except (MemoryError, RoundedError, TooWideError) as error:
         return None, sentence(error)
 
 

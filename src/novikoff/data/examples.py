@@ -48,7 +48,7 @@ class Examples:
     of which `inner` has the inner labels. `n_entries` counts the numbers that are stored, in sparse rows not the zeros.
 
     If they were a table, `label` is its column of labels, and `encoding` says how the others became numbers.
-    `fingerprint` is a SHA-256 of a cache.
+    `fingerprint` is a SHA-256 of a cache. `rounded` says which numbers are not those that were given, if any are not.
 
     >>> examples = Examples.of([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
     >>> examples.n_rows, examples.classes.tolist(), examples.counts, examples.block(0).labels.tolist()
@@ -66,6 +66,7 @@ class Examples:
     label: str | None = None
     encoding: Any = None
     fingerprint: str | None = None
+    rounded: str | None = None
 
     @classmethod
     def of(cls, X: Any, y: ArrayLike) -> "Examples":

@@ -54,7 +54,7 @@ class FrameReader:
 
     table: "pa.Table"
     label: str | None
-    types: Mapping[str, str] | None
+    types: Mapping[str, str | None] | None
     block_bytes: int
     labels: NDArray[Any] | None = None
 
@@ -89,7 +89,7 @@ class FrameReader:
         if self.types is None:
             return found
         check_columns(self.types, names, NAME)
-        told = {name: pa.type_for_alias(kind) for name, kind in self.types.items()}
+        told = {name: pa.type_for_alias(kind) if kind else found[name] for name, kind in self.types.items()}
         return told if self.label is None else told | {self.label: told.get(self.label, found[self.label])}
 
 
@@ -97,7 +97,7 @@ def read_frame(
     frame: Any,
     *,
     label: str | None = None,
-    types: Mapping[str, str] | None = None,
+    types: Mapping[str, str | None] | None = None,
     block_bytes: int = BLOCK_BYTES,
     labels: NDArray[Any] | None = None,
 ) -> FrameReader:

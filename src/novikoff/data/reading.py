@@ -54,15 +54,15 @@ class Reader:
     """A data set in files. Iterate over it as often as you like; each pass opens the files anew.
 
     `types` are the types of the columns (`{"weight": "double"}`), where they are known beforehand; then only these
-    columns are read, and not the whole file first to find them out. Standard input can be passed over once if its types
-    are known or it is svmlight text. Otherwise it is copied to a temporary file first.
+    columns are read, and not the whole file first to find them out, unless the type of one is None. Standard input can
+    be passed over once if its types are known or it is svmlight text. Otherwise it is copied to a temporary file first.
     `watch` is called with the number of examples of every piece that was used.
     """
 
     files: tuple[str, ...]
     formats: tuple[str, ...]
     label: str | None = None
-    types: Mapping[str, str] | None = None
+    types: Mapping[str, str | None] | None = None
     block_bytes: int = BLOCK_BYTES
     watch: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
     _found: _Found = field(default_factory=lambda: _Found(None), repr=False, compare=False)
@@ -138,8 +138,9 @@ class Reader:
         if self._found.types is None:
             import pyarrow as pa
 
-            told = {name: pa.type_for_alias(kind) for name, kind in (self.types or {}).items()}
-            only = None if self.types is None else {name for name in (self.label,) if name and name not in told}
+            told = {name: pa.type_for_alias(kind) for name, kind in (self.types or {}).items() if kind is not None}
+            names = None if self.types is None else [*self.types, *([self.label] if self.label else [])]
+            only = None if names is None else {name for name in names if name not in told}
             found = dict.fromkeys(only or (), pa.null())  # one that is not there is missed when it is read
             if only is None or only:
                 collections.deque(self._shown(found, only), maxlen=0)
@@ -210,7 +211,8 @@ class Reader:
     def _sources(self) -> list[Source]:
         if not self._stdin:
             return [Source(path, path, kind) for path, kind in zip(self.files, self.formats, strict=True)]
-        typed = self.types is not None and (self.label is None or self.label in self.types)
+        types = self.types or {}
+        typed = bool(types) and None not in types.values() and (self.label is None or self.label in types)
         if self._found.spool is None and not (typed and self.formats[0] in ("csv", "tsv", "jsonl")):
             self._found.spool = spooled(self._used_up())
             weakref.finalize(self._found, os.unlink, self._found.spool)
@@ -229,14 +231,18 @@ def read(
     *,
     label: str | None = None,
     format: str | None = None,
-    types: Mapping[str, str] | None = None,
+    types: Mapping[str, str | None] | None = None,
     block_bytes: int = BLOCK_BYTES,
 ) -> Reader: ...
 
 
 @overload
 def read(
-    path: Any, *, label: str | None = None, types: Mapping[str, str] | None = None, block_bytes: int = BLOCK_BYTES
+    path: Any,
+    *,
+    label: str | None = None,
+    types: Mapping[str, str | None] | None = None,
+    block_bytes: int = BLOCK_BYTES,
 ) -> FrameReader: ...
 
 
@@ -245,7 +251,7 @@ def read(
     *,
     label: str | None = None,
     format: str | None = None,
-    types: Mapping[str, str] | None = None,
+    types: Mapping[str, str | None] | None = None,
     block_bytes: int = BLOCK_BYTES,
 ) -> Reader | FrameReader:
     r"""A data set from a file, a pattern such as `cars-*.csv.gz`, a list of them, or from "-", which is standard input.

@@ -83,6 +83,11 @@ class Encoding:
         """The types as which the columns are best read, for `read(path, types=...)`: only those that are needed."""
         return {name: kind.type for name, kind in self.columns.items() if not isinstance(kind, Ignored)}
 
+    @property
+    def types_as_given(self) -> dict[str, str | None]:
+        """The same, but whether a number is whole is to be found out, so that none is rounded unnoticed."""
+        return {name: None if isinstance(self.columns[name], Numeric) else kind for name, kind in self.types.items()}
+
     def encode(self, records: Records) -> Encoded:
         """Records as examples. Columns may stand in another order, and others beside them; none may be missing."""
         columns = records.columns

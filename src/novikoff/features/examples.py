@@ -20,6 +20,7 @@ from novikoff.data.examples import Examples
 from novikoff.data.labels import Labels, checked_labels, located_errors
 from novikoff.data.streams import STANDARD_INPUT
 from novikoff.engine.rows import Rows, as_rows, check_finite
+from novikoff.features.columns import Numeric
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -92,6 +93,35 @@ def learned_encoding(source: Iterable[Any], encoding: "Encoding | None" = None) 
     return encoding
 
 
+def rounded_column(records: Records, encoding: "Encoding | None") -> str | None:
+    """Which column has whole numbers that float64 would round, in words; None if there is none."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    for name, kind in ({} if encoding is None else encoding.columns).items():
+        if not isinstance(kind, Numeric) or name not in records.columns.schema.names:
+            continue
+        column = records.columns.column(name)
+        if not pa.types.is_integer(column.type) or len(column) == 0:
+            continue
+        bounds = compute.min_max(column).as_py()
+        if max(abs(bounds["min"] or 0), abs(bounds["max"] or 0)) > 2**53:
+            where = f" in {records.file}" if records.file else ""
+            return (
+                f"the column {name!r}{where} has whole numbers beyond 2^53, which float64 would round; subtract an "
+                "offset, or treat the column as categorical, or ignore it"
+            )
+    return None
+
+
+def _watched(source: Iterable[Any], encoding: "Encoding | None", rounded: list[str]) -> Iterator[Any]:
+    """The same; the first column that is rounded is noted."""
+    for item in source:
+        if not rounded and isinstance(item, Records) and (why := rounded_column(item, encoding)) is not None:
+            rounded.append(why)
+        yield item
+
+
 @contextlib.contextmanager
 def cached(
     source: Iterable[Any],
@@ -114,10 +144,10 @@ def cached(
     if isinstance(source, Examples) and (classes is None or np.array_equal(classes, source.classes)):
         yield source
         return
-    encoding, labels = learned_encoding(source, encoding), Labels(classes)
+    encoding, labels, rounded = learned_encoding(source, encoding), Labels(classes), list[str]()
     with _temporary_folder(folder) as place:
         path = Path(place) / "examples"
-        counts = _written(path, batches_of(source, encoding), labels, check)
+        counts = _written(path, batches_of(_watched(source, encoding, rounded), encoding), labels, check)
         cache = open_cache(path)
         check_there_are_two(labels, cache.n_rows)
         yield Examples(
@@ -132,6 +162,7 @@ def cached(
             label or getattr(source, "label", None),
             encoding,
             cache.fingerprint,
+            next(iter(rounded), None),
         )
 
 

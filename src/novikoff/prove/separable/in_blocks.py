@@ -19,8 +19,7 @@ from novikoff.data.blocks import stacked
 from novikoff.data.cache import DENSE_COST, SPARSE_COST
 from novikoff.data.examples import Block, Examples
 from novikoff.engine.rows import Rows, as_rows, csr_rows
-from novikoff.features.columns import Numeric
-from novikoff.features.examples import cached, learned_encoding
+from novikoff.features.examples import cached, learned_encoding, rounded_column
 from novikoff.prove.exact.given_numbers import exact_numbers
 from novikoff.prove.separable.conclude import folded_dimension, on_points
 from novikoff.prove.separable.fingerprint import Fingerprint
@@ -223,31 +222,11 @@ def exactly(source: Iterable[Any], encoding: "Encoding | None" = None, label: st
 def _as_given(source: Iterable[Any], encoding: "Encoding | None") -> Iterator[Any]:
     """The same, but numbers that float64 cannot hold are refused instead of rounded."""
     for item in source:
-        if isinstance(item, Records):
-            _check_whole_columns(item, encoding)
-        elif isinstance(item, tuple) and len(item) == 2 and not isinstance(item, Batch):
+        if isinstance(item, Records) and (why := rounded_column(item, encoding)) is not None:
+            raise ValueError(why)
+        if isinstance(item, tuple) and len(item) == 2 and not isinstance(item, Batch):
             item = (exact_numbers(item[0]), item[1])
         yield item
-
-
-def _check_whole_columns(records: Records, encoding: "Encoding | None") -> None:
-    import pyarrow as pa
-    from pyarrow import compute
-
-    kinds = {} if encoding is None else encoding.columns
-    for name, kind in kinds.items():
-        if not isinstance(kind, Numeric) or name not in records.columns.schema.names:
-            continue
-        column = records.columns.column(name)
-        if not pa.types.is_integer(column.type) or len(column) == 0:
-            continue
-        bounds = compute.min_max(column).as_py()
-        if max(abs(bounds["min"] or 0), abs(bounds["max"] or 0)) > 2**53:
-            where = f" in {records.file}" if records.file else ""
-            raise ValueError(
-                f"the column {name!r}{where} has whole numbers beyond 2^53, which float64 would round; subtract an "
-                "offset, or treat the column as categorical, or ignore it"
-            )
 
 
 def matrix_of(rows: Rows) -> Any:

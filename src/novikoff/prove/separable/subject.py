@@ -87,8 +87,18 @@ def header(
 # -- names and labels -------------------------------------------------------------------------------------------------
 
 
+class RoundedError(ValueError):
+    """The numbers would be rounded, and proofs are about numbers as they were given."""
+
+
 class TooWideError(ValueError):
     """A certificate would be out of all proportion to its examples."""
+
+
+def check_not_rounded(rounded: str | None) -> None:
+    """Refuse data whose numbers are not those that were given."""
+    if rounded is not None:
+        raise RoundedError(rounded)
 
 
 def check_width(n_columns: int, n_entries: int) -> None:

@@ -32,7 +32,7 @@ from novikoff.prove.separable.proofs import lower_square, upper_square
 from novikoff.prove.separable.search.certify import QUICK_TO_SIGN, Question, certify, concluded, find_witnesses
 from novikoff.prove.separable.search.claims import Claims, Direction, Smallest, Some, Worst
 from novikoff.prove.separable.search.faces import LARGEST_COMPLEMENT, Whole
-from novikoff.prove.separable.subject import check_width, plain_classes
+from novikoff.prove.separable.subject import check_not_rounded, check_width, plain_classes
 
 # Points of up to so many bytes are all in memory; of more, a working set of about as many.
 MEMORY = 64_000_000
@@ -52,6 +52,7 @@ def certify_examples(
 ) -> Certificate:
     """The certificate of examples, as `certify` gives it for the same rows in one piece; the options are its own."""
     check_width(examples.n_columns, examples.n_entries)
+    check_not_rounded(examples.rounded)
     plain_classes(examples.classes)
     data = InBlocks(examples, fit_intercept)
     if time_limit is not None:
