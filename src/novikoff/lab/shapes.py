@@ -125,7 +125,7 @@ def hull(points: Iterable[Point]) -> list[Point]:
     def half(along: Sequence[Point]) -> list[Point]:
         chain: list[Point] = []
         for point in along:
-            while len(chain) >= 2 and _turn(chain[-2], chain[-1], point) <= 0:
+            while len(chain) >= 2 and _orientation(chain[-2], chain[-1], point) <= 0:
                 chain.pop()
             chain.append(point)
         return chain[:-1]
@@ -133,13 +133,11 @@ def hull(points: Iterable[Point]) -> list[Point]:
     return half(ordered) + half(ordered[::-1])
 
 
-def _turn(a: Point, b: Point, c: Point) -> float:
+def _orientation(a: Point, b: Point, c: Point) -> float:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Anything else, on a grid
-# ---------------------------------------------------------------------------------------------------------------------
+# -- anything else, on a grid -----------------------------------------------------------------------------------------
 
 
 def grid_shape(is_positive: Callable[[Floats], Signs], view: View) -> Shape:

@@ -21,10 +21,10 @@ from novikoff.show.style import (
     Display,
     Floats,
     axes,
+    hide_frame,
     legend_below,
     linear_of_two_classes,
     recorded_mistakes,
-    soften,
 )
 
 if TYPE_CHECKING:
@@ -118,10 +118,9 @@ class ProofDisplay(Display):
             ax.set(xlim=(0, max(end, self.mistakes) * 1.06), ylim=(0, None))
         verdict = "every inequality held" if self.holds else "not every inequality held"
         ax.set_title(f"k·{GAMMA} ≤ ⟨w,u⟩ ≤ ‖w‖ ≤ √k·R: {counted(self.mistakes, 'mistake')}, {verdict}")
-        soften(ax)
+        hide_frame(ax)
         legend_below(ax, 2)
-        self._drawn(ax)
-        return self
+        return self._drawn(ax)
 
     def _draw_room(self, ax: Any, k: Floats) -> None:
         floor, ceiling = k * self.margin, np.sqrt(k) * self.radius

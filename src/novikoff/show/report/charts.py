@@ -84,13 +84,13 @@ class Scatter:
     @property
     def box(self) -> tuple[float, float, float, float]:
         """Left, right, bottom and top of the picture, a little wider than the points."""
-        return (*roomy(self.x), *roomy(self.y))
+        return (*padded_range(self.x), *padded_range(self.y))
 
 
-def roomy(values: Floats) -> tuple[float, float]:
+def padded_range(values: Floats) -> tuple[float, float]:
     """The range of numbers with a little room at both ends.
 
-    >>> roomy(np.array([0.0, 100.0]))
+    >>> padded_range(np.array([0.0, 100.0]))
     (-8.0, 108.0)
     """
     low, high = float(values.min()), float(values.max())
@@ -333,7 +333,7 @@ def _axes(
     parts += [_text(x(value), y.start + 18, _number(value, log), "quiet middle") for value in at[0]]
     parts.append(element("path", d=f"M{_at(x.start)} {_at(y.end)}V{_at(y.start)}H{_at(x.end)}", class_="frame"))
     parts.append(_text((x.start + x.end) / 2, y.start + 36, cut(x_name, 80), "quiet middle", hint=x_name))
-    parts.append(_turned(14, (y.start + y.end) / 2, y_name))
+    parts.append(_vertical_text(14, (y.start + y.end) / 2, y_name))
     return joined(parts)
 
 
@@ -341,7 +341,7 @@ def _number(value: float, log: bool) -> str:
     return f"{10**value:,.3g}" if log and value < 3 else f"{10**value if log else value:,.6g}"
 
 
-def _turned(x: float, y: float, words: str) -> Markup:
+def _vertical_text(x: float, y: float, words: str) -> Markup:
     turn = f"rotate(-90 {_at(x)} {_at(y)})"
     return element("text", cut(words, 44), x=_at(x), y=_at(y), class_="quiet middle", transform=turn)
 

@@ -108,7 +108,7 @@ def gather(
         picture=None if sketch is None else sketch.finished(classes, model, certificate),
         picture_rows=n_rows,
         is_section=columns is not None and not columns.are_all,
-        **_of_the_run(batches, certificate, mistakes, model),
+        **_run_evidence(batches, certificate, mistakes, model),
     )
 
 
@@ -128,7 +128,7 @@ def named_rows(certificate: Certificate | None) -> tuple[int, ...]:
     return () if proof is None else tuple(dict.fromkeys(proof.rows[:NAMED_ROWS]))
 
 
-def _of_the_run(
+def _run_evidence(
     batches: Iterable[Batch], certificate: Certificate | None, mistakes: Mistakes | None, model: LinearModel | None
 ) -> dict[str, Any]:
     """The proof along the run, or what is left of it on data that nothing separates, where that is quick."""
@@ -138,7 +138,7 @@ def _of_the_run(
     rivals = n_classes - 1  # as many vectors as Kesler makes of a row
     if rivals * sum(batch.rows.entries.size for batch in batches) > FOLLOWED_NUMBERS:
         return {}
-    X, y = _in_one_piece(batches)
+    X, y = _stacked_examples(batches)
     fit_intercept = model.memory.constant != 0
     steps = _Steps.of(X, y, mistakes, fit_intercept, model.classes)
     if len(np.unique(steps.rows)) * steps.Z.shape[1] > FOLLOWED_COORDINATES:
@@ -155,7 +155,7 @@ def _of_the_run(
     return found
 
 
-def _in_one_piece(batches: Iterable[Batch]) -> tuple[Any, NDArray[Any]]:
+def _stacked_examples(batches: Iterable[Batch]) -> tuple[Any, NDArray[Any]]:
     held = list(batches)
     rows: Rows = stacked([batch.rows for batch in held])
     y = np.concatenate([batch.labels for batch in held if batch.labels is not None])
