@@ -35,10 +35,10 @@ def test_the_exit_code_is_the_verdict_and_the_certificate_can_be_checked(folder,
 
 def test_the_exit_code_of_undecided_is_12(folder, monkeypatch):
     from novikoff.prove.separable.certificate import Support, Witnesses
-    from novikoff.prove.separable.search import certify
+    from novikoff.prove.separable.search import working_set
 
     support = Witnesses(support=Support((0, 1), (0.5, 0.5)))
-    monkeypatch.setattr(certify, "find_witnesses", lambda *arguments: support)
+    monkeypatch.setattr(working_set, "find_witnesses", lambda *arguments: support)
     done = call("certify", "cars.csv", "--label", "sport_car", "--json", folder=folder)
     assert done.code == 12
     upper = done.json["certificate"]["margin"][1]

@@ -129,7 +129,7 @@ def test_an_interrupted_certificate_leaves_a_report_without_it(folder, monkeypat
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("novikoff.cli.training.certified", interrupted)
+    monkeypatch.setattr("novikoff.prove.separable.search.working_set.certify_examples", interrupted)
     assert call(*FIT, "--report", "cars.html", "--quiet", folder=folder).code == 0
     assert "not certified" in words_of(folder / "cars.html")
 

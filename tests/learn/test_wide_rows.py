@@ -109,7 +109,7 @@ def test_files_with_a_large_index_are_learned_as_if_it_were_small(tmp_path, epoc
     (tmp_path / "small.svm").write_text("\n".join(lines).replace("300000000", "6") + "\n")
     options = {"max_epochs": epochs, "shuffle": False}
     many, few = (learn_from(read(tmp_path / f"{name}.svm"), **options) for name in ("wide", "small"))
-    assert many.n_columns == WIDE
+    assert many.memory.n_columns == WIDE
     assert many.memory.columns.tolist() == [3, 5, 300_000_000]
     assert many.memory.weights[:, [0, 1, 2, 3]].tolist() == few.memory.weights[:, [3, 5, 6, 7]].tolist()
     assert (many.run.mistakes, many.run.mistakes_per_epoch) == (few.run.mistakes, few.run.mistakes_per_epoch)

@@ -8,7 +8,7 @@ import glob
 import os
 import re
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
@@ -65,6 +65,7 @@ class Reader:
     `types` are the types of the columns (`{"weight": "double"}`), where they are known beforehand; then only these
     columns are read, and not the whole file first to find them out. Standard input can be passed over once if its types
     are known or it is svmlight text. Otherwise it is copied to a temporary file first.
+    `watch` is called with the number of examples of every piece that was used.
     """
 
     files: tuple[str, ...]
@@ -72,6 +73,7 @@ class Reader:
     label: str | None = None
     types: Mapping[str, str] | None = None
     block_bytes: int = BLOCK_BYTES
+    watch: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
     _found: _Found = field(default_factory=lambda: _Found(None), repr=False, compare=False)
 
     @property
@@ -85,7 +87,14 @@ class Reader:
         return {name: str(kind) for name, kind in self._types().items()}
 
     def __iter__(self) -> Iterator[Any]:
-        return self._records() if self.is_table else self._batches()
+        return self._watched(self._records()) if self.is_table else self._watched(self._batches())
+
+    def _watched(self, items: Iterator[Any]) -> Iterator[Any]:
+        """The same, and whoever watches is told how many examples have been used."""
+        for item in items:
+            yield item
+            if self.watch is not None:
+                self.watch(item.rows.n_rows if isinstance(item, Batch) else item.columns.num_rows)
 
     def _records(self) -> Iterator[Records]:
         n_records = 0
@@ -242,7 +251,7 @@ def read(
         raise ValueError("svmlight text has its labels and numbers in their places, without names; leave label= away")
     if formats[0] != "svmlight":
         need_pyarrow()
-    return Reader(files, formats, label, types, block_bytes, _Found(stream))
+    return Reader(files, formats, label, types, block_bytes, None, _Found(stream))
 
 
 def _checked_size(block_bytes: int) -> int:

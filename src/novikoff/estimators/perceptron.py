@@ -27,13 +27,13 @@ from novikoff.estimators.shell import (
     seed_of,
     warn_unless_converged,
 )
-from novikoff.features.spool import batches_of, comes_in_batches
+from novikoff.features.examples import batches_of, comes_in_batches
 from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
 from novikoff.learn.history import Readout, Stopped, Tie
-from novikoff.learn.linear.files import LearnedFromFiles, Options, learn_from
+from novikoff.learn.linear.files import Options, learn_from
 from novikoff.learn.linear.memory import Memory, columns_to_keep
 from novikoff.learn.linear.model import LinearModel
-from novikoff.learn.linear.space import grow, learn_online, perceptron
+from novikoff.learn.linear.space import Learned, grow, learn_online, perceptron
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -300,21 +300,20 @@ class Perceptron(ClassifierMixin, Shell):
             )
         return read_frame(X, types=None if encoding is None else encoding.types, labels=_targets(y)), None
 
-    def _learn_matrix(self, X: Any, y: Any, goes_on: bool, watch: Watcher | None) -> LearnedFromFiles:
+    def _learn_matrix(self, X: Any, y: Any, goes_on: bool, watch: Watcher | None) -> Learned:
         rows, labels = self._validated(X, y, reset=not goes_on)
         classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
         inner = inner_labels(labels, classes)
         learned = perceptron(rows, inner, n_classes=len(classes), **self._options(goes_on, watch))
-        encoding = self.model_.encoding if goes_on else None
-        return LearnedFromFiles(learned.memory, learned.run, classes, encoding, learned.mistakes)
+        return replace(learned, classes=classes, encoding=self.model_.encoding if goes_on else None)
 
-    def _learn_batches(self, X: Iterable[Any], y: Any, goes_on: bool, watch: Watcher | None) -> LearnedFromFiles:
+    def _learn_batches(self, X: Iterable[Any], y: Any, goes_on: bool, watch: Watcher | None) -> Learned:
         check_choices(learning_rate=self.learning_rate)
         if y is not None:
             raise ValueError("y was given, but batches have labels of their own: leave y out")
         known = {"classes": self.classes_, "encoding": self.model_.encoding} if goes_on else {}
         learned = learn_from(X, **known, **self._options(goes_on, watch))
-        self.n_features_in_ = learned.n_columns
+        self.n_features_in_ = learned.memory.n_columns
         self.__dict__.pop("feature_names_in_", None)
         if learned.encoding is not None:
             self.feature_names_in_ = np.array(learned.encoding.feature_names, dtype=object)
@@ -339,7 +338,7 @@ class Perceptron(ClassifierMixin, Shell):
     def _memory_for(self, rows: Rows, classes: NDArray[Any], before: LinearModel | None) -> Memory:
         """What to learn these rows into."""
         if before is None:
-            columns = columns_to_keep(lambda: [rows], rows.n_columns, len(classes))
+            columns = columns_to_keep([rows], rows.n_columns, rows.n_entries, len(classes))
             options: dict[str, Any] = {"fit_intercept": self.fit_intercept, "vote": self.readout == "vote"}
             return Memory.empty(rows.n_columns, len(classes), **options, columns=columns)
         if len(classes) > len(before.classes):

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.data.examples import check_labels
 from novikoff.data.order import random_order
 from novikoff.engine.gram import DOUBT, RULED_OUT, Pass, visit_block
 from novikoff.engine.sums import exact_sum
@@ -46,7 +47,7 @@ from novikoff.learn.kernel.kernels import (
 )
 from novikoff.learn.kernel.memory import BudgetRule, Memory, Mistakes, Numbers, blocks_of
 from novikoff.learn.kernel.readout import are_close, decide
-from novikoff.learn.linear.space import check_labels, predicted
+from novikoff.learn.linear.space import predicted
 
 # How many examples are learned at a time: enough for the matrix products to be fast, few enough for their own kernel
 # matrix to stay in the cache.

@@ -13,9 +13,8 @@ from novikoff.data.blocks import with_columns
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.learn.epochs import check_choices
 from novikoff.learn.history import Tie
-from novikoff.learn.linear.files import LearnedFromFiles
 from novikoff.learn.linear.memory import Decider, Memory, decider, read_out, written_out
-from novikoff.learn.linear.space import predicted
+from novikoff.learn.linear.space import Learned, predicted
 from novikoff.learn.model import Classifier
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class LinearModel(Classifier):
         check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
 
     @classmethod
-    def of(cls, learned: LearnedFromFiles, parameters: Mapping[str, Any], **more: Any) -> "LinearModel":
+    def of(cls, learned: Learned, parameters: Mapping[str, Any], **more: Any) -> "LinearModel":
         """The model that was learned; `parameters` are the options with which it was."""
         encoding, mistakes = learned.encoding, learned.mistakes
         own = {

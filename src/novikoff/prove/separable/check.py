@@ -2,20 +2,22 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from novikoff.data.batches import Records
-from novikoff.features.spool import comes_in_batches
+from novikoff.data.examples import Examples
+from novikoff.features.examples import comes_in_batches
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.conclude import InMemory, conclude
-from novikoff.prove.separable.examples import examples_from
 from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
 from novikoff.prove.separable.files import from_json, to_json
+from novikoff.prove.separable.in_blocks import InBlocks, exactly
 from novikoff.prove.separable.question import Problem
-from novikoff.prove.separable.subject import Subject, difference, same
+from novikoff.prove.separable.subject import Subject, Table, difference, same
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -52,10 +54,10 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
             raise ValueError("batches have labels of their own, and are no kernel matrix: leave y out, or pass arrays")
         _check_table(claimed, X)
         try:
-            source = X if claimed.table is None else _records_of(X)
-            with examples_from(source, claimed.table, claimed.fit_intercept) as examples:
-                _check_subject(claimed, examples.subject)
-                return conclude(examples, claimed.witnesses)
+            with _examples_of(X, claimed.table) as examples:
+                blocks = InBlocks(examples, claimed.fit_intercept)
+                _check_subject(claimed, blocks.subject)
+                return conclude(blocks, claimed.witnesses)
         except CertificateError:
             raise
         except ValueError as error:
@@ -71,6 +73,13 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
     data = InMemory.of(X, y, claimed.fit_intercept)
     _check_subject(claimed, data.subject)
     return conclude(data, claimed.witnesses)
+
+
+def _examples_of(source: Any, table: Table | None) -> AbstractContextManager[Examples]:
+    """The examples as they are; or those of a table, encoded as the certificate says, or of batches."""
+    if table is None or isinstance(source, Examples):
+        return exactly(source)
+    return exactly(_records_of(source), table.encoding, table.label)
 
 
 def _records_of(source: Any) -> Iterator[Records]:

@@ -33,7 +33,7 @@ from novikoff.prove.separable.proofs import (
     weakly_separates,
 )
 from novikoff.prove.separable.question import Problem, Verdict
-from novikoff.prove.separable.subject import Subject, Table, check_width, exact_labels, floor_of, header, names_of
+from novikoff.prove.separable.subject import Subject, check_width, exact_labels, floor_of, header, names_of
 
 
 class Data(Protocol):
@@ -76,14 +76,7 @@ class InMemory:
     radius_square: Fraction
 
     @classmethod
-    def of(
-        cls,
-        X: Any,
-        y: ArrayLike,
-        fit_intercept: bool,
-        table: Table | None = None,
-        feature_names: tuple[str, ...] | None = None,
-    ) -> "InMemory":
+    def of(cls, X: Any, y: ArrayLike, fit_intercept: bool) -> "InMemory":
         """Rows and labels as they were given; what is wrong with them is named."""
         rows = exact_matrix(X)
         check_width(int(rows.shape[1]), int(rows.nnz if hasattr(rows, "tocsr") else rows.size))
@@ -94,8 +87,7 @@ class InMemory:
             "classes": classes,
             "n_rows": int(rows.shape[0]),
             "n_columns": int(rows.shape[1]),
-            "feature_names": feature_names or names_of(X),
-            "table": table,
+            "feature_names": names_of(X),
         }
         digest = Fingerprint(header(**about))
         digest.add(rows)

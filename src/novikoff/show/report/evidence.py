@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch
-from novikoff.data.blocks import stacked
-from novikoff.engine.rows import Rows
+from novikoff.data.examples import Examples
 from novikoff.features.fold import signs
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.vote import Mistakes
@@ -65,9 +64,8 @@ class Evidence:
 
 
 def gather(
-    batches: Iterable[Batch],
+    examples: Examples,
     *,
-    n_rows: int,
     model: LinearModel | None = None,
     certificate: Certificate | None = None,
     mistakes: Mistakes | None = None,
@@ -75,49 +73,37 @@ def gather(
 ) -> Evidence:
     """The evidence for a report on a model, on a certificate, or on both.
 
-    `batches` can be passed over again. `mistakes` are those of the run, which started from weights of 0; `columns` are
-    the two features to draw.
+    `mistakes` are those of the run, which started from weights of 0; `columns` are the two features to draw.
 
-    >>> from novikoff.engine.rows import as_rows
     >>> from novikoff.prove.separable.search.certify import certify
     >>> X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array(["same", "same", "other", "other"])
-    >>> evidence = gather([Batch(as_rows(X), y)], n_rows=4, certificate=certify(X, y))
+    >>> evidence = gather(Examples.of(X, y), certificate=certify(X, y))
     >>> evidence.counts, evidence.labels
     ((2, 2), {0: 'same', 1: 'same', 2: 'other', 3: 'other'})
     """
     if model is None and certificate is None:
         raise ValueError("there is nothing to report on; pass a model, a certificate, or both")
-    classes = model.classes if model is not None else np.array(certificate.classes if certificate else ())
-    named = named_rows(certificate)
-    counts, confusion = np.zeros(len(classes), dtype=np.int64), np.zeros((len(classes),) * 2, dtype=np.int64)
+    classes, named = examples.classes, named_rows(certificate)
+    confusion = np.zeros((len(classes),) * 2, dtype=np.int64)
     labels, words = dict[int, Any](), classes.tolist()
-    sketch = None if columns is None else Sketch(columns, n_rows, named)
-    for start, batch in numbered(batches):
-        places = np.searchsorted(classes, np.asarray(batch.labels))
-        counts += np.bincount(places, minlength=len(classes))
+    sketch = None if columns is None else Sketch(columns, examples.n_rows, named)
+    for block in examples.blocks():
+        places = examples.places_of(block.labels)
         if model is not None:
-            guessed = np.searchsorted(classes, model.predict(batch))
+            guessed = np.searchsorted(classes, model.predict(Batch(block.rows, None)))
             np.add.at(confusion, (places, guessed), 1)
-        labels |= {row: words[places[row - start]] for row in named if 0 <= row - start < len(places)}
+        labels |= {row: words[places[row - block.first]] for row in named if 0 <= row - block.first < len(places)}
         if sketch is not None:
-            sketch.add(start, batch.rows, places)
+            sketch.add(block.first, block.rows, places)
     return Evidence(
-        tuple(counts.tolist()),
+        examples.counts,
         None if model is None else confusion,
         labels,
         picture=None if sketch is None else sketch.finished(classes, model, certificate),
-        picture_rows=n_rows,
+        picture_rows=examples.n_rows,
         is_section=columns is not None and not columns.are_all,
-        **_run_evidence(batches, certificate, mistakes, model),
+        **_run_evidence(examples, certificate, mistakes, model),
     )
-
-
-def numbered(batches: Iterable[Batch]) -> Iterator[tuple[int, Batch]]:
-    """Batches with the number of their first row."""
-    start = 0
-    for batch in batches:
-        yield start, batch
-        start += batch.rows.n_rows
 
 
 def named_rows(certificate: Certificate | None) -> tuple[int, ...]:
@@ -129,16 +115,16 @@ def named_rows(certificate: Certificate | None) -> tuple[int, ...]:
 
 
 def _run_evidence(
-    batches: Iterable[Batch], certificate: Certificate | None, mistakes: Mistakes | None, model: LinearModel | None
+    examples: Examples, certificate: Certificate | None, mistakes: Mistakes | None, model: LinearModel | None
 ) -> dict[str, Any]:
     """The proof along the run, or what is left of it on data that nothing separates, where that is quick."""
     if model is None or mistakes is None or not 0 < len(mistakes.rows) <= FOLLOWED_MISTAKES:
         return {}
     n_classes = len(model.classes)
     rivals = n_classes - 1  # as many vectors as Kesler makes of a row
-    if rivals * sum(batch.rows.entries.size for batch in batches) > FOLLOWED_NUMBERS:
+    if rivals * examples.n_entries > FOLLOWED_NUMBERS:
         return {}
-    X, y = _stacked_examples(batches)
+    X, y = examples.in_one_piece()
     fit_intercept = model.memory.constant != 0
     steps = _Steps.of(X, y, mistakes, fit_intercept, model.classes)
     if len(np.unique(steps.rows)) * steps.Z.shape[1] > FOLLOWED_COORDINATES:
@@ -153,13 +139,6 @@ def _run_evidence(
         epochs = max(1, model.record.epochs)
         found["allowance"] = freund_schapire_bound(X, y, passes=epochs, fit_intercept=fit_intercept)
     return found
-
-
-def _stacked_examples(batches: Iterable[Batch]) -> tuple[Any, NDArray[Any]]:
-    held = list(batches)
-    rows: Rows = stacked([batch.rows for batch in held])
-    y = np.concatenate([batch.labels for batch in held if batch.labels is not None])
-    return rows.as_scipy() if rows.is_sparse else rows.matrix, y
 
 
 @dataclass(frozen=True, eq=False)

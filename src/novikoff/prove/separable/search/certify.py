@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.features.spool import comes_in_batches
+from novikoff.features.examples import comes_in_batches
 from novikoff.prove.exact.clock import Clock, check_time_limit
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.separable.certificate import Certificate, Divergence, Obstruction, Support, Witnesses
 from novikoff.prove.separable.conclude import Data, InMemory, conclude, off_points, places_of_no_bias
+from novikoff.prove.separable.in_blocks import exactly
 from novikoff.prove.separable.kernels import Kernel
 from novikoff.prove.separable.kesler import rows_and_rivals
 from novikoff.prove.separable.points import Points
@@ -23,7 +24,7 @@ from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.search.divergences import divergences
 from novikoff.prove.separable.search.exact_hull import nearest_point_exactly
 from novikoff.prove.separable.search.faces import SMALL, Answer, Face, Whole, decide, reduce_faces
-from novikoff.prove.separable.subject import Subject, Table
+from novikoff.prove.separable.subject import Subject
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -87,55 +88,27 @@ def certify(
     >>> certificate.check([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1])
     """
     chosen = _kernel(kernel, gamma, degree, coef0)
-    in_batches = comes_in_batches(X)
-    if in_batches and (y is not None or chosen is not None):
-        raise ValueError("batches have labels of their own, and are no kernel matrix: leave y and kernel out")
-    if not in_batches and y is None:
+    _check_parameters(tolerance, time_limit)
+    if comes_in_batches(X):
+        if y is not None or chosen is not None:
+            raise ValueError("batches have labels of their own, and are no kernel matrix: leave y and kernel out")
+        from novikoff.prove.separable.search.working_set import certify_examples
+
+        with exactly(X, encoding) as examples:
+            found = certify_examples(
+                examples, fit_intercept=fit_intercept, tolerance=tolerance, time_limit=time_limit, diverging=diverging
+            )
+    elif y is None:
         raise ValueError("y is missing: a matrix needs its labels; only a reader or batches have their own")
-    if chosen is not None:
+    elif chosen is not None:
         from novikoff.prove.separable.search.kernel import certify_kernel
 
-        _check_parameters(tolerance, time_limit)
         found = certify_kernel(X, y, chosen, fit_intercept=fit_intercept, tolerance=tolerance, time_limit=time_limit)
     else:
-        from novikoff.prove.separable.examples import table_for
-
-        found = certify_encoded(
-            X,
-            y,
-            table_for(X, encoding) if in_batches else None,
-            fit_intercept=fit_intercept,
-            tolerance=tolerance,
-            time_limit=time_limit,
-            diverging=diverging,
-        )
+        data, clock = InMemory.of(X, y, fit_intercept), Clock(time_limit)
+        question = Question(data.points, data.subject, data.labels)
+        found = concluded(data, find_witnesses(question, tolerance, clock, diverging))
     return _warned_if_wide(found, tolerance)
-
-
-def certify_encoded(
-    X: Any,
-    y: ArrayLike | None,
-    table: Table | None,
-    *,
-    fit_intercept: bool,
-    tolerance: float,
-    time_limit: float | None,
-    diverging: bool | None,
-) -> Certificate:
-    """The certificate of examples that were a table and are numbers now; `table` says how they became so.
-
-    X and y, or batches as X alone.
-    """
-    _check_parameters(tolerance, time_limit)
-    clock = Clock(time_limit)
-    if y is None:
-        from novikoff.prove.separable.search.working_set import certify_batches
-
-        return certify_batches(X, table, fit_intercept, tolerance, clock, diverging)
-    names = None if table is None else table.encoding.feature_names
-    data = InMemory.of(X, y, fit_intercept, table, names)
-    question = Question(data.points, data.subject, data.labels)
-    return concluded(data, find_witnesses(question, tolerance, clock, diverging))
 
 
 def concluded(data: Data, found: Witnesses) -> Certificate:

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.blocks import stacked
+from novikoff.data.examples import Block
 from novikoff.engine.rows import Rows
 from novikoff.prove.exact.floats import scaled_floats
-from novikoff.prove.separable.examples import Examples, Piece, in_float64
+from novikoff.prove.separable.in_blocks import InBlocks, in_float64
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import approximate_products, signs_near, smallest_product
 
@@ -65,10 +66,10 @@ class Subset:
     urgency: Floats
 
     @classmethod
-    def of(cls, piece: Piece, which: Numbers, urgency: Floats | None = None) -> "Subset":
-        """A copy of some rows of a piece."""
-        rows, labels = in_float64(piece.rows.take(which)), piece.labels[which]
-        return cls(piece.start + which, rows, labels, np.full(len(which), math.inf) if urgency is None else urgency)
+    def of(cls, block: Block, which: Numbers, urgency: Floats | None = None) -> "Subset":
+        """A copy of some rows of a block."""
+        rows, labels = in_float64(block.rows.take(which)), block.labels[which]
+        return cls(block.first + which, rows, labels, np.full(len(which), math.inf) if urgency is None else urgency)
 
     @classmethod
     def joined(cls, parts: list["Subset"]) -> "Subset":
@@ -137,29 +138,29 @@ class MostUrgent:
 class SmallestProduct:
     """The exact smallest product of all points with a vector, from one pass over them."""
 
-    def __init__(self, examples: Examples, direction: Direction) -> None:
-        self.examples = examples
+    def __init__(self, data: InBlocks, direction: Direction) -> None:
+        self.data = data
         self.direction = direction
         self._floor = math.inf
         self._is_negative = False
         self._doubtful: list[Subset] = []
         self._smallest: Fraction | None = None
 
-    def add(self, piece: Piece, products: Floats, error: float) -> None:
-        """The points of a piece with their products in floats, which are off by no more than `error`."""
+    def add(self, block: Block, products: Floats, error: float) -> None:
+        """The points of a block with their products in floats, which are off by no more than `error`."""
         self._floor = min(self._floor, products[np.isfinite(products)].min(initial=math.inf))
         self._is_negative = self._is_negative or self._floor < -error
         if self._is_negative:
             return
-        rows = np.unique(np.flatnonzero(~(products > self._floor + 2 * error)) // self.examples.rivals)
+        rows = np.unique(np.flatnonzero(~(products > self._floor + 2 * error)) // self.data.rivals)
         if len(rows):
-            self._doubtful.append(Subset.of(piece, rows).without_copies())
+            self._doubtful.append(Subset.of(block, rows).without_copies())
         if sum(map(len, self._doubtful)) > DOUBTFUL:
             self._decide()
 
     def _decide(self) -> None:
         held = Subset.joined(self._doubtful).without_copies()
-        smallest, _ = smallest_product(self.examples.points(held.rows, held.labels), self.direction.whole)
+        smallest, _ = smallest_product(self.data.points(held.rows, held.labels), self.direction.whole)
         self._smallest = smallest if self._smallest is None else min(smallest, self._smallest)
         self._doubtful = []
 
@@ -192,12 +193,12 @@ class Claims:
     def are_empty(self) -> bool:
         return self.plane is None and not self.weak and not self.normals
 
-    def test(self, points: Points, piece: Piece, smallest: SmallestProduct | None) -> tuple[NDArray[np.bool_], Floats]:
+    def test(self, points: Points, block: Block, smallest: SmallestProduct | None) -> tuple[NDArray[np.bool_], Floats]:
         """Which points contradict a claim, and how urgently. `smallest` learns of the products with the plane."""
         wrong, urgency = np.zeros(points.n_points, dtype=bool), np.full(points.n_points, math.inf)
         if self.plane is not None and smallest is not None:
             urgency, error = self.plane.products(points, self.longest)
-            smallest.add(piece, urgency, error)
+            smallest.add(block, urgency, error)
             wrong = ~(urgency >= self.least * self.plane.length)
         flat = np.ones(points.n_points, dtype=bool)
         for number, direction in enumerate(self.weak):

@@ -1,14 +1,13 @@
-"""A reader, or any iterable of batches, as blocks that can be visited again: through a temporary cache.
+"""How a reader, or any iterable of batches, becomes examples that can be visited again: through a temporary cache.
 
-Whoever needs an example more than once spools the source first. Records of a table become numbers on the way, labels
-become codes, and what is wrong with a batch is said with its place.
+Records of a table become numbers on the way, labels become codes, and what is wrong with a batch is said with its
+place. Learning, certifying, checking and the report all use the one cache.
 """
 
 import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch, Records
-from novikoff.data.blocks import with_columns
-from novikoff.data.cache import Cache, CacheWriter, open_cache
+from novikoff.data.cache import CacheWriter, open_cache
+from novikoff.data.examples import Examples
 from novikoff.data.labels import Labels, checked_labels, located_errors
 from novikoff.data.streams import STANDARD_INPUT
-from novikoff.engine.rows import Rows, as_rows
+from novikoff.engine.rows import Rows, as_rows, check_finite
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -46,15 +45,6 @@ def _is_batch(item: Any) -> bool:
 def comes_once(source: Iterable[Any]) -> bool:
     """Whether a source can be passed over only once."""
     return iter(source) is source or getattr(source, "files", None) == (STANDARD_INPUT,)
-
-
-def encoding_for(source: Iterable[Any], encoding: "Encoding | None") -> "Encoding | None":
-    """The encoding that was given, or else, for a table, the one that a pass over it suggests."""
-    if encoding is None and getattr(source, "is_table", False):
-        from novikoff.features.encode import learn_encoding
-
-        return learn_encoding(source)
-    return encoding
 
 
 def batches_of(source: Iterable[Any], encoding: "Encoding | None" = None) -> Iterator[Batch]:
@@ -91,55 +81,73 @@ def _batch_of_pair(item: Any, first: int) -> Batch:
     return Batch(rows, labels, "", first)
 
 
-@dataclass(frozen=True)
-class Labelled:
-    """The blocks of a cache with labels in place of codes."""
+def learned_encoding(source: Iterable[Any], encoding: "Encoding | None" = None) -> "Encoding | None":
+    """The encoding that was given, or that examples have; else, for a table, the one that a pass over it suggests."""
+    if encoding is None and isinstance(source, Examples):
+        return source.encoding
+    if encoding is None and getattr(source, "is_table", False):
+        from novikoff.features.encode import learn_encoding
 
-    cache: Cache
-    labels: NDArray[Any]
-    n_columns: int
-
-    @property
-    def n_rows(self) -> int:
-        return self.cache.n_rows
-
-    @property
-    def starts(self) -> NDArray[np.int64]:
-        return self.cache.starts
-
-    def __len__(self) -> int:
-        return len(self.cache)
-
-    def block(self, number: int) -> tuple[Rows, NDArray[Any]]:
-        rows, codes = self.cache.block(number)
-        return with_columns(rows, self.n_columns), self.labels[codes]
+        return learn_encoding(source)
+    return encoding
 
 
 @contextlib.contextmanager
-def spooled(
-    batches: Iterable[Batch],
-    labels: Labels,
-    check: Callable[[Rows], Any],
+def cached(
+    source: Iterable[Any],
+    *,
+    encoding: "Encoding | None" = None,
+    label: str | None = None,
+    classes: NDArray[Any] | None = None,
+    check: Callable[[Rows], Any] = check_finite,
     folder: str | os.PathLike[str] | None = None,
-) -> Iterator[Cache]:
-    """A cache of all batches, which is gone afterwards. `check` sees every batch first, and may refuse its numbers.
+) -> Iterator[Examples]:
+    """The examples of a reader or of batches, in a temporary cache, which is gone afterwards; examples as they are.
 
-    >>> batches = batches_of([([[1.0], [2.0]], ["no", "yes"]), ([[3.0]], ["no"])])
-    >>> with spooled(batches, Labels(), check=lambda rows: None) as cache:
-    ...     rows, codes = cache.block(0)
-    ...     print(rows.as_array().tolist(), codes.tolist())
-    [[1.0], [2.0], [3.0]] [0, 1, 0]
+    An `encoding` and a `label` that are not given are those of the source. `classes` may name the classes beforehand.
+    `check` sees the rows of every batch first, and may refuse them.
+
+    >>> with cached([([[1.0], [2.0]], ["no", "yes"]), ([[3.0]], ["no"])]) as examples:
+    ...     examples.n_rows, examples.counts, examples.block(0).labels.tolist()
+    (3, (2, 1), [-1, 1, -1])
     """
+    if isinstance(source, Examples) and (classes is None or np.array_equal(classes, source.classes)):
+        yield source
+        return
+    encoding, labels = learned_encoding(source, encoding), Labels(classes)
     with _temporary_folder(folder) as place:
         path = Path(place) / "examples"
-        with CacheWriter(path) as writer:
-            for batch in batches:
-                with located_errors(batch):
-                    check(batch.rows)
-                    writer.append(batch.rows, labels.codes(batch.labels))
+        counts = _written(path, batches_of(source, encoding), labels, check)
         cache = open_cache(path)
         check_there_are_two(labels, cache.n_rows)
-        yield cache
+        yield Examples(
+            cache,
+            cache.starts,
+            labels.classes(),
+            counts,
+            cache.n_columns,
+            sum(entry.entries for entry in cache.entries),
+            all(entry.index_bytes for entry in cache.entries),
+            labels.inner(),
+            label or getattr(source, "label", None),
+            encoding,
+            cache.fingerprint,
+        )
+
+
+def _written(path: Path, batches: Iterable[Batch], labels: Labels, check: Callable[[Rows], Any]) -> tuple[int, ...]:
+    """Write all batches into a cache; how many examples each class has."""
+    counts = np.zeros(len(labels.known), dtype=np.int64)
+    with CacheWriter(path) as writer:
+        for batch in batches:
+            with located_errors(batch):
+                check(batch.rows)
+                codes = labels.codes(batch.labels)
+                writer.append(batch.rows, codes)
+            more = np.bincount(codes, minlength=len(labels.known))
+            more[: len(counts)] += counts
+            counts = more
+    return tuple(counts[labels.order].tolist())
 
 
 def check_there_are_two(labels: Labels, n_rows: int) -> None:
