@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.floats import power_of_two
-from novikoff.prove.inequalities.check import Combination, exact_sum, read_rows
+from novikoff.prove.inequalities.check import Combination, as_whole_vector, exact_sum, read_rows
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products
-from novikoff.prove.separable.proofs import as_whole_floats
 from novikoff.prove.separable.search.faces import Answer, Face, decide
 
 ROUNDING = 2.0**-52
@@ -64,7 +63,9 @@ class System:
 
     def first_violated(self, x: Sequence[Any] | NDArray[Any]) -> int | None:
         """The first row whose product with x is not positive, exactly; None if x solves all."""
-        violated = signs_of_products(self._rows_scaled.points, [*_as_whole(x), 0]) <= 0
+        vector = x if isinstance(x, np.ndarray) else np.array(x, dtype=object)
+        whole = as_whole_vector(vector, self.dimension)
+        violated = signs_of_products(self._rows_scaled.points, [*whole, 0]) <= 0
         return int(np.argmax(violated)) if violated.any() else None
 
     def is_cancelled_by(self, combination: Combination) -> bool:
@@ -155,10 +156,3 @@ def _equilibrated(matrix: Floats, *, with_columns: bool) -> _Equilibrated:
         return _equilibrated(matrix, with_columns=False)
     shifts[underflows], rows[underflows] = 0, 0
     return _Equilibrated(Points(np.ldexp(matrix, -shifts), np.ones(len(matrix), dtype=np.int8), 0.0), rows, columns)
-
-
-def _as_whole(x: Sequence[Any] | NDArray[Any]) -> list[int]:
-    """Floats or whole numbers, in the same proportions, as whole numbers."""
-    if isinstance(x, np.ndarray) and x.dtype.kind == "f":
-        return as_whole_floats(x)
-    return [int(v) for v in x]
