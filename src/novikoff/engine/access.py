@@ -30,6 +30,14 @@ def dot_in_column_order(X, row, w):
     """<x, w>, added up from the first column to the last: the score that decides."""
 
 
+def squares(X, row):
+    """<x, x>, in the fastest order."""
+
+
+def squares_in_column_order(X, row):
+    """<x, x>, added up from the first column to the last."""
+
+
 def distance(left, i, right, k):
     """The sum of |x_j - z_j| over the columns, from the first to the last."""
 
@@ -89,22 +97,29 @@ overload(dot, jit_options=REORDERED)(_dot)
 overload(dot_in_column_order)(_dot)
 
 
-@jit(**REORDERED)
-def squares(X, row):
-    """<x, x>, in the fastest order."""
-    total = 0.0
-    for x in entries(X, row):
-        total += np.float64(x) * x
-    return total
+def _squares(X, row):
+    if isinstance(X, types.Array):
+
+        def dense(X, row):
+            x = X[row]
+            total = 0.0
+            for j in range(x.size):
+                total += np.float64(x[j]) * x[j]
+            return total
+
+        return dense
+
+    def sparse(X, row):
+        total = 0.0
+        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
+            total += np.float64(X.data[j]) * X.data[j]
+        return total
+
+    return sparse
 
 
-@jit
-def squares_in_column_order(X, row):
-    """<x, x>, added up from the first column to the last."""
-    total = 0.0
-    for x in entries(X, row):
-        total += np.float64(x) * x
-    return total
+overload(squares, jit_options=REORDERED)(_squares)
+overload(squares_in_column_order)(_squares)
 
 
 @jit
