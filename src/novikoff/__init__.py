@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from novikoff.prove.run.follow import follow_proof as follow_proof
     from novikoff.prove.run.inseparable import FreundSchapireBound as FreundSchapireBound
     from novikoff.prove.run.search.freund_schapire import freund_schapire_bound as freund_schapire_bound
+    from novikoff.prove.run.steps import Steps as Steps
     from novikoff.prove.separable.certificate import Bracket as Bracket
     from novikoff.prove.separable.certificate import Certificate as Certificate
     from novikoff.prove.separable.margin import Separator as Separator
@@ -104,6 +105,7 @@ _NAMES = {
     "prove.run.follow": "FollowedProof follow_proof",
     "prove.run.inseparable": "FreundSchapireBound",
     "prove.run.search.freund_schapire": "freund_schapire_bound",
+    "prove.run.steps": "Steps",
     "prove.separable.certificate": "Bracket Certificate",
     "prove.separable.margin": "Separator margins multiclass_margins radius",
     "prove.separable.question": "Verdict",

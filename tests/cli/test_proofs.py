@@ -126,3 +126,10 @@ def test_a_certificate_in_a_model_is_claimed_until_it_is_checked(folder):
     checked = call("check", "cars.novikoff", "cars.csv", folder=folder)
     assert (checked.code, checked.err) == (0, "")
     assert "every claim holds" in checked.out
+
+
+def test_whole_numbers_that_floats_would_round_are_not_certified(tmp_path):
+    (tmp_path / "large.csv").write_text(f"number,y\n{2**53 + 1},a\n{2**53 + 3},b\n1,a\n")
+    done = call("certify", "large.csv", "--label", "y", folder=tmp_path)
+    assert done.code == 1
+    assert "beyond 2^53, which float64 would round" in done.err

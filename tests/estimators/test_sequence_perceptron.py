@@ -218,3 +218,16 @@ def test_a_run_that_did_not_converge_warns_who_asked_for_it():
 def test_what_is_wrong_is_said(make, what):
     with pytest.raises(ValueError, match=re.escape(what)):
         make()
+
+
+def test_the_last_weights_are_the_sum_of_the_recorded_mistakes():
+    words = [[{"w": word} for word in line.split()] for line in ("the cat sleeps", "a dog barks", "dogs bark")]
+    tags = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB"], ["NOUN", "VERB"]]
+    model = SequencePerceptron(templates=["w[0]", "w[-1]"], readout="last", record_mistakes=True, random_state=0)
+    tagger = model.fit(words, tags).tagger_
+    total = {}
+    for row, guess in zip(model.mistake_rows_, model.mistake_guesses_, strict=True):
+        for labels, sign in ((tags[row], 1), (guess, -1)):
+            for name, value in tagger.joint_features(words[row], labels).items():
+                total[name] = total.get(name, 0) + sign * value
+    assert {name: value for name, value in total.items() if value} == tagger.named_weights()

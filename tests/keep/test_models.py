@@ -182,6 +182,14 @@ def test_a_constraint_that_is_a_function_still_holds(path):
     assert loaded.predict([[{"w": "c"}, {"w": "b"}]]) == model.predict([[{"w": "c"}, {"w": "b"}]])
 
 
+def test_the_mistakes_of_a_tagger_are_kept(path):
+    sentences, tags = [[{"w": "a"}, {"w": "b"}], [{"w": "c"}]], [["B", "I"], ["O"]]
+    model = novikoff.SequencePerceptron(templates=["w[0]"], record_mistakes=True, random_state=0).fit(sentences, tags)
+    loaded = through(model, path)
+    assert loaded.mistake_guesses_ == model.mistake_guesses_
+    assert loaded.mistake_guesses_
+
+
 def test_functions_that_are_not_needed_are_refused(path):
     save(novikoff.Perceptron().fit(X, Y), path)
     with pytest.raises(ValueError, match="kernel= was given, but this model was learned without"):

@@ -14,7 +14,7 @@ if not os.environ.get("CI"):
 
 import numpy as np
 
-from novikoff import Perceptron, certify, follow_proof
+from novikoff import Perceptron, Steps, certify, follow_proof
 from tests.lab.browser import Watched, chromium, in_ascii, served_lab
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -67,7 +67,7 @@ def test_placed_points_are_learned_and_every_number_is_the_librarys(lab):
     X, y = np.array([point[:2] for point in POINTS]), np.array([point[2] for point in POINTS])
     model = Perceptron(readout="last", shuffle=False, max_epochs=100, record_mistakes=True).fit(X, y)
     certificate = certify(X, y)
-    followed = follow_proof(X, y, model.mistake_rows_, certificate.separator)
+    followed = follow_proof(Steps.of_rows(X, y, model.mistake_rows_), certificate.separator)
 
     assert lab.number("bound") == certificate.mistake_bound
     assert lab.number("margin") == certificate.margin.lower
@@ -78,7 +78,7 @@ def test_placed_points_are_learned_and_every_number_is_the_librarys(lab):
     lab.page.keyboard.press("End")
     lab.page.wait_for_selector("#converged")
     k = model.n_mistakes_
-    for name in ("progress_floor", "progress", "length", "length_ceiling", "cosine"):
+    for name in ("progress_floor", "progress", "length", "length_ceiling", "cosine", "distance"):
         assert lab.number(name) == getattr(followed, name)[k]
     assert lab.number("left") == certificate.mistake_bound - k
     weights = lab.page.locator('[data-name="weights"]').get_attribute("data-value")

@@ -98,7 +98,8 @@ def fit(
             parameters = {"label": label, "random_state": random_state, **learning}
             fitted = LinearModel.of(learned, parameters)
             if kept and learning["readout"] != "vote":
-                fitted = replace(fitted, mistake_rows=None)  # a report changes nothing in the model
+                # A report changes nothing in the model.
+                fitted = replace(fitted, mistake_rows=None, mistake_guesses=None)
             save(fitted, target)  # whatever becomes of the proof, what was learned is there
             limit = certify_time_limit if certify and not was_interrupted(learned.run) else None
             certificate, why_not = _certificate(examples, learning["fit_intercept"], limit)

@@ -38,7 +38,7 @@ def whole_at_most(value: int) -> str:
     return at_most(up(float(value))) if digits < 300 else f"10^{digits}"
 
 
-def counted(number: int, noun: str, nouns: str | None = None) -> str:
+def counted(number: float, noun: str, nouns: str | None = None) -> str:
     """How many of what: the noun gets its s, or is replaced by its plural, unless there is one.
 
     >>> counted(1, "epoch"), counted(2000, "mistake"), counted(2, "inequality", "inequalities")

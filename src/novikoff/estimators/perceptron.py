@@ -87,7 +87,7 @@ class Perceptron(ClassifierMixin, Shell):
     warm_start : bool
         Whether `fit` goes on from the weights of the last call.
     record_mistakes : bool
-        Whether to keep the row of every mistake in `mistake_rows_`.
+        Whether to keep the row of every mistake in `mistake_rows_`, and the class taken instead in `mistake_guesses_`.
 
     Attributes
     ----------
@@ -103,6 +103,8 @@ class Perceptron(ClassifierMixin, Shell):
         The record: mistakes, why it stopped, R, ||w||, the largest margin not ruled out, errors on the training rows.
     mistake_rows_ : array
         The row of every mistake in order (with `partial_fit`, counted from the first row ever seen).
+    mistake_guesses_ : array
+        The class that each was mistaken for.
     encoding_ : Encoding
         How the columns of a table became numbers, if the model was learned from one.
 
@@ -197,9 +199,11 @@ class Perceptron(ClassifierMixin, Shell):
             options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
             mistakes = learn_online(memory, rows, inner_labels(labels, known), **options)
             recorded = None if before is None else before.mistake_rows
+            guessed = None if before is None else before.mistake_guesses
             if mistakes is not None and self.record_mistakes:
                 earlier = np.empty(0, dtype=np.int64) if recorded is None else recorded
                 recorded = np.concatenate([earlier, mistakes.rows + seen])
+                guessed = np.concatenate([known[:0] if guessed is None else guessed, known[mistakes.wrong]])
             self.model_ = LinearModel(
                 memory,
                 known,
@@ -208,6 +212,7 @@ class Perceptron(ClassifierMixin, Shell):
                 n_iter=1 if before is None else before.n_iter + 1,
                 classes_are_fixed=fixed,
                 mistake_rows=recorded,
+                mistake_guesses=guessed,
             )
         return self
 

@@ -54,6 +54,8 @@ class SequencePerceptron(Shell):
         Stop after an epoch that proves that no weights separate with this margin.
     time_limit : float or None
         Stop after so many seconds.
+    record_mistakes : bool
+        Whether to keep the wrong labels of every mistake in `mistake_guesses_`; learning is then slower.
 
     Attributes
     ----------
@@ -65,6 +67,8 @@ class SequencePerceptron(Shell):
         The trained labeller itself, free of scikit-learn.
     mistake_rows_ : array
         The number of every mistaken sequence, in order.
+    mistake_guesses_ : list
+        The label sequence that each was given instead, if mistakes were recorded.
     state_features_, transition_features_ : dict
         The weights by (feature, label) and by (label, label), under sklearn-crfsuite's names.
 
@@ -97,6 +101,7 @@ class SequencePerceptron(Shell):
         random_state: Any = None,
         min_margin: float | None = None,
         time_limit: float | None = None,
+        record_mistakes: bool = False,
     ) -> None:
         self.templates = templates
         self.columns = columns
@@ -111,6 +116,7 @@ class SequencePerceptron(Shell):
         self.random_state = random_state
         self.min_margin = min_margin
         self.time_limit = time_limit
+        self.record_mistakes = record_mistakes
 
     def fit(self, X: Any, y: Sequence[Sequence[Hashable]], *, watch: Watcher | None = None) -> Self:
         """Learn from sequences of tokens `X` with their label sequences `y`.

@@ -81,6 +81,11 @@ class Shell(BaseEstimator):
         rows: NDArray[np.int64] = self._held("mistake_rows")
         return rows
 
+    @property
+    def mistake_guesses_(self) -> Any:
+        """What each of them was mistaken for."""
+        return self._held("mistake_guesses")
+
     def _held(self, part: str | None = None) -> Any:
         """The model, or a part of it; one that it does not have is an attribute that the estimator does not have."""
         if not self.__sklearn_is_fitted__():

@@ -14,7 +14,7 @@ from novikoff.data.strict_json import Fields
 from novikoff.engine.viterbi import Weights
 from novikoff.features.attributes import AttributeIndex
 from novikoff.features.templates import LARGEST_KEY, Lookup, Template, TemplateIndex, Vocabulary, parse_template
-from novikoff.features.tokens import Numbers
+from novikoff.features.tokens import Numbers, by_sequence
 from novikoff.keep.expect import Table, check_arrays, check_ascends, check_finite, check_within, ensure, fields
 from novikoff.keep.header import (
     Evidence,
@@ -66,6 +66,11 @@ def to_parts(tagger: Tagger, evidence: Evidence) -> Parts:
         arrays["names"] = encode_names(index.numbers, "an attribute")
     if tagger.mistake_rows is not None:
         arrays["mistake_rows"] = np.asarray(tagger.mistake_rows, dtype=np.int64)
+    if tagger.mistake_guesses is not None:
+        places = {label: place for place, label in enumerate(tagger.labels)}
+        guessed = [places[label] for guess in tagger.mistake_guesses for label in guess]
+        arrays["mistake_lengths"] = np.array(list(map(len, tagger.mistake_guesses)), dtype=np.int64)
+        arrays["mistake_guesses"] = np.array(guessed, dtype=np.int64)
     header = {
         "format": 2 if tagger.divisor > 1 else 1,
         "learner": LEARNER,
@@ -79,6 +84,7 @@ def to_parts(tagger: Tagger, evidence: Evidence) -> Parts:
             "features": kind,
             "columns": list(tagger.features.columns),
             "has_mistake_rows": tagger.mistake_rows is not None,
+            **({} if tagger.mistake_guesses is None else {"has_mistake_guesses": True}),
             **({"divisor": tagger.divisor} if tagger.divisor > 1 else {}),
         },
     }
@@ -112,6 +118,8 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Tag
     table = TABLE | _index_table(kind, templates)
     if state.flag("has_mistake_rows"):
         table = table | {"mistake_rows": ("i8", "mistakes")}
+    if "has_mistake_guesses" in state.content:
+        table = table | {"mistake_lengths": ("i8", "mistakes"), "mistake_guesses": ("i8", "guessed labels")}
     sizes = check_arrays(arrays, table, {"labels": len(labels), "labels + outside": len(labels) + 1})
     index = _index(kind, templates, arrays, sizes["features"])
     ensure(index.n_columns == sizes["features"], "there are not as many features as weights")
@@ -133,8 +141,19 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Tag
         run=run,
         parameters=decode_parameters(header, functions),
         mistake_rows=arrays.get("mistake_rows"),
+        mistake_guesses=_guesses(arrays, labels),
         **Evidence.from_header(header).to_model(),
     )
+
+
+def _guesses(arrays: Arrays, labels: list[Any]) -> list[list[Any]] | None:
+    if "mistake_guesses" not in arrays:
+        return None
+    lengths, places = arrays["mistake_lengths"], arrays["mistake_guesses"]
+    check_within(places, "mistake_guesses", len(labels))
+    check_within(lengths, "mistake_lengths", len(places) + 1)
+    ensure(int(lengths.sum()) == len(places), "the guesses are not as long as the mistakes")
+    return by_sequence([labels[place] for place in places.tolist()], np.concatenate([[0], np.cumsum(lengths)]))
 
 
 def _weights(arrays: Arrays) -> Weights:

@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 class Model:
     """A model of any space.
 
-    `run` is the record of a fit, or None if learning goes on. `parameters` are what the user asked for, and
-    `mistake_rows` the mistakes in order, if they were to be recorded. `certificate` is JSON (see
-    `novikoff.Certificate`) and `fingerprint` a hash, both of the training data; a model that learns on has neither.
+    `run` is the record of a fit, or None if learning goes on. `parameters` are what the user asked for. `mistake_rows`
+    are the mistakes in order and `mistake_guesses` what was taken instead, if they were to be recorded. `certificate`
+    is JSON (see `novikoff.Certificate`) and `fingerprint` a hash, both of the training data; a model that learns on has
+    neither.
     """
 
     run: Run | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     mistake_rows: "NDArray[np.int64] | None" = None
+    mistake_guesses: Any = None
     certificate: str | None = None
     fingerprint: str | None = None
 

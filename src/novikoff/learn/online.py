@@ -166,6 +166,16 @@ class OnlinePerceptron(History):
             return True
         return self._learn_slowly(x, y)
 
+    def rival_one(self, x: Mapping[Any, Any], y: Hashable) -> Any:
+        """The class that an example of label `y` is mistaken for, if it is: the best other one for the last weights.
+
+        Asked before `learn_one`, which adds the example to the weights of `y` and subtracts it from those of this.
+        """
+        example = as_numbers(x)
+        scores = [_dot(weights, example) for weights in self._weights]
+        both = dict(zip(self._classes, scores if len(self._classes) > 2 else [-scores[0], scores[0]], strict=False))
+        return max((label for label in both if label != y), key=both.__getitem__, default=None)
+
     def learn_many(self, examples: Iterable[Mapping[Any, Any]], labels: Iterable[Hashable]) -> int:
         """Learn examples in the order given, exactly as `learn_one` would, and return the number of mistakes.
 

@@ -15,7 +15,7 @@ INK, GREY, PAPER = "#222222", "#6b6b6b", "#ffffff"
 # Beyond this, axes have no room: matplotlib computes their ends in floats.
 DRAWABLE = 10**150
 MARKERS = "so^DvPX*<>"
-GAMMA = "\N{GREEK SMALL LETTER GAMMA}"
+ALPHA, GAMMA, MINUS = "\N{GREEK SMALL LETTER ALPHA}", "\N{GREEK SMALL LETTER GAMMA}", "\N{MINUS SIGN}"
 
 Floats = NDArray[np.float64]
 

@@ -99,7 +99,7 @@ function draw() {
   [at("headline").innerHTML, at("detail").innerHTML] = sayStep(model);
   [at("verdict-title").textContent, at("verdict-text").innerHTML] = sayVerdict(model);
   drawPlane(plane, model);
-  drawProof(model, { title: at("proof-title"), numbers: at("sandwich-numbers"), charts: document.querySelector(".charts"), sandwich: at("sandwich"), cosine: at("cosine") });
+  drawProof(model, { title: at("proof-title"), numbers: at("sandwich-numbers"), charts: document.querySelector(".charts"), sandwich: at("sandwich"), cosine: at("cosine"), distance: at("distance") });
   drawWeights(at("weights"), at("weights-title"), model);
   at("certificate").disabled = !lab.run.certificate;
   at("certificate").setAttribute("aria-pressed", String(lab.certificateShown));

@@ -114,13 +114,14 @@ class SequenceRun(Run):
 @dataclass(frozen=True)
 class LearnedChain:
     """What `sequence_perceptron` returns: `weights` are those of the read-out times `divisor`, `mistakes` the mistaken
-    sequences."""
+    sequences, and `guesses` the labels that each was given instead, if mistakes were to be recorded."""
 
     memory: ChainMemory
     weights: Weights
     divisor: int
     run: SequenceRun
     mistakes: NDArray[np.int64]
+    guesses: list[NDArray[np.int64]] | None = None
 
 
 def sequence_perceptron(
@@ -137,11 +138,13 @@ def sequence_perceptron(
     min_margin: float | None = None,
     time_limit: float | None = None,
     watch: Watcher | None = None,
+    record_mistakes: bool = False,
 ) -> LearnedChain:
     """Learn label sequences, epoch by epoch, until one makes no mistake.
 
     It also stops after `max_epochs`, after `time_limit` seconds, as soon as ||w||/k < `min_margin` at the end of an
     epoch, or when `watch` returns a reason. After Ctrl-C what was learned so far is returned, and the record says so.
+    With `record_mistakes` the guesses are kept, too, at the price of a call for every sequence.
 
     >>> from novikoff.features.tokens import stacked
     >>> words = stacked([np.eye(2)[[0, 1]], np.eye(2)[[1, 1, 0]]])
@@ -153,18 +156,19 @@ def sequence_perceptron(
     _check(tokens, labels, n_labels, readout, cost)
     memory = ChainMemory.empty(tokens.rows.n_columns, n_labels, allowed)
     generator = np.random.default_rng(random_state) if shuffle else None
-    space = Sequences(memory, tokens, labels, cost, generator)
+    space = Sequences(memory, tokens, labels, cost, generator, [] if record_mistakes else None)
     stopped = run(space, limits)
     weights = memory.read_out(readout)
     record = _record(space, weights, readout, stopped)
-    return LearnedChain(memory, weights, memory.divisor(readout), record, space.mistakes())
+    return LearnedChain(memory, weights, memory.divisor(readout), record, space.mistakes(), space.guesses)
 
 
 @dataclass
 class Sequences:
     """Label sequences, whose features are added and subtracted: the space of a chain.
 
-    What happens epoch by epoch: wrong tokens and seconds; and which sequences were mistaken.
+    What happens epoch by epoch: wrong tokens and seconds; which sequences were mistaken, and for what, if `guesses` are
+    to be kept.
     """
 
     history: ChainMemory
@@ -172,6 +176,7 @@ class Sequences:
     labels: NDArray[np.int64]
     cost: float
     generator: np.random.Generator | None
+    guesses: list[NDArray[np.int64]] | None = None
     wrong: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     which: list[NDArray[Any]] = field(default_factory=list)
@@ -198,7 +203,7 @@ class Sequences:
         step = 0
         while step < len(order):
             reach = (lengths[step - 1] if step else 0) + TOKENS_PER_CALL
-            stop = max(int(np.searchsorted(lengths, reach)), step + 1)
+            stop = max(int(np.searchsorted(lengths, reach)), step + 1) if self.guesses is None else step + 1
             part = order[step:stop]
             task = (tokens.rows.matrix, tokens.starts, self.labels, part, self.cost, memory.examples)
             made, wrong = sequence_epoch(*task, memory.weights, memory.drift, scratch, at, longest)
@@ -206,6 +211,8 @@ class Sequences:
             self.wrong[-1] += wrong
             self.seconds[-1] = time.perf_counter() - began
             self.which.append(part[at[:made]])
+            if self.guesses is not None and made:  # of the only sequence of the call
+                self.guesses.append(scratch.path[: int(np.diff(tokens.starts)[int(part[0])])].astype(np.int64))
             memory.mistakes += made
             memory.examples += len(part)
             memory.longest = float(longest[0] if is_whole else longest[1])

@@ -4,6 +4,7 @@
 name, and can be pruned. None of this knows of scikit-learn.
 """
 
+import itertools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -181,6 +182,29 @@ class Tagger(Model):
         ]
         return sorted(links, key=lambda link: -abs(link.weight))
 
+    def joint_features(self, sequence: Any, labels: Sequence[Label]) -> dict[Any, float]:
+        """The features of one sequence with its labels, by name: what a mistake adds of gold, and subtracts of a guess.
+
+        ("state", feature, label) has the sum of the feature's values at tokens of the label, ("transition", before,
+        after) how often one label follows another; None is the outside of a sequence.
+        """
+        from scipy.sparse import coo_array
+
+        rows, names = self.features.encode([sequence]).rows, self.features.index.names()
+        table = coo_array(rows.as_scipy() if rows.is_sparse else rows.as_array())
+        found: dict[Any, float] = {}
+        for token, column, value in zip(table.row.tolist(), table.col.tolist(), table.data.tolist(), strict=True):
+            name = ("state", names[column], labels[token])
+            found[name] = found.get(name, 0.0) + value
+        for link in itertools.pairwise((None, *labels, None)):
+            found["transition", *link] = found.get(("transition", *link), 0.0) + 1.0
+        return found
+
+    def named_weights(self) -> dict[Any, float]:
+        """The weights under the names of `joint_features`."""
+        states = {("state", weight.feature, weight.label): weight.weight for weight in self.heaviest(None)}
+        return states | {("transition", link.feature, link.label): link.weight for link in self.links()}
+
     def pruned(self, below: float = 0.0) -> "Tagger":
         """Without weights of size `below` or less, and without the features that have no weight left."""
         if not below >= 0.0:
@@ -245,6 +269,7 @@ def learn_tagger(
         run=replace(learned.run, held_out_errors=tuple(errors)),
         parameters=asked | learning,
         mistake_rows=learned.mistakes,
+        mistake_guesses=learned.guesses and [[known[number] for number in guess] for guess in learned.guesses],
     )
 
 

@@ -82,6 +82,7 @@ class LinearModel(Classifier):
             "parameters": dict(parameters),
             "n_iter": learned.run.epochs,
             "mistake_rows": None if mistakes is None else mistakes.rows,
+            "mistake_guesses": None if mistakes is None else learned.classes[mistakes.wrong],
         }
         return cls(learned.memory, learned.classes, **(own | more))
 

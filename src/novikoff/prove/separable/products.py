@@ -36,7 +36,7 @@ def exact_sum(points: Points, which: NDArray[np.int64], weights: Sequence[int]) 
             for weight, row in zip(weights[block], rows, strict=True):
                 total = [partial + weight * value for partial, value in zip(total, row, strict=True)]
         return total, exponent
-    columns, values, lengths, exponent = _whole_entries(points, which)
+    columns, values, lengths, exponent = whole_entries(points, which)
     signed = [weight * int(sign) for weight, sign in zip(weights, points.signs[which], strict=True)]
     each = itertools.chain.from_iterable(itertools.repeat(w, n) for w, n in zip(signed, lengths, strict=True))
     for column, value, weight in zip(columns, values, each, strict=True):
@@ -51,7 +51,7 @@ def _blocks(points: Points, count: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, count, size))
 
 
-def _whole_entries(points: Points, which: NDArray[np.int64]) -> tuple[list[int], list[int], list[int], int]:
+def whole_entries(points: Points, which: NDArray[np.int64]) -> tuple[list[int], list[int], list[int], int]:
     """The entries of some sparse rows, without their labels: columns, whole numbers, how many a row, the exponent."""
     rows = points.rows[which]
     exponent = lowest_exponent(np.append(rows.data, points.constant))
@@ -139,7 +139,7 @@ def _exact_products(points: Points, which: NDArray[np.int64], w: Sequence[int]) 
     if not points.is_sparse:
         rows, exponent = whole_points(points, which)
         return [sum(a * b for a, b in zip(row, w, strict=True) if a) for row in rows], exponent
-    columns, values, lengths, exponent = _whole_entries(points, which)
+    columns, values, lengths, exponent = whole_entries(points, which)
     terms = (value * w[column] for column, value in zip(columns, values, strict=True))
     bias = w[-1] * int(Fraction(points.constant) / power_of_two(exponent))
     signs = points.signs[which].tolist()

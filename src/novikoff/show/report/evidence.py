@@ -1,37 +1,32 @@
 """What a report shows beside the model and the certificate, gathered in a pass over the examples."""
 
-import contextlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch
 from novikoff.data.examples import Examples
-from novikoff.features.fold import signs
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.vote import Mistakes
 from novikoff.prove.run.follow import FollowedProof, follow_proof
 from novikoff.prove.run.inseparable import FreundSchapireBound
 from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
-from novikoff.prove.separable.certificate import Certificate, as_unit
-from novikoff.prove.separable.kesler import kesler_points, point_numbers
-from novikoff.prove.separable.margin import Separator
+from novikoff.prove.run.steps import Steps
+from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.question import Verdict
 from novikoff.show.report.charts import Scatter
 from novikoff.show.report.picture import Columns, Sketch
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-
 Floats = NDArray[np.float64]
 
-# The proof is followed where the examples have at most so many numbers, and the mistakes at most so many coordinates.
+# The proof is followed where the examples have at most so many numbers, and the mistakes, which are added up in whole
+# numbers of any size, at most so many: that takes a few seconds.
 FOLLOWED_NUMBERS = 2_000_000
-FOLLOWED_COORDINATES = 4_000_000
+FOLLOWED_PRODUCTS = 5_000_000
 FOLLOWED_MISTAKES = 50_000
 
 # Beyond so many numbers the search for the best bound on overlapping data takes more than a moment.
@@ -39,8 +34,6 @@ SEARCHED_NUMBERS = 200_000
 
 # Rows of a certificate that are named with their labels.
 NAMED_ROWS = 24
-
-BLOCK = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,55 +117,17 @@ def _run_evidence(
     rivals = n_classes - 1  # as many vectors as Kesler makes of a row
     if rivals * examples.n_entries > FOLLOWED_NUMBERS:
         return {}
+    if len(mistakes.rows) * examples.n_entries > FOLLOWED_PRODUCTS * examples.n_rows:
+        return {}
     X, y = examples.in_one_piece()
     fit_intercept = model.memory.constant != 0
-    steps = _Steps.of(X, y, mistakes, fit_intercept, model.classes)
-    if len(np.unique(steps.rows)) * steps.Z.shape[1] > FOLLOWED_COORDINATES:
-        return {}
+    guesses = model.classes[mistakes.wrong] if n_classes > 2 else None
+    steps = Steps.of_rows(X, y, mistakes.rows, guesses, fit_intercept=fit_intercept)
     if certificate is not None and certificate.vector is not None:
-        # The plane in floats may touch a row of a margin so tiny that only whole numbers see it.
-        with contextlib.suppress(ValueError):
-            return {"proof": steps.followed(certificate.vector)}
-    found: dict[str, Any] = {"lengths": steps.lengths()}
+        return {"proof": follow_proof(steps, certificate.vector)}
+    found: dict[str, Any] = {"lengths": steps.lengths}
     unbounded = certificate is not None and certificate.verdict in (Verdict.QUASI_SEPARABLE, Verdict.OVERLAPPING)
     if n_classes == 2 and unbounded and math.prod(X.shape) <= SEARCHED_NUMBERS:
         epochs = max(1, model.record.epochs)
         found["allowance"] = freund_schapire_bound(X, y, passes=epochs, fit_intercept=fit_intercept)
     return found
-
-
-@dataclass(frozen=True, eq=False)
-class _Steps:
-    """The vectors that mistakes add: the rows of Z, with bias and label folded in; `rows` are the mistakes in order."""
-
-    Z: "csr_matrix"
-    rows: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, X: Any, y: NDArray[Any], mistakes: Mistakes, fit_intercept: bool, classes: NDArray[Any]) -> "_Steps":
-        """For many classes by Kesler's construction, in which a mistake is a row and the class taken instead."""
-        from scipy.sparse import csr_matrix, diags_array, hstack
-
-        if len(classes) > 2:
-            numbers = point_numbers(y, mistakes.rows.tolist(), classes[mistakes.wrong].tolist())
-            return cls(kesler_points(X, y, fit_intercept).rows, numbers)
-        constant = csr_matrix(np.full((len(y), 1), float(fit_intercept)))
-        folded = diags_array(signs(y).astype(np.float64)) @ hstack([csr_matrix(X, dtype=np.float64), constant])
-        return cls(csr_matrix(folded), mistakes.rows)
-
-    def followed(self, vector: tuple[int, ...]) -> FollowedProof:
-        """The proof along these steps; with the labels folded in, every example is positive and has no bias."""
-        u = as_unit(vector)
-        plane = Separator(u if len(u) == self.Z.shape[1] else u[:-1])
-        return follow_proof(self.Z, np.ones(self.Z.shape[0]), self.rows, plane, fit_intercept=False)
-
-    def lengths(self) -> Floats:
-        """||w_k|| for k = 0, 1, ..., one block of mistakes at a time."""
-        distinct, which = np.unique(self.rows, return_inverse=True)
-        examples = self.Z[distinct].toarray()
-        w, found = np.zeros(examples.shape[1]), [np.zeros(1)]
-        for start in range(0, len(which), BLOCK):
-            weights = w + np.cumsum(examples[which[start : start + BLOCK]], axis=0)
-            found.append(np.linalg.norm(weights, axis=1))
-            w = weights[-1]
-        return np.concatenate(found)

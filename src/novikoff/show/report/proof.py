@@ -25,7 +25,7 @@ from novikoff.show.report.markup import (
     section,
     table,
 )
-from novikoff.show.style import GAMMA, typeset
+from novikoff.show.style import ALPHA, GAMMA, MINUS, typeset
 
 MOST_ROWS = 24
 MOST_DIGITS = 24
@@ -77,8 +77,7 @@ def _followed(proof: FollowedProof, certificate: Certificate | None) -> Markup:
     bound = whole_at_most(proof.bound) if certificate is None else typeset(certificate.bound_in_words or "")
     verdict = "every inequality held" if proof.holds else "not every inequality held"
     sentence = f"{INEQUALITY} after every one of {counted(proof.mistakes, 'mistake')}: {verdict}."
-    k = np.arange(proof.mistakes + 1.0)
-    beyond = _beyond(proof)
+    k, beyond = proof.made, _beyond(proof)
     curves = [
         Curve("√k·R, the ceiling of the length", beyond, np.sqrt(beyond) * proof.radius, "grey dashed"),
         Curve("‖w‖, the length of the weights", k, proof.length, "red"),
@@ -92,16 +91,35 @@ def _followed(proof: FollowedProof, certificate: Certificate | None) -> Markup:
         f"allows {bound} mistakes; {proof.mistakes:,} were made."
     )
     kesler = "w is the sum of Kesler's vectors, one for each mistake, and R the length of the longest of these."
-    head = ("k", f"k·{GAMMA}", "⟨w,u⟩", "‖w‖", "√k·R")
-    parts = (proof.progress_floor, proof.progress, proof.length, proof.length_ceiling)
-    lines = [(f"{i:,}", *(f"{part[i]:.6g}" for part in parts)) for i in _worth_showing(proof.mistakes)]
+    head = ("k", f"k·{GAMMA}", "⟨w,u⟩", "‖w‖", "√k·R", "cosine", f"{ALPHA}ₖ", f"{ALPHA}₀ {MINUS} k·R²")
+    parts = [proof.progress_floor, proof.progress, proof.length, proof.length_ceiling, proof.cosine]
+    parts += [proof.distance, proof.distance_ceiling]
+    lines = [(f"{i:,}", *(f"{part[i]:.6g}" for part in parts)) for i in proof.worth_showing(8)]
     return section(
         "The proof",
         sentence,
         figure(chart, caption),
+        _distance(proof, beyond),
         element("p", kesler, class_="note") if many else None,
         table(head, lines, left=0),
     )
+
+
+def _distance(proof: FollowedProof, beyond: Any) -> Markup | None:
+    """Another proof of the bound: the distance falls with every mistake, and it cannot fall below 0."""
+    first = proof.distance[0]
+    if not math.isfinite(first):
+        return None
+    meeting = _meeting(proof.radius, proof.margin)
+    ceiling = first * np.maximum(1.0 - beyond / meeting, 0.0)
+    curves = [
+        Curve(f"R⁴/{GAMMA}² {MINUS} k·R², its ceiling", beyond, ceiling, "grey dashed"),
+        Curve(f"{ALPHA}ₖ, the distance", proof.made, proof.distance, "blue"),
+    ]
+    says = f"The distance {ALPHA}ₖ = ‖w {MINUS} (R²/{GAMMA})·u‖² falls by at least R² with every mistake."
+    chart = line_chart(curves, x_name="mistakes k", y_name="distance", says=says, mark=meeting)
+    caption = f"{says} It starts at R⁴/{GAMMA}² and cannot fall below 0: the same bound, proved another way."
+    return figure(chart, caption)
 
 
 def _beyond(proof: FollowedProof) -> Any:
@@ -115,12 +133,6 @@ def _meeting(R: float, gamma: float) -> float:
     """(R/gamma)^2, where floor and ceiling meet; infinite beyond the floats."""
     ratio = R / gamma
     return ratio * ratio
-
-
-def _worth_showing(mistakes: int) -> list[int]:
-    if mistakes <= 8:
-        return list(range(mistakes + 1))
-    return sorted({0, mistakes, *(2**i for i in range(mistakes.bit_length()))})
 
 
 def _ruled_out(lengths: Any, ceiling: str) -> Markup:
