@@ -119,7 +119,7 @@ def test_an_inseparable_scene_shows_the_proof_that_there_is_no_line(lab):
     assert lab.page.locator("#plane .share").all_text_contents() == ["\N{MULTIPLICATION SIGN} 1"] * 4
     lab.page.keyboard.press("End")
     lab.page.wait_for_selector('body[data-ready="400"]')
-    assert "for ever" in lab.text("#detail")
+    assert "forever" in lab.text("#detail")
 
 
 def test_rules_change_what_is_learned(lab):

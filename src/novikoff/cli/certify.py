@@ -22,14 +22,7 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
 @options.report_features
 @options.force
 @options.fit_intercept
-@click.option(
-    "--tolerance",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=1e-6,
-    show_default=True,
-    metavar="T",
-    help="The largest relative gap between the bounds of the margin.",
-)
+@options.number("--tolerance", options.SHARE, "T", "The largest relative gap between the bounds of the margin.", 1e-6)
 @options.time_limit("Seconds after which to give up as undecided.")
 @click.option(
     "--diverging/--no-diverging",

@@ -93,7 +93,7 @@ def check_table(claimed: "Certificate", file: str, format: str | None, output: O
 
 
 def described_subject(claimed: "Certificate") -> dict[str, Any]:
-    """What the certificate speaks of, as far as a person must know it to believe it."""
+    """What the certificate is about, as far as a person must know it to believe it."""
     notes = () if claimed.table is None else claimed.table.encoding.describe()
     return {
         "label": None if claimed.table is None else claimed.table.label,

@@ -41,13 +41,8 @@ MOST_CERTIFIED = 20_000_000
 @options.time_limit("Seconds after which to stop learning.")
 @options.fit_intercept
 @click.option("--certify/--no-certify", default=True, show_default=True, help="Whether to certify the table, too.")
-@click.option(
-    "--certify-time-limit",
-    type=click.FloatRange(min=0, min_open=True),
-    default=5.0,
-    show_default=True,
-    metavar="S",
-    help="Seconds after which the table is called undecided.",
+@options.number(
+    "--certify-time-limit", options.POSITIVE, "S", "Seconds after which the table is called undecided.", 5.0
 )
 @options.answering
 def fit(

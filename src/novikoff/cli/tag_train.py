@@ -33,35 +33,15 @@ SHOWN = 10
     type=click.Choice(["IOB1", "IOB2", "IOBES", "BILOU"]),
     help="Predict only legal label sequences of this scheme.",
 )
-@click.option(
-    "--min-count",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="How often a feature must occur.",
-)
-@click.option(
-    "--held-out",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    metavar="SHARE",
-    help="Choose the number of epochs on this share of the sentences.",
-)
-@click.option(
-    "--patience",
-    type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="How many epochs to look on after the best, with --held-out.",
-)
-@click.option(
+@options.number("--min-count", options.AT_LEAST_ONE, "N", "How often a feature must occur.", 1)
+@options.number("--held-out", options.SHARE, "SHARE", "Choose the number of epochs on this share of the sentences.")
+@options.number("--patience", options.AT_LEAST_ONE, "N", "How many epochs to go on after the best, with --held-out.", 3)
+@options.number(
     "--cost",
-    type=click.FloatRange(min=0),
-    default=0.0,
-    show_default=True,
-    metavar="C",
-    help="What each wrong label gets on top while learning, so that the right sequence wins by a margin.",
+    click.FloatRange(min=0),
+    "C",
+    "What each wrong label gets on top while learning, so that the right sequence wins by a margin.",
+    0.0,
 )
 @options.readout("average", "last")
 @options.max_epochs

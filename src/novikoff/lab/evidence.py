@@ -1,6 +1,5 @@
 """The certificate of a state, and what of it can be drawn: the widest boundary with its band, or why there is none."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -53,7 +52,7 @@ def evidence_as_json(state: State) -> dict[str, Any] | None:
         "support": [] if certificate.support is None else list(certificate.support.rows),
     }
     if has_margin(certificate):
-        return {**fields, "widest": widest(state, certificate).as_json()}
+        return {**fields, "widest": widest(state, certificate)}
     if certificate.verdict is Verdict.SEPARABLE:
         return fields
     return {**fields, "obstruction": obstruction(state, certificate)}
@@ -84,18 +83,7 @@ def has_margin(certificate: Certificate | None) -> bool:
     return certificate is not None and certificate.mistake_bound is not None
 
 
-@dataclass(frozen=True)
-class Widest:
-    """The widest boundary, and the two edges of its band."""
-
-    boundary: Shape
-    band: tuple[Shape, Shape]
-
-    def as_json(self) -> dict[str, Any]:
-        return {"boundary": self.boundary.as_json(), "band": [edge.as_json() for edge in self.band]}
-
-
-def widest(state: State, certificate: Certificate) -> Widest:
+def widest(state: State, certificate: Certificate) -> dict[str, Any]:
     """The plane of the certificate, and the same plane moved by the margin to either side."""
     margin = certificate.margin.lower
     if isinstance(certificate.separator, Separator):
@@ -109,7 +97,8 @@ def widest(state: State, certificate: Certificate) -> Widest:
             return grid_shape(lambda plane: u @ kernel.between(points, Vectors.of(plane)) + distance >= 0, state.view)
 
         shapes = [moved_by(distance) for distance in (0.0, margin, -margin)]
-    return Widest(shapes[0], (shapes[1], shapes[2]))
+    boundary, *band = (shape.as_json() for shape in shapes)
+    return {"boundary": boundary, "band": band}
 
 
 def unit_coefficients(state: State, certificate: Certificate) -> Floats:

@@ -38,12 +38,12 @@ def _head(state: State) -> Lines:
 
 
 def _points(state: State) -> Lines:
-    rows = ["    " + ", ".join(f"[{x!r}, {y!r}]" for x, y, _ in state.points[i : i + 6]) + "," for i in _sixes(state)]
-    signs = ["    " + ", ".join(str(point[2]) for point in state.points[i : i + 24]) + "," for i in _sixes(state, 24)]
+    rows = ["    " + ", ".join(f"[{x!r}, {y!r}]" for x, y, _ in state.points[i : i + 6]) + "," for i in _starts(state)]
+    signs = ["    " + ", ".join(str(point[2]) for point in state.points[i : i + 24]) + "," for i in _starts(state, 24)]
     return ["points = np.array([", *rows, "])", "labels = np.array([  # +1 is red, -1 is blue", *signs, "])"]
 
 
-def _sixes(state: State, step: int = 6) -> range:
+def _starts(state: State, step: int = 6) -> range:
     return range(0, len(state.points), step)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from novikoff.engine.rounding import at_most
 from novikoff.lab.evidence import balls_as_json, certificate_of, evidence_as_json, has_margin
-from novikoff.lab.shapes import Shape, area, clipped, grid_shape, plane_shape
+from novikoff.lab.shapes import Shape, area, grid_shape, plane_shape
 from novikoff.lab.state import State, StateError, View
 from novikoff.lab.walk import (
     Walk,
@@ -25,6 +25,7 @@ from novikoff.learn.linear.space import predicted
 from novikoff.prove.run.follow import follow_proof
 from novikoff.prove.run.steps import Steps
 from novikoff.prove.separable.margin import Separator
+from novikoff.show.polygons import clipped
 
 # The walk of the weights is fitted into a box with this ratio of width to height; the page shows more around it.
 WEIGHTS_ASPECT = 2.2

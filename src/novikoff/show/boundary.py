@@ -124,14 +124,13 @@ class BoundaryDisplay(Display):
         if len(self.ringed):
             ring(ax, self.X[self.ringed], self.ringed_as)
         if len(self.mistaken):
-            self._cross_out(ax)
+            self._mark_mistaken(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self._title())
         ax.set(xlim=(self.across[0], self.across[-1]), ylim=(self.up[0], self.up[-1]))
         if is_equal:
             ax.set_aspect("equal")
         legend_below(ax, 2)
-        self._drawn(ax)
-        return self
+        return self._drawn(ax)
 
     def leads(self) -> list[Floats]:
         """By how much every class beats the best other, at every point of the grid."""
@@ -164,7 +163,7 @@ class BoundaryDisplay(Display):
             ax.contour(self.across, self.up, scores, levels=edges, colors=INK, linewidths=1, linestyles="dashed")
         ax.plot([], [], color=INK, linewidth=1, linestyle="dashed", label=self._band_in_words())
 
-    def _cross_out(self, ax: Any) -> None:
+    def _mark_mistaken(self, ax: Any) -> None:
         points = self.X[self.mistaken]
         # White under black: to be seen on dark and on light points.
         ax.scatter(*points.T, marker="x", s=44, c=PAPER, linewidths=3.2, zorder=5)

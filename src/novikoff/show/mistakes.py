@@ -14,9 +14,9 @@ from novikoff.show.style import (
     LIGHT,
     Display,
     axes,
+    hide_frame,
     last_step,
     legend_below,
-    soften,
 )
 
 if TYPE_CHECKING:
@@ -80,10 +80,9 @@ class MistakesDisplay(Display):
         ax.set(xlabel="epoch", ylabel="mistakes", title=title, xlim=(0.4, len(made) + 0.6))
         ax.set_ylim(bottom=0)
         ax.locator_params(axis="x", integer=True)
-        soften(ax)
+        hide_frame(ax)
         legend_below(ax, 3)
-        self._drawn(ax)
-        return self
+        return self._drawn(ax)
 
     def _draw_bound(self, ax: Any, bound: int) -> None:
         label = f"the bound (R/{GAMMA})²"
@@ -100,7 +99,7 @@ class MistakesDisplay(Display):
 
 
 def _check_that_they_belong(model: Any, certificate: "Certificate") -> None:
-    """A bound speaks of one kind of problem: the same labels, bias and space."""
+    """A bound is about one kind of problem: the same labels, bias and space."""
     classes = np.asarray(model.classes_).tolist()
     if sorted(map(str, certificate.classes)) != sorted(map(str, classes)):
         raise ValueError(f"the certificate is about the labels {list(certificate.classes)}, the model about {classes}")

@@ -21,10 +21,10 @@ from novikoff.show.style import (
     MINUS,
     Display,
     Floats,
+    hide_frame,
     legend_below,
     pyplot,
     recorded_mistakes,
-    soften,
 )
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class ProofDisplay(Display):
                 panel.xaxis.set_major_formatter("{x:,g}")
             else:
                 panel.set(xlim=(0, max(end, self.mistakes) * 1.06), ylim=(0, None))
-            soften(panel)
+            hide_frame(panel)
             legend_below(panel, 2 if panel is panels[0] else 1)
         if scale == "log":
             panels[0].set_yscale("log")

@@ -5,13 +5,13 @@ apart. More classes take their colours from cividis, made for that, whose lightn
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 DARK, LIGHT = "#1b4b7f", "#ec9a3c"
-INK, GREY, FAINT, PAPER = "#222222", "#6b6b6b", "#dddddd", "#ffffff"
+INK, GREY, PAPER = "#222222", "#6b6b6b", "#ffffff"
 # Beyond this, axes have no room: matplotlib computes their ends in floats.
 DRAWABLE = 10**150
 MARKERS = "so^DvPX*<>"
@@ -26,8 +26,9 @@ class Display:
     ax_: Any
     figure_: Any
 
-    def _drawn(self, ax: Any) -> None:
+    def _drawn(self, ax: Any) -> Self:
         self.ax_, self.figure_ = ax, ax.figure
+        return self
 
 
 def pyplot() -> Any:
@@ -93,7 +94,7 @@ def halo(text: Any) -> None:
     text.set_path_effects([patheffects.withStroke(linewidth=3, foreground=PAPER)])
 
 
-def soften(ax: Any) -> None:
+def hide_frame(ax: Any) -> None:
     """Axes that leave the stage to the data."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)

@@ -95,8 +95,7 @@ class WeightSpaceDisplay(Display):
         ax.set_aspect("equal")
         ax.set_title(self._title())
         legend_below(ax, 2)
-        self._drawn(ax)
-        return self
+        return self._drawn(ax)
 
     def _draw_constraints(self, ax: Any, far: float) -> None:
         from matplotlib.collections import LineCollection

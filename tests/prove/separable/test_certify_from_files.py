@@ -59,7 +59,7 @@ def with_blocks_of(monkeypatch, rows, memory):
 # -- the law ----------------------------------------------------------------------------------------------------------
 
 
-# Weights that floats cannot hold beside each other: with them a working set went round for ever.
+# Weights that floats cannot hold beside each other: with them a working set went round forever.
 FAR_APART = [
     (np.array([[-1e-300, 1.0], [-1e-300, 1e300], [-1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]), np.array([-1, 1, -1, -1, 1])),
     (

@@ -49,7 +49,7 @@ function stays(model, i, done) {
 function ending(run) {
   if (run.stopped === "NO_MISTAKES") return `<span class="is-good" id="converged">Stopped ${run.ending}.</span> `;
   const endless = ["overlapping", "quasi-separable"].includes(run.certificate?.verdict);
-  return `${endless ? "It would go on for ever. " : ""}Stopped ${run.ending}. `;
+  return `${endless ? "It would go on forever. " : ""}Stopped ${run.ending}. `;
 }
 
 export function sayVerdict(model) {

@@ -30,7 +30,7 @@ def check_certificate(
     claimed = _well_formed(certificate)
     known = None if claimed.table is None else claimed.table.encoding.to_dict()
     if encoding is not None and not same(encoding.to_dict(), known):
-        raise CertificateError("the certificate speaks of numbers from another encoding than the one given")
+        raise CertificateError("the certificate is about numbers from another encoding than the one given")
     try:
         derived = _derived(claimed, X, y)
     except MemoryError as error:
@@ -65,7 +65,7 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
     if y is None:
         raise ValueError("y is missing: a matrix needs its labels; only a reader or batches have their own")
     if claimed.table is not None:
-        raise CertificateError("the certificate speaks of a table; pass its reader, as in check(read(path, label=...))")
+        raise CertificateError("the certificate is about a table; pass its reader, as in check(read(path, label=...))")
     if claimed.kernel is not None:
         space = InFeatureSpace.of(X, y, claimed.kernel, claimed.fit_intercept)
         _check_subject(claimed, space.subject)
@@ -86,18 +86,18 @@ def _records_of(source: Any) -> Iterator[Records]:
     """The records of a table; numbers that somebody has encoded are not the table."""
     for item in source:
         if not isinstance(item, Records):
-            raise CertificateError("the certificate speaks of a table, and numbers were given; pass the table's reader")
+            raise CertificateError("the certificate is about a table, and numbers were given; pass the table's reader")
         yield item
 
 
 def _check_table(claimed: Certificate, source: Any) -> None:
-    """Whether a table is given exactly if the certificate speaks of one, and the same column has the labels."""
+    """Whether a table is given exactly if the certificate is about one, and the same column has the labels."""
     is_table = bool(getattr(source, "is_table", False))
     if is_table and claimed.table is None:
-        raise CertificateError("the certificate speaks of numbers, and does not say how a table becomes these")
+        raise CertificateError("the certificate is about numbers, and does not say how a table becomes these")
     if is_table and claimed.table is not None and source.label != claimed.table.label:
         raise CertificateError(
-            f"the certificate speaks of the labels in {claimed.table.label!r}, but {source.label!r} was read as label"
+            f"the certificate is about the labels in {claimed.table.label!r}, but {source.label!r} was read as label"
         )
 
 

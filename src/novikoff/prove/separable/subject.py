@@ -1,4 +1,4 @@
-"""What a certificate speaks of: which numbers, which labels, which table they come from, and which question was asked.
+"""What a certificate is about: which numbers, which labels, which table they come from, and which question was asked.
 
 All of it is part of the fingerprint. A proof about two of seven columns, or about another column of labels, is a true
 statement about something else; so whoever reads a certificate is told, and nobody can change it afterwards.

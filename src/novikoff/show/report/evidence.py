@@ -95,7 +95,7 @@ def gather(
         picture=None if sketch is None else sketch.finished(classes, model, certificate),
         picture_rows=examples.n_rows,
         is_section=columns is not None and not columns.are_all,
-        **_of_the_run(examples, certificate, mistakes, model),
+        **_run_evidence(examples, certificate, mistakes, model),
     )
 
 
@@ -107,7 +107,7 @@ def named_rows(certificate: Certificate | None) -> tuple[int, ...]:
     return () if proof is None else tuple(dict.fromkeys(proof.rows[:NAMED_ROWS]))
 
 
-def _of_the_run(
+def _run_evidence(
     examples: Examples, certificate: Certificate | None, mistakes: Mistakes | None, model: LinearModel | None
 ) -> dict[str, Any]:
     """The proof along the run, or what is left of it on data that nothing separates, where that is quick."""

@@ -31,7 +31,7 @@ def fit_report(
 ) -> str:
     """The report on a model: an HTML page.
 
-    `evidence` is what `gather` found in the training data, `certificate` speaks of these, and `names` tells what files
+    `evidence` is what `gather` found in the training data, `certificate` is about these, and `names` tells what files
     and columns are called. A certificate that the model brings along is not shown: nobody has proved it here.
     """
     names = names or Names(label=model.parameters.get("label"))

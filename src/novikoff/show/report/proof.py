@@ -11,7 +11,6 @@ from novikoff.engine.words import counted, radius_in_words, whole_at_most
 from novikoff.learn.history import Run
 from novikoff.prove.run.follow import FollowedProof
 from novikoff.prove.separable.certificate import Certificate, Obstruction, Support
-from novikoff.prove.separable.question import Problem
 from novikoff.show.report.charts import Curve, line_chart
 from novikoff.show.report.evidence import Evidence
 from novikoff.show.report.markup import (
@@ -192,28 +191,28 @@ def certificate_section(certificate: Certificate, labels: Mapping[int, Any]) -> 
                 ("fingerprint", element("code", certificate.data_hash)),
             ]
         ),
-        _obstruction(certificate.obstruction, certificate.problem, labels),
-        None if certificate.obstruction is not None else _support(certificate.support, certificate.problem, labels),
+        _proof_rows(certificate, labels),
         _diverging(certificate),
     )
 
 
-def _obstruction(found: Obstruction | None, problem: Problem, labels: Mapping[int, Any]) -> Markup | None:
+def _proof_rows(certificate: Certificate, labels: Mapping[int, Any]) -> Markup | None:
+    """The rows that stand in the way of a separator, or those that fix the margin."""
+    as_points = f"these rows (the first is 0) {certificate.problem.as_points}"
+    found: Obstruction | Support | None = certificate.obstruction or certificate.support
     if found is None:
         return None
-    words = (
-        f"These rows (the first is 0) {problem.as_points}, with the bias folded in if there is one, and with these "
-        f"whole weights, cancel exactly. {problem.contradiction}"
-    )
-    weights = [_whole(weight) for weight in found.weights[:MOST_ROWS]]
-    return joined(
-        [
-            element("h3", "Why nothing separates"),
-            element("p", words),
-            _rows_table(found.rows, weights, found.rivals, labels),
-            left_out(MOST_ROWS, len(found.rows), "rows"),
-        ]
-    )
+    if certificate.obstruction is not None:
+        title, weights = "Why nothing separates", [_whole(weight) for weight in certificate.obstruction.weights]
+        words = (
+            f"T{as_points[1:]}, with the bias folded in if there is one, and with these whole weights, cancel exactly. "
+            f"{certificate.problem.contradiction}"
+        )
+    else:
+        title, weights = "The rows that fix the margin", [f"{weight:.6g}" for weight in found.weights]
+        words = f"No separator has a wider margin than the combination of {as_points}, with these weights, has length."
+    shown = _rows_table(found.rows, weights, found.rivals, labels)
+    return joined([element("h3", title), element("p", words), shown, left_out(MOST_ROWS, len(found.rows), "rows")])
 
 
 def _whole(weight: int) -> str:
@@ -221,30 +220,12 @@ def _whole(weight: int) -> str:
     return f"{weight:,}" if digits <= MOST_DIGITS else f"a number of {digits:,} digits"
 
 
-def _support(found: Support | None, problem: Problem, labels: Mapping[int, Any]) -> Markup | None:
-    if found is None:
-        return None
-    words = (
-        f"No separator has a wider margin than the combination of these rows (the first is 0) {problem.as_points}, "
-        "with these weights, has length."
-    )
-    weights = [f"{weight:.6g}" for weight in found.weights[:MOST_ROWS]]
-    return joined(
-        [
-            element("h3", "The rows that fix the margin"),
-            element("p", words),
-            _rows_table(found.rows, weights, found.rivals, labels),
-            left_out(MOST_ROWS, len(found.rows), "rows"),
-        ]
-    )
-
-
 def _rows_table(
     rows: Sequence[int], weights: Sequence[str], rivals: Sequence[Any] | None, labels: Mapping[int, Any]
 ) -> Markup:
     """Rows with their class and weight; with many classes, against which other."""
     lines = []
-    for place, (row, weight) in enumerate(zip(rows[:MOST_ROWS], weights, strict=True)):
+    for place, (row, weight) in enumerate(zip(rows[:MOST_ROWS], weights[:MOST_ROWS], strict=True)):
         against = [] if rivals is None else [name(rivals[place])]
         lines.append([f"{row:,}", name(labels[row]) if row in labels else "", *against, weight])
     header = ["row", "class", *([] if rivals is None else ["against"]), "weight"]

@@ -1,4 +1,4 @@
-"""The parts of a report that speak of data and of the model: columns, run, picture, weights, confusion."""
+"""The parts of a report that are about the data and the model: columns, run, picture, weights, confusion."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.features.examples import comes_in_batches
-from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.clock import Clock, check_time_limit
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.separable.certificate import Certificate, Divergence, Obstruction, Support, Witnesses
 from novikoff.prove.separable.conclude import Data, InMemory, conclude, off_points, places_of_no_bias
@@ -108,7 +108,7 @@ def certify(
         data, clock = InMemory.of(X, y, fit_intercept), Clock(time_limit)
         question = Question(data.points, data.subject, data.labels)
         found = concluded(data, find_witnesses(question, tolerance, clock, diverging))
-    return _said_if_wide(found, tolerance)
+    return _warned_if_wide(found, tolerance)
 
 
 def concluded(data: Data, found: Witnesses) -> Certificate:
@@ -119,7 +119,7 @@ def concluded(data: Data, found: Witnesses) -> Certificate:
         return conclude(data, replace(found, spans=False, divergences=None))
 
 
-def _said_if_wide(certificate: Certificate, tolerance: float) -> Certificate:
+def _warned_if_wide(certificate: Certificate, tolerance: float) -> Certificate:
     if certificate.verdict is Verdict.SEPARABLE and certificate.margin.lower > 0 and certificate.gap > tolerance:
         warnings.warn(
             f"the bounds of the margin are {certificate.gap:.1e} apart, relatively, and {tolerance:g} was asked for; "
@@ -210,7 +210,7 @@ def _separable(question: Question, answer: Answer, tolerance: float, clock: Cloc
     if nearest is not None and nearest.lower > 0:
         pair = _Pair(as_whole_floats(nearest.separator), nearest.rows, nearest.weights)
     if pair is None or not pair.gap(points) <= tolerance:
-        pair = _exactly(points, answer, clock) or pair
+        pair = _bracketed_exactly(points, answer, clock) or pair
     if pair is None or math.isinf(pair.gap(points)):
         pair = _Pair(list(answer.vector or []), np.zeros(1, dtype=np.int64), np.ones(1))
     everything = np.arange(points.n_points)
@@ -234,7 +234,7 @@ def _signs(
     return divergences(points, weak, face, left, clock) if wanted else None
 
 
-def _exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | None:
+def _bracketed_exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | None:
     """The nearest point in rationals, for data that floats bracket too widely; from where floats ended."""
     nearest, exact, vector = answer.nearest, answer.exact, answer.vector
     if exact is None:
@@ -255,14 +255,14 @@ def _exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | None:
 def _not_separable(question: Question, answer: Answer, clock: Clock, wanted: bool | None) -> Witnesses:
     points = question.points
     assert answer.obstruction is not None
-    beyond = reduce_faces(points, answer.obstruction, clock)
-    order = np.argsort(beyond.obstruction.rows)
-    weights = tuple(beyond.obstruction.weights[place] for place in order)
-    obstruction = Obstruction(*question.named(beyond.obstruction.rows[order], weights))
-    weak = beyond.weak_separator
-    if weak is None or not beyond.settled:
-        return Witnesses(obstruction=obstruction, spans=beyond.settled)
-    signs = _signs(points, list(weak), beyond.obstruction.rows, beyond.left, clock, wanted)
+    reduced = reduce_faces(points, answer.obstruction, clock)
+    order = np.argsort(reduced.obstruction.rows)
+    weights = tuple(reduced.obstruction.weights[place] for place in order)
+    obstruction = Obstruction(*question.named(reduced.obstruction.rows[order], weights))
+    weak = reduced.weak_separator
+    if weak is None or not reduced.settled:
+        return Witnesses(obstruction=obstruction, spans=reduced.settled)
+    signs = _signs(points, list(weak), reduced.obstruction.rows, reduced.left, clock, wanted)
     return Witnesses(obstruction=obstruction, weak_separator=question.vector(weak), divergences=question.signed(signs))
 
 
@@ -278,5 +278,4 @@ def _kernel(form: str | None, gamma: float | None, degree: int | None, coef0: fl
 def _check_parameters(tolerance: float, time_limit: float | None) -> None:
     if not 0 < tolerance < 1:
         raise ValueError(f"tolerance={tolerance!r} must lie between 0 and 1")
-    if time_limit is not None and not time_limit > 0:
-        raise ValueError(f"time_limit={time_limit!r} must be a positive number of seconds, or None")
+    check_time_limit(time_limit)

@@ -17,7 +17,7 @@ PATIENCE = 40.0
 def descend_by_coordinates(source: Source, tolerance: float, clock: Clock | None) -> Search:
     """Epochs of coordinate descent in random order, with a look at the bracket now and then.
 
-    On points that no plane separates the multipliers grow for ever, and fastest on the points that are to blame. So
+    On points that no plane separates the multipliers grow forever, and fastest on the points that are to blame. So
     after some epochs cutting planes try those, and also finish what is nearly finished if few points carry it.
     """
     descent = source.descent()

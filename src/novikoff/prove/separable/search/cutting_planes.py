@@ -87,7 +87,7 @@ def cut(source: Source, tolerance: float, clock: Clock | None, start: Search | N
         before = search
         search = search.with_point(working.support, working.weights, upper)
         if is_nothing:
-            working = _leaner(source, working, clock)
+            working = _without_negligible(source, working, clock)
             upper = source.length(working.support, working.weights)
             carried = replace(search, rows=working.support, weights=working.weights, upper=upper)
             return replace(carried, settled=True), working.rows
@@ -112,7 +112,7 @@ def cut(source: Source, tolerance: float, clock: Clock | None, start: Search | N
     return search, working.rows
 
 
-def _leaner(source: Source, working: Working, clock: Clock | None) -> Working:
+def _without_negligible(source: Source, working: Working, clock: Clock | None) -> Working:
     """Without the points that rounding alone keeps, if the others carry the origin as well."""
     points = working.coordinates.matrix[working.active]
     shares = working.weights * np.linalg.norm(points, axis=1)

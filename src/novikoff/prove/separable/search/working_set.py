@@ -22,7 +22,7 @@ from novikoff.data.examples import Block, Examples
 from novikoff.prove.exact.algebra import null_vectors
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.floats import fraction_root_up, root_down
-from novikoff.prove.separable.certificate import Certificate, Obstruction, Support, Witnesses
+from novikoff.prove.separable.certificate import Certificate, Support, Witnesses
 from novikoff.prove.separable.conclude import InMemory, off_points, on_points
 from novikoff.prove.separable.in_blocks import InBlocks, matrix_of
 from novikoff.prove.separable.kesler import point_numbers
@@ -30,7 +30,7 @@ from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import whole_points
 from novikoff.prove.separable.proofs import lower_square, upper_square
 from novikoff.prove.separable.search.certify import QUICK_TO_SIGN, Question, certify, concluded, find_witnesses
-from novikoff.prove.separable.search.claims import Claims, Direction, Smallest, Some, Worst
+from novikoff.prove.separable.search.claims import Claims, Direction, MostUrgent, SmallestProduct, Subset
 from novikoff.prove.separable.search.faces import LARGEST_COMPLEMENT, Whole
 from novikoff.prove.separable.subject import check_not_rounded, check_width, plain_classes
 
@@ -72,21 +72,21 @@ def _compile(data: InBlocks) -> None:
     certify(matrix_of(rows), labels, fit_intercept=data.fit_intercept)
 
 
-def _sample(data: InBlocks) -> Some:
+def _sample(data: InBlocks) -> Subset:
     """A first working set, from the pass that also surveys the data: an even sample, and a row of every class."""
     n_rows = data.n_rows
     share = data.bytes_per_row * n_rows / MEMORY
     step = 1 if share <= 1 else math.ceil(2 * share)
     chosen = np.union1d(np.arange(0, n_rows, step), data.first_of_each)
-    sample = list[Some]()
+    sample = list[Subset]()
 
     def visit(block: Block) -> None:
         first, last = np.searchsorted(chosen, [block.first, block.first + block.rows.n_rows])
         if first < last:
-            sample.append(Some.of(block, chosen[first:last] - block.first))
+            sample.append(Subset.of(block, chosen[first:last] - block.first))
 
     data.survey(visit)
-    return Some.joined(sample)
+    return Subset.joined(sample)
 
 
 @dataclass
@@ -102,7 +102,7 @@ class _Rounds:
     support: Support | None = None
     upper: Fraction | None = None
 
-    def run(self, working: Some) -> Witnesses:
+    def run(self, working: Subset) -> Witnesses:
         data = self.data
         if len(working) == data.n_rows:
             question = self._question(working)
@@ -120,7 +120,7 @@ class _Rounds:
             found = self._renumbered(found, working)
             if found.vector is None and found.weak_separator is None and not found.spans:
                 break
-            new = self._look(claims, working)
+            new = self._contradicting(claims, working)
             if new is not None:
                 working = self._exchange(working, new, found, claims, points)
             else:
@@ -132,15 +132,16 @@ class _Rounds:
                 break
         return settled or self._unsettled(found)
 
-    def _question(self, working: Some) -> Question:
+    def _question(self, working: Subset) -> Question:
         points = self.data.points(working.rows, working.labels)
         return Question(points, self.data.subject, working.labels)
 
-    def _note_support(self, found: Witnesses, points: Points, working: Some) -> None:
+    def _note_support(self, found: Witnesses, points: Points, working: Subset) -> None:
         """Keep the convex combination that rules out the most margins."""
         if found.support is None:
             return
-        square = upper_square(points, _numbers(found.support, working.labels), found.support.weights)
+        rows, weights, rivals = found.support
+        square = upper_square(points, point_numbers(working.labels, rows, rivals), weights)
         if self.upper is None or square < self.upper:
             self.support, self.upper = self._renumbered(found, working).support, square
 
@@ -164,37 +165,38 @@ class _Rounds:
             return Claims(longest, Direction(plane), root_down(lower) * (1 - self.tolerance / 4), tuple(weak))
         if found.obstruction is None or (found.weak_separator is None and not found.spans):
             return Claims(longest)
-        normals = null_vectors(whole_points(points, _numbers(found.obstruction, labels))[0], points.dimension)
+        numbers = point_numbers(labels, found.obstruction.rows, found.obstruction.rivals)
+        normals = null_vectors(whole_points(points, numbers)[0], points.dimension)
         if found.weak_separator is not None:
             weak = [Direction(list(on_points(subject, found.weak_separator))), *weak]
         return Claims(longest, weak=tuple(weak), normals=tuple(map(Direction, normals)))
 
-    def _look(self, claims: Claims, working: Some) -> Some | None:
+    def _contradicting(self, claims: Claims, working: Subset) -> Subset | None:
         """The rows that contradict the claims, from one pass over all; notes the plane if it separates all."""
         if claims.are_empty:
             return None
         data = self.data
-        worst = Worst(max(1, int(MEMORY / 4 / data.bytes_per_row)))
-        smallest = None if claims.plane is None else Smallest(data, claims.plane)
+        worst = MostUrgent(max(1, int(MEMORY / 4 / data.bytes_per_row)))
+        smallest = None if claims.plane is None else SmallestProduct(data, claims.plane)
         known = set(working.contents())
         for block in data.blocks():
             wrong, urgency = claims.test(data.points(block.rows, block.labels), block, smallest)
             rows = np.flatnonzero(wrong.reshape(block.rows.n_rows, -1).any(axis=1))
             rows = rows[~np.isin(block.first + rows, working.numbers)]
             if len(rows):
-                some = Some.of(block, rows, urgency.reshape(block.rows.n_rows, -1).min(axis=1)[rows])
+                some = Subset.of(block, rows, urgency.reshape(block.rows.n_rows, -1).min(axis=1)[rows])
                 # A copy of a known row tells nothing new, even if floats cannot see that the claim holds for it.
-                if (new := some.unlike(known)) is not None:
+                if (new := some.without(known)) is not None:
                     worst.add(new)
         square = None if smallest is None else smallest.lower_square()
         if claims.plane is not None and square is not None and square > self.lower:
             self.vector, self.lower = claims.plane.whole, square
         return worst.rows()
 
-    def _exchange(self, working: Some, new: Some, found: Witnesses, claims: Claims, points: Points) -> Some:
+    def _exchange(self, working: Subset, new: Subset, found: Witnesses, claims: Claims, points: Points) -> Subset:
         """Add new rows. If there are too many, those leave that are farthest from contradicting the claims.
 
-        Those of the first sample leave before those that contradicted something once, lest they come and go for ever.
+        Those of the first sample leave before those that contradicted something once, lest they come and go forever.
         """
         most = int(MEMORY * 3 / 4 / self.data.bytes_per_row)
         if points.dimension <= LARGEST_COMPLEMENT:  # so that a proof always has room
@@ -204,12 +206,12 @@ class _Rounds:
             named = [part.rows for part in (found.support, found.obstruction) if part is not None]
             pinned = np.isin(working.numbers, np.concatenate([self.data.first_of_each, *map(np.array, named)]))
             order = np.lexsort((urgency, np.isinf(working.urgency), ~pinned))
-            working = working.chosen(np.sort(order[: max(most, int(pinned.sum()))])).different()
-        return Some.joined([working, new])
+            working = working.chosen(np.sort(order[: max(most, int(pinned.sum()))])).without_copies()
+        return Subset.joined([working, new])
 
     # -- certificates -------------------------------------------------------------------------------------------------
 
-    def _renumbered(self, found: Witnesses, working: Some) -> Witnesses:
+    def _renumbered(self, found: Witnesses, working: Subset) -> Witnesses:
         """The witnesses of a working set with the numbers that its rows have among all."""
 
         def part(of: Any) -> Any:
@@ -239,9 +241,3 @@ class _Rounds:
             return Witnesses(support=self.support)
         vector = tuple(off_points(self.data.subject, self.vector))
         return Witnesses(vector=vector, support=self.support, divergences=found.divergences)
-
-
-def _numbers(part: Support | Obstruction, labels: NDArray[Any]) -> Numbers:
-    """Which points of a working set its support or obstruction names."""
-    rows, _, rivals = part
-    return np.array(rows, dtype=np.int64) if rivals is None else point_numbers(labels, rows, rivals)
