@@ -194,6 +194,7 @@ def panel(
             ("learned", wording.weights(document["weights"], run, document["data"]["classes"])),
             ("stopped", wording.ending(run)),
             ("mistakes", run.made),
+            ("returned", run.returned),
             ("errors", run.wrong),
             ("certified", "no; novikoff certify does" if certificate is None else wording.verdict(certificate)),
             ("margin", None if certificate is None else wording.margin(certificate)),
@@ -214,6 +215,8 @@ def _warn_if_it_did_not_converge(output: Output, run: "Run", learning: dict[str,
         complete = run.examples % (run.n_rows or 1) == 0
         when = "after the last complete epoch" if complete else "of that moment, in the middle of an epoch,"
         warn(output, f"interrupted; the weights {when} were saved")
+    elif run.stopped.name == "CYCLE":
+        warn(output, f"it did not converge: {run.stopped.value}; predict with --readout average, which needs none")
     elif asked:
         warn(
             output,

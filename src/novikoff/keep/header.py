@@ -1,7 +1,7 @@
 """What the headers of all learners have in common: parameters, classes, the record of the run, and evidence."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from novikoff.data.strict_json import Fields
 from novikoff.keep.expect import ensure
 from novikoff.keep.parameters import check_parameters
 from novikoff.keep.values import decode, decode_array, encode, encode_array
+from novikoff.learn.cycles import Cycle
 from novikoff.learn.history import Run, Stopped
 from novikoff.learn.model import Model
 
@@ -123,8 +124,17 @@ def decode_classes(header: Fields, least: int = 2) -> NDArray[Any]:
 
 
 def encode_run(run: Run) -> dict[str, Any]:
-    plain = {field.name: encode(_own(getattr(run, field.name))) for field in fields(run) if field.name != "stopped"}
-    return {**plain, "stopped": None if run.stopped is None else run.stopped.name}
+    own = [field.name for field in fields(run) if field.name not in ("stopped", "cycle")]
+    plain = {name: encode(_own(getattr(run, name))) for name in own}
+    return {**plain, "stopped": None if run.stopped is None else run.stopped.name, "cycle": _encode_cycle(run.cycle)}
+
+
+def _encode_cycle(cycle: Cycle | None) -> Any:
+    """The mistakes that cancel; guesses that a file cannot hold are left out with them."""
+    try:
+        return None if cycle is None else encode(_own(astuple(cycle)))
+    except ValueError:
+        return None
 
 
 def _own(value: Any) -> Any:
@@ -138,8 +148,10 @@ def decode_run(header: Fields, kind: type[Run] = Run, *, most_mistakes: int = 1)
     """The record, if it can be one: an example can be so many mistakes."""
     plain = header.part("run")
     names = [field.name for field in fields(kind)]
-    ensure(plain.content.keys() == set(names), "the record of the run has other fields")
-    values = {name: decode(plain.value(name)) for name in names}
+    ensure(plain.content.keys() | set(SINCE) == set(names), "the record of the run has other fields")
+    values = {name: decode(plain.content.get(name)) for name in names}
+    values["epochs"] = len(values["mistakes_per_epoch"]) if values["epochs"] is None else values["epochs"]
+    values["cycle"] = None if values["cycle"] is None else Cycle(*values["cycle"])
     stopped = plain.optional_choice("stopped", tuple(reason.name for reason in Stopped))
     values["stopped"] = None if stopped is None else Stopped[stopped]
     for name, value in values.items():
@@ -151,6 +163,8 @@ def decode_run(header: Fields, kind: type[Run] = Run, *, most_mistakes: int = 1)
     return run
 
 
+# What records did not always have.
+SINCE = ("epochs", "cycle")
 NUMBERS = ("radius", "weights_length", "margin_at_most")
 MAYBE = ("n_rows", "errors")
 LISTS = ("mistakes_per_epoch", "wrong_tokens_per_epoch", "seconds_per_epoch", "held_out_errors")
@@ -161,9 +175,17 @@ def _fits(name: str, value: Any) -> bool:
         return type(value) is float and value >= 0
     if name == "stopped":
         return True
+    if name == "cycle":
+        return value is None or _is_cycle(value)
     if name == "readout":
         return value in ("last", "average", "vote")
     if name in LISTS:
         numbers = float if name.startswith("seconds") else int
         return type(value) is tuple and all(type(part) in (numbers, int) and part >= 0 for part in value)
     return (name in MAYBE and value is None) or (type(value) is int and value >= 0)
+
+
+def _is_cycle(cycle: Cycle) -> bool:
+    numbers = (cycle.since, cycle.until, *cycle.rows, *cycle.times)
+    same = {len(cycle.rows), len(cycle.times), len(cycle.rows if cycle.rivals is None else cycle.rivals)}
+    return len(same) == 1 and all(type(number) is int and number >= 0 for number in numbers)

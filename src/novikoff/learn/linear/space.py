@@ -23,9 +23,11 @@ from novikoff.data.order import POOL, Order, block_order, given_order, random_or
 from novikoff.engine.linear import Rule, binary_epoch, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
+from novikoff.learn.cycles import next_look
 from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, check_choices, put_off_interrupt, run
 from novikoff.learn.history import Readout, Run, Stopped, Tie
 from novikoff.learn.linear.memory import Memory, columns_to_keep, decider
+from novikoff.learn.linear.returning import CountedMistakes
 from novikoff.learn.linear.vote import Ballot, Mistakes
 
 if TYPE_CHECKING:
@@ -93,7 +95,7 @@ def perceptron(
     (3, 'NO_MISTAKES')
     """
     check_choices(readout=readout, tie=tie)
-    limits = Limits(max_epochs, min_margin, time_limit, watch, progress)
+    limits = Limits(max_epochs, min_margin, time_limit, watch, progress, readout)
     examples = _as_examples(X, y, n_classes)
     n_classes, vote = len(examples.classes), readout == "vote"
     if start is None:
@@ -111,7 +113,7 @@ def perceptron(
 
     mistakes = space.logged()
     errors = space.count_errors(readout)
-    record = memory.recorded(readout, stopped, space.epochs.per_epoch(), n_rows=examples.n_rows, errors=errors)
+    record = memory.recorded(readout, stopped, n_rows=examples.n_rows, errors=errors, **space.epochs.recorded())
     return Learned(memory, record, examples.classes, mistakes, examples.encoding, examples.fingerprint)
 
 
@@ -198,6 +200,8 @@ class Coordinates:
         self.epochs = Epochs(self.examples.n_rows)
         self.keep = self.keep or self.history.ballots is not None
         self.began = self.history.examples
+        repeats = self.generator is None and self.max_epochs != 1
+        self.returning = CountedMistakes.of(self.examples, self.history) if repeats else None
 
     def measure(self, block: Block) -> None:
         """Let the longest row of a block count, and refuse numbers that cannot be learned from."""
@@ -249,6 +253,8 @@ class Coordinates:
         n_rows, done = self.examples.n_rows, self.epochs.begun
         few = self.examples.n_blocks == 1 and n_rows <= POOL
         most = min(done + 1, max(1, STEPS_PER_CALL // n_rows)) if few else 1
+        if self.returning is not None:
+            most = min(most, next_look(done, n_rows) - done)
         return most if self.max_epochs is None else min(most, self.max_epochs - done)
 
     def forget_what_came_after(self) -> None:
@@ -285,10 +291,8 @@ class Coordinates:
             else:
                 seen, made = multiclass_epoch(*task, weights, drift, full, rivals)
             self.epochs.count(at[:made], seen)
-            if self.keep and made:
-                where = order.visit[steps][at[:made]]
-                times = memory.examples + at[:made].astype(np.int64)
-                self._note(first + where.astype(np.int64), times, labels[where], rivals[:made])
+            if made and (self.keep or self.returning is not None):
+                self._note(first, order.visit[steps], at[:made], labels, rivals[:made])
             memory.examples += seen
             memory.mistakes += made
             step += seen
@@ -297,7 +301,15 @@ class Coordinates:
                 return reason
         return None
 
-    def _note(self, rows: NDArray[Any], times: NDArray[Any], labels: NDArray[Any], rivals: NDArray[Any]) -> None:
+    def _note(
+        self, first: int, visited: NDArray[Any], at: NDArray[Any], labels: NDArray[Any], rivals: NDArray[Any]
+    ) -> None:
+        rows = first + visited[at].astype(np.int64)
+        if self.returning is not None:
+            self.returning.count(rows, rivals)
+        if not self.keep:
+            return
+        labels, times = labels[visited[at]], self.history.examples + at.astype(np.int64)
         if not len(rivals):  # two classes, labelled -1 and +1: each is the other's rival
             labels, rivals = (labels + 1) // 2, (1 - labels) // 2
         self.parts.append(Mistakes(*(column.astype(np.int64) for column in (rows, times, labels, rivals))))

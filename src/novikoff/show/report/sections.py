@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from novikoff.engine.words import counted, label_in_words, radius_in_words
 from novikoff.features.encode import Encoding
-from novikoff.learn.history import NO_WEIGHTS, READOUT_WORDS, Run, Stopped
+from novikoff.learn.history import NO_WEIGHTS, READOUT_WORDS, Run
 from novikoff.learn.linear.model import LinearModel
 from novikoff.prove.separable.question import Problem
 from novikoff.show.report.charts import Bar, Curve, bar_chart, column_chart, line_chart, scatter
@@ -73,6 +73,7 @@ def run_section(model: LinearModel) -> Markup:
             [
                 ("stopped", run.ending),
                 ("mistakes", run.made),
+                ("returned", run.returned),
                 ("errors", run.wrong),
                 ("longest example", typeset(radius_in_words(run.radius))),
                 ("sum of the mistakes", f"‖w‖ = {run.weights_length:.6g}"),
@@ -87,13 +88,13 @@ def _epochs(run: Run) -> Markup | None:
     made = run.mistakes_per_epoch
     if not made:
         return None
-    says = f"Mistakes of each of {counted(len(made), 'epoch')}"
+    says = f"Mistakes of each of {'the first ' if run.epochs > len(made) else ''}{counted(len(made), 'epoch')}"
     if len(made) <= MOST_EPOCH_COLUMNS:
         chart = column_chart(made, x_name="epoch", y_name="mistakes", says=says)
     else:
         curve = Curve("mistakes in the epoch", np.arange(1.0, len(made) + 1), np.array(made, dtype=np.float64), "blue")
         chart = line_chart([curve], x_name="epoch", y_name="mistakes", says=says)
-    end = "The last epoch made none: " if run.stopped is Stopped.NO_MISTAKES else ""
+    end = "The last epoch made none: " if made[-1] == 0 else ""
     return figure(chart, f"{end or ''}{'its weights have every training row on its side.' if end else f'{says}.'}")
 
 
