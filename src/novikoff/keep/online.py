@@ -20,6 +20,7 @@ def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
     labels = list(model._places)
     header = {
         "learner": LEARNER,
+        **({"format": 2} if model.waited else {}),
         "parameters": encode_parameters({name: getattr(model, name) for name in ("readout", "fit_intercept", "tie")}),
         "classes": encode(labels, "the labels"),
         "feature_names": None,
@@ -33,6 +34,7 @@ def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
             "doubt": float(model._doubt),
             "classes_are_fixed": model.classes_are_fixed,
             "has_one_width": model._width > 0,
+            **({"waited": model.waited} if model.waited else {}),
         },
     }
     arrays: Arrays = {}
@@ -67,6 +69,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Onl
     model.examples, model.mistakes = state.whole("examples"), state.whole("mistakes")
     ensure(model.mistakes <= model.examples, "there are more mistakes than examples")
     model._longest, model._doubt = state.number("longest", least=0.0), state.number("doubt", least=0.0)
+    model.waited = state.whole("waited") if state.present("waited") else 0
     model.classes_are_fixed = state.flag("classes_are_fixed")
     if state.flag("has_one_width"):
         _stand_in_a_row(model)
