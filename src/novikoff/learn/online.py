@@ -11,6 +11,7 @@ and mistakes are judged as served.
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from itertools import chain
 from math import fsum, hypot
 from operator import itemgetter, mul
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -91,6 +92,7 @@ class OnlinePerceptron(History):
         _check_choices(readout, tie)
         self.readout, self.fit_intercept, self.tie = readout, fit_intercept, tie
         self.examples = self.mistakes = 0
+        self.rival: Any = None  # of more than two classes, the one that the last mistake was taken from
         self.waited = 0  # the mistakes between predicting and learning, summed over the mistakes judged as served
         # One dictionary for two classes (or fewer, so far), one a class for more. The sum of the weights after each
         # example is examples x weights - drift: drift adds every mistake times the examples that went before it.
@@ -215,6 +217,7 @@ class OnlinePerceptron(History):
         if mistake:
             rival = served.second if y == served.first else served.first
             two = len(self._classes) == 2
+            self.rival = None if two else rival
             for place, sign in [(0, self._signs[y])] if two else [(self._places[y], 1.0), (self._places[rival], -1.0)]:
                 self._make_weights(place, example)
                 self._add(place, example, sign)
@@ -226,6 +229,10 @@ class OnlinePerceptron(History):
     def classes(self) -> tuple[Any, ...]:
         """The labels known so far: sorted, or in order of appearance if they cannot be sorted."""
         return self._classes
+
+    def feature_names(self) -> list[Any]:
+        """The features that have a weight, be it 0, in order of appearance."""
+        return [name for name in dict.fromkeys(chain(*self._weights)) if name is not Intercept]
 
     @property
     def radius(self) -> float:
@@ -331,6 +338,7 @@ class OnlinePerceptron(History):
         lost_at_a_tie = self.tie == "mistake" or rival < right
         mistake = scores[rival] >= scores[right] if lost_at_a_tie else scores[rival] > scores[right]
         if mistake:
+            self.rival = self._classes[rival]
             for place, sign in ((right, 1.0), (rival, -1.0)):
                 self._make_weights(place, example)
                 self._add(place, example, sign)
