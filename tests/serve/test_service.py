@@ -255,7 +255,7 @@ async def aged(folder, clock):
     for _ in range(3):
         await caller.learn(UP, DOWN)
         clock.now += 40 * DAY
-        service._snapshot_soon(service.models.loaded["m"])
+        service.save_all()
         while service._snapshots:
             await asyncio.sleep(0.001)
     return service, caller

@@ -26,7 +26,7 @@ from novikoff.serve.store import Key, Store
 from novikoff.serve.why import why
 from novikoff.serve.writer import Writer, end_process
 
-DAY = 86400.0
+DAY, HOUR = 86400.0, 3600.0
 MOST_CHALLENGERS = 8
 WORTH_A_SNAPSHOT = 1000  # events that a later start need not fold again
 
@@ -63,16 +63,20 @@ class Service:
         self.ready = False
         self.requests: Counter[tuple[str, str, int]] = Counter()  # route, method, status
         self._snapshots: set[Model] = set()
+        self._housekeeper: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Make the models of their logs; then the service is ready."""
         await self.models.open()
         self.writer.start()
+        self._housekeeper = asyncio.create_task(self._keep_house())
         self.ready = True
 
     async def stop(self) -> None:
         """Answer what was accepted, save what a later start would have to fold again, and close the store."""
         self.ready = False
+        if self._housekeeper is not None:
+            self._housekeeper.cancel()
         for model in list(self.models.loaded.values()):
             if model.state.seq - model.saved >= WORTH_A_SNAPSHOT:
                 self._snapshot_soon(model)
@@ -80,6 +84,18 @@ class Service:
             self.writer.submit(jobs.Flush(next(iter(self.models.touched))), own=True)
         await self.writer.stop()
         self.store.close()
+
+    async def _keep_house(self) -> None:
+        """Where the log is kept for some days only, take snapshots now and then: nothing is trimmed without."""
+        while self.options.keep_log is not None:
+            await asyncio.sleep(HOUR)
+            self.save_all()
+
+    def save_all(self) -> None:
+        """Take a snapshot of every model in memory that has learned since its last."""
+        for model in list(self.models.loaded.values()):
+            if model.state.seq > model.saved:
+                self._snapshot_soon(model)
 
     def _after_commit(self) -> None:
         for model in self.models.touched:
