@@ -59,7 +59,7 @@ class Taken(msgspec.Struct):
 
 
 class Kept(msgspec.Struct):
-    """The snapshots, the newest first, and the first event of the log that is still there."""
+    """The snapshots, the newest first."""
 
     snapshots: list[Taken]
 
