@@ -5,8 +5,17 @@ import asyncio
 import pytest
 
 from novikoff.serve.files import to_file
+from novikoff.serve.sqlite import SqliteStore
 from novikoff.serve.store import StoreError
 from tests.serve.serving import DAY, DOWN, UP, Caller, Clock, refused, run, serving, started, tamper
+
+
+def test_every_commit_is_synced_and_the_file_is_held_alone(folder):
+    store = SqliteStore(folder)
+    asked = ("journal_mode", "synchronous", "locking_mode")
+    found = [store.connection.execute(f"PRAGMA {name}").fetchone()[0] for name in asked]
+    assert found == ["wal", 2, "exclusive"]
+    store.close()
 
 
 def test_a_damaged_newest_snapshot_is_passed_over(folder):
