@@ -22,7 +22,8 @@ def served_lab() -> Iterator[str]:
     """The address of a lab, served in a thread."""
     import uvicorn
 
-    from novikoff.lab.server import address_of, listen, make_app
+    from novikoff.lab.server import make_app
+    from novikoff.web import address_of, listen
 
     listener = listen()
     server = uvicorn.Server(uvicorn.Config(make_app(), log_level="error", ws="none", lifespan="off"))

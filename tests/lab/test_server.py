@@ -9,7 +9,8 @@ pytest.importorskip("starlette", reason="the lab needs the extra novikoff[lab]")
 
 import httpx
 
-from novikoff.lab.server import ANSWERS, MOST_BYTES, address_of, listen
+from novikoff.lab.server import ANSWERS, MOST_BYTES
+from novikoff.web import address_of, listen
 from tests.lab.browser import served_lab
 
 STATE = {"points": [[1, 0, 1], [-1, 0, -1]]}
