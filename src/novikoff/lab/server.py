@@ -14,7 +14,7 @@ from novikoff.lab.script import as_csv, as_script
 from novikoff.lab.state import MOST_POINTS, MOST_STEPS, State, StateError, parse_state
 from novikoff.lab.table import describe_table, points_of_table
 from novikoff.lab.trace import moment_as_json, run_as_json
-from novikoff.web import Guard, problem
+from novikoff.web import SHARED, Guard, problem
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -36,6 +36,7 @@ def make_app() -> "Starlette":
     routes = [
         Route("/api/scenes", _scenes),
         *(Route(f"/api/{name}", _answering(answer), methods=["POST"]) for name, answer in ANSWERS.items()),
+        Mount("/shared", StaticFiles(directory=SHARED)),
         Mount("/", StaticFiles(directory=PAGE, html=True)),
     ]
     handlers: Any = {HTTPException: _http_error, StateError: _state_error, ValueError: _refused}
