@@ -82,13 +82,28 @@ def serve(listener: socket.socket, app: Any) -> None:
 
 
 def _protocol() -> Any:
-    """uvicorn's protocol, which closes a connection whose headers do not come to an end."""
+    """uvicorn's protocol, which closes a connection whose headers do not come to an end.
+
+    The application sees the connection, so that a stream can be dropped, and can end before the server does.
+    """
     if importlib.util.find_spec("httptools") is None:
         return "auto"
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+    from novikoff.serve.http import CONNECTION
+
     class Impatient(HttpToolsProtocol):
         late: Any = None
+        before_end: Any = None
+
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            self.scope["extensions"] = {CONNECTION: self}
+
+        def shutdown(self) -> None:
+            super().shutdown()
+            if self.before_end is not None:
+                self.before_end()
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
