@@ -13,7 +13,7 @@ from typing import Any
 
 ADDRESS = "127.0.0.1"
 SHARED = Path(__file__).with_name("page")  # what the pages have in common
-OWN_NAMES = (ADDRESS, "localhost")
+OWN_NAMES = (ADDRESS, "localhost", "[::1]")
 
 HEADERS = {
     "Content-Security-Policy": (

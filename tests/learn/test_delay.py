@@ -8,40 +8,11 @@ from hypothesis import strategies as st
 
 from novikoff.keep.models import load, save
 from novikoff.learn.online import OnlinePerceptron, Served
+from tests.late import NAMES, as_example, late_streams, product, rounds, squares
 
 laws = settings(deadline=None, max_examples=100)
 
-NAMES = "abc"
-VECTORS = st.tuples(*[st.integers(-4, 4)] * len(NAMES))
 TIES = st.sampled_from(["mistake", "predict"])
-
-
-def product(u, x):
-    return sum(a * b for a, b in zip(u, x, strict=True))
-
-
-def as_example(x):
-    return dict(zip(NAMES, x, strict=True))
-
-
-@st.composite
-def late_streams(draw, n_classes):
-    """Weights that separate, points with labels, and for each the round at which its label comes."""
-    W = draw(st.lists(VECTORS, min_size=n_classes, max_size=n_classes, unique=True))
-    points = []
-    for x in draw(st.lists(VECTORS, max_size=40)):
-        best, next_best = sorted((product(w, x) for w in W), reverse=True)[:2]
-        if best > next_best:
-            points.append((x, [product(w, x) for w in W].index(best)))
-    delays = draw(st.lists(st.integers(0, 12), min_size=len(points), max_size=len(points)))
-    return W, points, delays
-
-
-def rounds(points, delays):
-    """What happens, in order: an example is served, or its label comes."""
-    events = [(i, 0, i) for i in range(len(points))] + [(i + delay, 1, i) for i, delay in enumerate(delays)]
-    for _, comes, i in sorted(events):
-        yield bool(comes), i, *points[i]
 
 
 def play(points, delays, n_classes, judge, tie):
@@ -96,17 +67,9 @@ def test_mistakes_never_exceed_the_bound_of_their_judge(data, n_classes, tie, ju
     W, points, delays = data.draw(late_streams(n_classes))
     model = play(points, delays, n_classes, judge, tie)
     k, waited = model.mistakes, model.waited
-    R_square = max((product(x, x) for x, _ in points), default=0)
-    if n_classes == 2:
-        u, step = [a - b for a, b in zip(W[1], W[0], strict=True)], R_square
-        margin = min((abs(product(u, x)) for x, _ in points), default=1)
-        u_square = product(u, u)
-    else:
-        step, u_square = 2 * R_square, sum(product(w, w) for w in W)
-        leads = (product(W[y], x) - product(w, x) for x, y in points for c, w in enumerate(W) if c != y)
-        margin = min(leads, default=1)
+    step, margin_square, u_square = squares(W, points)
     assert waited == 0 or judge == "served"
-    assert k * k * margin**2 <= (k + 2 * waited) * step * u_square
+    assert k * k * margin_square <= (k + 2 * waited) * step * u_square
     assert sum(w * w for weights in model._weights for w in weights.values()) <= step * (k + 2 * waited)
 
 

@@ -9,7 +9,8 @@ import tempfile
 from pathlib import Path
 
 from tests.browser import Watched, chromium
-from tests.serve.browser import fill, served_page
+from tests.serve.listening import listening
+from tests.serve.showcase import fill
 
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "pictures" / "serve.png"
 SIZES = {"400": (400, 800), "900": (900, 900), "1600": (1600, 1000)}
@@ -33,7 +34,7 @@ def photograph(watched, path):
 
 
 def main(folder):
-    with tempfile.TemporaryDirectory() as store, served_page(store) as address, chromium() as browser:
+    with tempfile.TemporaryDirectory() as store, listening(store) as (address, _), chromium() as browser:
         fill(address)
         if folder is None:
             photograph(opened(browser, address, (1440, 900), "light"), PICTURE)

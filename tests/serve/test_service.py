@@ -217,6 +217,13 @@ def test_why_speaks_of_the_moment_of_the_answer_whatever_came_after(folder):
             await caller.challenge(Challenge("second"))
             await caller.promote("second")
             assert await caller.why(said["id"]) == before
+            by_second = await caller.predict({"a": 2.0})
+            of_second = await caller.why(by_second["id"])
+            await caller.roll_back(1)
+            await caller.challenge(Challenge("third", Settings(readout="last", fit_intercept=False)))
+            await caller.promote("third")
+            await caller.learn(DOWN)
+            assert await caller.why(by_second["id"]) == of_second
             assert sorted(past.seq for past in before.past) == [1, 2]
 
     run(test())
@@ -255,7 +262,7 @@ async def aged(folder, clock):
     for _ in range(3):
         await caller.learn(UP, DOWN)
         clock.now += 40 * DAY
-        service._snapshot_soon(service.models.loaded["m"])
+        service.save_all()
         while service._snapshots:
             await asyncio.sleep(0.001)
     return service, caller

@@ -5,6 +5,7 @@ import contextlib
 import json
 import socket
 import tempfile
+import time
 
 import httpx
 import pytest
@@ -12,14 +13,15 @@ import pytest
 from novikoff.serve import watch
 from novikoff.serve.messages import Changes
 from novikoff.serve.watch import MOST_MESSAGES, Watcher
-from tests.serve.browser import create, post, served_service
+from tests.serve.listening import listening
+from tests.serve.showcase import create, post
 
 EXAMPLE = {"x": {"a": 1}, "y": "up"}
 
 
 @contextlib.contextmanager
 def served():
-    with tempfile.TemporaryDirectory() as folder, served_service(folder) as (address, service):
+    with tempfile.TemporaryDirectory() as folder, listening(folder) as (address, service):
         yield address, service
 
 
@@ -72,7 +74,7 @@ def test_who_goes_is_forgotten():
             next_message(lines)
             assert len(service.watchers) == 1
         while len(service.watchers):
-            pass
+            time.sleep(0.01)
 
 
 def test_too_many_watchers_are_refused(monkeypatch):

@@ -5,6 +5,7 @@ import tempfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from novikoff.serve import snapshots
 from novikoff.serve.events import Challenge, Settings
 from novikoff.serve.files import to_file
 from tests.serve.serving import Caller, killed, run, started
@@ -39,16 +40,23 @@ class Oracle:
 @given(SETTINGS, st.lists(STEPS, max_size=25))
 def test_the_model_is_the_fold_of_the_events_on_its_path(chosen, steps):
     with tempfile.TemporaryDirectory() as folder:
-        run(play(folder, chosen, steps))
+        run(play(folder, chosen, steps, "arrival"))
 
 
-async def play(folder, chosen, steps):
+@settings(deadline=None, max_examples=40)
+@given(SETTINGS, st.lists(STEPS, max_size=25))
+def test_a_kill_changes_nothing_where_labels_are_judged_as_served(chosen, steps):
+    chosen = Settings(chosen.readout, chosen.tie, chosen.fit_intercept, ["u", "v", "w"])
+    with tempfile.TemporaryDirectory() as folder:
+        run(play(folder, chosen, [*steps, ("kill", None)], "served"))
+
+
+async def play(folder, chosen, steps, judge):
     oracle = Oracle(chosen)
     service = await started(folder)
     caller = Caller(service)
-    await caller.create(
-        readout=chosen.readout, tie=chosen.tie, fit_intercept=chosen.fit_intercept, classes=chosen.classes
-    )
+    how = {"readout": chosen.readout, "tie": chosen.tie, "fit_intercept": chosen.fit_intercept}
+    await caller.create(**how, classes=chosen.classes, judge=judge)
     for what, how in steps:
         model, challenger = oracle.states[-1]
         if what == "learn":
@@ -58,7 +66,8 @@ async def play(folder, chosen, steps):
             assert answer["seq"] == len(oracle.states) - 1
         elif what == "predict":
             answer = await caller.predict(how)
-            assert answer["label"] == learner_after(*model).predict_one(how)
+            if judge == "arrival":
+                assert answer["label"] == learner_after(*model).predict_one(how)
             oracle.waiting.append((answer["id"], how))
         elif what == "reveal" and oracle.waiting:
             name, x = oracle.waiting.pop(0)
@@ -77,18 +86,22 @@ async def play(folder, chosen, steps):
             oracle.add(challenger if what == "promote" else model, None)
         elif what == "snapshot":
             await caller.snapshot()
-        elif what in ("kill", "stop"):
-            await (killed(service) if what == "kill" else service.stop())
-            service = await started(folder)
-            caller = Caller(service)
-        elif what == "evict":
-            service.models.evict(caller.service.models.loaded["m"])
-            await service.models.use("m")
-        assert to_file(caller.state.learner) == to_file(learner_after(*oracle.states[-1][0])), what
+        elif what in ("kill", "stop", "evict"):
+            before, _ = snapshots.take(caller.state)
+            if what == "evict":
+                service.models.evict(service.models.loaded["m"])
+                service.models.release(await service.models.use("m"))
+            else:
+                await (killed(service) if what == "kill" else service.stop())
+                service = await started(folder)
+                caller = Caller(service)
+            assert snapshots.take(caller.state)[0] == before
+        if judge == "arrival":
+            assert to_file(caller.state.learner) == to_file(learner_after(*oracle.states[-1][0])), what
     await killed(service)
     service = await started(folder)
     caller = Caller(service)
-    for seq, ((how, examples), _) in enumerate(oracle.states):
+    for seq, ((how, examples), _) in enumerate(oracle.states if judge == "arrival" else ()):
         assert await caller.file(seq) == to_file(learner_after(how, examples)), seq
     assert service.writer.on_failure.errors == []
     await service.stop()

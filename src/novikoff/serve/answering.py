@@ -76,7 +76,7 @@ def record(state: State, waiting: int, margin: float | None) -> messages.Record:
         drift=messages.DriftReport(WINDOW, drift.examples, drift.mistakes, drift.expected, drift.alarms),
         challengers=[
             messages.Comparison(
-                *(name, rival.line.settings, rival.since, rival.examples, rival.wrong, rival.model_wrong),
+                *(name, rival.line.settings, rival.line.number, rival.examples, rival.wrong, rival.model_wrong),
                 mistakes=rival.line.learner.mistakes,
             )
             for name, rival in state.challengers.items()

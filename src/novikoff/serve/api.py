@@ -213,7 +213,11 @@ async def infer_model(call: Call, model: Model) -> Reply:
 
 
 _TOP = Query("top", "how many to show", {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20})
-_MARGIN = Query("margin", "the margin of which to state the bound; without it, the largest that is not ruled out", {"type": "number", "exclusiveMinimum": 0})
+_MARGIN = Query(
+    "margin",
+    "the margin of which to state the bound; without it, the largest that is not ruled out",
+    {"type": "number", "exclusiveMinimum": 0},
+)
 _SEQ = Query("seq", "the event after which", {"type": "integer", "minimum": 0, "maximum": 2**53})
 _OF = "/v1/models/{model}"
 

@@ -12,7 +12,7 @@ import msgspec
 from novikoff.learn.history import Tie
 from novikoff.learn.online import Served
 
-Label = str | int | float | bool
+Label = str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] | float | bool
 Features = dict[str, float | str | bool]
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z", description="1 to 64 letters")]
 Judge = Literal["arrival", "served"]

@@ -61,7 +61,7 @@ class Mistake(NamedTuple):
 
 
 class Line:
-    """A learner on its way through the stream. `number` is its own among the lines of a model."""
+    """A learner on its way through the stream. `number` is the event with which it came; that of the first is 0."""
 
     def __init__(
         self, number: int, settings: Settings, learner: OnlinePerceptron, counts: Counts | None = None
@@ -117,16 +117,16 @@ class Line:
 class Rival:
     """A challenger, and how it and the model did on the examples since it came: each predicts before it learns."""
 
-    def __init__(self, line: Line, since: int, wrong: int = 0, model_wrong: int = 0, examples: int = 0) -> None:
-        self.line, self.since = line, since
+    def __init__(self, line: Line, wrong: int = 0, model_wrong: int = 0, examples: int = 0) -> None:
+        self.line = line
         self.wrong, self.model_wrong, self.examples = wrong, model_wrong, examples
 
 
 class State:
     """A model after the event `seq`."""
 
-    def __init__(self, seq: int, line: Line, challengers: dict[str, Rival], path: Path, lines: int) -> None:
-        self.seq, self.line, self.challengers, self.path, self.lines = seq, line, challengers, path, lines
+    def __init__(self, seq: int, line: Line, challengers: dict[str, Rival], path: Path) -> None:
+        self.seq, self.line, self.challengers, self.path = seq, line, challengers, path
 
     @property
     def learner(self) -> OnlinePerceptron:
@@ -139,7 +139,7 @@ class State:
 def start(row: Row) -> State:
     """The model of the first event of a log."""
     (settings,) = events.decode("create", row.body)
-    return State(0, new_line(0, settings), {}, Path(), 1)
+    return State(0, new_line(0, settings), {}, Path())
 
 
 def new_line(number: int, settings: Settings) -> Line:
@@ -205,8 +205,7 @@ def _compare(state: State, x: Mapping[str, Any], y: Label) -> None:
 
 def _challenge(state: State, seq: int, content: list[events.Challenge]) -> list[bool]:
     (challenge,) = content
-    state.challengers[challenge.name] = Rival(new_line(state.lines, challenge.settings), seq)
-    state.lines += 1
+    state.challengers[challenge.name] = Rival(new_line(seq, challenge.settings))
     return []
 
 

@@ -19,6 +19,14 @@ MOST_LINES = 10_000
 SECONDS_TO_SEND = 30.0
 LONGEST_KEY = 200
 
+# Of the headers that keep a page to itself, those that matter where there is none; a page needs the others, too.
+OWN_HEADERS = [
+    (name, value)
+    for name, value in RAW_HEADERS
+    if name in (b"x-content-type-options", b"cache-control", b"cross-origin-resource-policy")
+]
+PAGE_HEADERS = tuple(header for header in RAW_HEADERS if header not in OWN_HEADERS)
+
 JSON, NDJSON, EVENTS = b"application/json", b"application/x-ndjson", b"text/event-stream"
 CONNECTION = "novikoff.connection"  # the extension of ASGI by which a stream can be ended from this side
 
@@ -163,7 +171,7 @@ async def send_reply(send: Any, reply: Reply) -> None:
         (b"content-type", reply.kind),
         (b"content-length", str(len(reply.body)).encode()),
         *reply.headers,
-        *RAW_HEADERS,
+        *OWN_HEADERS,
     ]
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": reply.body})
@@ -186,7 +194,7 @@ async def send_stream(call: Call, send: Any, reply: Reply, watcher: Watcher) -> 
 
 
 async def _send_messages(send: Any, reply: Reply, watcher: Watcher) -> None:
-    headers = [(b"content-type", reply.kind), *RAW_HEADERS]
+    headers = [(b"content-type", reply.kind), *OWN_HEADERS]
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     while (message := await watcher.messages.get()) is not None:
         await send({"type": "http.response.body", "body": message, "more_body": True})

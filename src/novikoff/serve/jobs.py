@@ -236,8 +236,8 @@ class TakeSnapshot(Job):
         asked = self.asked or any(old.asked for old in known if old.seq == self.snapshot.seq)
         store.add_snapshot(number, self.snapshot._replace(asked=asked), self.content)
         found = [snapshot for snapshot in store.snapshots(number) if self.model.state.path.has(snapshot.seq)]
-        for old in found[NEWEST:]:
-            if not old.asked:
+        for old in store.snapshots(number):
+            if not old.asked and old not in found[:NEWEST]:
                 store.delete_snapshot(number, old.seq)
         if self.keep_log is not None and len(found) >= NEWEST:
             self._trim(store, found[NEWEST - 1], now - self.keep_log)

@@ -108,15 +108,17 @@ class Models:
 
     async def _load(self, name: str) -> Model:
         try:
-            number = self.numbers[name]
-            state = await asyncio.to_thread(state_at, self.store, number, self.heads[name])
-            with self.store.lock:
-                found = self.store.snapshots(number)
-            model = self.add(Model(number, name, state, found[0].seq if found else 0))
+            model = self.add(await asyncio.to_thread(self._from_store, name, self.numbers[name], self.heads[name]))
             self.touched.add(model)
             return model
         finally:
             self._loading.pop(name, None)
+
+    def _from_store(self, name: str, number: int, head: int) -> Model:
+        state = state_at(self.store, number, head)
+        with self.store.lock:
+            found = self.store.snapshots(number)
+        return Model(number, name, state, found[0].seq if found else 0)
 
     def add(self, model: Model) -> Model:
         """Let a model in, as the one that was used last."""

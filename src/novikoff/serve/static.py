@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from novikoff.serve.http import Call, Reply
+from novikoff.serve.http import PAGE_HEADERS, Call, Reply
 from novikoff.web import SHARED
 
 PAGE = Path(__file__).with_name("page")
@@ -23,7 +23,7 @@ def files() -> dict[str, Callable[[Call], Awaitable[Reply]]]:
 
 
 def _answering(file: Path) -> Callable[[Call], Awaitable[Reply]]:
-    reply = Reply(file.read_bytes(), kind=KINDS[file.suffix])
+    reply = Reply(file.read_bytes(), kind=KINDS[file.suffix], headers=PAGE_HEADERS)
 
     async def answer(call: Call) -> Reply:
         return reply

@@ -26,7 +26,7 @@ class Watcher:
 
     def __init__(self) -> None:
         self.messages: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_MESSAGES)
-        self.drop: Callable[[], None] = lambda: None
+        self.drop: Callable[[], object] = lambda: None
 
     def tell(self, message: bytes | None) -> None:
         """Let it know; None is the end."""

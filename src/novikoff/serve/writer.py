@@ -9,6 +9,7 @@ import asyncio
 import os
 import sys
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,7 @@ from novikoff.serve.jobs import Job
 from novikoff.serve.models import Afterthought, Models
 from novikoff.serve.refused import RefusedError
 from novikoff.serve.replay import encode_mistakes
-from novikoff.serve.store import Store
+from novikoff.serve.store import Store, StoreError
 
 MOST_EVENTS = 1024
 LINGER = 0.002
@@ -29,6 +30,8 @@ EXIT_CODE = 74  # EX_IOERR
 
 def end_process(error: BaseException) -> None:
     """End the process at once, so that nothing is acknowledged that may be lost."""
+    if not isinstance(error, StoreError):
+        traceback.print_exception(error)
     print(f"novikoff: {error}; nothing more can be promised, so the service ends", file=sys.stderr, flush=True)  # noqa: T201
     os._exit(EXIT_CODE)
 
