@@ -23,7 +23,7 @@ def create(address, name, **settings):
 
 
 def mails(draw, number, drifted=False):
-    """Mails that are clearly to be read now or later; when the world has changed, customers matter and the boss less."""
+    """Mails that are clearly to be read now or later. Then the world changes: customers matter, and the boss less."""
     while number:
         sender = draw.choice(["boss", "customer", "newsletter", "colleague", "robot"])
         x = {"from": sender, "links": draw.randrange(12), "pages": draw.randrange(1, 5), "replies": draw.randrange(4)}

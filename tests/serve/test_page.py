@@ -4,6 +4,7 @@ import json
 import os
 import re
 import tempfile
+import time
 
 import pytest
 
@@ -269,6 +270,24 @@ def test_a_lost_connection_comes_back_by_itself(browser, folder):
         page.says("#connection", "live")
         page.shows("examples", 1)
         page.close(but="ERR_")
+
+
+def test_a_tab_that_nobody_looks_at_does_not_watch(browser, folder):
+    look = (
+        "hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true }); "
+        "document.dispatchEvent(new Event('visibilitychange')); }"
+    )
+    with listening(folder) as (address, service):
+        create(address, "m")
+        page = Page.opened(browser, address)
+        page.page.evaluate(look, True)
+        page.says("#connection", "paused")
+        while len(service.watchers):
+            time.sleep(0.01)
+        post(address, "m/learn", {"x": {"a": 1}, "y": "up"})
+        page.page.evaluate(look, False)
+        page.shows("examples", 1)
+        page.close()
 
 
 def test_the_keyboard_reaches_everything_and_everything_has_a_name(browser, filled):

@@ -39,9 +39,13 @@ async function read(answer) {
   return reply;
 }
 
-/** What changes, message by message, until the connection ends or falls silent. EventSource could not send a token. */
+/**
+ * What changes, message by message, until the connection ends or falls silent, or nobody looks: a browser has few
+ * connections for all tabs together. EventSource could not send a token.
+ */
 export async function* changes() {
   const silence = new AbortController();
+  document.addEventListener("visibilitychange", () => document.hidden && silence.abort(), { signal: silence.signal });
   let timer = 0;
   const heard = () => {
     clearTimeout(timer);

@@ -3,7 +3,7 @@
 import { Problem, changes, keepToken } from "./api.js";
 import { at } from "./node.js";
 
-const WORDS = { connecting: "connecting", live: "live", lost: "no connection, trying again", token: "waiting for the token" };
+const WORDS = { connecting: "connecting", live: "live", lost: "no connection, trying again", token: "waiting for the token", paused: "paused" };
 const [SHORTEST, LONGEST] = [500, 10_000]; // milliseconds between attempts
 
 /** Tell `onChanges` what changes, for ever; `isFirst` is said of the message that has all models. */
@@ -11,11 +11,12 @@ export async function follow(onChanges) {
   let wait = SHORTEST;
   for (;;) {
     let isFirst = true;
+    if (document.hidden) await toBeSeen();
     try {
       for await (const message of changes()) {
         say("live");
         wait = SHORTEST;
-        onChanges(message, isFirst);
+        queueMicrotask(onChanges.bind(null, message, isFirst)); // its errors are not the connection's
         isFirst = false;
       }
       say("lost");
@@ -26,7 +27,7 @@ export async function follow(onChanges) {
       }
       say("lost", problem instanceof Problem && problem.status ? problem.message : null);
     }
-    await pause(wait);
+    if (!document.hidden) await pause(wait);
     wait = Math.min(2 * wait, LONGEST);
   }
 }
@@ -35,6 +36,11 @@ function say(state, more = null) {
   const words = more === null ? WORDS[state] : `${WORDS[state]}: ${more}`;
   if (at("connection").textContent !== words) at("connection").textContent = words;
   at("connection").dataset.state = state;
+}
+
+function toBeSeen() {
+  say("paused");
+  return new Promise((resume) => { document.addEventListener("visibilitychange", resume, { once: true }); });
 }
 
 /** Wait, but not when the network or the reader comes back. */

@@ -61,7 +61,7 @@ let stale = false;
 function refresh() {
   stale = true;
   delete document.body.dataset.ready;
-  if (!document.hidden) asking ??= askAgain().finally(() => { asking = null; });
+  asking ??= askAgain().finally(() => { asking = null; });
 }
 
 async function askAgain() {
@@ -137,5 +137,4 @@ at("margin").addEventListener("blur", draw);
 at("margin-slider").addEventListener("input", ({ target }) => slideMargin(Number(target.value)));
 new ResizeObserver(draw).observe(at("model"));
 window.addEventListener("hashchange", select);
-document.addEventListener("visibilitychange", () => { if (stale) refresh(); });
 follow(onChanges);
