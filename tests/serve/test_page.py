@@ -188,7 +188,8 @@ def test_the_box_says_what_the_model_answers_and_why(browser, filled, words):
         ('{"a": 1', "This is not JSON"),
         ("a=1 a=2", "a is given twice"),
         ("a=", "a= has no value"),
-        ('{"a": null}', "null"),
+        ('{"a": null}', "a must be a number"),
+        ("[1, 2]", "is not a list"),
         ("a=1e300", "scale it down"),
     ],
 )
@@ -244,7 +245,7 @@ def test_the_token_is_asked_for_once_and_kept_for_the_tab(browser, folder):
         page.page.wait_for_selector("#token-dialog[open]")
         page.page.keyboard.type("wrong-wrong-wrong-wrong")
         page.page.keyboard.press("Enter")
-        page.says("#token-problem", "That was not it")
+        page.says("#token-problem", "not the token")
         page.page.keyboard.type(TOKEN)
         page.page.keyboard.press("Enter")
         page.says("#connection", "live")

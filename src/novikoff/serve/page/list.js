@@ -7,13 +7,18 @@ const RECENT = 1024; // examples for which an alarm is news
 
 const rows = new Map();
 
+/** The names, as a person sorts them: 2 before 10. */
+export function inOrder(models) {
+  return [...models.keys()].sort(new Intl.Collator("en", { numeric: true }).compare);
+}
+
 export function showModels(models, selected) {
   for (const [name, row] of rows) {
     if (models.has(name)) continue;
     row.remove();
     rows.delete(name);
   }
-  const names = [...models.keys()].sort();
+  const names = inOrder(models);
   names.forEach((name, place) => {
     if (!rows.has(name)) rows.set(name, makeRow(name));
     const row = rows.get(name);

@@ -22,7 +22,7 @@ export async function follow(onChanges) {
       say("lost");
     } catch (problem) {
       if (problem instanceof Problem && problem.status === 401) {
-        await askForToken(problem.message);
+        await askForToken();
         continue;
       }
       say("lost", problem instanceof Problem && problem.status ? problem.message : null);
@@ -54,10 +54,10 @@ function pause(milliseconds) {
 
 let asked = false;
 
-function askForToken(message) {
+function askForToken() {
   const [dialog, input] = [at("token-dialog"), at("token")];
   say("token");
-  at("token-problem").textContent = asked ? `That was not it: ${message}.` : "";
+  at("token-problem").textContent = asked ? "That is not the token of this service." : "";
   asked = true;
   input.value = "";
   dialog.showModal();

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { showChallengers, showDrift, showSnapshots } from "./beside.js";
-import { showModels } from "./list.js";
+import { inOrder, showModels } from "./list.js";
 import { follow } from "./live.js";
 import { at } from "./node.js";
 import { showRecord } from "./record.js";
@@ -35,7 +35,7 @@ function onChanges({ models, gone }, isFirst) {
 function select() {
   if (!page.isTold) return;
   const named = nameInAddress();
-  const name = named ?? [...page.models.keys()].sort()[0] ?? null;
+  const name = named ?? inOrder(page.models)[0] ?? null;
   if (name !== page.selected) {
     Object.assign(page, { selected: name, shown: null, margin: null });
     forgetClass();

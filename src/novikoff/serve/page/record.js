@@ -25,7 +25,7 @@ function describeClasses(classes) {
 
 function showFigures(about, { examples, mistakes, revealed, wrong, waiting, delay }) {
   const share = (part, all) => (all ? `${written((100 * part) / all, 0, 3)} %` : null);
-  const late = delay.longest ? `they came ${written(delay.mean, 0, 3)} mistakes late` : null;
+  const late = delay.longest ? `on average ${written(delay.mean, 0, 3)} mistakes late` : null;
   at("figures").replaceChildren(
     figure("examples", examples, "examples learned", `${number(about.features, "feature")}`),
     figure("mistakes", mistakes, "mistakes", share(mistakes, examples)),

@@ -11,12 +11,21 @@ const WORD = /([^\s=]+)(?:=(?:"([^"]*)"|(\S*)))?/g;
 export function parse(words) {
   const trimmed = words.trim();
   if (!trimmed) throw new Error("Write an example first.");
-  if (!trimmed.startsWith("{")) return fromWords(trimmed);
+  return /^[{[]/.test(trimmed) ? fromJson(trimmed) : fromWords(trimmed);
+}
+
+function fromJson(words) {
+  let example;
   try {
-    return JSON.parse(trimmed);
+    example = JSON.parse(words);
   } catch (error) {
     throw new Error(`This is not JSON: ${error.message}.`);
   }
+  if (Array.isArray(example)) throw new Error("An example has names, such as {\"links\": 3}, and is not a list.");
+  for (const [name, value] of Object.entries(example)) {
+    if (!["number", "string", "boolean"].includes(typeof value)) throw new Error(`${name} must be a number, a text, true or false.`);
+  }
+  return example;
 }
 
 function fromWords(words) {
