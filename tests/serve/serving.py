@@ -3,11 +3,15 @@
 import asyncio
 import contextlib
 import json
+import sqlite3
+
+import pytest
 
 from novikoff.serve import messages
 from novikoff.serve.events import Example, Settings
+from novikoff.serve.refused import RefusedError
 from novikoff.serve.service import Options, Service
-from novikoff.serve.sqlite import SqliteStore
+from novikoff.serve.sqlite import FILE, SqliteStore
 
 
 class Clock:
@@ -122,3 +126,22 @@ class Caller:
     @property
     def state(self):
         return self.service.models.loaded[self.name].state
+
+
+DAY = 86400.0
+UP, DOWN = ({"a": 1.0}, "up"), ({"a": -1.0}, "down")
+
+
+async def refused(status, answer, match):
+    """What is said when something is refused, which it must be, with this status."""
+    with pytest.raises(RefusedError, match=match) as error:
+        await answer
+    assert error.value.status == status
+    return error.value
+
+
+def tamper(folder, *statements):
+    """Change the store behind the back of the service."""
+    with contextlib.closing(sqlite3.connect(folder / FILE)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)

@@ -55,6 +55,8 @@ def test_predict_reveal_learn(client, model):
     assert client.post(f"{model}/reveal", json={"id": said["id"], "label": "down"}).json()["mistakes"] == 1
     record = client.get(f"{model}/record", params={"margin": 0.5}).json()
     assert (record["revealed"], record["wrong"], record["bound"]["margin"]) == (1, 1, 0.5)
+    beyond = client.get(f"{model}/record", params={"margin": 1e-200}).json()["bound"]
+    assert (beyond["on_arrival"], beyond["as_served"]) == (None, None)
     assert client.get(f"{model}/why/{said['id']}").json()["label"] == "up"
     weights = client.get(f"{model}/weights", params={"top": 1}).json()["classes"][0]["weights"]
     assert [weight["feature"] for weight in weights] == ["colour=red"]

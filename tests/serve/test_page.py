@@ -130,6 +130,7 @@ def test_what_is_learned_is_shown_without_a_reload(browser, address):
         post(address, "live/learn", {"x": {"a": 1}, "y": "up" if number % 2 else "down"})
         page.shows("examples", number)
     assert page.number("mistakes") == record_of(address, "live")["mistakes"]
+    page.says("#evidence", "The mistakes so far")
     said = post(address, "live/predict", {"x": {"a": 1}, "remember": True})
     page.shows("waiting", 1)
     page.says("#list a", "1 awaited")
@@ -151,6 +152,8 @@ def test_a_reader_chooses_the_margin(browser, filled):
         page.shows("bound", record_of(filled, "mails", margin=margin)["bound"]["holds_for_this_model"])
     page.page.fill("#margin", repr(2 * most))
     page.says("#evidence.ruled-out", "No weights have that margin")
+    page.page.fill("#margin", "1e-200")
+    page.says("#evidence", "says nothing")
     page.page.fill("#margin", "-1")
     page.says("#margin-problem", "must be a positive number")
     page.page.fill("#margin", "")

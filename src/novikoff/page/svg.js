@@ -76,7 +76,7 @@ export function drawAxis(svg, most, place, low, name) {
   const [left] = place([0, 0]);
   const [right] = place([most, 0]);
   svg.append(element("line", { x1: left, x2: right, y1: low, y2: low, class: "axis" }));
-  for (let k = step; k <= most * 0.88; k += step) {
+  for (let k = step; k <= most * 0.82; k += step) {
     svg.append(element("text", { x: place([k, 0])[0], y: low + 17, class: "coordinate", "text-anchor": "middle" }, k.toLocaleString("en")));
   }
   svg.append(text(name, right, low + 18, "soft", "end"));

@@ -22,29 +22,16 @@ from novikoff.serve.tally import Curve, Drift
 _PAIR = attrgetter("x", "y")
 
 
-class Delays(msgspec.Struct):
-    """How late labels came, in mistakes that were learned meanwhile: over the mistakes, of which the theorem speaks."""
-
-    mistakes: int = 0
-    waited: int = 0
-    longest: int = 0
-
-    @property
-    def mean(self) -> float:
-        return self.waited / self.mistakes if self.mistakes else 0.0
-
-    def add(self, waited: int) -> None:
-        self.mistakes += 1
-        self.waited += waited
-        self.longest = max(self.longest, waited)
-
-
 class Counts(msgspec.Struct):
-    """What is counted besides what the learner itself counts: labels revealed, wrong answers among them, delays."""
+    """What is counted besides what the learner itself counts: labels revealed, and wrong answers among them.
+
+    A mistake waits for its label while others are learned; `waited` is the sum of how many those were.
+    """
 
     revealed: int = 0
     wrong: int = 0
-    delays: Delays = msgspec.field(default_factory=Delays)
+    waited: int = 0
+    longest_wait: int = 0
     curve: Curve = msgspec.field(default_factory=Curve)
     drift: Drift = msgspec.field(default_factory=Drift)
 
@@ -100,7 +87,9 @@ class Line:
             flag = learner.learn_one(said.x, y)
         if flag:
             self.mistakes.append(Mistake(seq, before, self._rival(y)))
-            self.counts.delays.add(made - said.mistakes if here else 0)
+            waited = made - said.mistakes if here else 0
+            self.counts.waited += waited
+            self.counts.longest_wait = max(self.counts.longest_wait, waited)
         self._count(seq, [flag])
         return flag
 

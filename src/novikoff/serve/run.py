@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SECONDS_FOR_HEADERS = 30.0
-SECONDS_TO_END = 20
+SECONDS_TO_END = 10
 
 
 def check_installed() -> None:

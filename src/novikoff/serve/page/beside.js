@@ -1,7 +1,7 @@
 // What stands beside a model: drift, challengers, snapshots.
 
 import { written } from "./shared/svg.js";
-import { at, node, number, whole } from "./node.js";
+import { READOUTS, at, node, number, whole } from "./node.js";
 
 const MOST = 6; // alarms or snapshots that are listed
 
@@ -32,7 +32,7 @@ function challenger({ name, settings, since, examples, wrong, model_wrong: model
   const ahead = modelWrong - wrong;
   const verdict = ahead === 0 ? "level" : ahead > 0 ? `${whole(ahead)} fewer wrong` : `${whole(-ahead)} more wrong`;
   const most = Math.max(wrong, modelWrong, 1);
-  const kind = `${settings.readout === "last" ? "last weights" : "average"}${settings.fit_intercept ? "" : ", no intercept"}`;
+  const kind = `${READOUTS[settings.readout]}${settings.fit_intercept ? "" : ", no intercept"}`;
   return node("div", { class: "challenger" },
     node("p", {}, node("b", {}, name), node("em", { class: ahead > 0 ? "better" : null }, verdict), node("small", {}, `${kind}, since event ${whole(since)}`)),
     compared("challenger", wrong, most, examples), compared("model", modelWrong, most, examples));

@@ -6,7 +6,7 @@ import { at } from "./node.js";
 const WORDS = { connecting: "connecting", live: "live", lost: "no connection, trying again", token: "waiting for the token", paused: "paused" };
 const [SHORTEST, LONGEST] = [500, 10_000]; // milliseconds between attempts
 
-/** Tell `onChanges` what changes, for ever; `isFirst` is said of the message that has all models. */
+/** Tell `onChanges` what changes, again and again; `isFirst` is said of the message that has all models. */
 export async function follow(onChanges) {
   let wait = SHORTEST;
   for (;;) {

@@ -11,6 +11,8 @@ export function node(name, attributes = {}, ...children) {
   return made;
 }
 
+export const READOUTS = { last: "the last weights", average: "the averaged weights" };
+
 /** A letter of the mathematics. */
 export const letter = (words) => node("i", {}, words);
 

@@ -5,7 +5,7 @@ import { showChallengers, showDrift, showSnapshots } from "./beside.js";
 import { inOrder, showModels } from "./list.js";
 import { follow } from "./live.js";
 import { at } from "./node.js";
-import { showRecord } from "./record.js";
+import { TINY, showRecord } from "./record.js";
 import { written } from "./shared/svg.js";
 import { followTheme } from "./shared/theme.js";
 import { clearTryBox, makeTryBox, suggest } from "./try.js";
@@ -104,8 +104,9 @@ function draw() {
 // -- the margin that the reader chooses -------------------------------------------------------------------------------
 
 function showMargin({ bound, margin_at_most: most }) {
-  at("margin-row").hidden = !bound;
-  if (!bound) return;
+  const isNamed = bound !== null && most >= TINY;
+  at("margin-row").hidden = !isNamed;
+  if (!isNamed) return;
   if (document.activeElement !== at("margin")) at("margin").value = written(bound.margin, 1).replace("−", "-").replaceAll(",", "");
   const share = page.margin === null ? 1 : 1 + Math.log10(page.margin / most) / DECADES;
   if (document.activeElement !== at("margin-slider")) at("margin-slider").value = Math.round(100 * share);

@@ -1,10 +1,10 @@
 // What happened to a model, and what it proves: figures, and mistakes over time under the bound.
 
 import { drawAxis, element, niceStep, pathData, sheet, text, written } from "./shared/svg.js";
-import { at, letter, node, number, whole } from "./node.js";
+import { READOUTS, at, letter, node, number, whole } from "./node.js";
 
-const READOUTS = { last: "last weights", average: "average of all weights" };
 const MOST_CLASSES = 6;
+export const TINY = 1e-290; // a margin that is nothing but rounding
 
 export function showRecord(about, record) {
   at("name").textContent = about.name;
@@ -40,9 +40,11 @@ function figure(name, value, words, more) {
 
 function sayClaim(about, { mistakes, examples, judge, delay, bound, margin_at_most: most, radius, weights_length: length }) {
   const k = number(mistakes, "mistake");
-  if (!bound) {
+  if (bound?.holds_for_this_model === undefined || bound.holds_for_this_model === null) {
     at("claim").replaceChildren(examples ? `${k} in ${number(examples, "example")}.` : "Nothing has been learned yet.");
-    at("evidence").replaceChildren(most === 0 ? "The mistakes add up to nothing: no weights separate this stream." : "");
+    at("evidence").className = "";
+    at("evidence").replaceChildren(!mistakes ? "" : most < TINY ? "The mistakes so far cancel: no weights separate this stream with a margin worth naming."
+      : "For this margin the bound is beyond 2⁶³, and says nothing.");
     return;
   }
   const left = bound.holds_for_this_model - mistakes;
@@ -65,7 +67,7 @@ function drawCurve({ curve, examples, mistakes, bound, drift }) {
   const { width, height } = sheet(svg);
   if (!width) return;
   const points = [[0, 0], ...curve.mistakes.map((value, i) => [curve.stride * (i + 1), value]), [examples, mistakes]];
-  const limit = bound && !bound.ruled_out ? bound.holds_for_this_model : Infinity;
+  const limit = bound?.ruled_out ? Infinity : bound?.holds_for_this_model ?? Infinity;
   const isSeen = limit <= Math.max(3 * mistakes, 12);
   const most = Math.max(examples, 10);
   const highest = isSeen ? Math.max(limit, mistakes) * 1.15 : Math.max(mistakes * 1.3, 4);
