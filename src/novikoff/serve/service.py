@@ -20,7 +20,7 @@ from novikoff.serve.clock import Clock
 from novikoff.serve.events import Example, Row, Settings
 from novikoff.serve.files import settled, to_file
 from novikoff.serve.jobs import Token
-from novikoff.serve.models import Model, Models, figures_of
+from novikoff.serve.models import Model, Models
 from novikoff.serve.refused import RefusedError
 from novikoff.serve.replay import TrimmedError, state_at
 from novikoff.serve.store import Key, Store
@@ -62,7 +62,7 @@ class Service:
         self.models = Models(store, self.options.most_models)
         self.writer = Writer(store, self.models, self.clock, on_failure)
         self.writer.after_commit = self._after_commit
-        self.watchers = Watchers(self.news)
+        self.watchers = Watchers(self.models, self._waiting)
         self.ready = False
         self.requests: Counter[tuple[str, str, int]] = Counter()  # route, method, status
         self._snapshots: set[Model] = set()
@@ -201,20 +201,6 @@ class Service:
     async def record(self, model: Model, margin: float | None) -> messages.Record:
         waiting = await asyncio.to_thread(self._waiting, model.number)
         return answering.record(model.state, waiting, margin)
-
-    async def news(self, names: set[str] | None) -> messages.Changes:
-        """How the models of these names are, or all models, for those who watch."""
-        there = self.models.numbers
-        found = sorted(there if names is None else names & there.keys())
-        gone = sorted((names or set()) - there.keys())
-        return await asyncio.to_thread(lambda: messages.Changes([self._brief(name) for name in found], gone))
-
-    def _brief(self, name: str) -> messages.Brief:
-        model, number = self.models.loaded.get(name), self.models.numbers.get(name)
-        figures = self.models.figures.get(name) if model is None else figures_of(model.state)
-        if figures is None or number is None:
-            return messages.Brief(name, None)
-        return messages.Brief(name, {**figures, "waiting": self._waiting(number)})
 
     def _waiting(self, number: int) -> int:
         with self.store.lock:

@@ -7,10 +7,11 @@ in a short queue; one that does not read is dropped, not waited for.
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 
 from novikoff.serve.events import ENCODER
-from novikoff.serve.messages import Changes
+from novikoff.serve.messages import Brief, Changes
+from novikoff.serve.models import Models, figures_of
 from novikoff.serve.refused import RefusedError
 
 MOST_WATCHERS = 64
@@ -37,10 +38,10 @@ class Watcher:
 
 
 class Watchers:
-    """All who watch. `news` says how the models of these names are now; without names, all of them."""
+    """All who watch these models. `waiting` says how many labels are waited for, of the model with a number."""
 
-    def __init__(self, news: Callable[[set[str] | None], Awaitable[Changes]]) -> None:
-        self._news = news
+    def __init__(self, models: Models, waiting: Callable[[int], int]) -> None:
+        self._models, self._waiting = models, waiting
         self._old: set[Watcher] = set()
         self._new: set[Watcher] = set()  # they have to be told of all models
         self._changed: set[str] = set()
@@ -93,6 +94,20 @@ class Watchers:
                 everything = _event(await self._news(None))
                 self._tell(new & self._old, everything)
             await asyncio.sleep(max(GAP, (time.monotonic() - started) / SHARE))
+
+    async def _news(self, names: set[str] | None) -> Changes:
+        """How the models of these names are now; without names, all of them."""
+        there = self._models.numbers
+        found = sorted(there if names is None else names & there.keys())
+        gone = sorted((names or set()) - there.keys())
+        return await asyncio.to_thread(lambda: Changes([self._brief(name) for name in found], gone))
+
+    def _brief(self, name: str) -> Brief:
+        model, number = self._models.loaded.get(name), self._models.numbers.get(name)
+        figures = self._models.figures.get(name) if model is None else figures_of(model.state)
+        if figures is None or number is None:
+            return Brief(name, None)
+        return Brief(name, {**figures, "waiting": self._waiting(number)})
 
     @staticmethod
     def _tell(watchers: set[Watcher], message: bytes) -> None:
