@@ -27,6 +27,7 @@ HEAVY = "[name for name in ('numpy', 'scipy.sparse', 'numba', 'sklearn', 'river'
         ("from novikoff import OnlinePerceptron, predict_reveal_learn", []),
         ("from novikoff import Run, Stopped", []),
         ("from novikoff import StructuredPerceptron", []),
+        ("from novikoff.serve import Client", []),
         ("from novikoff import load, save", ["numpy"]),
         ("from novikoff import follow_proof, margins, radius, mistake_bound, Separator", ["numpy"]),
     ],

@@ -15,6 +15,7 @@ COMMANDS = {
         "novikoff.cli.inspect:inspect", "Show what is in a model file: weights by name, the run, the proof."
     ),
     "online": Lazy("novikoff.cli.online:online", "Predict, reveal, learn: one example a line, over a pipe."),
+    "serve": Lazy("novikoff.cli.serve:serve", "Predict, reveal, learn, as a service that loses nothing."),
     "tag": Lazy("novikoff.cli.tag:tag", "Label sequences: train, run and score taggers on CoNLL files."),
     "lp": Lazy("novikoff.cli.lp:lp", "Solve a linear program by the perceptron, with proof."),
     "lab": Lazy("novikoff.cli.lab:lab", "See the perceptron learn, with its proof, on a page in the browser."),

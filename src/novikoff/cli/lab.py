@@ -22,7 +22,8 @@ def lab(port: int | None, browser: bool, output: Output) -> None:
     """
     from novikoff.cli import documents
     from novikoff.cli.render import answer
-    from novikoff.lab.server import address_of, check_installed, listen, serve
+    from novikoff.lab.server import check_installed, serve
+    from novikoff.web import address_of, listen
 
     check_installed()
     listener = listen(port or 0)

@@ -40,21 +40,34 @@ Example = dict[str, Any]
     "--model",
     type=click.Path(),
     metavar="FILE",
-    help="The model: it is gone on with if the file is there, and saved to it.",
+    help="The model: it is gone on with if the file is there, and saved to it. With --server, its name there.",
 )
+@click.option(
+    "--server", metavar="URL", help="Learn with a model of a service (novikoff serve) instead of one in here."
+)
+@click.option("--token-file", type=click.Path(), metavar="FILE", help="A file with the token of the service.")
 @options.number("--save-every", options.AT_LEAST_ONE, "N", "How many lines to learn between two saves.", 1000)
 @options.readout("average", "last")
 @options.tie
 @options.fit_intercept
 @options.answering
-def online(label: str, form: str, model: str | None, save_every: int, output: Output, **parameters: Any) -> int:
+def online(
+    label: str,
+    form: str,
+    model: str | None,
+    server: str | None,
+    token_file: str | None,
+    save_every: int,
+    output: Output,
+    **parameters: Any,
+) -> int:
     """Predict, reveal, learn: read one example a line, answer each with a line at once.
 
     The answer has the prediction, made before the label was looked at, and the wrong predictions so far, with a tab
     between. The model is saved every N lines, and at the end, also after Ctrl-C and when the process is told to end.
     """
-    target = None if model is None else Path(model)
-    learner = _learner(target, parameters)
+    target = None if model is None or server is not None else Path(model)
+    learner = _learner(target, parameters) if server is None else Remote(server, model, token_file, parameters)
     parse = _json_parser(label) if form == "json" else _csv_parser(label)
     session = Session(learner, target, save_every, output)
     before = signal.signal(signal.SIGTERM, _end)
@@ -76,11 +89,32 @@ def _end(number: int, frame: Any) -> None:
     raise SystemExit
 
 
+class Remote:
+    """A model of a service, as a learner. What is learned is safe there."""
+
+    def __init__(self, server: str, model: str | None, token_file: str | None, parameters: dict[str, Any]) -> None:
+        from novikoff.serve.client import Client
+        from novikoff.serve.run import read_token
+
+        if model is None:
+            raise click.UsageError("--server needs --model, the name of the model there")
+        self.client = Client(server, model, token=None if token_file is None else read_token(token_file))
+        self.examples: int = self.client.create(**parameters)["examples"]
+
+    def predict_one(self, x: Example) -> Any:
+        return self.client.predict(x).label
+
+    def learn_one(self, x: Example, y: Any) -> bool:
+        learned = self.client.learn(x, y)
+        self.examples += 1
+        return learned.mistakes > 0
+
+
 @dataclass
 class Session:
     """A learner at work: its mistakes so far, and where it is saved."""
 
-    learner: "OnlinePerceptron"
+    learner: "OnlinePerceptron | Remote"
     target: Path | None
     save_every: int
     output: Output
@@ -115,9 +149,9 @@ class Session:
         click.echo(line)  # flushes
 
     def save(self) -> None:
-        from novikoff.keep.models import save
-
         if self.target is not None:
+            from novikoff.keep.models import save
+
             save(self.learner, self.target)
 
 

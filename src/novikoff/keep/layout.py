@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from novikoff.data import strict_json
 from novikoff.data.whole_file import WholeFile
 
-# The newest format. A file has the oldest that can say what it says: 2 also has averages before they are divided.
+# The newest format. A file has the oldest that can say what it says: 2 also has averages before they are divided,
+# and delays.
 FORMAT = 2
 KEY = "novikoff"
 

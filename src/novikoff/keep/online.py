@@ -19,6 +19,7 @@ def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
     state = model.to_state()
     header = {
         "learner": LEARNER,
+        **({"format": 2} if state.waited else {}),
         "parameters": encode_parameters({name: getattr(model, name) for name in ("readout", "fit_intercept", "tie")}),
         "classes": encode(list(state.labels), "the labels"),
         "feature_names": None,
@@ -32,6 +33,7 @@ def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
             "doubt": float(state.doubt),
             "classes_are_fixed": state.classes_are_fixed,
             "has_one_width": state.has_one_width,
+            **({"waited": state.waited} if state.waited else {}),
         },
     }
     arrays: Arrays = {}
@@ -64,6 +66,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Onl
         doubt=plain.number("doubt", least=0.0),
         classes_are_fixed=plain.flag("classes_are_fixed"),
         has_one_width=plain.flag("has_one_width"),
+        waited=plain.whole("waited") if plain.present("waited") else 0,
     )
     ensure(state.mistakes <= state.examples, "there are more mistakes than examples")
     one_row = len(state.weights) == 1 and len(state.weights[0]) > 2

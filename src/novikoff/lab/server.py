@@ -1,8 +1,6 @@
 """The lab's server: a page, and a small JSON API behind which the library does the mathematics.
 
-It listens on the loopback address only. A page of another site cannot use it: foreign `Host` and `Origin` headers are
-refused (so no name that resolves to 127.0.0.1 helps), requests must be JSON, and nothing on the page comes from
-elsewhere. Whatever goes wrong is said in one shape: {"error": {"message": ..., "field": ...}}.
+It listens on the loopback address only, and answers nobody but its own page (`novikoff.web`). Requests must be JSON.
 """
 
 import socket
@@ -17,6 +15,7 @@ from novikoff.lab.state import MOST_POINTS, MOST_STEPS, State, StateError, parse
 from novikoff.lab.table import describe_table, points_of_table
 from novikoff.lab.trace import moment_as_json, run_as_json
 from novikoff.learn.history import READOUT_WORDS
+from novikoff.web import SHARED, Guard, problem
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -24,21 +23,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 PAGE = Path(__file__).with_name("page")
-ADDRESS = "127.0.0.1"
-OWN_NAMES = (ADDRESS, "localhost")
 MOST_BYTES = 2_000_000
-
-HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
 
 
 def make_app() -> "Starlette":
@@ -52,11 +37,12 @@ def make_app() -> "Starlette":
     routes = [
         Route("/api/scenes", _scenes),
         *(Route(f"/api/{name}", _answering(answer), methods=["POST"]) for name, answer in ANSWERS.items()),
+        Mount("/shared", StaticFiles(directory=SHARED)),
         Mount("/", StaticFiles(directory=PAGE, html=True)),
     ]
     handlers: Any = {HTTPException: _http_error, StateError: _state_error, ValueError: _refused}
     handlers |= dict.fromkeys((ArithmeticError, RecursionError, MemoryError), _too_much)
-    return Starlette(routes=routes, middleware=[Middleware(Guard)], exception_handlers=handlers)
+    return Starlette(routes=routes, middleware=[Middleware(Guard, who="the lab")], exception_handlers=handlers)
 
 
 # -- what is asked, and what is answered ------------------------------------------------------------------------------
@@ -127,13 +113,13 @@ async def _document(request: "Request") -> Any:
         raise HTTPException(400, f"the request cannot be read: {error}") from None
 
 
-# -- errors and headers -----------------------------------------------------------------------------------------------
+# -- errors -----------------------------------------------------------------------------------------------------------
 
 
 def _problem(status: int, message: str, field: str | None = None) -> "Response":
-    from starlette.responses import JSONResponse
+    from starlette.responses import Response
 
-    return JSONResponse({"error": {"message": message, "field": field}}, status_code=status, headers=HEADERS)
+    return Response(problem(message, field), status, media_type="application/json")
 
 
 def _http_error(request: "Request", error: Any) -> "Response":
@@ -154,37 +140,6 @@ def _too_much(request: "Request", error: Any) -> "Response":
     return _problem(422, f"this is more than the lab can work with ({type(error).__name__}); use smaller numbers")
 
 
-class Guard:
-    """Refuses what does not come from the lab's own page, and adds the headers that keep the page to itself."""
-
-    def __init__(self, app: Any) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        host, origin = headers.get("host", ""), headers.get("origin")
-        if host.rpartition(":")[0] not in OWN_NAMES and host not in OWN_NAMES:
-            await _problem(403, f"the lab answers to {ADDRESS} only, not to {host!r}")(scope, receive, send)
-        elif origin is not None and origin != f"http://{host}":
-            await _problem(403, f"the lab answers its own page only, not {origin!r}")(scope, receive, send)
-        else:
-            await self.app(scope, receive, _with_headers(send))
-
-
-def _with_headers(send: Any) -> Any:
-    async def wrapped(message: Any) -> None:
-        if message["type"] == "http.response.start":
-            own = {name.lower().encode(): value.encode() for name, value in HEADERS.items()}
-            kept = [(name, value) for name, value in message["headers"] if name.lower() not in own]
-            message = {**message, "headers": [*kept, *own.items()]}
-        await send(message)
-
-    return wrapped
-
-
 # -- serving ----------------------------------------------------------------------------------------------------------
 
 
@@ -198,25 +153,6 @@ def check_installed() -> None:
         raise ImportError(
             f"the lab needs Starlette and uvicorn, and {missing.name} is not installed; {how}"
         ) from missing
-
-
-def listen(port: int = 0) -> socket.socket:
-    """A socket on the loopback address; port 0 is any free one."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((ADDRESS, port))
-    except OSError as error:
-        listener.close()
-        raise OSError(
-            f"port {port} is taken or not allowed ({error.strerror}); leave --port out for a free one"
-        ) from None
-    listener.listen(64)
-    return listener
-
-
-def address_of(listener: socket.socket) -> str:
-    return f"http://{ADDRESS}:{listener.getsockname()[1]}/"
 
 
 def serve(listener: socket.socket) -> None:

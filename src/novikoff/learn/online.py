@@ -5,12 +5,14 @@ labels is needed to begin with: one that was never seen before is no event.
 
 *Order.* A mapping has no columns, so no order of features may matter. The score is the correctly rounded sum of its
 products (`math.fsum`). The quick loops add in the order given and trust a sign only beyond their own rounding error,
-for which the theorem has the bound: after k mistakes ||w|| <= sqrt(k) R.
+for which the theorem has the bound: after k mistakes ||w|| <= sqrt(k) R, or sqrt(k + 2 sum tau) R if labels come late
+and mistakes are judged as served.
 """
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from math import fsum, hypot
 from operator import itemgetter, mul
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,6 +22,7 @@ from novikoff.engine.rounding import UNIT_ROUNDOFF, up
 from novikoff.features.names import Intercept, as_numbers
 from novikoff.learn.epochs import put_off_interrupt
 from novikoff.learn.history import History, Readout, Run, Tie
+from novikoff.learn.model import NamedWeight, heaviest_first
 
 if TYPE_CHECKING:
     from novikoff.learn.river import RiverPerceptron
@@ -35,7 +38,8 @@ class OnlineState:
 
     There is one vector of weights for two labels (or fewer, so far), one a label for more, and as many of drift: the
     sum of the weights after each example is examples x weights - drift. `longest` is without the constant, and beyond
-    `doubt` no order of its sum can change the sign of a score.
+    `doubt` no order of its sum can change the sign of a score. `waited` is the sum of the delays of mistakes that were
+    judged as served.
     """
 
     labels: tuple[Hashable, ...]
@@ -47,6 +51,20 @@ class OnlineState:
     doubt: float
     classes_are_fixed: bool
     has_one_width: bool
+    waited: int = 0
+
+
+class Served(NamedTuple):
+    """What the last weights said of an example when it was predicted, kept until its label comes.
+
+    `first` is the best label and `second` the next. `sure` is False at a tie that is a mistake whatever the label.
+    `mistakes` is how many the learner had made.
+    """
+
+    first: Any
+    second: Any
+    sure: bool
+    mistakes: int
 
 
 class OnlinePerceptron(History):
@@ -99,6 +117,8 @@ class OnlinePerceptron(History):
         _check_choices(readout, tie)
         self.readout, self.fit_intercept, self.tie = readout, fit_intercept, tie
         self.examples = self.mistakes = 0
+        self.rival: Any = None  # of more than two classes, the one that the last mistake was taken from
+        self.waited = 0  # the mistakes between predicting and learning, summed over the mistakes judged as served
         # One dictionary for two classes (or fewer, so far), one a class for more. The sum of the weights after each
         # example is examples x weights - drift: drift adds every mistake times the examples that went before it.
         self._weights: list[dict[Any, float]] = [{Intercept: 0.0}]
@@ -193,10 +213,62 @@ class OnlinePerceptron(History):
         with put_off_interrupt():
             return sum(map(self.learn_one, seen, truths))
 
+    def serve_one(self, x: Mapping[Any, Any]) -> Served:
+        """What the last weights say of an example, for `learn_served` when its label comes; `classes` must be known."""
+        if not self.classes_are_fixed:
+            raise ValueError("what is judged as served needs classes=[...] from the start: no label may be new later")
+        example = as_numbers(x)
+        scores = [_dot(weights, example) for weights in self._weights]
+        if len(self._classes) == 2:
+            first = int(scores[0] >= 0.0)
+            second, is_tie = 1 - first, scores[0] == 0.0
+        else:
+            first = scores.index(max(scores))
+            second = max((place for place in range(len(scores)) if place != first), key=scores.__getitem__)
+            is_tie = scores[first] == scores[second]
+        sure = self.tie == "predict" or not is_tie
+        return Served(self._classes[first], self._classes[second], sure, self.mistakes)
+
+    def learn_served(self, x: Mapping[Any, Any], y: Hashable, served: Served) -> bool:
+        """Learn an example whose label came late, judged as it was served: on a mistake then, add the example now.
+
+        If tau mistakes were learned in between, on average over the mistakes judged so, there are at most
+        (1 + 2 tau) (R/gamma)^2 of them: <w, z> <= 0 held when it was served, and each of the tau mistakes has added at
+        most R^2 to it since. `learn_one` judges on arrival instead: at most (R/gamma)^2 mistakes, whatever the delay.
+
+        >>> model = OnlinePerceptron(classes=["no", "yes"], fit_intercept=False)
+        >>> served = [model.serve_one({"a": 1}), model.serve_one({"a": 2})]
+        >>> model.learn_served({"a": 1}, "yes", served[0]), model.learn_served({"a": 2}, "yes", served[1])
+        (True, True)
+        >>> model.mistakes, model.waited
+        (2, 1)
+        """
+        example = as_numbers(x)
+        self._check_label(y)
+        waited = self.mistakes - served.mistakes
+        if waited < 0 or served.first == served.second or not {served.first, served.second} <= self._places.keys():
+            raise ValueError(f"{served!r} was not served by this model")
+        mistake = y != served.first or not served.sure
+        self._longest = max(self._longest, hypot(*example.values()))
+        if mistake:
+            rival = served.second if y == served.first else served.first
+            two = len(self._classes) == 2
+            self.rival = None if two else rival
+            for place, sign in [(0, self._signs[y])] if two else [(self._places[y], 1.0), (self._places[rival], -1.0)]:
+                self._make_weights(place, example)
+                self._add(place, example, sign)
+            self.waited += waited
+        self._count(mistake)
+        return mistake
+
     @property
     def classes(self) -> tuple[Any, ...]:
         """The labels known so far: sorted, or in order of appearance if they cannot be sorted."""
         return self._classes
+
+    def feature_names(self) -> list[Any]:
+        """The features that have a weight, be it 0, in order of appearance."""
+        return [name for name in dict.fromkeys(chain(*self._weights)) if name is not Intercept]
 
     @property
     def radius(self) -> float:
@@ -210,8 +282,9 @@ class OnlinePerceptron(History):
 
     @property
     def step_square(self) -> float:
-        """R^2; with more than two classes a step has the length sqrt(2) R."""
-        return self.radius**2 * min(len(self._weights), 2)
+        """R^2; with more than two classes a step has the length sqrt(2) R; with delays, the mean of (1 + 2 tau) R^2."""
+        delayed = 1.0 + 2.0 * self.waited / self.mistakes if self.waited else 1.0
+        return self.radius**2 * min(len(self._weights), 2) * delayed
 
     @property
     def terms(self) -> int:
@@ -234,6 +307,14 @@ class OnlinePerceptron(History):
         """The weight of the constant 1 for a label, as the read-out has it."""
         return self._read_out(label)[Intercept]
 
+    def weights_by_name(self) -> list[NamedWeight]:
+        """The weights that are not 0, of all classes, the largest in size first."""
+        labels = self.classes if len(self.classes) > 2 else (None,)
+        parts = ((label, {**self.weights(label), None: self.intercept(label)}) for label in labels)
+        return heaviest_first(
+            NamedWeight(label, name, weight) for label, part in parts for name, weight in part.items()
+        )
+
     def to_state(self) -> OnlineState:
         """All that was learned; the weights are not copied."""
         return OnlineState(
@@ -246,6 +327,7 @@ class OnlinePerceptron(History):
             doubt=self._doubt,
             classes_are_fixed=self.classes_are_fixed,
             has_one_width=self._width > 0,
+            waited=self.waited,
         )
 
     @classmethod
@@ -255,7 +337,7 @@ class OnlinePerceptron(History):
         if state.labels:
             model._make_room(list(state.labels))
         model._weights[:], model._drift[:] = state.weights, state.drift
-        model.examples, model.mistakes = state.examples, state.mistakes
+        model.examples, model.mistakes, model.waited = state.examples, state.mistakes, state.waited
         model._longest, model._doubt = state.longest, state.doubt
         model.classes_are_fixed = state.classes_are_fixed
         if state.has_one_width:  # no order of a row changes a sign
@@ -331,6 +413,7 @@ class OnlinePerceptron(History):
         lost_at_a_tie = self.tie == "mistake" or rival < right
         mistake = scores[rival] >= scores[right] if lost_at_a_tie else scores[rival] > scores[right]
         if mistake:
+            self.rival = self._classes[rival]
             for place, sign in ((right, 1.0), (rival, -1.0)):
                 self._make_weights(place, example)
                 self._add(place, example, sign)
@@ -356,7 +439,7 @@ class OnlinePerceptron(History):
         self.examples += 1
         self.mistakes += mistake
         weights, square = self._weights[0], self._longest * self._longest + self._constant
-        self._doubt = 4.0 * UNIT_ROUNDOFF * (len(weights) + 2) * math.sqrt(self.mistakes) * square
+        self._doubt = 4.0 * UNIT_ROUNDOFF * (len(weights) + 2) * math.sqrt(self.mistakes + 2 * self.waited) * square
         if self._width > 0:
             self._row = self._columns(weights)
 

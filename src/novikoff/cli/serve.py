@@ -1,0 +1,106 @@
+"""`novikoff serve`: models that predict while they learn, over HTTP."""
+
+from typing import Any
+
+import click
+
+from novikoff.cli import options
+from novikoff.cli.options import Output
+
+
+class Days(click.ParamType):  # type: ignore[type-arg]
+    """How many days, or all."""
+
+    name = "days"
+
+    def convert(self, value: Any, parameter: Any, context: Any) -> float | None:
+        """A number of days of at least 1; None is all."""
+        if value in ("all", None):
+            return None
+        try:
+            days = float(value)
+        except ValueError:
+            days = 0.0
+        if not 1 <= days < 1e6:
+            self.fail(f"{value!r} is neither 'all' nor a number of days of at least 1", parameter, context)
+        return days
+
+
+@click.command()
+@click.option("--store", required=True, metavar="DIR", help="The folder of the logs; it is created if it is not there.")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="The address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8151, show_default=True, metavar="N", help="The port; 0 is any."
+)
+@click.option(
+    "--token-file",
+    type=click.Path(),
+    metavar="FILE",
+    help="A file with the token that callers must send. Without one, only this machine is answered.",
+)
+@click.option(
+    "--keep-log",
+    type=Days(),
+    default="all",
+    show_default=True,
+    metavar="all|DAYS",
+    help="How long events are kept once two snapshots hold what they made.",
+)
+@click.option(
+    "--models",
+    "most_models",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="How many models are in memory; the others come back when they are used.",
+)
+@click.option(
+    "--snapshot-every",
+    type=click.IntRange(min=1000),
+    default=50_000,
+    show_default=True,
+    metavar="N",
+    help="After how many events of a model a snapshot is taken.",
+)
+@options.answering
+def serve(
+    store: str,
+    host: str,
+    port: int,
+    token_file: str | None,
+    keep_log: float | None,
+    most_models: int,
+    snapshot_every: int,
+    output: Output,
+) -> None:
+    """Serve models that predict while they learn, until Ctrl-C or SIGTERM.
+
+    What is answered is on the disk: a kill loses nothing. The API is described at /openapi.json.
+    """
+    from novikoff.serve.run import check_address, check_installed, open_store, read_token
+
+    check_installed()
+    token = None if token_file is None else read_token(token_file)
+    check_address(host, token)
+
+    from novikoff.cli import documents
+    from novikoff.cli.render import answer
+    from novikoff.serve.app import App
+    from novikoff.serve.run import serve as run
+    from novikoff.serve.service import Options, Service
+    from novikoff.web import address_of, listen
+
+    opened = open_store(store)
+    listener = listen(port, host)
+    document = documents.document("serve", address=address_of(listener), store=store)
+    answer(output, document, lambda: panel(document))
+    run(listener, App(Service(opened, Options(most_models, snapshot_every, keep_log)), token))
+
+
+def panel(document: dict[str, Any]) -> Any:
+    """Where the service is."""
+    from novikoff.cli.render import facts
+
+    rows = [("address", document["address"]), ("store", document["store"]), ("end it with", "Ctrl-C")]
+    return facts("novikoff serve", rows)

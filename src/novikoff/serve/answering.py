@@ -1,0 +1,113 @@
+"""What a state of a model answers: predictions, its record, its heaviest weights."""
+
+import heapq
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from novikoff.learn.online import OnlinePerceptron
+from novikoff.prove.run.bounds import mistake_bound
+from novikoff.serve import messages
+from novikoff.serve.events import Label, Prediction
+from novikoff.serve.fold import Line, State
+from novikoff.serve.messages import Score
+from novikoff.serve.tally import WINDOW
+
+
+def predict(learner: OnlinePerceptron, x: Mapping[Any, Any]) -> tuple[Label | None, list[Score]]:
+    """The label that the read-out gives to an example, and its scores of all classes; of two, they are opposite."""
+    decision = learner.decision_one(x)
+    if isinstance(decision, dict):
+        best = max(decision, key=decision.__getitem__)
+        return best, [Score(label, score) for label, score in decision.items()]
+    if len(learner.classes) < 2:
+        return next(iter(learner.classes), None), [Score(label, 0.0) for label in learner.classes]
+    first, second = learner.classes
+    return (second if decision >= 0.0 else first), [Score(first, -decision), Score(second, decision)]
+
+
+def to_remember(name: str, state: State, x: Any, label: Label | None, scores: list[Score]) -> Prediction:
+    """What has to be remembered of a prediction, so that its label can be judged and its reasons be given."""
+    learner, served = state.learner, None
+    if state.line.settings.judge == "served":
+        served = learner.serve_one(x)
+    own = [score.score for score in scores if score.label == label]
+    others = [score for score in scores if score.label != label]
+    rival = max(others, key=lambda score: score.score) if others else None
+    lead = own[0] - rival.score if rival else 0.0
+    return Prediction(
+        *(name, x, label, state.seq, state.line.number, learner.examples, learner.mistakes, lead),
+        rival=rival.label if rival else None,
+        served=served,
+    )
+
+
+def about(name: str, state: State) -> messages.About:
+    """How a model learns, and how far it is."""
+    learner = state.learner
+    return messages.About(
+        *(name, state.line.settings, state.seq, list(learner.classes), learner.examples, learner.mistakes),
+        features=len(learner.feature_names()),
+        challengers=list(state.challengers),
+    )
+
+
+def record(state: State, waiting: int, margin: float | None) -> messages.Record:
+    """What happened, and what it proves; with the bound for a margin, or for the largest that is not ruled out."""
+    run, counts = state.learner.run, state.line.counts
+    if margin is None and 0.0 < run.margin_at_most < math.inf:
+        margin = run.margin_at_most
+    curve, drift = counts.curve, counts.drift
+    return messages.Record(
+        seq=state.seq,
+        examples=run.examples,
+        mistakes=run.mistakes,
+        revealed=counts.revealed,
+        wrong=counts.wrong,
+        waiting=waiting,
+        judge=state.line.settings.judge,
+        radius=run.radius,
+        weights_length=run.weights_length,
+        margin_at_most=None if math.isinf(run.margin_at_most) else run.margin_at_most,
+        delay=messages.Delay(float(mean_delay(state.line)), counts.longest_wait),
+        bound=None if margin is None else bound(state.line, margin),
+        curve=messages.Curve(curve.stride, curve.mistakes),
+        drift=messages.DriftReport(WINDOW, drift.examples, drift.mistakes, drift.expected, drift.alarms),
+        challengers=[
+            messages.Comparison(
+                *(name, rival.line.settings, rival.line.number, rival.examples, rival.wrong, rival.model_wrong),
+                mistakes=rival.line.learner.mistakes,
+            )
+            for name, rival in state.challengers.items()
+        ],
+    )
+
+
+def mean_delay(line: Line) -> Fraction:
+    """tau: how many mistakes were learned between serving and learning, in the mean over all mistakes."""
+    learner, judge = line.learner, line.settings.judge
+    waited = learner.waited if judge == "served" else line.counts.waited
+    return Fraction(waited, learner.mistakes) if learner.mistakes else Fraction(0)
+
+
+def bound(line: Line, margin: float) -> messages.Bound:
+    """How many mistakes there can be if some weights separate the stream with this margin, for both judges."""
+    learner, n_classes = line.learner, max(len(line.learner.classes), 2)
+    exact = [mistake_bound(learner.radius, margin, n_classes=n_classes, delay=delay) for delay in (0, mean_delay(line))]
+    on_arrival, as_served = (most if most < 2**63 else None for most in exact)
+    holds = as_served if line.settings.judge == "served" else on_arrival
+    return messages.Bound(margin, on_arrival, as_served, holds, margin > learner.margin_at_most)
+
+
+def weights(state: State, top: int) -> messages.Weights:
+    """The weights of each class that are furthest from 0, the heaviest first."""
+    learner = state.learner
+    labels = learner.classes if len(learner.classes) > 2 else learner.classes[1:] or (None,)
+    classes = []
+    for label in labels:
+        asked = label if learner.classes else None
+        heaviest = heapq.nlargest(top, learner.weights(asked).items(), key=lambda item: abs(item[1]))
+        listed = [messages.Weight(str(name), weight) for name, weight in heaviest]
+        classes.append(messages.ClassWeights(label, learner.intercept(asked), listed))
+    return messages.Weights(state.seq, classes)

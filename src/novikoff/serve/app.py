@@ -1,0 +1,136 @@
+"""The application: who may call, which route answers, and what is said when something is wrong."""
+
+import asyncio
+import hmac
+import sys
+import traceback
+from typing import Any
+
+from novikoff.serve.api import OPEN, ROUTES, Route
+from novikoff.serve.events import ENCODER
+from novikoff.serve.http import Call, GoneError, Reply, refusal, send_reply, send_stream
+from novikoff.serve.refused import RefusedError
+from novikoff.serve.service import Service
+from novikoff.serve.static import files
+from novikoff.web import problem, why_foreign
+
+Key = tuple[str | None, ...]
+
+
+class App:
+    """An ASGI application around a service. Without a token it answers this machine only."""
+
+    def __init__(self, service: Service, token: str | None = None) -> None:
+        self.service = service
+        self.token = None if token is None else f"Bearer {token}".encode()
+        self.routes: dict[Key, dict[str, Route]] = {}
+        page = [Route("GET", path, answer) for path, answer in files().items()]
+        self.open = OPEN.union(route.path for route in page)
+        for route in (*ROUTES, *page, Route("GET", "/openapi.json", _openapi)):
+            self.routes.setdefault(_key(route.path), {})[route.method] = route
+        self._starting: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            await self._answer(scope, receive, send)
+
+    async def _live(self, receive: Any, send: Any) -> None:
+        """Start when told to, so that probes are answered meanwhile, and end when told to."""
+        await receive()
+        self._starting = asyncio.create_task(self._start())
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        if not self.service.ready:
+            self._starting.cancel()
+        await self.service.stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _start(self) -> None:
+        try:
+            await self.service.start()
+        except Exception as error:
+            self.service.writer.on_failure(error)
+
+    async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
+        path, route, call = "unknown", None, Call(self.service, scope, receive)
+        try:
+            self._check(scope)
+            route, names = self._route(scope)
+            path = route.path
+            if not self.service.ready and path not in self.open:
+                raise RefusedError(503, "the service is not ready; the logs are being read", retry_after=1)
+            reply = await self._reply(route, names, call)
+        except RefusedError as error:
+            reply = refusal(error)
+        except GoneError:
+            return
+        except asyncio.CancelledError:  # it was still arriving when the service had to end
+            reply = refusal(RefusedError(503, "the service is about to end", retry_after=5))
+        except Exception:
+            traceback.print_exc(file=sys.stderr)
+            reply = Reply(problem("something went wrong in the service; its log says what"), 500)
+        method = scope["method"] if route is not None else "any"
+        self.service.requests[path, method, reply.status] += 1
+        if reply.status == 405:
+            allowed = ", ".join(self.routes[_find(self.routes, scope["path"])[0] or ()]).encode()
+            reply = reply._replace(headers=((b"allow", allowed),))
+        if reply.watcher is not None:
+            await send_stream(call, send, reply, reply.watcher)
+        else:
+            await send_reply(send, reply)
+
+    def _check(self, scope: Any) -> None:
+        """Refuse who may not call."""
+        if self.token is None:
+            foreign = why_foreign(scope["headers"], "the service")
+            if foreign is not None:
+                raise RefusedError(403, foreign)
+        elif scope["path"] not in self.open:
+            given = dict(scope["headers"]).get(b"authorization", b"")
+            if not hmac.compare_digest(given, self.token):
+                raise RefusedError(401, "the token is missing or wrong: Authorization: Bearer ...")
+
+    def _route(self, scope: Any) -> tuple[Route, list[str]]:
+        key, names = _find(self.routes, scope["path"])
+        if key is None:
+            raise RefusedError(404, f"there is no {scope['path']!r:.200}")
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        route = self.routes[key].get(method)
+        if route is None:
+            raise RefusedError(405, f"{scope['path']!r:.200} does not know {method:.20}")
+        return route, names
+
+    async def _reply(self, route: Route, names: list[str], call: Call) -> Reply:
+        call.names = names
+        if call.scope["method"] not in ("GET", "HEAD"):
+            await call.read()
+        if not route.of_a_model or route.method == "PUT":
+            return await route.answer(call)
+        model = await self.service.use(names[0])
+        try:
+            return await route.answer(call, model)
+        finally:
+            self.service.models.release(model)
+
+
+def _key(path: str) -> Key:
+    return tuple(None if part.startswith("{") else part for part in path.split("/")[1:])
+
+
+def _find(routes: dict[Key, Any], path: str) -> tuple[Key | None, list[str]]:
+    """The key of a path among the routes, and the names in its open places, which are the third and the fifth."""
+    parts = path.split("/")[1:]
+    exact: Key = tuple(parts)
+    if exact in routes:
+        return exact, []
+    key: Key = tuple(None if place in (2, 4) else part for place, part in enumerate(parts))
+    return (key, parts[2::2]) if key in routes else (None, [])
+
+
+async def _openapi(call: Call) -> Reply:
+    """This description."""
+    from novikoff.serve.schema import openapi
+
+    return Reply(ENCODER.encode(openapi()))

@@ -1,0 +1,127 @@
+"""The log: what may stand in it, and how it is written.
+
+Every model has a log of its own, whose events are numbered 0, 1, 2, ... without a gap. A row of a store holds one
+event, or a run of examples that came together, one a line of JSON. What changes a model is in its log and nowhere else;
+so the log is the truth, and the model is its fold (`novikoff.serve.fold`).
+"""
+
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
+
+from novikoff.learn.history import Tie
+from novikoff.learn.online import Served
+
+Label = str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] | float | bool
+Features = dict[str, float | str | bool]
+Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z", description="1 to 64 letters")]
+Judge = Literal["arrival", "served"]
+Kind = Literal["create", "learn", "reveal", "rollback", "challenge", "promote", "retire"]
+
+
+class Row(NamedTuple):
+    """A row of the log: `size` events of one kind, of which the first has the number `first`."""
+
+    first: int
+    size: int
+    at: float
+    kind: Kind
+    body: bytes
+
+    @property
+    def last(self) -> int:
+        return self.first + self.size - 1
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a model learns, and how long it remembers what it predicted."""
+
+    readout: Literal["last", "average"] = "average"
+    tie: Tie = "mistake"
+    fit_intercept: bool = True
+    classes: Annotated[list[Label], msgspec.Meta(min_length=2, max_length=1000)] | None = None
+    judge: Judge = "arrival"
+    remember_for: Annotated[float, msgspec.Meta(gt=0, le=366 * 86400)] = 7 * 86400.0
+    file: bytes | None = None
+
+
+class Example(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """An example with its label."""
+
+    x: Features
+    y: Label
+
+
+class Prediction(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What is remembered of a prediction until its label comes: the example, and what was said of it, by which weights.
+
+    `seq`, `line`, `examples` and `mistakes` are those of the model when it answered. `lead` is by how much the score of
+    the label exceeded that of the rival, the next best. `served` is what the last weights said, if mistakes are judged
+    as served.
+    """
+
+    id: str
+    x: Features
+    label: Label | None
+    seq: int
+    line: int
+    examples: int
+    mistakes: int
+    lead: float
+    rival: Label | None = None
+    served: Served | None = None
+
+
+class Revealed(msgspec.Struct, forbid_unknown_fields=True):
+    """A prediction whose label has come."""
+
+    prediction: Prediction
+    y: Label
+
+
+class Rollback(msgspec.Struct, forbid_unknown_fields=True):
+    """The model is again what it was after the event `seq`."""
+
+    seq: Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
+class Challenge(msgspec.Struct, forbid_unknown_fields=True):
+    """A challenger begins to learn from the same stream."""
+
+    name: Name
+    settings: Settings = Settings()
+
+
+class Challenger(msgspec.Struct, forbid_unknown_fields=True):
+    """The challenger that is promoted, or that retires."""
+
+    name: Name
+
+
+CONTENT: dict[Kind, Any] = {
+    "create": Settings,
+    "learn": Example,
+    "reveal": Revealed,
+    "rollback": Rollback,
+    "challenge": Challenge,
+    "promote": Challenger,
+    "retire": Challenger,
+}
+_DECODERS = {kind: msgspec.json.Decoder(content) for kind, content in CONTENT.items()}
+_PREDICTION = msgspec.json.Decoder(Prediction)
+ENCODER = msgspec.json.Encoder()
+
+
+def encode(events: list[Any]) -> bytes:
+    """Events of one kind, one a line."""
+    return ENCODER.encode_lines(events)
+
+
+def decode(kind: Kind, body: bytes) -> list[Any]:
+    """The events that a row of the log holds."""
+    return _DECODERS[kind].decode_lines(body)
+
+
+def decode_prediction(body: bytes) -> Prediction:
+    """A prediction, as it was remembered."""
+    return _PREDICTION.decode(body)

@@ -1,0 +1,63 @@
+"""A learner as the bytes of a model file, and back."""
+
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from novikoff.keep.models import load_plain, save
+from novikoff.learn.online import OnlinePerceptron
+from novikoff.serve.events import Settings
+
+
+def to_file(learner: OnlinePerceptron) -> bytes:
+    """A model file, which `novikoff predict` and `novikoff.load` read."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.novikoff")
+        save(learner, path)
+        return path.read_bytes()
+
+
+def from_file(content: bytes) -> OnlinePerceptron:
+    """The online perceptron of a model file; anything else is a ValueError that says what is wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.novikoff")
+        path.write_bytes(content)
+        try:
+            learner = load_plain(path)
+        except (ValueError, TypeError) as error:
+            raise ValueError(str(error).replace(str(path), "the file")) from None
+    if not isinstance(learner, OnlinePerceptron):
+        raise ValueError(f"the file has a {type(learner).__name__}; a service learns with an OnlinePerceptron")
+    return learner
+
+
+def learner_of(settings: Settings) -> OnlinePerceptron:
+    """A learner with these settings, or that of their file."""
+    if settings.file is not None:
+        return from_file(settings.file)
+    classes = settings.classes
+    return OnlinePerceptron(
+        readout=settings.readout, fit_intercept=settings.fit_intercept, tie=settings.tie, classes=classes
+    )
+
+
+def settled(settings: Settings) -> Settings:
+    """The settings as they will be: a file brings its own parameters, and must bring all that the others need.
+
+    What makes no sense is a ValueError.
+    """
+    learner = learner_of(settings)
+    if settings.file is not None:
+        given = (settings.readout, settings.tie, settings.fit_intercept, settings.classes)
+        if given != (Settings().readout, Settings().tie, Settings().fit_intercept, Settings().classes):
+            raise ValueError("a model file brings readout, tie, fit_intercept and classes; leave them out")
+    if settings.judge == "served" and not learner.classes_are_fixed:
+        raise ValueError('judge="served" needs classes from the start: no label may be new when it is revealed')
+    return msgspec.structs.replace(
+        settings,
+        readout=learner.readout,
+        tie=learner.tie,
+        fit_intercept=learner.fit_intercept,
+        classes=list(learner.classes) if learner.classes_are_fixed else None,
+    )

@@ -1,0 +1,296 @@
+"""What changes a store, one kind a class. A job is planned in a transaction, and applied to memory after its commit.
+
+`plan` runs in the writer's thread, in the order in which jobs came. It may refuse, as long as it has written nothing.
+`apply` runs in the event loop, after the commit, in the same order, and gives the answer: nothing is to be seen before.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from novikoff.serve import events, fold, snapshots
+from novikoff.serve.events import Kind, Prediction, Revealed, Row, Settings
+from novikoff.serve.files import to_file
+from novikoff.serve.fold import State
+from novikoff.serve.models import Model, Models
+from novikoff.serve.refused import RefusedError
+from novikoff.serve.snapshots import Snapshot
+from novikoff.serve.store import Key, Store
+
+KEYS_LAST = 86400.0
+NEWEST = 2  # snapshots that are kept, so that a damaged one has another before it
+
+
+class Token(NamedTuple):
+    """An idempotency key, and the digest of the request that it came with."""
+
+    name: str
+    digest: bytes
+
+    @classmethod
+    def of(cls, name: str, *request: bytes) -> "Token":
+        return cls(name, hashlib.sha256(b"\0".join(request)).digest())
+
+
+class Job:
+    """Something to write: so many events, so many bytes. `alone` says that what came before is to be applied first."""
+
+    size = 1
+    weight = 0
+    alone = False
+    refused: RefusedError | None = None
+
+    def __init__(self, model: Model, token: Token | None = None) -> None:
+        self.model, self.token = model, token
+        self.done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.again: Key | None = None
+
+    def prepare(self) -> None:
+        """What takes long, before the transaction; the state of the model does not change meanwhile."""
+
+    def plan(self, store: Store, now: float) -> None:
+        """Write what is to be written."""
+        if self.model.deleted:
+            raise RefusedError(404, f"there is no model {self.model.name!r}")
+        if self.token is not None:
+            self.again = store.key(self.model.number, self.token.name)
+            if self.again is not None and self.again.digest != self.token.digest:
+                raise RefusedError(
+                    422, "this Idempotency-Key came before, with another request; use a new one", "Idempotency-Key"
+                )
+        if self.again is None:
+            self.write(store, now)
+
+    def write(self, store: Store, now: float) -> None:
+        raise NotImplementedError
+
+    def finish(self) -> Any:
+        """The answer, after the commit: that of the first time, if the request came before."""
+        if self.again is None:
+            return self.apply()
+        known = self.model.answers.get(self.token.name) if self.token else None
+        return self.again.answer or known or self.again
+
+    def apply(self) -> Any:
+        raise NotImplementedError
+
+    def remember_key(self, store: Store, now: float, first: int, answer: bytes | None = None) -> None:
+        if self.token is not None:
+            store.add_key(self.model.number, self.token.name, Key(self.token.digest, first, answer), now + KEYS_LAST)
+
+
+Answer = Callable[[Row, list[bool]], bytes]
+
+
+class Append(Job):
+    """Events of one kind, for the log.
+
+    `answer` makes the answer of the row and of which examples were mistakes. `check` may still refuse; if the job is
+    alone, it sees the model with all that came before.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        kind: Kind,
+        content: list[Any],
+        body: bytes,
+        answer: Answer,
+        token: Token | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> None:
+        super().__init__(model, token)
+        self.kind, self.content, self.body, self.answer, self.check = kind, content, body, answer, check
+        self.size, self.weight = len(content), len(body)
+        self.alone = kind not in ("learn", "reveal")
+
+    def write(self, store: Store, now: float) -> None:
+        if self.check is not None:
+            self.check()
+        self.row = Row(self.model.head + 1, len(self.content), now, self.kind, self.body)
+        store.append(self.model.number, self.row)
+        self.model.head = self.row.last
+        self.remember_key(store, now, self.row.first)
+
+    def apply(self) -> bytes:
+        flags = fold.apply(self.model.state, self.row, self.content)
+        answer = self.answer(self.row, flags)
+        if self.token is not None:
+            self.model.answers[self.token.name] = answer
+        return answer
+
+
+class Reveal(Append):
+    """Labels of predictions that were remembered."""
+
+    def __init__(
+        self,
+        model: Model,
+        labels: list[tuple[str, Any]],
+        answer: Answer,
+        token: Token | None = None,
+    ) -> None:
+        super().__init__(model, "reveal", labels, b"", answer, token)
+        self.labels = labels
+
+    def write(self, store: Store, now: float) -> None:
+        seen: dict[str, None] = {}
+        self.content = []
+        for line, (name, label) in enumerate(self.labels, start=1):
+            where = "id" if len(self.labels) == 1 else f"line {line}: id"
+            found = store.remembered(self.model.number, name)
+            if found is None or found.expires < now:
+                raise RefusedError(
+                    404, f"no prediction {name!r} waits for a label; it may have been too long ago", where
+                )
+            if found.revealed is not None or name in seen:
+                raise RefusedError(409, f"the label of {name!r} has been revealed already", where)
+            seen[name] = None
+            self.content.append(Revealed(events.decode_prediction(found.body), label))
+        self.body = events.encode(self.content)
+        store.reveal(self.model.number, list(seen), self.model.head + 1)
+        super().write(store, now)
+
+
+class RollBack(Append):
+    """The model becomes what it was after an earlier event, which `earlier` is."""
+
+    def __init__(self, model: Model, earlier: State, answer: Answer, token: Token | None) -> None:
+        content = [events.Rollback(earlier.seq)]
+        super().__init__(model, "rollback", content, events.encode(content), answer, token)
+        self.earlier = earlier
+
+    def apply(self) -> bytes:
+        self.model.roll_back(self.row.first, self.earlier)
+        return super().apply()
+
+
+class Remember(Job):
+    """Predictions that wait for their labels."""
+
+    def __init__(self, model: Model, predictions: list[Prediction], answer: bytes, token: Token | None = None) -> None:
+        super().__init__(model, token)
+        self.predictions = [(prediction.id, events.ENCODER.encode(prediction)) for prediction in predictions]
+        self.answer, self.size = answer, len(predictions)
+        self.weight = sum(len(body) for _, body in self.predictions)
+
+    def write(self, store: Store, now: float) -> None:
+        store.remember(self.model.number, self.predictions, now + self.model.state.line.settings.remember_for)
+        self.remember_key(store, now, -1, self.answer)
+
+    def apply(self) -> bytes:
+        return self.answer
+
+
+class Create(Job):
+    """A new model."""
+
+    def __init__(self, models: Models, name: str, settings: Settings) -> None:
+        body = events.encode([settings])
+        self.row = Row(0, 1, 0.0, "create", body)
+        super().__init__(Model(0, name, fold.start(self.row), 0))
+        self.models = models
+
+    def write(self, store: Store, now: float) -> None:
+        if self.model.name in self.models.names:
+            raise RefusedError(409, f"a model {self.model.name!r} was created at the same time; ask again")
+        self.models.names.add(self.model.name)
+        self.model.number = store.create(self.model.name)
+        store.append(self.model.number, self.row._replace(at=now))
+
+    def apply(self) -> Model:
+        return self.models.add(self.model)
+
+
+class Delete(Job):
+    """A model goes, with its log."""
+
+    def __init__(self, models: Models, model: Model) -> None:
+        super().__init__(model)
+        self.models = models
+
+    def write(self, store: Store, now: float) -> None:
+        store.delete(self.model.number)
+        self.model.deleted = True
+        self.models.names.discard(self.model.name)
+
+    def apply(self) -> None:
+        self.models.remove(self.model)
+
+
+class TakeSnapshot(Job):
+    """A snapshot of what has been learned; then the log before the older ones may go, if it is old enough."""
+
+    def __init__(self, model: Model, asked: bool, keep_log: float | None, token: Token | None = None) -> None:
+        super().__init__(model, token)
+        self.asked, self.keep_log = asked, keep_log
+
+    def prepare(self) -> None:
+        state = self.model.state
+        self.content, digest = snapshots.take(state)
+        self.snapshot = Snapshot(state.seq, 0.0, digest, state.learner.mistakes, self.asked)
+
+    def write(self, store: Store, now: float) -> None:
+        number = self.model.number
+        self.snapshot = self.snapshot._replace(at=now)
+        known = store.snapshots(number)
+        asked = self.asked or any(old.asked for old in known if old.seq == self.snapshot.seq)
+        store.add_snapshot(number, self.snapshot._replace(asked=asked), self.content)
+        found = [snapshot for snapshot in store.snapshots(number) if self.model.state.path.has(snapshot.seq)]
+        for old in store.snapshots(number):
+            if not old.asked and old not in found[:NEWEST]:
+                store.delete_snapshot(number, old.seq)
+        if self.keep_log is not None and len(found) >= NEWEST:
+            self._trim(store, found[NEWEST - 1], now - self.keep_log)
+        self.remember_key(store, now, -1, self.answer())
+
+    def _trim(self, store: Store, older: Snapshot, before: float) -> None:
+        """Delete the log before a snapshot, once that is known to be whole."""
+        content = store.snapshot(self.model.number, older.seq)
+        try:
+            snapshots.load(content or b"", older.sha256, older.mistakes)
+        except ValueError:
+            return
+        store.trim(self.model.number, older.seq, before)
+
+    def answer(self) -> bytes:
+        snapshot = self.snapshot
+        return events.ENCODER.encode({"seq": snapshot.seq, "sha256": snapshot.sha256, "mistakes": snapshot.mistakes})
+
+    def apply(self) -> bytes:
+        self.model.saved = self.snapshot.seq
+        return self.answer()
+
+
+class Flush(Job):
+    """Nothing but what every commit does: write down the afterthoughts."""
+
+    def write(self, store: Store, now: float) -> None:
+        pass
+
+    def apply(self) -> Any:
+        return None
+
+
+class Predict(Flush):
+    """What the model says at a moment at which all its mistakes are in the index, so that it can be explained."""
+
+    alone = True
+
+    def __init__(self, model: Model, predict: Callable[[], Prediction]) -> None:
+        super().__init__(model)
+        self.predict = predict
+
+    def apply(self) -> Any:
+        return self.predict()
+
+
+class Export(Flush):
+    """A model file of what has been learned; nothing is learned while it is made."""
+
+    def prepare(self) -> None:
+        self.content = to_file(self.model.state.learner)
+
+    def apply(self) -> Any:
+        return self.content

@@ -1,0 +1,312 @@
+"""What is asked, and what is answered. These types check requests, and describe themselves in /openapi.json."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from novikoff.serve.events import Features, Judge, Label, Settings
+from novikoff.serve.tally import Alarm
+
+
+class ToPredict(msgspec.Struct, forbid_unknown_fields=True):
+    """An example. With `remember` it is kept until its label comes, under the id that is answered."""
+
+    x: Features
+    remember: bool = False
+
+
+class ToExplain(msgspec.Struct, forbid_unknown_fields=True):
+    """An example, of which to say why it gets its label."""
+
+    x: Features
+
+
+class ToReveal(msgspec.Struct, forbid_unknown_fields=True):
+    """The label of a prediction that was remembered."""
+
+    id: Annotated[str, msgspec.Meta(max_length=64)]
+    label: Label
+
+
+class Score(msgspec.Struct, frozen=True):
+    label: Label
+    score: float
+
+
+class Predicted(msgspec.Struct):
+    """The label, null while none is known; the read-out's score of each class; the last event that was learned."""
+
+    id: str | None
+    label: Label | None
+    scores: list[Score]
+    seq: int
+
+
+class Learned(msgspec.Struct):
+    """The number of the last event that this request made, how many examples it had, how many were mistakes."""
+
+    seq: int
+    examples: int
+    mistakes: int
+
+
+class Done(msgspec.Struct):
+    """The number of the event that this request made."""
+
+    seq: int
+
+
+class Taken(msgspec.Struct):
+    """A snapshot: the last event in it, the SHA-256 of its bytes, the mistakes of its learner."""
+
+    seq: int
+    sha256: str
+    mistakes: int
+
+
+class Kept(msgspec.Struct):
+    """The snapshots, the newest first."""
+
+    snapshots: list[Taken]
+
+
+class About(msgspec.Struct):
+    """A model: how it learns, and how far it is."""
+
+    name: str
+    settings: Settings
+    seq: int
+    classes: list[Label]
+    examples: int
+    mistakes: int
+    features: int
+    challengers: list[str]
+
+
+class Names(msgspec.Struct):
+    models: list[str]
+
+
+class Brief(msgspec.Struct):
+    """A model in brief: figures as in /metrics, and how many labels are waited for.
+
+    There are none if the model has not been used since the service started.
+    """
+
+    name: str
+    figures: dict[str, float] | None
+
+
+class Changes(msgspec.Struct):
+    """How models are that changed, and which are gone. The first message of a stream has all models."""
+
+    models: list[Brief]
+    gone: list[str]
+
+
+class Delay(msgspec.Struct):
+    """How late labels came: the mistakes learned between serving and revealing, over the mistakes."""
+
+    mean: float
+    longest: int
+
+
+class Bound(msgspec.Struct):
+    """How many mistakes there can be if some weights separate the stream with this margin.
+
+    `on_arrival` holds if mistakes are judged on arrival, (R/gamma)^2; `as_served` if they are judged as served,
+    (1 + 2 tau) (R/gamma)^2. `holds_for_this_model` is the one of its judge. With more than two classes both are twice
+    as large. Null is more than 2^63. `ruled_out`: no weights have such a margin, since the record shows a smaller one.
+    """
+
+    margin: float
+    on_arrival: int | None
+    as_served: int | None
+    holds_for_this_model: int | None
+    ruled_out: bool
+
+
+class Curve(msgspec.Struct):
+    """Mistakes over time: how many there were after `stride`, 2 `stride`, 3 `stride`, ... examples."""
+
+    stride: int
+    mistakes: list[int]
+
+
+class DriftReport(msgspec.Struct):
+    """The mistakes in the window, against what the record before it leads one to expect, and past alarms."""
+
+    window: int
+    examples: int
+    mistakes: int
+    expected: float
+    alarms: list[Alarm]
+
+
+class Comparison(msgspec.Struct):
+    """A challenger: its settings, since when it learns, and how many it and the model predicted wrongly since."""
+
+    name: str
+    settings: Settings
+    since: int
+    examples: int
+    wrong: int
+    model_wrong: int
+    mistakes: int
+
+
+class Record(msgspec.Struct):
+    """What happened, and what it proves.
+
+    `mistakes` are the theorem's, those of the last weights, from which was learned; `wrong` are answers that were given
+    and turned out wrong, among the `revealed`. `margin_at_most`: no weights separate the stream with a larger margin
+    (gamma <= ||w||/k); null before the first mistake. `bound` is for the margin that was asked for, or else for that.
+    """
+
+    seq: int
+    examples: int
+    mistakes: int
+    revealed: int
+    wrong: int
+    waiting: int
+    judge: Judge
+    radius: float
+    weights_length: float
+    margin_at_most: float | None
+    delay: Delay
+    bound: Bound | None
+    curve: Curve
+    drift: DriftReport
+    challengers: list[Comparison]
+
+
+class Weight(msgspec.Struct):
+    feature: str
+    weight: float
+
+
+class ClassWeights(msgspec.Struct):
+    """The heaviest weights of a class, as the read-out has them. Of two classes the first has the opposite ones."""
+
+    label: Label | None
+    intercept: float
+    weights: list[Weight]
+
+
+class Weights(msgspec.Struct):
+    seq: int
+    classes: list[ClassWeights]
+
+
+class Contribution(msgspec.Struct):
+    """A feature of the example, and how much it speaks for the answer."""
+
+    feature: str
+    value: float
+    contribution: float
+
+
+class PastMistake(msgspec.Struct):
+    """A mistake that was learned before the prediction, and how much it speaks for the answer."""
+
+    seq: int
+    x: Features
+    y: Label
+    contribution: float
+
+
+class Why(msgspec.Struct):
+    """Why a prediction was what it was.
+
+    The weights are the sum of the mistakes, so the lead of the answer over its rival is the sum of what each mistake
+    contributes. `rest` is what comes from before the log, or from the file that the model began with; `mistakes` is how
+    many mistakes there are in all, of which those are shown that weigh most. `id` is null if nothing was remembered.
+    """
+
+    id: str | None
+    label: Label | None
+    rival: Label | None
+    seq: int
+    lead: float
+    features: list[Contribution]
+    past: list[PastMistake]
+    mistakes: int
+    rest: float
+
+
+class Problem(msgspec.Struct):
+    message: str
+    field: str | None
+
+
+class Error(msgspec.Struct):
+    """What went wrong, and in which field of the request. Nothing was changed."""
+
+    error: Problem
+
+
+# The Open Inference protocol: a tensor for each feature, of one value a row.
+
+Datatype = Literal[
+    "BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64", "BYTES"
+]  # fmt: skip
+
+
+class Tensor(msgspec.Struct):
+    name: str
+    shape: list[int]
+    datatype: Datatype
+    data: list[float | bool | str]
+    parameters: dict[str, Any] = {}
+
+
+class ToInfer(msgspec.Struct):
+    """Rows to predict: each feature is an input tensor, of shape [rows] or [rows, 1]."""
+
+    inputs: Annotated[list[Tensor], msgspec.Meta(min_length=1)]
+    id: str | None = None
+    parameters: dict[str, Any] = {}
+    outputs: list[dict[str, Any]] = []
+
+
+class OutTensor(msgspec.Struct):
+    name: str
+    shape: list[int]
+    datatype: str
+    data: list[Any]
+
+
+class Inferred(msgspec.Struct):
+    model_name: str
+    model_version: str
+    id: str | None
+    outputs: list[OutTensor]
+
+
+class TensorAbout(msgspec.Struct):
+    name: str
+    shape: list[int]
+    datatype: str
+
+
+class ModelMetadata(msgspec.Struct):
+    name: str
+    versions: list[str]
+    platform: str
+    inputs: list[TensorAbout]
+    outputs: list[TensorAbout]
+
+
+class ServerMetadata(msgspec.Struct):
+    name: str
+    version: str
+    extensions: list[str]
+
+
+class IsLive(msgspec.Struct):
+    live: bool
+
+
+class IsReady(msgspec.Struct):
+    ready: bool
+    name: str | None = None

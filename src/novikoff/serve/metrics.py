@@ -1,0 +1,46 @@
+"""Figures for a monitor, in the text format of Prometheus."""
+
+from collections.abc import Mapping
+
+from novikoff.serve.models import figures_of
+from novikoff.serve.service import Service
+
+OF_MODELS = {
+    "events": ("counter", "Events in the log of a model."),
+    "examples": ("counter", "Examples that a model has learned."),
+    "mistakes": ("counter", "Mistakes of the last weights, which are the model."),
+    "revealed": ("counter", "Predictions whose label has come."),
+    "wrong": ("counter", "Predictions that turned out wrong."),
+    "drift_window_mistakes": ("gauge", "Mistakes in the window for drift."),
+    "drift_window_expected": ("gauge", "Mistakes in the window that the record before it leads one to expect."),
+    "drift_alarms": ("counter", "Windows with more mistakes than chance explains."),
+    "drift_last_alarm": ("gauge", "After how many examples the last alarm came; 0 if there was none."),
+}
+
+
+def as_text(service: Service) -> str:
+    """All figures. A model that left memory has those of then; one that was not used since the start has none."""
+    models, writer = service.models, service.writer
+    figures = {**models.figures, **{name: figures_of(model.state) for name, model in models.loaded.items()}}
+    lines = [
+        *_family("ready", "gauge", "Whether the service is ready.", {"": service.ready}),
+        *_family("models", "gauge", "Models in the store.", {"": len(models.numbers)}),
+        *_family("models_loaded", "gauge", "Models in memory.", {"": len(models.loaded)}),
+        *_family("waiting_events", "gauge", "Events that wait to be written.", {"": writer.waiting}),
+        *_family("commits_total", "counter", "Transactions that are on the disk.", {"": writer.commits}),
+        *_family("commit_seconds_total", "counter", "Seconds that transactions took.", {"": writer.seconds}),
+    ]
+    asked = {
+        f'{{route="{route}",method="{method}",status="{status}"}}': number
+        for (route, method, status), number in sorted(service.requests.items())
+    }
+    lines += _family("requests_total", "counter", "Requests that were answered.", asked)
+    for name, (kind, text) in OF_MODELS.items():
+        values = {f'{{model="{model}"}}': figures[model][name] for model in sorted(figures)}
+        lines += _family(f"model_{name}{'_total' if kind == 'counter' else ''}", kind, text, values)
+    return "\n".join(lines) + "\n"
+
+
+def _family(name: str, kind: str, text: str, values: Mapping[str, float]) -> list[str]:
+    head = [f"# HELP novikoff_{name} {text}", f"# TYPE novikoff_{name} {kind}"]
+    return head + [f"novikoff_{name}{labels} {float(value):.17g}" for labels, value in values.items()]

@@ -1,0 +1,156 @@
+"""The models of a service: those that are in use are in memory, the others in the store, and come back the same."""
+
+import asyncio
+from collections import OrderedDict
+from typing import NamedTuple
+
+from novikoff.serve.fold import Mistake, State
+from novikoff.serve.path import FOR_EVER, Part, Path
+from novikoff.serve.refused import RefusedError
+from novikoff.serve.replay import state_at
+from novikoff.serve.store import Store
+
+
+class Afterthought(NamedTuple):
+    """What is known only after a commit, and goes into the next: answers to keys, and which events were mistakes."""
+
+    model: int
+    answers: dict[str, bytes]
+    mistakes: list[tuple[int, int, list[Mistake]]]  # line, last event, mistakes
+
+
+class Model:
+    """A model in memory. `state` is what has been learned; `head` is the last event that is planned, or on the disk."""
+
+    def __init__(self, number: int, name: str, state: State, saved: int) -> None:
+        self.number, self.name, self.state = number, name, state
+        self.head = state.seq
+        self.saved = saved  # the event of the newest snapshot
+        self.users = 0  # requests that need it in memory
+        self.deleted = False
+        self.answers: dict[str, bytes] = {}
+
+    def take_afterthought(self) -> Afterthought | None:
+        """What the next commit has to write down for this model."""
+        mistakes = [(line.number, self.state.seq, line.mistakes) for line in self.state.all_lines() if line.mistakes]
+        if not mistakes and not self.answers:
+            return None
+        thought = Afterthought(self.number, self.answers, mistakes)
+        self.answers = {}
+        for line in self.state.all_lines():
+            line.mistakes = []
+        return thought
+
+    def roll_back(self, number: int, earlier: State) -> None:
+        """Become an earlier state again, by the event `number`, which is to be folded next."""
+        *parts, last = earlier.path.parts
+        path = (*parts, Part(last.start, earlier.seq), Part(number, FOR_EVER))
+        earlier.seq, earlier.path = number - 1, Path(path, earlier.path.promoted)
+        for line in earlier.all_lines():
+            line.mistakes = []  # they are in the index since they were learned
+        self.state = earlier
+
+
+def figures_of(state: State) -> dict[str, float]:
+    """What a monitor wants to know of a model."""
+    counts, drift = state.line.counts, state.line.counts.drift
+    return {
+        "events": state.seq,
+        "examples": state.learner.examples,
+        "mistakes": state.learner.mistakes,
+        "revealed": counts.revealed,
+        "wrong": counts.wrong,
+        "drift_window_mistakes": drift.mistakes,
+        "drift_window_expected": drift.expected,
+        "drift_alarms": drift.total,
+        "drift_last_alarm": drift.alarms[-1].after if drift.alarms else 0,
+    }
+
+
+class Models:
+    """All models by name, of which at most so many are in memory, those used last."""
+
+    def __init__(self, store: Store, most: int) -> None:
+        self.store, self.most = store, most
+        self.numbers: dict[str, int] = {}
+        self.names: set[str] = set()  # as the writer plans it
+        self.heads: dict[str, int] = {}  # of those that are not in memory
+        self.loaded: OrderedDict[str, Model] = OrderedDict()
+        self.figures: dict[str, dict[str, float]] = {}  # the last ones of those that are not in memory
+        self.touched: set[Model] = set()  # since the last commit
+        self._loading: dict[str, asyncio.Task[Model]] = {}
+
+    async def open(self) -> None:
+        """Learn which models there are, and load those that learned last."""
+        with self.store.lock:
+            found = self.store.models()
+        for number, name, head in found:
+            self.numbers[name], self.heads[name] = number, head
+        self.names.update(self.numbers)
+        for _, name, _ in reversed(found[: self.most]):
+            await self._load(name)
+
+    async def use(self, name: str) -> Model:
+        """A model, in memory until whoever asked for it calls `release`."""
+        while (model := self.loaded.get(name)) is None:
+            if name not in self.numbers:
+                raise RefusedError(404, f"there is no model {name!r}")
+            if name not in self._loading:
+                self._loading[name] = asyncio.create_task(self._load(name))
+            # Who gives up waiting does not end it for the others.
+            await asyncio.shield(self._loading[name])
+        self.loaded.move_to_end(name)
+        model.users += 1
+        return model
+
+    def release(self, model: Model) -> None:
+        model.users -= 1
+
+    async def _load(self, name: str) -> Model:
+        try:
+            model = self.add(await asyncio.to_thread(self._from_store, name, self.numbers[name], self.heads[name]))
+            self.touched.add(model)
+            return model
+        finally:
+            self._loading.pop(name, None)
+
+    def _from_store(self, name: str, number: int, head: int) -> Model:
+        state = state_at(self.store, number, head)
+        with self.store.lock:
+            found = self.store.snapshots(number)
+        return Model(number, name, state, found[0].seq if found else 0)
+
+    def add(self, model: Model) -> Model:
+        """Let a model in, as the one that was used last."""
+        self.numbers[model.name] = model.number
+        self.loaded[model.name] = model
+        self.heads.pop(model.name, None)
+        return model
+
+    def remove(self, model: Model) -> None:
+        self.loaded.pop(model.name, None)
+        self.numbers.pop(model.name, None)
+        self.figures.pop(model.name, None)
+        self.touched.discard(model)
+
+    def afterthoughts(self) -> list[Afterthought]:
+        """What the next commit has to write down."""
+        thoughts = [thought for model in self.touched if (thought := model.take_afterthought()) is not None]
+        self.touched.clear()
+        return thoughts
+
+    def to_evict(self) -> list[Model]:
+        """Those used least recently, as far as there are too many and nobody uses them."""
+        surplus = len(self.loaded) - self.most
+        unused = (model for model in self.loaded.values() if not model.users)
+        return [model for model, _ in zip(unused, range(surplus), strict=False)]
+
+    def evict(self, model: Model) -> bool:
+        """Let go of a model, unless it is in use, or something of it is not in the store yet."""
+        unsaved = model.answers or any(line.mistakes for line in model.state.all_lines())
+        if model.users or unsaved or model.head != model.state.seq or self.loaded.get(model.name) is not model:
+            return False
+        del self.loaded[model.name]
+        self.heads[model.name] = model.head
+        self.figures[model.name] = figures_of(model.state)
+        return True

@@ -1,0 +1,366 @@
+"""Predict, reveal, learn: what a service does, without HTTP.
+
+Reading is done at once, on what has been learned. Whatever changes something goes to the writer, as a job, and is
+answered when it is on the disk. Who works with a model gets it by `use` and gives it back by `models.release`.
+"""
+
+import asyncio
+import secrets
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import hypot
+from typing import Any
+
+import msgspec
+
+from novikoff.features.names import LONGEST, as_numbers
+from novikoff.serve import answering, events, fold, jobs, messages
+from novikoff.serve.clock import Clock
+from novikoff.serve.events import Example, Row, Settings
+from novikoff.serve.files import settled, to_file
+from novikoff.serve.jobs import Token
+from novikoff.serve.models import Model, Models
+from novikoff.serve.refused import RefusedError
+from novikoff.serve.replay import TrimmedError, state_at
+from novikoff.serve.store import Key, Store
+from novikoff.serve.watch import Watchers
+from novikoff.serve.why import why
+from novikoff.serve.writer import Writer, end_process
+
+DAY, HOUR = 86400.0, 3600.0
+MOST_CHALLENGERS = 8
+WORTH_A_SNAPSHOT = 1000  # events that a later start need not fold again
+
+
+@dataclass(frozen=True)
+class Options:
+    """How many models are in memory, after how many events a snapshot is taken, how many days the log is kept."""
+
+    most_models: int = 1000
+    snapshot_every: int = 50_000
+    keep_log: float | None = None
+
+    @property
+    def keep_seconds(self) -> float | None:
+        return None if self.keep_log is None else self.keep_log * DAY
+
+
+class Service:
+    """Models in a store, and one writer."""
+
+    def __init__(
+        self,
+        store: Store,
+        options: Options | None = None,
+        clock: Callable[[], float] | None = None,
+        on_failure: Callable[[BaseException], None] = end_process,
+    ) -> None:
+        self.store = store
+        self.options = options or Options()
+        self.clock = clock or Clock(store.latest())
+        self.models = Models(store, self.options.most_models)
+        self.writer = Writer(store, self.models, self.clock, on_failure)
+        self.writer.after_commit = self._after_commit
+        self.watchers = Watchers(self.models, self._waiting)
+        self.ready = False
+        self.requests: Counter[tuple[str, str, int]] = Counter()  # route, method, status
+        self._snapshots: set[Model] = set()
+        self._housekeeper: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Make the models of their logs; then the service is ready."""
+        await self.models.open()
+        self.writer.start()
+        self._housekeeper = asyncio.create_task(self._keep_house())
+        self.ready = True
+
+    async def stop(self) -> None:
+        """Answer what was accepted, save what a later start would have to fold again, and close the store."""
+        self.ready = False
+        if self._housekeeper is not None:
+            self._housekeeper.cancel()
+        for model in list(self.models.loaded.values()):
+            if model.state.seq - model.saved >= WORTH_A_SNAPSHOT:
+                self._snapshot_soon(model)
+        if self.models.touched:
+            self.writer.submit(jobs.Flush(next(iter(self.models.touched))), own=True)
+        await self.writer.stop()
+        self.store.close()
+
+    async def _keep_house(self) -> None:
+        """Where the log is kept for some days only, take snapshots now and then: nothing is trimmed without."""
+        while self.options.keep_log is not None:
+            await asyncio.sleep(HOUR)
+            self.save_all()
+
+    def save_all(self) -> None:
+        """Take a snapshot of every model in memory that has learned since its last."""
+        for model in list(self.models.loaded.values()):
+            if model.state.seq > model.saved:
+                self._snapshot_soon(model)
+
+    def _after_commit(self) -> None:
+        self.watchers.changed(model.name for model in self.models.touched)
+        for model in self.models.touched:
+            if model.state.seq - model.saved >= self.options.snapshot_every:
+                self._snapshot_soon(model)
+        self.make_room()
+
+    def make_room(self) -> None:
+        """Let models go that were not used for long, if there are too many."""
+        for model in self.models.to_evict():
+            if model.state.seq - model.saved >= WORTH_A_SNAPSHOT:
+                self._snapshot_soon(model)
+            else:
+                self.models.evict(model)
+
+    def _snapshot_soon(self, model: Model) -> None:
+        if model in self._snapshots:
+            return
+        self._snapshots.add(model)
+        job = jobs.TakeSnapshot(model, False, self.options.keep_seconds)
+        model.users += 1
+        job.done.add_done_callback(lambda done: self._snapshot_done(model, done))
+        self.writer.submit(job, own=True)
+
+    def _snapshot_done(self, model: Model, done: "asyncio.Future[Any]") -> None:
+        model.users -= 1
+        self._snapshots.discard(model)
+        if done.exception() is not None:
+            model.saved = model.state.seq  # it is tried again after as many events
+
+    # Models
+
+    async def use(self, name: str) -> Model:
+        """A model that stays in memory until it is released."""
+        model = self.models.loaded.get(name)
+        if model is not None:
+            model.users += 1
+            self.models.loaded.move_to_end(name)
+            return model
+        model = await self.models.use(name)
+        self.make_room()
+        return model
+
+    async def create(self, name: str, settings: Settings) -> tuple[messages.About, bool]:
+        """A new model, and True; or the one that is there with the same settings, and False."""
+        try:
+            wanted = settled(settings)
+        except ValueError as error:
+            raise RefusedError(422, str(error)) from None
+        if name in self.models.numbers:
+            model = await self.use(name)
+            self.models.release(model)
+            if settings.file is not None or model.state.line.settings != fold.plain(wanted):
+                raise RefusedError(409, f"there is a model {name!r}, and it is another one; delete it first")
+            return answering.about(name, model.state), False
+        model = await self.writer.submit(jobs.Create(self.models, name, wanted))
+        return answering.about(name, model.state), True
+
+    async def delete(self, model: Model) -> None:
+        await self.writer.submit(jobs.Delete(self.models, model))
+
+    # Predict, reveal, learn
+
+    async def predict(self, model: Model, asked: list[messages.ToPredict], token: Token | None) -> bytes:
+        """The answers, one a line; what is to be remembered is on the disk by then."""
+        state, answers, kept = model.state, [], []
+        for line, each in enumerate(asked, start=1):
+            x = _checked(each.x, _where(line, len(asked), "x"))
+            label, scores = answering.predict(state.learner, x)
+            name = None
+            if each.remember:
+                name = secrets.token_hex(12)
+                kept.append(answering.to_remember(name, state, each.x, label, scores))
+            answers.append(messages.Predicted(name, label, scores, state.seq))
+        answer = events.encode(answers)
+        if not kept:
+            return answer
+        return await self._submit(jobs.Remember(model, kept, answer, token))
+
+    async def learn(self, model: Model, examples: list[Example], body: bytes | None, token: Token | None) -> bytes:
+        """Learn examples in the order given; `body` is how they came, one a line."""
+        body = events.encode(examples) if body is None else body
+        if not _are_plain(examples, model):
+            for line, example in enumerate(examples, start=1):
+                where = _where(line, len(examples), "x")
+                example.x = _checked(example.x, where)  # type: ignore[assignment]
+                _check_label(example.y, model, _where(line, len(examples), "y"))
+        return await self._submit(jobs.Append(model, "learn", examples, body, _learned, token))
+
+    async def reveal(self, model: Model, labels: list[messages.ToReveal], token: Token | None) -> bytes:
+        """Learn examples that were predicted before, now that their labels have come."""
+        for line, each in enumerate(labels, start=1):
+            _check_label(each.label, model, _where(line, len(labels), "label"))
+        pairs = [(each.id, each.label) for each in labels]
+        return await self._submit(jobs.Reveal(model, pairs, _learned, token))
+
+    # What a model knows, and why
+
+    async def record(self, model: Model, margin: float | None) -> messages.Record:
+        waiting = await asyncio.to_thread(self._waiting, model.number)
+        return answering.record(model.state, waiting, margin)
+
+    def _waiting(self, number: int) -> int:
+        with self.store.lock:
+            return self.store.waiting(number)
+
+    async def why(self, model: Model, name: str, top: int) -> messages.Why:
+        found = await asyncio.to_thread(self._remembered, model.number, name)
+        if found is None or found.expires < self.clock():
+            raise RefusedError(404, f"no prediction {name!r} is remembered; it may have been too long ago", "id")
+        return await self._why(model, events.decode_prediction(found.body), top)
+
+    async def explain(self, model: Model, asked: messages.ToExplain, top: int) -> messages.Why:
+        """Why an example gets its label; nothing is remembered."""
+        try:
+            x = as_numbers(asked.x)
+        except ValueError as error:
+            raise RefusedError(422, str(error), "x") from None
+
+        def predict() -> events.Prediction:
+            said = answering.predict(model.state.learner, x)
+            return answering.to_remember("", model.state, asked.x, *said)
+
+        answer = await self._why(model, await self.writer.submit(jobs.Predict(model, predict)), top)
+        return msgspec.structs.replace(answer, id=None)
+
+    async def _why(self, model: Model, said: events.Prediction, top: int) -> messages.Why:
+        try:
+            return await asyncio.to_thread(why, self.store, model.number, model.state, said, top)
+        except TrimmedError as error:
+            raise RefusedError(410, str(error)) from None
+
+    def _remembered(self, number: int, name: str) -> Any:
+        with self.store.lock:
+            return self.store.remembered(number, name)
+
+    async def model_file(self, model: Model, seq: int | None) -> bytes:
+        """A model file, as the model is or as it was after an event."""
+        if seq is None or seq == model.state.seq:
+            return await self._submit(jobs.Export(model))
+        state = await self._earlier(model, seq)
+        return await asyncio.to_thread(to_file, state.learner)
+
+    async def _earlier(self, model: Model, seq: int) -> fold.State:
+        if seq > model.state.seq:
+            raise RefusedError(422, f"the last event of {model.name!r} is {model.state.seq}; there is no {seq}", "seq")
+        try:
+            return await asyncio.to_thread(state_at, self.store, model.number, seq)
+        except TrimmedError as error:
+            raise RefusedError(410, str(error), "seq") from None
+
+    # Snapshots, rollbacks, challengers
+
+    async def snapshot(self, model: Model, token: Token | None) -> bytes:
+        return await self._submit(jobs.TakeSnapshot(model, True, self.options.keep_seconds, token))
+
+    async def snapshots(self, model: Model) -> messages.Kept:
+        def read() -> list[messages.Taken]:
+            with self.store.lock:
+                found = self.store.snapshots(model.number)
+            return [messages.Taken(each.seq, each.sha256, each.mistakes) for each in found]
+
+        return messages.Kept(await asyncio.to_thread(read))
+
+    async def roll_back(self, model: Model, seq: int, token: Token | None) -> bytes:
+        earlier = await self._earlier(model, seq)
+        return await self._submit(jobs.RollBack(model, earlier, _done, token))
+
+    async def challenge(self, model: Model, challenge: events.Challenge, token: Token | None) -> bytes:
+        """Let a challenger learn from the same stream."""
+        own = model.state.line.settings
+        try:
+            given = challenge.settings
+            if given.file is None and given.classes is None:
+                given = msgspec.structs.replace(given, classes=own.classes)
+            challenge.settings = settled(given)
+        except ValueError as error:
+            raise RefusedError(422, str(error), "settings") from None
+        if challenge.settings.classes != own.classes:
+            raise RefusedError(422, f"a challenger must have the classes of the model, {own.classes}", "settings")
+
+        def check() -> None:
+            if challenge.name in model.state.challengers:
+                raise RefusedError(409, f"there is a challenger {challenge.name!r} already", "name")
+            if len(model.state.challengers) >= MOST_CHALLENGERS:
+                raise RefusedError(409, f"there are {MOST_CHALLENGERS} challengers already; retire one", "name")
+
+        return await self._append(model, "challenge", challenge, token, check)
+
+    async def promote(self, model: Model, name: str, token: Token | None) -> bytes:
+        return await self._append(model, "promote", events.Challenger(name), token, _is_challenger(model, name))
+
+    async def retire(self, model: Model, name: str, token: Token | None) -> bytes:
+        return await self._append(model, "retire", events.Challenger(name), token, _is_challenger(model, name))
+
+    async def _append(
+        self, model: Model, kind: events.Kind, event: Any, token: Token | None, check: Callable[[], None]
+    ) -> bytes:
+        body = events.encode([event])
+        return await self._submit(jobs.Append(model, kind, [event], body, _done, token, check))
+
+    async def _submit(self, job: jobs.Job) -> bytes:
+        """The answer of a job, when it is on the disk."""
+        answer = await self.writer.submit(job)
+        if isinstance(answer, Key):
+            return await asyncio.to_thread(self._answer_again, job.model.number, answer)
+        return answer
+
+    def _answer_again(self, number: int, key: Key) -> bytes:
+        """The answer to a request that was learned before a kill and not answered: fold the log up to it again."""
+        with self.store.lock:
+            rows = self.store.rows(number, key.first, 1)
+        if not rows or rows[0].first != key.first:
+            raise RefusedError(410, "the answer to this request is no longer known; it was learned")
+        (row,) = rows
+        if row.kind not in ("learn", "reveal"):
+            return _done(row, [])
+        return _learned(row, fold.apply(state_at(self.store, number, row.first - 1), row))
+
+
+def _learned(row: Row, flags: list[bool]) -> bytes:
+    return events.ENCODER.encode(messages.Learned(row.last, row.size, sum(flags)))
+
+
+def _done(row: Row, flags: list[bool]) -> bytes:
+    return events.ENCODER.encode(messages.Done(row.last))
+
+
+def _where(line: int, lines: int, field: str) -> str:
+    return field if lines == 1 else f"line {line}: {field}"
+
+
+def _are_plain(examples: list[Example], model: Model) -> bool:
+    """Whether all are numbers within bounds, with labels that are known: the quick way to see that all is well."""
+    learner = model.state.learner
+    try:
+        if max([hypot(*example.x.values()) for example in examples]) > LONGEST:  # type: ignore[arg-type]
+            return False
+    except TypeError:  # a text, which is a one-hot feature
+        return False
+    return not learner.classes_are_fixed or {example.y for example in examples} <= set(learner.classes)
+
+
+def _checked(x: Mapping[str, Any], where: str) -> Mapping[Any, Any]:
+    """The example in numbers."""
+    try:
+        return as_numbers(x)
+    except ValueError as error:
+        raise RefusedError(422, str(error), where) from None
+
+
+def _check_label(label: Any, model: Model, where: str) -> None:
+    learner = model.state.learner
+    if learner.classes_are_fixed and label not in learner.classes:
+        known = list(learner.classes)
+        raise RefusedError(422, f"label {label!r} is not among the classes of the model, {known!r}", where)
+
+
+def _is_challenger(model: Model, name: str) -> Callable[[], None]:
+    def check() -> None:
+        if name not in model.state.challengers:
+            raise RefusedError(404, f"there is no challenger {name!r}", "name")
+
+    return check

@@ -1,0 +1,169 @@
+"""The one writer. Jobs wait in a bounded queue; a transaction takes all that wait, up to a limit, and one commit.
+
+Then they are applied to memory in the same order, and answered. Nothing is acknowledged, and nothing is to be seen,
+before it is on the disk. If a commit fails, nobody can know what is on the disk, so the process ends; the next one will
+read it.
+"""
+
+import asyncio
+import os
+import sys
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from novikoff.serve.jobs import Job
+from novikoff.serve.models import Afterthought, Models
+from novikoff.serve.refused import RefusedError
+from novikoff.serve.replay import encode_mistakes
+from novikoff.serve.store import Store, StoreError
+
+MOST_EVENTS = 1024
+LINGER = 0.002
+MOST_WAITING = 16_384  # events
+MOST_BYTES = 64 << 20
+TIDY_EVERY = 60.0
+EXIT_CODE = 74  # EX_IOERR
+
+
+def end_process(error: BaseException) -> None:
+    """End the process at once, so that nothing is acknowledged that may be lost."""
+    if not isinstance(error, StoreError):
+        traceback.print_exception(error)
+    print(f"novikoff: {error}; nothing more can be promised, so the service ends", file=sys.stderr, flush=True)  # noqa: T201
+    os._exit(EXIT_CODE)
+
+
+class Writer:
+    """Writes what the jobs plan, and applies it."""
+
+    def __init__(
+        self,
+        store: Store,
+        models: Models,
+        now: Callable[[], float],
+        on_failure: Callable[[BaseException], None] = end_process,
+        most_waiting: int = MOST_WAITING,
+    ) -> None:
+        self.store, self.models, self.now, self.on_failure = store, models, now, on_failure
+        self.most_waiting = most_waiting
+        self.waiting = 0  # events
+        self.waiting_bytes = 0
+        self.commits = 0
+        self.seconds = 0.0
+        self._jobs: deque[Job] = deque()
+        self._came = asyncio.Event()
+        self._closing = False
+        self._tidy_at = 0.0
+        self._thread = ThreadPoolExecutor(1, "writer")
+        self._task: asyncio.Task[None] | None = None
+        self.after_commit: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """Write what waits, and end."""
+        self._closing = True
+        self._came.set()
+        if self._task is not None:
+            await self._task
+        self._thread.shutdown()
+
+    def submit(self, job: Job, own: bool = False) -> "asyncio.Future[Any]":
+        """Put a job into the queue; its answer comes after its commit. The service's `own` jobs are never refused."""
+        if self._closing and not own:
+            raise RefusedError(503, "the service is about to end", retry_after=5)
+        too_many = self.waiting + job.size > self.most_waiting or self.waiting_bytes + job.weight > MOST_BYTES
+        # A job that alone is larger than the queue may wait in an empty one.
+        if self.waiting and too_many and not own:
+            raise RefusedError(429, f"{self.waiting:,} events wait to be written; send again later", retry_after=1)
+        self.waiting += job.size
+        self.waiting_bytes += job.weight
+        self._jobs.append(job)
+        self._came.set()
+        return job.done
+
+    async def _run(self) -> None:
+        last = 1
+        while True:
+            while not self._jobs and not self._closing:
+                self._came.clear()
+                await self._came.wait()
+            if not self._jobs:
+                return
+            if last > 1 and not self._closing:
+                await self._linger(last)
+            jobs = self._next()
+            last = len(jobs)
+            try:
+                await self._write(jobs)
+            except Exception as error:
+                self.on_failure(error)
+                return
+
+    async def _linger(self, expected: int) -> None:
+        """Where requests come together, wait for as many as last time, but not long."""
+        end = time.monotonic() + LINGER
+        while len(self._jobs) < expected and time.monotonic() < end:
+            await asyncio.sleep(0.0002)
+
+    def _next(self) -> list[Job]:
+        """The jobs of the next transaction."""
+        jobs: list[Job] = []
+        events = 0
+        while self._jobs and (not jobs or events + self._jobs[0].size <= MOST_EVENTS):
+            if jobs and (self._jobs[0].alone or jobs[0].alone):
+                break
+            jobs.append(self._jobs.popleft())
+            events += jobs[-1].size
+        self.waiting -= events
+        self.waiting_bytes -= sum(job.weight for job in jobs)
+        return jobs
+
+    async def _write(self, jobs: list[Job]) -> None:
+        for job in jobs:
+            if type(job).prepare is not Job.prepare:
+                await self._prepare(job)
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._thread, self._commit, jobs, self.models.afterthoughts())
+        for job in jobs:
+            if job.refused is None:
+                answer = job.finish()
+                self.models.touched.add(job.model)
+                if not job.done.done():
+                    job.done.set_result(answer)
+            elif not job.done.done():
+                job.done.set_exception(job.refused)
+        self.after_commit()
+
+    async def _prepare(self, job: Job) -> None:
+        try:
+            await asyncio.to_thread(job.prepare)
+        except ValueError as error:
+            job.refused = RefusedError(422, str(error))
+
+    def _commit(self, jobs: list[Job], thoughts: list[Afterthought]) -> None:
+        now, store = self.now(), self.store
+        with store.lock:
+            started = time.perf_counter()
+            store.begin()
+            for thought in thoughts:
+                for name, answer in thought.answers.items():
+                    store.answer_key(thought.model, name, answer)
+                for line, last, mistakes in thought.mistakes:
+                    store.add_mistakes(thought.model, line, last, encode_mistakes(mistakes))
+            for job in jobs:
+                try:
+                    if job.refused is None:
+                        job.plan(store, now)
+                except RefusedError as refused:
+                    job.refused = refused
+            if now >= self._tidy_at and store.forget(now, MOST_EVENTS) < MOST_EVENTS:
+                self._tidy_at = now + TIDY_EVERY
+            store.commit()
+            self.commits += 1
+            self.seconds += time.perf_counter() - started

@@ -1,0 +1,147 @@
+"""A service in this process, on a store in a folder; it can be ended in good order, or as by a kill."""
+
+import asyncio
+import contextlib
+import json
+import sqlite3
+
+import pytest
+
+from novikoff.serve import messages
+from novikoff.serve.events import Example, Settings
+from novikoff.serve.refused import RefusedError
+from novikoff.serve.service import Options, Service
+from novikoff.serve.sqlite import FILE, SqliteStore
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self, now=1e9):
+        self.now = now
+
+    def __call__(self):
+        return self.now
+
+
+class Failure:
+    """What the writer does when a commit fails, instead of ending the process."""
+
+    def __init__(self):
+        self.errors = []
+
+    def __call__(self, error):
+        self.errors.append(error)
+
+
+def run(test):
+    """Run an asynchronous test; one that hangs fails."""
+    return asyncio.run(asyncio.wait_for(test, 300))
+
+
+async def started(folder, clock=None, on_failure=None, **options):
+    failure = Failure() if on_failure is None else on_failure
+    service = Service(SqliteStore(folder), Options(**options), clock, failure)
+    await service.start()
+    return service
+
+
+async def killed(service):
+    """As a kill would leave it: what is committed is there, and nothing else."""
+    service.writer._task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await service.writer._task
+    service.store.close()
+
+
+@contextlib.asynccontextmanager
+async def serving(folder, clock=None, **options):
+    service = await started(folder, clock, **options)
+    try:
+        yield service
+    finally:
+        await service.stop()
+        assert service.writer.on_failure.errors == []
+
+
+class Caller:
+    """Asks a service about one model, and reads its answers."""
+
+    def __init__(self, service, name="m"):
+        self.service, self.name = service, name
+
+    async def _with(self, do):
+        model = await self.service.use(self.name)
+        try:
+            answer = await do(model)
+        finally:
+            self.service.models.release(model)
+        return json.loads(answer) if isinstance(answer, bytes) and answer[:1] == b"{" else answer
+
+    async def create(self, **settings):
+        return await self.service.create(self.name, Settings(**settings))
+
+    async def delete(self):
+        return await self._with(self.service.delete)
+
+    async def learn(self, *pairs, token=None):
+        examples = [Example(dict(x), y) for x, y in pairs]
+        return await self._with(lambda model: self.service.learn(model, examples, None, token))
+
+    async def predict(self, x, remember=True, token=None):
+        asked = [messages.ToPredict(x, remember)]
+        return await self._with(lambda model: self.service.predict(model, asked, token))
+
+    async def reveal(self, *labels, token=None):
+        given = [messages.ToReveal(name, label) for name, label in labels]
+        return await self._with(lambda model: self.service.reveal(model, given, token))
+
+    async def roll_back(self, seq, token=None):
+        return await self._with(lambda model: self.service.roll_back(model, seq, token))
+
+    async def snapshot(self):
+        return await self._with(lambda model: self.service.snapshot(model, None))
+
+    async def record(self, margin=None):
+        return await self._with(lambda model: self.service.record(model, margin))
+
+    async def why(self, name, top=1000):
+        return await self._with(lambda model: self.service.why(model, name, top))
+
+    async def explain(self, x, top=1000):
+        return await self._with(lambda model: self.service.explain(model, messages.ToExplain(x), top))
+
+    async def file(self, seq=None):
+        return await self._with(lambda model: self.service.model_file(model, seq))
+
+    async def challenge(self, challenge):
+        return await self._with(lambda model: self.service.challenge(model, challenge, None))
+
+    async def promote(self, name):
+        return await self._with(lambda model: self.service.promote(model, name, None))
+
+    async def retire(self, name):
+        return await self._with(lambda model: self.service.retire(model, name, None))
+
+    @property
+    def state(self):
+        return self.service.models.loaded[self.name].state
+
+
+DAY = 86400.0
+UP, DOWN = ({"a": 1.0}, "up"), ({"a": -1.0}, "down")
+
+
+async def refused(status, answer, match):
+    """What is said when something is refused, which it must be, with this status."""
+    with pytest.raises(RefusedError, match=match) as error:
+        await answer
+    assert error.value.status == status
+    return error.value
+
+
+def tamper(folder, *statements):
+    """Change the store behind the back of the service."""
+    with contextlib.closing(sqlite3.connect(folder / FILE)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)

@@ -1,0 +1,119 @@
+"""The model is the fold of its log, bit for bit, however the log is cut into rows and wherever a snapshot is taken."""
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from novikoff.serve import events, fold, snapshots
+from novikoff.serve.events import Challenge, Challenger, Example, Row, Settings
+from novikoff.serve.path import path_to
+from tests.serve.streams import SETTINGS, STREAMS, created, folded, learned, learner_after, same
+
+laws = settings(deadline=None, max_examples=30)
+
+
+@laws
+@given(SETTINGS, STREAMS)
+def test_the_fold_of_the_log_is_the_online_learner_bit_for_bit(chosen, stream):
+    state = folded([created(chosen), *([learned(1, stream)] if stream else [])])
+    assert same(state.learner, learner_after(chosen, stream))
+    assert state.seq == len(stream)
+
+
+@laws
+@given(SETTINGS, STREAMS, st.data())
+def test_how_a_stream_is_cut_into_rows_makes_no_difference(chosen, stream, data):
+    whole = folded([created(chosen), *([learned(1, stream)] if stream else [])])
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(stream) - 1))) if len(stream) > 1 else [])
+    bounds = [0, *cuts, len(stream)]
+    parts = [learned(a + 1, stream[a:b]) for a, b in itertools.pairwise(bounds) if a < b]
+    assert snapshots.take(folded([created(chosen), *parts])) == snapshots.take(whole)
+
+
+@laws
+@given(SETTINGS, STREAMS, STREAMS)
+def test_a_snapshot_changes_nothing(chosen, before, after):
+    rows = [created(chosen), *([learned(1, before)] if before else [])]
+    straight, saved = folded(rows), folded(rows)
+    content, digest = snapshots.take(saved)
+    loaded = snapshots.load(content, digest, saved.learner.mistakes)
+    if after:
+        flags = [fold.apply(state, learned(len(before) + 1, after)) for state in (straight, loaded)]
+        assert flags[0] == flags[1]
+    assert snapshots.take(loaded) == snapshots.take(straight)
+
+
+@laws
+@given(SETTINGS, STREAMS, st.integers(0, 40))
+def test_a_row_can_be_folded_in_part(chosen, stream, upto):
+    state = folded([created(chosen)])
+    if stream:
+        fold.apply(state, learned(1, stream), upto=upto)
+    assert same(state.learner, learner_after(chosen, stream[:upto]))
+    assert state.seq == min(upto, len(stream))
+
+
+@laws
+@given(SETTINGS, SETTINGS, STREAMS, STREAMS, STREAMS)
+def test_a_promoted_challenger_is_the_learner_that_saw_the_stream_since_it_came(own, other, before, between, after):
+    stream = [*before, *between, *after]
+    other = Settings(other.readout, other.tie, other.fit_intercept, own.classes)
+    happened = [
+        *[("learn", example) for example in before],
+        ("challenge", Challenge("rival", other)),
+        *[("learn", example) for example in between],
+        ("promote", Challenger("rival")),
+        *[("learn", example) for example in after],
+    ]
+    rows = [created(own)]
+    rows += [Row(seq, 1, 0.0, kind, events.encode([event])) for seq, (kind, event) in enumerate(happened, start=1)]
+    state = folded(rows)
+    assert same(state.learner, learner_after(other, stream[len(before) :]))
+    at_promotion = folded(rows[: 2 + len(before) + len(between)])
+    assert same(at_promotion.learner, learner_after(own, stream[: len(before) + len(between)]))
+    assert at_promotion.challengers["rival"].examples == len(between)
+
+
+def test_challenger_and_model_are_compared_by_what_they_predict_before_they_learn():
+    state = folded([created(Settings()), learned(1, [Example({"a": 1.0}, "u"), Example({"a": -1.0}, "v")] * 3)])
+    fold.apply(state, Row(7, 1, 0.0, "challenge", events.encode([Challenge("rival")])))
+    fold.apply(state, learned(8, [Example({"a": 1.0}, "u")] * 4))
+    rival = state.challengers["rival"]
+    assert (rival.examples, rival.wrong, rival.model_wrong) == (4, 1, 0)
+
+
+def test_a_gap_in_the_log_is_an_error():
+    state = folded([created(Settings())])
+    with pytest.raises(ValueError, match="the log has a gap: event 2 follows 0"):
+        fold.apply(state, learned(2, [Example({}, "u")]))
+    with pytest.raises(ValueError, match="has 1 events and should have 2"):
+        fold.apply(state, learned(1, [Example({}, "u")])._replace(size=2))
+
+
+def test_a_damaged_snapshot_is_an_error():
+    state = folded([created(Settings())])
+    content, digest = snapshots.take(state)
+    with pytest.raises(ValueError, match="SHA-256"):
+        snapshots.load(content[:-1] + b"x", digest, 0)
+    with pytest.raises(ValueError, match="0 mistakes and should have 1"):
+        snapshots.load(content, digest, 1)
+
+
+@laws
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=25), st.integers(0, 40))
+def test_the_path_is_what_a_list_of_all_states_says(steps, ask):
+    """The oracle keeps, for every event, the events that made its state."""
+    made, rollbacks = [(0,)], []
+    for is_rollback, target in steps:
+        seq = len(made)
+        if is_rollback:
+            target %= seq
+            rollbacks.append((seq, target))
+            made.append((*made[target], seq))
+        else:
+            made.append((*made[-1], seq))
+    ask %= len(made)
+    on_path = [seq for part in path_to(ask, rollbacks) for seq in range(part.start, part.end + 1)]
+    assert tuple(on_path) == made[ask]

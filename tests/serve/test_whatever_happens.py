@@ -1,0 +1,107 @@
+"""Whatever happens, in whatever order, the model is what a learner makes of the events on its path."""
+
+import tempfile
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from novikoff.serve import snapshots
+from novikoff.serve.events import Challenge, Settings
+from novikoff.serve.files import to_file
+from tests.serve.serving import Caller, killed, run, started
+from tests.serve.streams import EXAMPLES, FEATURES, LABELS, SETTINGS, learner_after
+
+STEPS = st.one_of(
+    st.tuples(st.just("learn"), st.lists(EXAMPLES, min_size=1, max_size=4)),
+    st.tuples(st.just("predict"), FEATURES),
+    st.tuples(st.just("reveal"), LABELS),
+    st.tuples(st.just("roll back"), st.integers(0, 50)),
+    st.tuples(st.just("challenge"), SETTINGS),
+    st.tuples(st.sampled_from(["promote", "retire", "snapshot", "kill", "stop", "evict", "wait"]), st.none()),
+)
+
+
+class Oracle:
+    """For every event, how the model learned then and from which examples, and the same for its challenger."""
+
+    def __init__(self, chosen):
+        self.states = [((chosen, ()), None)]
+        self.waiting = []
+
+    def add(self, model, challenger):
+        self.states.append((model, challenger))
+
+    def learn(self, example):
+        model, challenger = self.states[-1]
+        self.add((model[0], (*model[1], example)), challenger and (challenger[0], (*challenger[1], example)))
+
+
+@settings(deadline=None, max_examples=40)
+@given(SETTINGS, st.lists(STEPS, max_size=25))
+def test_the_model_is_the_fold_of_the_events_on_its_path(chosen, steps):
+    with tempfile.TemporaryDirectory() as folder:
+        run(play(folder, chosen, steps, "arrival"))
+
+
+@settings(deadline=None, max_examples=40)
+@given(SETTINGS, st.lists(STEPS, max_size=25))
+def test_a_kill_changes_nothing_where_labels_are_judged_as_served(chosen, steps):
+    chosen = Settings(chosen.readout, chosen.tie, chosen.fit_intercept, ["u", "v", "w"])
+    with tempfile.TemporaryDirectory() as folder:
+        run(play(folder, chosen, [*steps, ("kill", None)], "served"))
+
+
+async def play(folder, chosen, steps, judge):
+    oracle = Oracle(chosen)
+    service = await started(folder)
+    caller = Caller(service)
+    how = {"readout": chosen.readout, "tie": chosen.tie, "fit_intercept": chosen.fit_intercept}
+    await caller.create(**how, classes=chosen.classes, judge=judge)
+    for what, how in steps:
+        model, challenger = oracle.states[-1]
+        if what == "learn":
+            answer = await caller.learn(*[(each.x, each.y) for each in how])
+            for each in how:
+                oracle.learn(each)
+            assert answer["seq"] == len(oracle.states) - 1
+        elif what == "predict":
+            answer = await caller.predict(how)
+            if judge == "arrival":
+                assert answer["label"] == learner_after(*model).predict_one(how)
+            oracle.waiting.append((answer["id"], how))
+        elif what == "reveal" and oracle.waiting:
+            name, x = oracle.waiting.pop(0)
+            await caller.reveal((name, how))
+            oracle.learn(type("Example", (), {"x": x, "y": how}))
+        elif what == "roll back":
+            target = how % len(oracle.states)
+            await caller.roll_back(target)
+            oracle.add(*oracle.states[target])
+        elif what == "challenge" and not challenger:
+            rival = Settings(how.readout, how.tie, how.fit_intercept, chosen.classes)
+            await caller.challenge(Challenge("rival", rival))
+            oracle.add(model, (rival, ()))
+        elif what in ("promote", "retire") and challenger:
+            await (caller.promote if what == "promote" else caller.retire)("rival")
+            oracle.add(challenger if what == "promote" else model, None)
+        elif what == "snapshot":
+            await caller.snapshot()
+        elif what in ("kill", "stop", "evict"):
+            before, _ = snapshots.take(caller.state)
+            if what == "evict":
+                service.models.evict(service.models.loaded["m"])
+                service.models.release(await service.models.use("m"))
+            else:
+                await (killed(service) if what == "kill" else service.stop())
+                service = await started(folder)
+                caller = Caller(service)
+            assert snapshots.take(caller.state)[0] == before
+        if judge == "arrival":
+            assert to_file(caller.state.learner) == to_file(learner_after(*oracle.states[-1][0])), what
+    await killed(service)
+    service = await started(folder)
+    caller = Caller(service)
+    for seq, ((how, examples), _) in enumerate(oracle.states if judge == "arrival" else ()):
+        assert await caller.file(seq) == to_file(learner_after(how, examples)), seq
+    assert service.writer.on_failure.errors == []
+    await service.stop()
