@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from novikoff.data.examples import Examples
     from novikoff.learn.history import Run
     from novikoff.learn.linear.model import LinearModel
+    from novikoff.prove.run.inseparable import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
 SHOWN = 10
@@ -78,6 +79,7 @@ def fit(
     from novikoff.learn.linear.files import learnable
     from novikoff.learn.linear.model import LinearModel
     from novikoff.learn.linear.space import perceptron
+    from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.show.report.writing import report_on
 
     target = check_free(model or default_model(file), force)
@@ -106,9 +108,11 @@ def fit(
             if (proof := _short_proof(certificate)) is not None:
                 fitted = replace(fitted, certificate=proof)
                 save(fitted, target)
+            passes = max(1, learned.run.epochs)
+            left = allowance(examples, certificate, passes=passes, fit_intercept=learning["fit_intercept"])
             if reported is not None:
                 reported.on_model(fitted, certificate, learned.mistakes, target)
-    _report(output, reader.files, examples.counts, fitted, certificate, target, page)
+    _report(output, reader.files, examples.counts, fitted, certificate, left, target, page)
     if why_not is not None:
         warn(output, f"the model is saved, but the table is not certified: {why_not}")
     _warn_if_it_did_not_converge(output, learned.run, learning)
@@ -161,6 +165,7 @@ def _report(
     counts: tuple[int, ...],
     model: "LinearModel",
     certificate: Any,
+    left: "FreundSchapireBound | None",
     target: Path,
     page: Path | None,
 ) -> None:
@@ -177,11 +182,16 @@ def _report(
         certificate=documents.described_certificate(certificate),
         model=str(target),
     )
-    answer(output, document, lambda: panel(document, run, certificate, target, page))
+    answer(output, document, lambda: panel(document, run, certificate, left, target, page))
 
 
 def panel(
-    document: dict[str, Any], run: "Run", certificate: "Certificate | None", target: Path, page: Path | None
+    document: dict[str, Any],
+    run: "Run",
+    certificate: "Certificate | None",
+    left: "FreundSchapireBound | None",
+    target: Path,
+    page: Path | None,
 ) -> Any:
     """What was read, what was learned, why it stopped, what is proved, and where the model is."""
     from novikoff.cli import wording
@@ -199,6 +209,7 @@ def panel(
             ("certified", "no; novikoff certify does" if certificate is None else wording.verdict(certificate)),
             ("margin", None if certificate is None else wording.margin(certificate)),
             ("bound", wording.bound(certificate, run)),
+            ("allowed", wording.allowed(left)),
             ("model", str(target)),
             ("report", None if page is None else str(page)),
         ],

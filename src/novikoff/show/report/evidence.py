@@ -1,6 +1,5 @@
 """What a report shows beside the model and the certificate, gathered in a pass over the examples."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,10 +13,9 @@ from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.vote import Mistakes
 from novikoff.prove.run.follow import FollowedProof, follow_proof
 from novikoff.prove.run.inseparable import FreundSchapireBound
-from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
+from novikoff.prove.run.search.freund_schapire import allowance
 from novikoff.prove.run.steps import Steps
 from novikoff.prove.separable.certificate import Certificate
-from novikoff.prove.separable.question import Verdict
 from novikoff.show.report.charts import Scatter
 from novikoff.show.report.picture import Columns, Sketch
 
@@ -28,9 +26,6 @@ Floats = NDArray[np.float64]
 FOLLOWED_NUMBERS = 2_000_000
 FOLLOWED_PRODUCTS = 5_000_000
 FOLLOWED_MISTAKES = 50_000
-
-# Beyond so many numbers the search for the best bound on overlapping data takes more than a moment.
-SEARCHED_NUMBERS = 200_000
 
 # Rows of a certificate that are named with their labels.
 NAMED_ROWS = 24
@@ -125,9 +120,6 @@ def _run_evidence(
     steps = Steps.of_rows(X, y, mistakes.rows, guesses, fit_intercept=fit_intercept)
     if certificate is not None and certificate.vector is not None:
         return {"proof": follow_proof(steps, certificate.vector)}
-    found: dict[str, Any] = {"lengths": steps.lengths}
-    unbounded = certificate is not None and certificate.verdict in (Verdict.QUASI_SEPARABLE, Verdict.OVERLAPPING)
-    if n_classes == 2 and unbounded and math.prod(X.shape) <= SEARCHED_NUMBERS:
-        epochs = max(1, model.record.epochs)
-        found["allowance"] = freund_schapire_bound(X, y, passes=epochs, fit_intercept=fit_intercept)
-    return found
+    passes = max(1, model.record.epochs)
+    left = allowance(examples, certificate, passes=passes, fit_intercept=fit_intercept)
+    return {"lengths": steps.lengths, "allowance": left}
