@@ -9,6 +9,7 @@ from novikoff.cli import options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
+    from novikoff.data.svmlight import ZeroBased
     from novikoff.prove.run.inseparable import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
@@ -38,6 +39,7 @@ def certify(
     text: tuple[str, ...],
     ignore: tuple[str, ...],
     format: str | None,
+    zero_based: "ZeroBased",
     out: str | None,
     report: str | None,
     report_features: tuple[str, str] | None,
@@ -65,7 +67,7 @@ def certify(
 
     target = None if out is None else check_free(out, force)
     page = options.report_path(report, report_features, force)
-    reader = open_labelled(file, label, format)
+    reader = open_labelled(file, label, format, zero_based)
     wishes = {"categorical": categorical, "text": text, "ignore": ignore}
     with progress(output.quiet) as bar:
         encoding = encoding_of(bar.over(reader, "looking"), **wishes)

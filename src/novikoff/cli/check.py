@@ -9,6 +9,7 @@ from novikoff.cli import options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
+    from novikoff.data.svmlight import ZeroBased
     from novikoff.prove.programs.check import ProgramCertificate
     from novikoff.prove.separable.certificate import Certificate
 
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 @click.argument("certificate", type=click.Path(), metavar="CERT")
 @click.argument("file", type=options.FILE)
 @options.file_format
+@options.zero_based
 @options.answering
-def check(certificate: str, file: str, format: str | None, output: Output) -> None:
+def check(certificate: str, file: str, format: str | None, zero_based: "ZeroBased", output: Output) -> None:
     """Prove every claim of the certificate CERT again, from the table or the linear program FILE.
 
     CERT is what `novikoff certify --out` or `novikoff lp --out` wrote, or a model that `novikoff fit` certified. The
@@ -36,7 +38,7 @@ def check(certificate: str, file: str, format: str | None, output: Output) -> No
         document = check_program(claimed, file, format)
         answer(output, document, lambda: program_panel(document, claimed, certificate))
     elif isinstance(claimed, Certificate):
-        document = check_table(claimed, file, format, output)
+        document = check_table(claimed, file, format, zero_based, output)
         answer(output, document, lambda: panel(document, claimed, certificate))
     else:
         raise ValueError(
@@ -71,7 +73,9 @@ def check_program(claimed: "ProgramCertificate", file: str, format: str | None) 
     )
 
 
-def check_table(claimed: "Certificate", file: str, format: str | None, output: Output) -> dict[str, Any]:
+def check_table(
+    claimed: "Certificate", file: str, format: str | None, zero_based: "ZeroBased", output: Output
+) -> dict[str, Any]:
     """Check what is claimed of a table, and say what that is."""
     from novikoff.cli import documents
     from novikoff.cli.progress import progress
@@ -79,7 +83,7 @@ def check_table(claimed: "Certificate", file: str, format: str | None, output: O
 
     label = None if claimed.table is None else claimed.table.label
     types = None if claimed.table is None else claimed.table.encoding.types_as_given
-    reader = read(file, label=label, format=format, types=types)
+    reader = read(file, label=label, format=format, types=types, zero_based=zero_based)
     with progress(output.quiet) as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))
     return documents.document(

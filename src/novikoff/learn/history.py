@@ -10,11 +10,14 @@ import enum
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
 from novikoff.engine.words import counted, listed, no_margin_above, radius_in_words
 from novikoff.learn.cycles import Cycle
+
+if TYPE_CHECKING:
+    from novikoff.learn.linear.worked import WorkedRun
 
 Readout = Literal["last", "average", "vote"]
 Tie = Literal["mistake", "predict"]
@@ -76,6 +79,15 @@ class Run:
 
     def __str__(self) -> str:
         return "\n".join(filter(None, [self._what_happened(), self._what_it_proves(), self._what_it_gets_wrong()]))
+
+    def steps(self, X: Any, y: Any, mistake_rows: Any, *, fit_intercept: bool = True) -> "WorkedRun":
+        """The run example by example, as the notes print it: of two classes, in the order given (`shuffle=False`).
+
+        `mistake_rows` are the mistakes in order, which `record_mistakes=True` keeps.
+        """
+        from novikoff.learn.linear.worked import worked
+
+        return worked(X, y, mistake_rows, self.mistakes_per_epoch, self.examples, fit_intercept)
 
     @property
     def made(self) -> str:

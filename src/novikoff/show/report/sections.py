@@ -10,6 +10,7 @@ from novikoff.engine.words import counted, label_in_words, radius_in_words
 from novikoff.features.encode import Encoding
 from novikoff.learn.history import NO_WEIGHTS, READOUT_WORDS, Run
 from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.linear.worked import WorkedRun
 from novikoff.prove.separable.question import Problem
 from novikoff.show.report.charts import Bar, Curve, bar_chart, column_chart, line_chart, scatter
 from novikoff.show.report.check import Names
@@ -62,7 +63,7 @@ def data_section(
     )
 
 
-def run_section(model: LinearModel) -> Markup:
+def run_section(model: LinearModel, steps: WorkedRun | None = None) -> Markup:
     """How many mistakes, in which epochs, why it stopped, what is wrong in the end."""
     run = model.record
     sentence = "On every mistake the example is added to the weights; what is counted here are those mistakes."
@@ -80,6 +81,8 @@ def run_section(model: LinearModel) -> Markup:
             ]
         ),
         _epochs(run),
+        None if steps is None else element("h3", "Step by step"),
+        None if steps is None else table(steps.HEADER, steps.lines(), left=len(steps.HEADER)),
         _asked(model),
     )
 
