@@ -1,4 +1,4 @@
-"""Draw theory_first_note.png: the cosine of the proof along a run, and mistakes that grow exponentially with the dimension.
+"""Draw theory_first_note.png: the cosine of the proof along a run, and mistakes that grow with the dimension.
 
 python docs/pictures/theory_first_note.py
 """
