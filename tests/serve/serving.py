@@ -1,4 +1,4 @@
-"""A service in this process, on a store in a folder; it can be ended in good order, or as by a kill."""
+"""A service in this process, on a store; it can be ended in good order, or as by a kill."""
 
 import asyncio
 import contextlib
@@ -6,8 +6,8 @@ import json
 
 from novikoff.serve import messages
 from novikoff.serve.events import Example, Settings
+from novikoff.serve.run import open_store
 from novikoff.serve.service import Options, Service
-from novikoff.serve.sqlite import SqliteStore
 
 
 class Clock:
@@ -35,24 +35,31 @@ def run(test):
     return asyncio.run(asyncio.wait_for(test, 300))
 
 
-async def started(folder, clock=None, on_failure=None, **options):
+async def started(where, clock=None, on_failure=None, **options):
     failure = Failure() if on_failure is None else on_failure
-    service = Service(SqliteStore(folder), Options(**options), clock, failure)
+    service = Service(opened(where), Options(**options), clock, failure)
     await service.start()
+    if service.store.lease is not None:
+        await service.models.open()  # each model is held as if somebody had asked for it
     return service
+
+
+def opened(where):
+    return open_store(str(where), "http://127.0.0.1:1", 10.0)
 
 
 async def killed(service):
     """As a kill would leave it: what is committed is there, and nothing else."""
-    service.writer._task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await service.writer._task
+    for task in filter(None, (service.writer._task, service._renewing)):
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
     service.store.close()
 
 
 @contextlib.asynccontextmanager
-async def serving(folder, clock=None, **options):
-    service = await started(folder, clock, **options)
+async def serving(where, clock=None, **options):
+    service = await started(where, clock, **options)
     try:
         yield service
     finally:

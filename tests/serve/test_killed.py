@@ -39,7 +39,7 @@ def examples_in_log(folder):
     """The numbers of the examples in the log of the first model, by what they are called; and the examples in order."""
     store = SqliteStore(folder)
     try:
-        head = store.models()[0][2]
+        head = store.last(1)
         found, stream, learner = Counter(), [], state_at(store, 1, head).learner
         numbers = []
         for row in store.rows(1, 1, 10**6):

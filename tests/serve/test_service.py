@@ -1,9 +1,6 @@
 """What a service promises, without HTTP: keys, ids, limits, time, memory."""
 
 import asyncio
-import contextlib
-import sqlite3
-import tempfile
 
 import pytest
 from hypothesis import given, settings
@@ -17,7 +14,7 @@ from novikoff.serve.refused import RefusedError
 from novikoff.serve.sqlite import FILE, SqliteStore
 from novikoff.serve.store import StoreError, StoreInUseError
 from novikoff.serve.writer import MOST_EVENTS
-from tests.serve.serving import Caller, Clock, Failure, killed, run, serving, started
+from tests.serve.serving import Caller, Clock, Failure, killed, opened, run, serving, started
 from tests.serve.streams import EXAMPLES, FEATURES, SETTINGS
 
 DAY = 86400.0
@@ -31,10 +28,15 @@ async def refused(status, answer, match):
     return error.value
 
 
-def tamper(folder, *statements):
-    with contextlib.closing(sqlite3.connect(folder / FILE)) as connection, connection:
-        for statement in statements:
-            connection.execute(statement)
+def tamper(where, place, change):
+    """Change bytes in the store: those of a table, in a column, where something holds."""
+    store = opened(where)
+    store.begin([])
+    table, column, row = place
+    for (before,) in store._all(f"SELECT {column} FROM {table} WHERE {row}"):
+        store._run(f"UPDATE {table} SET {column} = ? WHERE {row}", change(before))
+    store.commit()
+    store.close()
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -42,9 +44,9 @@ def tamper(folder, *statements):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def test_the_same_key_and_request_are_learned_once_and_answered_alike(folder):
+def test_the_same_key_and_request_are_learned_once_and_answered_alike(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller, token = Caller(service), Token.of("key", b"a request")
             await caller.create()
             await caller.learn(UP)
@@ -57,9 +59,9 @@ def test_the_same_key_and_request_are_learned_once_and_answered_alike(folder):
     run(test())
 
 
-def test_the_same_key_with_another_request_is_refused(folder):
+def test_the_same_key_with_another_request_is_refused(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create()
             await caller.learn(UP, token=Token.of("key", b"a request"))
@@ -70,11 +72,11 @@ def test_the_same_key_with_another_request_is_refused(folder):
 
 
 @pytest.mark.parametrize("later", [0, 1])
-def test_a_key_is_known_after_a_kill_with_the_answer_that_was_given_or_would_have_been(folder, later):
+def test_a_key_is_known_after_a_kill_with_the_answer_that_was_given_or_would_have_been(where, later):
     """Right after the commit the answer is not in the store yet, and is found by folding the log again."""
 
     async def test():
-        service = await started(folder)
+        service = await started(where)
         caller = Caller(service)
         await caller.create()
         tokens = [Token.of(name, name.encode()) for name in ("learn", "reveal", "roll back")]
@@ -88,7 +90,7 @@ def test_a_key_is_known_after_a_kill_with_the_answer_that_was_given_or_would_hav
         for _ in range(later):
             await caller.learn(UP)
         await killed(service)
-        service = await started(folder)
+        service = await started(where)
         caller = Caller(service)
         before = caller.state.seq
         assert [await each(caller) for each in ask] == answers
@@ -103,14 +105,14 @@ def test_a_key_is_known_after_a_kill_with_the_answer_that_was_given_or_would_hav
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def test_an_id_survives_a_kill_and_is_revealed_once(folder):
+def test_an_id_survives_a_kill_and_is_revealed_once(where):
     async def test():
-        service = await started(folder)
+        service = await started(where)
         caller = Caller(service)
         await caller.create()
         said = await caller.predict({"a": 1.0})
         await killed(service)
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             assert (await caller.reveal((said["id"], "up")))["examples"] == 1
             await refused(409, caller.reveal((said["id"], "up")), "revealed already")
@@ -121,9 +123,9 @@ def test_an_id_survives_a_kill_and_is_revealed_once(folder):
     run(test())
 
 
-def test_many_labels_are_revealed_all_or_none(folder):
+def test_many_labels_are_revealed_all_or_none(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create(classes=["down", "up"])
             ids = [(await caller.predict({"a": float(i)}))["id"] for i in range(3)]
@@ -140,10 +142,10 @@ def test_many_labels_are_revealed_all_or_none(folder):
     run(test())
 
 
-def test_an_id_is_forgotten_after_the_time_that_was_set(folder):
+def test_an_id_is_forgotten_after_the_time_that_was_set(where):
     async def test():
         clock = Clock()
-        async with serving(folder, clock) as service:
+        async with serving(where, clock) as service:
             caller = Caller(service)
             await caller.create(remember_for=100.0)
             early, late = (await caller.predict({"a": 1.0}))["id"], None
@@ -160,10 +162,10 @@ def test_an_id_is_forgotten_after_the_time_that_was_set(folder):
     run(test())
 
 
-def test_ten_thousand_ids_that_are_never_revealed_take_no_memory_and_go_when_their_time_is_over(folder):
+def test_ten_thousand_ids_that_are_never_revealed_take_no_memory_and_go_when_their_time_is_over(where):
     async def test():
         clock = Clock()
-        async with serving(folder, clock) as service:
+        async with serving(where, clock) as service:
             caller = Caller(service)
             await caller.create(remember_for=100.0)
             for _ in range(100):
@@ -180,11 +182,9 @@ def test_ten_thousand_ids_that_are_never_revealed_take_no_memory_and_go_when_the
     run(test())
 
 
-@settings(deadline=None, max_examples=30)
-@given(SETTINGS, st.lists(EXAMPLES, max_size=25), FEATURES)
-def test_the_features_and_the_mistakes_that_speak_for_an_answer_add_up_to_its_lead(chosen, stream, x):
-    async def test(folder):
-        async with serving(folder) as service:
+def test_the_features_and_the_mistakes_that_speak_for_an_answer_add_up_to_its_lead(kind):
+    async def test(where, chosen, stream, x):
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create(
                 readout=chosen.readout, tie=chosen.tie, fit_intercept=chosen.fit_intercept, classes=chosen.classes
@@ -199,13 +199,18 @@ def test_the_features_and_the_mistakes_that_speak_for_an_answer_add_up_to_its_le
             assert why.mistakes == len(why.past) == caller.state.learner.mistakes
             assert why.lead >= 0
 
-    with tempfile.TemporaryDirectory() as folder:
-        run(test(folder))
+    @settings(deadline=None, max_examples=kind.examples)
+    @given(SETTINGS, st.lists(EXAMPLES, max_size=25), FEATURES)
+    def law(chosen, stream, x):
+        with kind.empty() as where:
+            run(test(where, chosen, stream, x))
+
+    law()
 
 
-def test_why_speaks_of_the_moment_of_the_answer_whatever_came_after(folder):
+def test_why_speaks_of_the_moment_of_the_answer_whatever_came_after(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create(classes=["down", "up"])
             await caller.learn(UP, DOWN)
@@ -227,29 +232,26 @@ def test_why_speaks_of_the_moment_of_the_answer_whatever_came_after(folder):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def test_a_damaged_newest_snapshot_is_passed_over(folder):
+def test_a_damaged_newest_snapshot_is_passed_over(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create()
             for _ in range(3):
                 await caller.learn(UP, DOWN)
                 await caller.snapshot()
             expected = to_file(caller.state.learner)
-        tamper(
-            folder,
-            "UPDATE snapshots SET content = zeroblob(100) WHERE seq = 6",
-            "UPDATE snapshots SET content = substr(content, 1, 50) WHERE seq = 4",
-        )
-        async with serving(folder) as service:
+        tamper(where, ("snapshots", "content", "seq = 6"), lambda content: bytes(100))
+        tamper(where, ("snapshots", "content", "seq = 4"), lambda content: content[:50])
+        async with serving(where) as service:
             assert to_file(Caller(service).state.learner) == expected
 
     run(test())
 
 
-async def aged(folder, clock):
+async def aged(where, clock):
     """A model whose log was trimmed: snapshots at 2 and 4 and 6, events since 5."""
-    service = await started(folder, clock, keep_log=30)
+    service = await started(where, clock, keep_log=30)
     caller = Caller(service)
     await caller.create()
     for _ in range(3):
@@ -261,9 +263,9 @@ async def aged(folder, clock):
     return service, caller
 
 
-def test_the_log_is_trimmed_only_before_the_older_of_two_whole_snapshots(folder):
+def test_the_log_is_trimmed_only_before_the_older_of_two_whole_snapshots(where):
     async def test():
-        service, caller = await aged(folder, Clock())
+        service, caller = await aged(where, Clock())
         assert [snapshot.seq for snapshot in service.store.snapshots(1)] == [6, 4]
         assert [row.first for row in service.store.rows(1, 0, 100)] == [5]
         await caller.file(4)
@@ -278,23 +280,23 @@ def test_the_log_is_trimmed_only_before_the_older_of_two_whole_snapshots(folder)
     run(test())
 
 
-def test_after_trimming_a_damaged_newest_snapshot_still_loses_nothing(folder):
+def test_after_trimming_a_damaged_newest_snapshot_still_loses_nothing(where):
     async def test():
         clock = Clock()
-        service, caller = await aged(folder, clock)
+        service, caller = await aged(where, clock)
         expected = to_file(caller.state.learner)
         await service.stop()
-        tamper(folder, "UPDATE snapshots SET content = zeroblob(100) WHERE seq = 6")
-        async with serving(folder, clock) as service:
+        tamper(where, ("snapshots", "content", "seq = 6"), lambda content: bytes(100))
+        async with serving(where, clock) as service:
             assert to_file(Caller(service).state.learner) == expected
 
     run(test())
 
 
-def test_a_snapshot_that_was_asked_for_can_be_gone_back_to_when_the_log_before_it_is_gone(folder):
+def test_a_snapshot_that_was_asked_for_can_be_gone_back_to_when_the_log_before_it_is_gone(where):
     async def test():
         clock = Clock()
-        async with serving(folder, clock, keep_log=1) as service:
+        async with serving(where, clock, keep_log=1) as service:
             caller = Caller(service)
             await caller.create()
             await caller.learn(UP, DOWN)
@@ -309,15 +311,15 @@ def test_a_snapshot_that_was_asked_for_can_be_gone_back_to_when_the_log_before_i
             assert to_file(caller.state.learner) == expected
             await caller.learn(UP)
             head = to_file(caller.state.learner)
-        async with serving(folder, clock) as service:
+        async with serving(where, clock) as service:
             assert to_file(Caller(service).state.learner) == head
 
     run(test())
 
 
-def test_snapshots_are_taken_by_themselves_and_old_ones_go(folder):
+def test_snapshots_are_taken_by_themselves_and_old_ones_go(where):
     async def test():
-        async with serving(folder, snapshot_every=1000) as service:
+        async with serving(where, snapshot_every=1000) as service:
             caller = Caller(service)
             await caller.create()
             for _ in range(50):
@@ -331,16 +333,16 @@ def test_snapshots_are_taken_by_themselves_and_old_ones_go(folder):
     run(test())
 
 
-def test_a_log_that_folds_to_other_mistakes_than_it_made_is_not_served(folder):
+def test_a_log_that_folds_to_other_mistakes_than_it_made_is_not_served(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create()
             await caller.learn(UP, DOWN, UP)
             await caller.learn(UP)
-        tamper(folder, """UPDATE log SET body = replace(body, '"down"', '"up"') WHERE first = 1""")
+        tamper(where, ("log", "body", "first = 1"), lambda body: body.replace(b'"down"', b'"up"'))
         with pytest.raises(StoreError, match="makes 0 mistakes and made 2"):
-            await started(folder)
+            await started(where)
 
     run(test())
 
@@ -350,9 +352,9 @@ def test_a_log_that_folds_to_other_mistakes_than_it_made_is_not_served(folder):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def test_models_that_are_not_used_leave_memory_and_come_back_the_same(folder):
+def test_models_that_are_not_used_leave_memory_and_come_back_the_same(where):
     async def test():
-        async with serving(folder, most_models=3) as service:
+        async with serving(where, most_models=3) as service:
             callers = [Caller(service, f"m{i}") for i in range(10)]
             for i, caller in enumerate(callers):
                 await caller.create(classes=["down", "up"])
@@ -363,16 +365,16 @@ def test_models_that_are_not_used_leave_memory_and_come_back_the_same(folder):
                     assert caller.state.seq == 3 + round_number
             assert len(service.models.loaded) <= 4
             files = [await caller.file() for caller in callers]
-        async with serving(folder) as service:
+        async with serving(where) as service:
             callers = [Caller(service, f"m{i}") for i in range(10)]
             assert [await caller.file() for caller in callers] == files
 
     run(test())
 
 
-def test_a_thousand_models_are_served_by_one_process(folder):
+def test_a_thousand_models_are_served_by_one_process(where):
     async def test():
-        async with serving(folder, most_models=100) as service:
+        async with serving(where, most_models=100) as service:
             callers = [Caller(service, f"m{i}") for i in range(1000)]
             for start in range(0, 1000, 100):
                 await asyncio.gather(*[caller.create() for caller in callers[start : start + 100]])
@@ -384,9 +386,9 @@ def test_a_thousand_models_are_served_by_one_process(folder):
     run(test())
 
 
-def test_a_model_in_use_stays_in_memory(folder):
+def test_a_model_in_use_stays_in_memory(where):
     async def test():
-        async with serving(folder, most_models=1) as service:
+        async with serving(where, most_models=1) as service:
             for name in ("a", "b", "c"):
                 await Caller(service, name).create()
             held = await service.use("a")
@@ -397,9 +399,9 @@ def test_a_model_in_use_stays_in_memory(folder):
     run(test())
 
 
-def test_a_full_queue_is_refused_and_nothing_is_changed(folder):
+def test_a_full_queue_is_refused_and_nothing_is_changed(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create()
             service.writer.most_waiting = 10
@@ -412,9 +414,9 @@ def test_a_full_queue_is_refused_and_nothing_is_changed(folder):
     run(test())
 
 
-def test_a_batch_larger_than_a_transaction_takes_is_one_transaction(folder):
+def test_a_batch_larger_than_a_transaction_takes_is_one_transaction(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create()
             before = service.writer.commits
@@ -424,9 +426,9 @@ def test_a_batch_larger_than_a_transaction_takes_is_one_transaction(folder):
     run(test())
 
 
-def test_nothing_is_seen_or_answered_before_the_commit(folder):
+def test_nothing_is_seen_or_answered_before_the_commit(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create()
             seen, commit = [], service.store.commit
@@ -445,10 +447,10 @@ def test_nothing_is_seen_or_answered_before_the_commit(folder):
     run(test())
 
 
-def test_a_commit_that_fails_ends_the_service_and_acknowledges_nothing(folder):
+def test_a_commit_that_fails_ends_the_service_and_acknowledges_nothing(where):
     async def test():
         failure = Failure()
-        service = await started(folder, on_failure=failure)
+        service = await started(where, on_failure=failure)
         caller = Caller(service)
         await caller.create()
         await caller.learn(UP)
@@ -464,13 +466,13 @@ def test_a_commit_that_fails_ends_the_service_and_acknowledges_nothing(folder):
         assert caller.state.seq == 1
         asked.cancel()
         service.store.close()
-        async with serving(folder) as service:
+        async with serving(where) as service:
             assert Caller(service).state.seq == 1
 
     run(test())
 
 
-def test_two_processes_cannot_have_one_store(folder):
+def test_two_processes_cannot_have_one_store_in_a_folder(folder):
     store = SqliteStore(folder)
     with pytest.raises(StoreInUseError, match="is in use by another process"):
         SqliteStore(folder)
@@ -484,12 +486,12 @@ def test_a_file_that_is_no_store_is_refused(folder):
         SqliteStore(folder)
 
 
-def test_a_clock_that_jumps_changes_nothing_but_times(folder):
+def test_a_clock_that_jumps_changes_nothing_but_times(where):
     async def test():
         clock = Clock()
         for now in (2e9, 1e9, 3e9, 5.0, 2.5e9):
             clock.now = now
-            service = await started(folder)
+            service = await started(where)
             service.clock = service.writer.now = Steady(service.store.latest(), wall=clock, steady=lambda: 0.0)
             caller = Caller(service)
             if now == 2e9:
@@ -497,7 +499,7 @@ def test_a_clock_that_jumps_changes_nothing_but_times(folder):
             await caller.learn(UP, DOWN)
             assert (await caller.predict({"a": 1.0}))["label"] == "up"
             await service.stop()
-        async with serving(folder) as service:
+        async with serving(where) as service:
             rows = service.store.rows(1, 0, 100)
             assert [row.first for row in rows] == [0, 1, 3, 5, 7, 9]
             assert [row.at for row in rows] == sorted(row.at for row in rows)
@@ -511,9 +513,9 @@ def test_a_clock_that_jumps_changes_nothing_but_times(folder):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def test_creating_the_same_again_changes_nothing_and_something_else_is_refused(folder):
+def test_creating_the_same_again_changes_nothing_and_something_else_is_refused(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             assert (await caller.create(readout="last"))[1]
             await caller.learn(UP)
@@ -529,20 +531,20 @@ def test_creating_the_same_again_changes_nothing_and_something_else_is_refused(f
     run(test())
 
 
-def test_two_who_create_at_once_get_one_model(folder):
+def test_two_who_create_at_once_get_one_model(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             asked = [Caller(service).create() for _ in range(3)]
             answers = await asyncio.gather(*asked, return_exceptions=True)
             assert [answer.status for answer in answers if isinstance(answer, RefusedError)] == [409, 409]
-            assert list(service.models.numbers) == ["m"]
+            assert service.store.names() == ["m"]
 
     run(test())
 
 
-def test_a_model_goes_on_from_a_file(folder):
+def test_a_model_goes_on_from_a_file(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             old, new = Caller(service, "old"), Caller(service, "new")
             await old.create(classes=["down", "up"])
             await old.learn(UP, DOWN, ({"a": 3.0}, "down"))
@@ -552,15 +554,15 @@ def test_a_model_goes_on_from_a_file(folder):
             assert await old.file() == await new.file()
             await refused(422, Caller(service, "bad").create(file=b"no file"), "the file is no model file")
             await refused(422, Caller(service, "bad").create(file=await old.file(), tie="predict"), "brings readout")
-        async with serving(folder) as service:
+        async with serving(where) as service:
             assert await Caller(service, "old").file() == await Caller(service, "new").file()
 
     run(test())
 
 
-def test_challengers_are_refused_where_they_make_no_sense(folder):
+def test_challengers_are_refused_where_they_make_no_sense(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create(classes=["down", "up"])
             await caller.challenge(Challenge("rival"))

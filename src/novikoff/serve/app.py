@@ -8,8 +8,9 @@ from typing import Any
 
 from novikoff.serve.api import OPEN, ROUTES, Route
 from novikoff.serve.events import ENCODER
+from novikoff.serve.forward import PASSED_ON, Forwarder
 from novikoff.serve.http import Call, GoneError, Reply, refusal, send_reply
-from novikoff.serve.refused import RefusedError
+from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.service import Service
 from novikoff.web import problem, why_foreign
 
@@ -26,6 +27,7 @@ class App:
         for route in (*ROUTES, Route("GET", "/openapi.json", _openapi)):
             self.routes.setdefault(_key(route.path), {})[route.method] = route
         self._starting: asyncio.Task[None] | None = None
+        self._forwarder = Forwarder() if service.store.lease is not None else None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -42,6 +44,8 @@ class App:
         if not self.service.ready:
             self._starting.cancel()
         await self.service.stop()
+        if self._forwarder is not None:
+            await self._forwarder.close()
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _start(self) -> None:
@@ -98,6 +102,14 @@ class App:
         call.names = names
         if call.scope["method"] not in ("GET", "HEAD"):
             await call.read()
+        try:
+            return await self._own_reply(route, names, call)
+        except ElsewhereError as error:
+            if self._forwarder is None or error.url is None or PASSED_ON in call.headers:
+                raise
+            return await self._forwarder.send(error.url, call)
+
+    async def _own_reply(self, route: Route, names: list[str], call: Call) -> Reply:
         if not route.of_a_model or route.method == "PUT":
             return await route.answer(call)
         model = await self.service.use(names[0])

@@ -7,3 +7,11 @@ class RefusedError(Exception):
     def __init__(self, status: int, message: str, field: str | None = None, retry_after: int | None = None) -> None:
         super().__init__(message)
         self.status, self.message, self.field, self.retry_after = status, message, field, retry_after
+
+
+class ElsewhereError(RefusedError):
+    """Another server holds the model: the one at `url`; or it is not known which, while the model changes hands."""
+
+    def __init__(self, name: str, url: str | None = None) -> None:
+        super().__init__(503, f"the model {name!r} is on its way to another server; send again", retry_after=1)
+        self.url = url

@@ -5,9 +5,12 @@ answered when it is on the disk. Who works with a model gets it by `use` and giv
 """
 
 import asyncio
+import contextlib
 import secrets
+import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +25,7 @@ from novikoff.serve.jobs import Token
 from novikoff.serve.models import Model, Models
 from novikoff.serve.refused import RefusedError
 from novikoff.serve.replay import TrimmedError, state_at
-from novikoff.serve.store import Key, Store
+from novikoff.serve.store import Key, Store, StoreError
 from novikoff.serve.why import why
 from novikoff.serve.writer import Writer, end_process
 
@@ -56,7 +59,7 @@ class Service:
     ) -> None:
         self.store = store
         self.options = options or Options()
-        self.clock = clock or Clock(store.latest())
+        self.clock = clock or Clock(store.latest(), store.wall)
         self.models = Models(store, self.options.most_models)
         self.writer = Writer(store, self.models, self.clock, on_failure)
         self.writer.after_commit = self._after_commit
@@ -64,10 +67,14 @@ class Service:
         self.requests: Counter[tuple[str, str, int]] = Counter()  # route, method, status
         self._snapshots: set[Model] = set()
         self._housekeeper: asyncio.Task[None] | None = None
+        self._renewing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Make the models of their logs; then the service is ready."""
-        await self.models.open()
+        """Make the models of their logs, those of a shared store when they are asked for; then the service is ready."""
+        if self.store.lease is None:
+            await self.models.open()
+        else:
+            self._renewing = asyncio.create_task(self._renew(self.store.lease / 3))
         self.writer.start()
         self._housekeeper = asyncio.create_task(self._keep_house())
         self.ready = True
@@ -83,7 +90,25 @@ class Service:
         if self.models.touched:
             self.writer.submit(jobs.Flush(next(iter(self.models.touched))), own=True)
         await self.writer.stop()
+        if self._renewing is not None:
+            self._renewing.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._renewing
         self.store.close()
+
+    async def _renew(self, every: float) -> None:
+        """Renew the lease of this server. If that is too late, others may hold its models, and it forgets them."""
+        with ThreadPoolExecutor(1, "lease") as thread:
+            while True:
+                try:
+                    in_time = await asyncio.get_running_loop().run_in_executor(thread, self.store.renew)
+                except StoreError as error:
+                    self.writer.on_failure(error)
+                    return
+                if in_time:
+                    await asyncio.sleep(every)
+                else:
+                    self.models.lose(list(self.models.loaded.values()))
 
     async def _keep_house(self) -> None:
         """Where the log is kept for some days only, take snapshots now and then: nothing is trimmed without."""
@@ -131,7 +156,7 @@ class Service:
     async def use(self, name: str) -> Model:
         """A model that stays in memory until it is released."""
         model = self.models.loaded.get(name)
-        if model is not None:
+        if model is not None and time.monotonic() < self.store.until:
             model.users += 1
             self.models.loaded.move_to_end(name)
             return model
@@ -145,14 +170,24 @@ class Service:
             wanted = settled(settings)
         except ValueError as error:
             raise RefusedError(422, str(error)) from None
-        if name in self.models.numbers:
+        try:
             model = await self.use(name)
-            self.models.release(model)
-            if settings.file is not None or model.state.line.settings != fold.plain(wanted):
-                raise RefusedError(409, f"there is a model {name!r}, and it is another one; delete it first")
-            return answering.about(name, model.state), False
-        model = await self.writer.submit(jobs.Create(self.models, name, wanted))
-        return answering.about(name, model.state), True
+        except RefusedError as error:
+            if error.status != 404:
+                raise
+            model = await self.writer.submit(jobs.Create(self.models, name, wanted))
+            return answering.about(name, model.state), True
+        self.models.release(model)
+        if settings.file is not None or model.state.line.settings != fold.plain(wanted):
+            raise RefusedError(409, f"there is a model {name!r}, and it is another one; delete it first")
+        return answering.about(name, model.state), False
+
+    async def names(self) -> list[str]:
+        def read() -> list[str]:
+            with self.store.lock:
+                return self.store.names()
+
+        return sorted(await asyncio.to_thread(read))
 
     async def delete(self, model: Model) -> None:
         await self.writer.submit(jobs.Delete(self.models, model))
