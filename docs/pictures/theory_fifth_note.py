@@ -11,7 +11,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from novikoff import Perceptron, certify, follow_proof
+from novikoff import Perceptron, Steps, certify, follow_proof
 
 RED, BLUE, GREY = "#c0392b", "#2166ac", "#555555"
 
@@ -45,7 +45,7 @@ def draw_stream(ax, X, y, bound):
 
 
 def draw_chain(ax, X, y, widest):
-    proof = follow_proof(X, y, learned(X, y), widest, fit_intercept=False)
+    proof = follow_proof(Steps.of_rows(X, y, learned(X, y), fit_intercept=False), widest)
     k = np.arange(proof.mistakes + 1)
     ax.plot(k, proof.length_ceiling, color=RED, label=r"$\sqrt{k}\,D$")
     ax.plot(k, proof.length, color=BLUE, label=r"$\|\theta\|$")

@@ -11,7 +11,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from novikoff import Perceptron, certify, follow_proof, solve_inequalities
+from novikoff import Perceptron, Steps, certify, follow_proof, solve_inequalities
 
 RED, BLUE, GREY = "#c0392b", "#2166ac", "#555555"
 
@@ -34,7 +34,7 @@ def draw_cosine(ax):
     X, y = two_classes()
     widest = certify(X, y, fit_intercept=False).separator
     learner = Perceptron(readout="last", max_epochs=None, fit_intercept=False, record_mistakes=True, random_state=1)
-    proof = follow_proof(X, y, learner.fit(X, y).mistake_rows_, widest, fit_intercept=False)
+    proof = follow_proof(Steps.of_rows(X, y, learner.fit(X, y).mistake_rows_, fit_intercept=False), widest)
     k = np.arange(proof.mistakes + 1)
     ax.axhline(1, color=GREY, linewidth=1)
     ax.plot(k, proof.cosine, color=BLUE, label="cosine of w and u")

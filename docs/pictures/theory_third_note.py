@@ -11,7 +11,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from novikoff import Perceptron, certify, follow_proof
+from novikoff import Perceptron, Steps, certify, follow_proof
 
 RED, BLUE = "#c0392b", "#2166ac"
 
@@ -44,7 +44,7 @@ def draw_separators(ax, X, y, widest):
 
 def draw_distance(ax, X, y, widest):
     learner = Perceptron(readout="last", max_epochs=None, random_state=0, record_mistakes=True).fit(X, y)
-    proof = follow_proof(X, y, learner.mistake_rows_, widest)
+    proof = follow_proof(Steps.of_rows(X, y, learner.mistake_rows_), widest)
     k = np.arange(proof.mistakes + 1)
     first = proof.distance[0]
     ax.plot(k, proof.distance / first, color=BLUE, label=r"$\alpha_k/\alpha_0$")

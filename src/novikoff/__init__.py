@@ -10,189 +10,119 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from novikoff.data.conll import read_conll, write_conll
-    from novikoff.data.conllu import read_conllu, write_conllu
-    from novikoff.data.sentences import Sentences
-    from novikoff.estimators.kernel_perceptron import KernelPerceptron
-    from novikoff.estimators.lifts import Paraboloid
-    from novikoff.estimators.perceptron import Perceptron
-    from novikoff.estimators.sequence_perceptron import SequencePerceptron
-    from novikoff.keep.models import load, save
-    from novikoff.learn.chunk_scores import ChunkScores, score_chunks
-    from novikoff.learn.history import Run, Stopped
-    from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
-    from novikoff.learn.structure.space import StructuredPerceptron
-    from novikoff.prove.exact.document import CertificateError
-    from novikoff.prove.expressivity.ball import Ball, NoBall
-    from novikoff.prove.expressivity.search.separating_ball import separating_ball
-    from novikoff.prove.expressivity.shattering import (
-        cover_count,
-        dichotomies,
-        growth,
-        is_shattered,
-        sauer_bound,
-        shattered_example,
-        vc_dimension,
-    )
-    from novikoff.prove.inequalities.check import Combination, Inequalities, InequalitiesError, Outcome
-    from novikoff.prove.inequalities.search.solve import solve_inequalities
-    from novikoff.prove.programs.check import ProgramCertificate
-    from novikoff.prove.programs.search.linprog import linprog
-    from novikoff.prove.programs.search.reductions import (
-        LinearProgram,
-        Separation,
-        program_as_separation,
-        separation_as_program,
-    )
-    from novikoff.prove.run.bounds import mistake_bound
-    from novikoff.prove.run.follow import FollowedProof, follow_proof
-    from novikoff.prove.run.inseparable import FreundSchapireBound
-    from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
-    from novikoff.prove.separable.certificate import Bracket, Certificate
-    from novikoff.prove.separable.margin import Separator, margins, multiclass_margins, radius
-    from novikoff.prove.separable.question import Verdict
-    from novikoff.prove.separable.search.certify import certify
-    from novikoff.show.boundary import BoundaryDisplay
-    from novikoff.show.confusion import ConfusionDisplay
-    from novikoff.show.folding import FoldingDisplay
-    from novikoff.show.heaviest import HeaviestDisplay
-    from novikoff.show.margins import MarginsDisplay
-    from novikoff.show.mistakes import MistakesDisplay
-    from novikoff.show.paraboloid import ParaboloidDisplay
-    from novikoff.show.proof import ProofDisplay
-    from novikoff.show.weight_space import WeightSpaceDisplay
+    from novikoff.data.conll import read_conll as read_conll
+    from novikoff.data.conll import write_conll as write_conll
+    from novikoff.data.conllu import read_conllu as read_conllu
+    from novikoff.data.conllu import write_conllu as write_conllu
+    from novikoff.data.sentences import Sentences as Sentences
+    from novikoff.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
+    from novikoff.estimators.lifts import Paraboloid as Paraboloid
+    from novikoff.estimators.perceptron import Perceptron as Perceptron
+    from novikoff.estimators.sequence_perceptron import SequencePerceptron as SequencePerceptron
+    from novikoff.keep.models import load as load
+    from novikoff.keep.models import save as save
+    from novikoff.learn.chunk_scores import ChunkScores as ChunkScores
+    from novikoff.learn.chunk_scores import score_chunks as score_chunks
+    from novikoff.learn.history import Run as Run
+    from novikoff.learn.history import Stopped as Stopped
+    from novikoff.learn.online import OnlinePerceptron as OnlinePerceptron
+    from novikoff.learn.online import predict_reveal_learn as predict_reveal_learn
+    from novikoff.learn.structure.perceptron import StructuredPerceptron as StructuredPerceptron
+    from novikoff.prove.exact.document import CertificateError as CertificateError
+    from novikoff.prove.expressivity.ball import Ball as Ball
+    from novikoff.prove.expressivity.ball import NoBall as NoBall
+    from novikoff.prove.expressivity.search.separating_ball import separating_ball as separating_ball
+    from novikoff.prove.expressivity.shattering import cover_count as cover_count
+    from novikoff.prove.expressivity.shattering import dichotomies as dichotomies
+    from novikoff.prove.expressivity.shattering import growth as growth
+    from novikoff.prove.expressivity.shattering import is_shattered as is_shattered
+    from novikoff.prove.expressivity.shattering import sauer_bound as sauer_bound
+    from novikoff.prove.expressivity.shattering import shattered_example as shattered_example
+    from novikoff.prove.expressivity.shattering import vc_dimension as vc_dimension
+    from novikoff.prove.inequalities.check import Combination as Combination
+    from novikoff.prove.inequalities.check import Inequalities as Inequalities
+    from novikoff.prove.inequalities.check import InequalitiesError as InequalitiesError
+    from novikoff.prove.inequalities.check import Outcome as Outcome
+    from novikoff.prove.inequalities.search.solve import solve_inequalities as solve_inequalities
+    from novikoff.prove.programs.check import ProgramCertificate as ProgramCertificate
+    from novikoff.prove.programs.search.linprog import linprog as linprog
+    from novikoff.prove.programs.search.reductions import LinearProgram as LinearProgram
+    from novikoff.prove.programs.search.reductions import Separation as Separation
+    from novikoff.prove.programs.search.reductions import program_as_separation as program_as_separation
+    from novikoff.prove.programs.search.reductions import separation_as_program as separation_as_program
+    from novikoff.prove.run.bounds import mistake_bound as mistake_bound
+    from novikoff.prove.run.follow import FollowedProof as FollowedProof
+    from novikoff.prove.run.follow import follow_proof as follow_proof
+    from novikoff.prove.run.inseparable import FreundSchapireBound as FreundSchapireBound
+    from novikoff.prove.run.search.freund_schapire import freund_schapire_bound as freund_schapire_bound
+    from novikoff.prove.run.steps import Steps as Steps
+    from novikoff.prove.separable.certificate import Bracket as Bracket
+    from novikoff.prove.separable.certificate import Certificate as Certificate
+    from novikoff.prove.separable.margin import Separator as Separator
+    from novikoff.prove.separable.margin import margins as margins
+    from novikoff.prove.separable.margin import multiclass_margins as multiclass_margins
+    from novikoff.prove.separable.margin import radius as radius
+    from novikoff.prove.separable.question import Verdict as Verdict
+    from novikoff.prove.separable.search.certify import certify as certify
+    from novikoff.show.boundary import BoundaryDisplay as BoundaryDisplay
+    from novikoff.show.confusion import ConfusionDisplay as ConfusionDisplay
+    from novikoff.show.folding import FoldingDisplay as FoldingDisplay
+    from novikoff.show.heaviest import HeaviestDisplay as HeaviestDisplay
+    from novikoff.show.margins import MarginsDisplay as MarginsDisplay
+    from novikoff.show.mistakes import MistakesDisplay as MistakesDisplay
+    from novikoff.show.paraboloid import ParaboloidDisplay as ParaboloidDisplay
+    from novikoff.show.proof import ProofDisplay as ProofDisplay
+    from novikoff.show.weight_space import WeightSpaceDisplay as WeightSpaceDisplay
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "KernelPerceptron": "estimators.kernel_perceptron",
-    "Paraboloid": "estimators.lifts",
-    "Perceptron": "estimators.perceptron",
-    "SequencePerceptron": "estimators.sequence_perceptron",
-    "ChunkScores": "learn.chunk_scores",
-    "score_chunks": "learn.chunk_scores",
-    "Sentences": "data.sentences",
-    "read_conll": "data.conll",
-    "read_conllu": "data.conllu",
-    "write_conll": "data.conll",
-    "write_conllu": "data.conllu",
-    "StructuredPerceptron": "learn.structure.space",
-    "load": "keep.models",
-    "save": "keep.models",
-    "OnlinePerceptron": "learn.online",
-    "predict_reveal_learn": "learn.online",
-    "Run": "learn.history",
-    "Stopped": "learn.history",
-    "Separator": "prove.separable.margin",
-    "margins": "prove.separable.margin",
-    "multiclass_margins": "prove.separable.margin",
-    "radius": "prove.separable.margin",
-    "Ball": "prove.expressivity.ball",
-    "NoBall": "prove.expressivity.ball",
-    "separating_ball": "prove.expressivity.search.separating_ball",
-    "mistake_bound": "prove.run.bounds",
-    "Bracket": "prove.separable.certificate",
-    "Certificate": "prove.separable.certificate",
-    "CertificateError": "prove.exact.document",
-    "Verdict": "prove.separable.question",
-    "certify": "prove.separable.search.certify",
-    "Inequalities": "prove.inequalities.check",
-    "InequalitiesError": "prove.inequalities.check",
-    "Outcome": "prove.inequalities.check",
-    "solve_inequalities": "prove.inequalities.search.solve",
-    "FreundSchapireBound": "prove.run.inseparable",
-    "freund_schapire_bound": "prove.run.search.freund_schapire",
-    "linprog": "prove.programs.search.linprog",
-    "ProgramCertificate": "prove.programs.check",
-    "LinearProgram": "prove.programs.search.reductions",
-    "Separation": "prove.programs.search.reductions",
-    "program_as_separation": "prove.programs.search.reductions",
-    "separation_as_program": "prove.programs.search.reductions",
-    "Combination": "prove.inequalities.check",
-    "cover_count": "prove.expressivity.shattering",
-    "dichotomies": "prove.expressivity.shattering",
-    "growth": "prove.expressivity.shattering",
-    "is_shattered": "prove.expressivity.shattering",
-    "sauer_bound": "prove.expressivity.shattering",
-    "shattered_example": "prove.expressivity.shattering",
-    "vc_dimension": "prove.expressivity.shattering",
-    "BoundaryDisplay": "show.boundary",
-    "ConfusionDisplay": "show.confusion",
-    "FoldingDisplay": "show.folding",
-    "HeaviestDisplay": "show.heaviest",
-    "MarginsDisplay": "show.margins",
-    "MistakesDisplay": "show.mistakes",
-    "ParaboloidDisplay": "show.paraboloid",
-    "ProofDisplay": "show.proof",
-    "WeightSpaceDisplay": "show.weight_space",
-    "FollowedProof": "prove.run.follow",
-    "follow_proof": "prove.run.follow",
+# The names of each module.
+_NAMES = {
+    "data.conll": "read_conll write_conll",
+    "data.conllu": "read_conllu write_conllu",
+    "data.sentences": "Sentences",
+    "estimators.kernel_perceptron": "KernelPerceptron",
+    "estimators.lifts": "Paraboloid",
+    "estimators.perceptron": "Perceptron",
+    "estimators.sequence_perceptron": "SequencePerceptron",
+    "keep.models": "load save",
+    "learn.chunk_scores": "ChunkScores score_chunks",
+    "learn.history": "Run Stopped",
+    "learn.online": "OnlinePerceptron predict_reveal_learn",
+    "learn.structure.perceptron": "StructuredPerceptron",
+    "prove.exact.document": "CertificateError",
+    "prove.expressivity.ball": "Ball NoBall",
+    "prove.expressivity.search.separating_ball": "separating_ball",
+    "prove.expressivity.shattering": (
+        "cover_count dichotomies growth is_shattered sauer_bound shattered_example vc_dimension"
+    ),
+    "prove.inequalities.check": "Combination Inequalities InequalitiesError Outcome",
+    "prove.inequalities.search.solve": "solve_inequalities",
+    "prove.programs.check": "ProgramCertificate",
+    "prove.programs.search.linprog": "linprog",
+    "prove.programs.search.reductions": "LinearProgram Separation program_as_separation separation_as_program",
+    "prove.run.bounds": "mistake_bound",
+    "prove.run.follow": "FollowedProof follow_proof",
+    "prove.run.inseparable": "FreundSchapireBound",
+    "prove.run.search.freund_schapire": "freund_schapire_bound",
+    "prove.run.steps": "Steps",
+    "prove.separable.certificate": "Bracket Certificate",
+    "prove.separable.margin": "Separator margins multiclass_margins radius",
+    "prove.separable.question": "Verdict",
+    "prove.separable.search.certify": "certify",
+    "show.boundary": "BoundaryDisplay",
+    "show.confusion": "ConfusionDisplay",
+    "show.folding": "FoldingDisplay",
+    "show.heaviest": "HeaviestDisplay",
+    "show.margins": "MarginsDisplay",
+    "show.mistakes": "MistakesDisplay",
+    "show.paraboloid": "ParaboloidDisplay",
+    "show.proof": "ProofDisplay",
+    "show.weight_space": "WeightSpaceDisplay",
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = [
-    "Ball",
-    "BoundaryDisplay",
-    "Bracket",
-    "Certificate",
-    "CertificateError",
-    "ChunkScores",
-    "Combination",
-    "ConfusionDisplay",
-    "FoldingDisplay",
-    "FollowedProof",
-    "FreundSchapireBound",
-    "HeaviestDisplay",
-    "Inequalities",
-    "InequalitiesError",
-    "KernelPerceptron",
-    "LinearProgram",
-    "MarginsDisplay",
-    "MistakesDisplay",
-    "NoBall",
-    "OnlinePerceptron",
-    "Outcome",
-    "Paraboloid",
-    "ParaboloidDisplay",
-    "Perceptron",
-    "ProgramCertificate",
-    "ProofDisplay",
-    "Run",
-    "Sentences",
-    "Separation",
-    "Separator",
-    "SequencePerceptron",
-    "Stopped",
-    "StructuredPerceptron",
-    "Verdict",
-    "WeightSpaceDisplay",
-    "certify",
-    "cover_count",
-    "dichotomies",
-    "follow_proof",
-    "freund_schapire_bound",
-    "growth",
-    "is_shattered",
-    "linprog",
-    "load",
-    "margins",
-    "mistake_bound",
-    "multiclass_margins",
-    "predict_reveal_learn",
-    "program_as_separation",
-    "radius",
-    "read_conll",
-    "read_conllu",
-    "sauer_bound",
-    "save",
-    "score_chunks",
-    "separating_ball",
-    "separation_as_program",
-    "shattered_example",
-    "solve_inequalities",
-    "vc_dimension",
-    "write_conll",
-    "write_conllu",
-]
+__all__ = sorted(_HOMES)  # type checkers go by the imports above
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 ADDRESS = "127.0.0.1"
-OWN_NAMES = (ADDRESS, "localhost")
+OWN_NAMES = (ADDRESS, "localhost", "[::1]")
 
 HEADERS = {
     "Content-Security-Policy": (

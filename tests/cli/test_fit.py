@@ -57,9 +57,9 @@ def test_the_panel_says_what_was_read_and_learned_and_proved(folder):
         "maximum_speed",
         "by epoch: 19, 5, 4, 0",
         "an epoch made no mistake",
-        "0 of 400 training rows are wrong",
+        "0 errors on 400 training rows",
         "separable (exact)",
-        "gamma between 0.175467",
+        "gamma lies between 0.175467",
         "28 mistakes made; the theorem allows (R/gamma)^2 = 2,599",
         "cars.novikoff",
     ]
@@ -106,7 +106,7 @@ def test_without_certify_nothing_is_certified(folder):
     answer = call("fit", "cars.csv", "--label", "sport_car", "--no-certify", "--force", "--json", folder=folder).json
     assert answer["certificate"] is None
     assert load_plain(folder / "cars.novikoff").certificate is None
-    assert "rule out every margin above" in call("inspect", "cars.novikoff", folder=folder).out
+    assert "no separator has a margin above" in call("inspect", "cars.novikoff", folder=folder).out
 
 
 def test_a_certificate_that_takes_too_long_is_undecided(folder):
@@ -139,7 +139,7 @@ def test_an_interrupt_while_certifying_loses_nothing(folder, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("novikoff.cli.training.certified", interrupted)
+    monkeypatch.setattr("novikoff.prove.separable.search.working_set.certify_examples", interrupted)
     answer = call("fit", "cars.csv", "--label", "sport_car", "--force", "--json", folder=folder).json
     assert answer["certificate"] is None
     assert answer["run"]["stopped"] == "NO_MISTAKES"
@@ -157,7 +157,7 @@ def test_what_was_learned_is_saved_before_anything_is_certified(folder, monkeypa
         assert load_plain(folder / "cars.novikoff").run.mistakes == 28
         raise MemoryError("Unable to allocate 49.0 GiB")
 
-    monkeypatch.setattr("novikoff.cli.training.certified", fails)
+    monkeypatch.setattr("novikoff.prove.separable.search.working_set.certify_examples", fails)
     done = call("fit", "cars.csv", "--label", "sport_car", "--force", folder=folder)
     assert done.code == 0
     assert "the model is saved, but the table is not certified: there is not enough memory for this" in done.err
@@ -171,7 +171,7 @@ def test_no_error_of_a_proof_loses_the_model(folder, monkeypatch, error):
     def fails(*_, **__):
         raise error
 
-    monkeypatch.setattr("novikoff.cli.training.certified", fails)
+    monkeypatch.setattr("novikoff.prove.separable.search.working_set.certify_examples", fails)
     with contextlib.suppress(RuntimeError):
         call("fit", "cars.csv", "--label", "sport_car", "--force", folder=folder)
     assert load_plain(folder / "cars.novikoff").run.mistakes == 28

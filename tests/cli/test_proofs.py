@@ -35,16 +35,16 @@ def test_the_exit_code_is_the_verdict_and_the_certificate_can_be_checked(folder,
 
 def test_the_exit_code_of_undecided_is_12(folder, monkeypatch):
     from novikoff.prove.separable.certificate import Support, Witnesses
-    from novikoff.prove.separable.search import certify
+    from novikoff.prove.separable.search import working_set
 
     support = Witnesses(support=Support((0, 1), (0.5, 0.5)))
-    monkeypatch.setattr(certify, "find_witnesses", lambda *arguments: support)
+    monkeypatch.setattr(working_set, "find_witnesses", lambda *arguments: support)
     done = call("certify", "cars.csv", "--label", "sport_car", "--json", folder=folder)
     assert done.code == 12
     upper = done.json["certificate"]["margin"][1]
     done = call("certify", "cars.csv", "--label", "sport_car", folder=folder)
     assert "undecided" in done.out
-    assert f"gamma is at most {at_most(upper)}" in done.out
+    assert f"no separator has a margin above {at_most(upper)}" in done.out
 
 
 def test_a_certificate_holds_for_its_own_table_only(folder):
@@ -76,7 +76,7 @@ def test_diverging_coefficients_have_names(folder):
     (folder / "quasi.csv").write_text(QUASI)
     done = call("certify", "quasi.csv", "--label", "ill", "--diverging", folder=folder)
     assert "dose (+inf)" in done.out
-    assert "3 rows (the first is 0), times their labels, with whole weights" in done.out
+    assert "3 rows (the first is 0) times their labels, with whole weights" in done.out
     assert "2, 3, 4" in done.out
 
 
@@ -126,3 +126,24 @@ def test_a_certificate_in_a_model_is_claimed_until_it_is_checked(folder):
     checked = call("check", "cars.novikoff", "cars.csv", folder=folder)
     assert (checked.code, checked.err) == (0, "")
     assert "every claim holds" in checked.out
+
+
+def test_whole_numbers_that_floats_would_round_are_not_certified(tmp_path):
+    (tmp_path / "large.csv").write_text(f"number,y\n{2**53 + 1},a\n{2**53 + 3},b\n1,a\n")
+    done = call("certify", "large.csv", "--label", "y", folder=tmp_path)
+    assert done.code == 1
+    assert "beyond 2^53, which float64 would round" in done.err
+
+
+def test_a_table_whose_numbers_are_rounded_is_learned_but_never_certified(tmp_path):
+    """Neither by fit, nor by a certificate of what the same numbers are in float64."""
+    (tmp_path / "large.csv").write_text(f"number,y\n{2**53 + 1},a\n{2**53 + 3},b\n1,a\n")
+    (tmp_path / "rounded.csv").write_text(f"number,y\n{float(2**53 + 1)},a\n{float(2**53 + 3)},b\n1.0,a\n")
+    done = call("fit", "large.csv", "--label", "y", "--json", folder=tmp_path)
+    assert (done.code, done.json["certificate"]) == (0, None)
+    assert "the model is saved, but the table is not certified: the column 'number'" in done.err
+    call("certify", "rounded.csv", "--label", "y", "--out", "rounded.cert", folder=tmp_path)
+    assert call("check", "rounded.cert", "rounded.csv", folder=tmp_path).code == 0
+    done = call("check", "rounded.cert", "large.csv", folder=tmp_path)
+    assert done.code == 1
+    assert "beyond 2^53" in done.err

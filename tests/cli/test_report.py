@@ -25,7 +25,7 @@ def test_the_report_has_the_numbers_of_the_answer(folder):
     answer = call(*FIT, "--report", "cars.html", "--json", folder=folder).json
     words = words_of(folder / "cars.html")
     for part in (
-        f"{answer['run']['mistakes']} on 1,600 examples",
+        f"{answer['run']['mistakes']} mistakes on 1,600 examples",
         f"(R/γ)² = {answer['certificate']['mistake_bound']:,}",  # noqa: RUF001
         "400 rows became examples of 20 features",
         "manufacturer=Quaky",
@@ -129,7 +129,7 @@ def test_an_interrupted_certificate_leaves_a_report_without_it(folder, monkeypat
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("novikoff.cli.training.certified", interrupted)
+    monkeypatch.setattr("novikoff.prove.separable.search.working_set.certify_examples", interrupted)
     assert call(*FIT, "--report", "cars.html", "--quiet", folder=folder).code == 0
     assert "not certified" in words_of(folder / "cars.html")
 

@@ -24,7 +24,7 @@ TEMPLATES = ["word[0]", "lower(word[-1])", "pos[-1]", "pos[0]", "pos[1]", "pos[-
 def test_the_command_learns_what_the_library_learns(folder, options, same):
     sentences = read_conll(folder / "chunks.conll")
     templates = [*TEMPLATES, "suffix2(word[0])"]
-    expected, _ = learn_tagger(sentences, sentences.column("chunk"), templates=templates, random_state=0, **same)
+    expected = learn_tagger(sentences, sentences.column("chunk"), templates=templates, random_state=0, **same)
     line = f"tag train chunks.conll --templates templates.txt --force --quiet {options}"
     assert call(*line.split(), folder=folder).code == 0
     model = load_plain(folder / "chunks.novikoff")

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from novikoff.data.blocks import Held, stacked, take_rows, with_columns
+from novikoff.data.blocks import stacked, with_columns
 from novikoff.data.cache import INDEX, MAGIC, TRAILER, CacheWriter, open_cache
 from novikoff.engine.rows import as_rows
 
@@ -82,9 +82,9 @@ def test_values_that_float32_holds_take_half_the_room_and_others_stay(tmp_path):
 def test_blocks_come_through_the_one_door(tmp_path):
     """Read-only, aligned, unsigned: the types for which the kernels are compiled already."""
     X, codes = examples(1)
-    rows, _ = write(tmp_path / "dense", X, codes).block(0)
+    rows, _ = write(tmp_path / "dense", X, codes)[0]
     assert (rows.matrix.flags.writeable, rows.matrix.flags.aligned, rows.matrix.flags.c_contiguous) == (0, 1, 1)
-    rows, _ = write(tmp_path / "sparse", sparse.csr_array(X), codes).block(0)
+    rows, _ = write(tmp_path / "sparse", sparse.csr_array(X), codes)[0]
     assert [(part.dtype.kind, part.itemsize) for part in rows.matrix] == [
         ("f", rows.entries.itemsize),
         ("u", 4),
@@ -99,7 +99,7 @@ def test_a_batch_may_be_overwritten_once_it_was_appended(tmp_path):
         for value in range(4):
             buffer[:] = value
             writer.append(as_rows(buffer), codes)
-    rows, _ = open_cache(tmp_path / "cache").block(0)
+    rows, _ = open_cache(tmp_path / "cache")[0]
     assert rows.matrix[:, 0].tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
 
 
@@ -146,17 +146,6 @@ def test_the_fingerprint_is_of_the_examples_not_of_their_form(tmp_path):
 
 
 # -- rows of blocks ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("form", FORMS)
-@given(seed=st.integers(0, 99), some=st.sets(st.integers(0, 39), min_size=1))
-def test_rows_are_taken_from_whatever_block_they_are_in(form, seed, some):
-    X, codes = examples(seed)
-    X = FORMS[form](X)
-    held = Held([(as_rows(X[start : start + 7]), codes[start : start + 7]) for start in range(0, 40, 7)])
-    wanted = np.array(sorted(some))
-    dense = np.asarray(X.toarray() if sparse.issparse(X) else X)
-    assert (take_rows(held, wanted).as_array() == dense[wanted]).all()
 
 
 @given(seed=st.integers(0, 99), columns=st.integers(1, 9))
@@ -262,7 +251,7 @@ def test_a_file_that_shrinks_behind_our_back_is_an_error(tmp_path):
     cache = write(tmp_path / "cache", X, codes)
     os.truncate(cache.path, 100)
     with pytest.raises(ValueError, match="become shorter"):
-        cache.block(0)
+        cache[0]
 
 
 def test_another_file_is_no_cache_and_an_empty_cache_has_no_blocks(tmp_path):
@@ -345,7 +334,7 @@ def test_a_block_is_unmapped_when_nobody_uses_it(tmp_path):
 
     X, codes = examples(7)
     cache = write(tmp_path / "cache", X, codes, block_rows=10)
-    held = [cache.block(number) for number in range(len(cache))]
+    held = [cache[number] for number in range(len(cache))]
     assert mappings() == 4
     del held
     assert mappings() == 0

@@ -109,8 +109,9 @@ def test_the_second_of_two_sorted_labels_is_the_positive_one_and_has_the_ties():
 
 def test_random_state_repeats_a_run_and_other_seeds_differ():
     X, y = noisy()
-    coefficients = [Perceptron(random_state=s).fit(X, y).coef_.tolist() for s in (1, 1, np.random.RandomState(1), 2)]
-    assert coefficients[0] == coefficients[1] == coefficients[2] != coefficients[3]
+    for seed in (int, np.int64, np.random.RandomState, np.random.default_rng):
+        one, again, other = (Perceptron(random_state=seed(s)).fit(X, y).coef_.tolist() for s in (1, 1, 2))
+        assert one == again != other
     generators = [Perceptron(random_state=np.random.default_rng(5)).fit(X, y).coef_.tolist() for _ in range(2)]
     assert generators[0] == generators[1]
 
@@ -255,7 +256,7 @@ def test_a_warm_start_on_unknown_labels_names_the_first():
 def test_whoever_asked_for_convergence_is_told_when_there_is_none():
     X, y = noisy()
     with pytest.warns(
-        ConvergenceWarning, match=r"still made .* mistakes; the data have no margin above .* Raise max_epochs"
+        ConvergenceWarning, match=r"still made .* mistakes; no separator has a margin above .* Raise max_epochs"
     ):
         Perceptron(readout="last").fit(X, y)
     with pytest.warns(ConvergenceWarning, match="no separator has the margin min_margin=0.5"):

@@ -65,7 +65,7 @@ def test_every_kind_of_input_learns_the_same():
 
 def test_a_mapping_of_crfsuite_works_unchanged():
     X = [[{"bias": 1.0, "word.lower()": word, "BOS": place == 0} for place, word in enumerate(s)] for s in WORDS]
-    model = SequencePerceptron(random_state=0).fit(X, TAGS)
+    model = SequencePerceptron(random_state=0, readout="last").fit(X, TAGS)
     assert model.predict(X) == TAGS
     assert model.predict_single(X[0]) == TAGS[0]
     assert model.score(X, TAGS) == 1.0
@@ -218,3 +218,16 @@ def test_a_run_that_did_not_converge_warns_who_asked_for_it():
 def test_what_is_wrong_is_said(make, what):
     with pytest.raises(ValueError, match=re.escape(what)):
         make()
+
+
+def test_the_last_weights_are_the_sum_of_the_recorded_mistakes():
+    words = [[{"w": word} for word in line.split()] for line in ("the cat sleeps", "a dog barks", "dogs bark")]
+    tags = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB"], ["NOUN", "VERB"]]
+    model = SequencePerceptron(templates=["w[0]", "w[-1]"], readout="last", record_mistakes=True, random_state=0)
+    tagger = model.fit(words, tags).tagger_
+    total = {}
+    for row, guess in zip(model.mistake_rows_, model.mistake_guesses_, strict=True):
+        for labels, sign in ((tags[row], 1), (guess, -1)):
+            for name, value in tagger.joint_features(words[row], labels).items():
+                total[name] = total.get(name, 0) + sign * value
+    assert {name: value for name, value in total.items() if value} == tagger.named_weights()

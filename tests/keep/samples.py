@@ -133,6 +133,8 @@ def memory_of(value):
         value = dataclasses.replace(value, ballots=[Ballot.joined(value.ballots)])
     elif getattr(value, "kept", None):
         value = dataclasses.replace(value, kept=[Mistakes.joined(value.kept)])
+    if hasattr(value, "to_model"):
+        return [memory_of(value.to_model()), type(value).__name__]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: memory_of(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, dict):
@@ -140,6 +142,6 @@ def memory_of(value):
     if isinstance(value, list | tuple):
         return [memory_of(part) for part in value]
     if type(value).__module__.startswith("novikoff") and hasattr(value, "__dict__"):
-        made_anew = ("_columns", "_row", "_read", "_origin", "_names")
+        made_anew = ("_columns", "_row", "_names")
         return {name: memory_of(part) for name, part in vars(value).items() if name not in made_anew}
     return None if isinstance(value, itemgetter) else value

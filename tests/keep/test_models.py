@@ -1,5 +1,6 @@
 """What `save` and `load` promise beside the law that they change nothing: types, names, evidence, errors."""
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -58,7 +59,7 @@ def test_the_layout_is_that_of_safetensors(path):
     model = through(novikoff.Perceptron().fit(X, Y), path)
     arrays = load_file(path)
     assert sorted(arrays) == ["drift", "weights"]
-    assert (arrays["weights"] == model._memory.weights).all()
+    assert (arrays["weights"] == model.model_.memory.weights).all()
 
 
 def test_the_same_model_makes_the_same_bytes(tmp_path):
@@ -181,6 +182,14 @@ def test_a_constraint_that_is_a_function_still_holds(path):
     assert loaded.predict([[{"w": "c"}, {"w": "b"}]]) == model.predict([[{"w": "c"}, {"w": "b"}]])
 
 
+def test_the_mistakes_of_a_tagger_are_kept(path):
+    sentences, tags = [[{"w": "a"}, {"w": "b"}], [{"w": "c"}]], [["B", "I"], ["O"]]
+    model = novikoff.SequencePerceptron(templates=["w[0]"], record_mistakes=True, random_state=0).fit(sentences, tags)
+    loaded = through(model, path)
+    assert loaded.mistake_guesses_ == model.mistake_guesses_
+    assert loaded.mistake_guesses_
+
+
 def test_functions_that_are_not_needed_are_refused(path):
     save(novikoff.Perceptron().fit(X, Y), path)
     with pytest.raises(ValueError, match="kernel= was given, but this model was learned without"):
@@ -253,14 +262,14 @@ def test_names_that_a_file_cannot_hold_are_named(path):
     assert through(model, path).classes == (frozenset(["a", 2]),)
     dates = np.array(["2020-01-01", "2021-01-01"], dtype="M8[D]")
     model = novikoff.Perceptron().fit(X, Y)
-    model.classes_ = dates
+    model.model_ = dataclasses.replace(model.model_, classes=dates)
     with pytest.raises(ValueError, match="classes_ is an array of datetime64"):
         save(model, path)
 
 
 def test_weights_that_are_not_numbers_are_not_written(path):
     model = novikoff.Perceptron().fit(X, Y)
-    model._memory.weights[0, 0] = np.nan
+    model.model_.memory.weights[0, 0] = np.nan
     path.write_bytes(b"old")
     with pytest.raises(ValueError, match="cannot be saved: the array 'weights' contains NaN"):
         save(model, path)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-# Milliseconds. Nothing is expected to be quick; but a page that waits for what never comes should not hang for ever.
+# Milliseconds. Nothing is expected to be quick; but a page that waits for what never comes should not hang forever.
 WAITING = 600_000
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -14,7 +14,7 @@ if not os.environ.get("CI"):
 
 import numpy as np
 
-from novikoff import Perceptron, certify, follow_proof
+from novikoff import Perceptron, Steps, certify, follow_proof
 from tests.lab.browser import Watched, chromium, in_ascii, served_lab
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -67,7 +67,7 @@ def test_placed_points_are_learned_and_every_number_is_the_librarys(lab):
     X, y = np.array([point[:2] for point in POINTS]), np.array([point[2] for point in POINTS])
     model = Perceptron(readout="last", shuffle=False, max_epochs=100, record_mistakes=True).fit(X, y)
     certificate = certify(X, y)
-    followed = follow_proof(X, y, model.mistake_rows_, certificate.separator)
+    followed = follow_proof(Steps.of_rows(X, y, model.mistake_rows_), certificate.separator)
 
     assert lab.number("bound") == certificate.mistake_bound
     assert lab.number("margin") == certificate.margin.lower
@@ -78,7 +78,7 @@ def test_placed_points_are_learned_and_every_number_is_the_librarys(lab):
     lab.page.keyboard.press("End")
     lab.page.wait_for_selector("#converged")
     k = model.n_mistakes_
-    for name in ("progress_floor", "progress", "length", "length_ceiling", "cosine"):
+    for name in ("progress_floor", "progress", "length", "length_ceiling", "cosine", "distance"):
         assert lab.number(name) == getattr(followed, name)[k]
     assert lab.number("left") == certificate.mistake_bound - k
     weights = lab.page.locator('[data-name="weights"]').get_attribute("data-value")
@@ -112,14 +112,14 @@ def test_playing_goes_to_the_end_by_itself(lab):
 
 def test_an_inseparable_scene_shows_the_proof_that_there_is_no_line(lab):
     lab.scene("xor")
-    assert lab.text("#verdict-title") == "No line separates them"
+    assert lab.text("#verdict-title") == "Overlapping (exact)"
     assert lab.text("#combination") == "(-1, -1) + (1, 1) = (-1, 1) + (1, -1)"
     lab.page.click("#certificate")
     assert lab.page.locator("#evidence .hull").count() == 2
     assert lab.page.locator("#plane .share").all_text_contents() == ["\N{MULTIPLICATION SIGN} 1"] * 4
     lab.page.keyboard.press("End")
     lab.page.wait_for_selector('body[data-ready="400"]')
-    assert "for ever" in lab.text("#detail")
+    assert "forever" in lab.text("#detail")
 
 
 def test_rules_change_what_is_learned(lab):
@@ -127,7 +127,7 @@ def test_rules_change_what_is_learned(lab):
     lab.page.click("#rules-button")
     lab.page.check('#rules input[value="poly"]')
     lab.settle()
-    assert "feature space" in lab.text("#verdict-title")
+    assert "feature space" in lab.text("#verdict-text")
     lab.page.keyboard.press("Escape")
     lab.scene("outlier")
     lab.step_to(100)
@@ -225,7 +225,7 @@ def test_two_columns_of_a_csv_become_points(lab, tmp_path):
     lab.page.wait_for_selector("#csv:not([open])", state="attached")
     lab.settle()
     assert len(shown_points(lab)) == 4
-    assert lab.text("#verdict-title") == "A line separates them"
+    assert lab.text("#verdict-title") == "Separable (exact)"
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])

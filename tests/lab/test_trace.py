@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novikoff import KernelPerceptron, Perceptron, certify, follow_proof
+from novikoff import KernelPerceptron, Perceptron, Steps, certify, follow_proof
 from novikoff.lab.scenes import SCENES
 from novikoff.lab.state import StateError, parse_state
 from novikoff.lab.trace import moment_as_json, run_as_json
@@ -64,10 +64,9 @@ def test_the_proof_is_that_of_follow_proof_with_the_widest_plane(name):
     run = run_as_json(state)
     certificate = certify(state.rows, state.labels, fit_intercept=state.fit_intercept)
     mistaken = np.array(run["steps"]["row"])[run["steps"]["mistake"]]
-    followed = follow_proof(
-        state.rows, state.labels, mistaken, certificate.separator, fit_intercept=state.fit_intercept
-    )
-    for part in ("progress", "progress_floor", "length", "length_ceiling", "cosine", "cosine_floor"):
+    steps = Steps.of_rows(state.rows, state.labels, mistaken, fit_intercept=state.fit_intercept)
+    followed = follow_proof(steps, certificate.separator)
+    for part in ("progress", "progress_floor", "length", "length_ceiling", "cosine", "cosine_floor", "distance"):
         assert run["proof"][part] == getattr(followed, part).tolist()
     assert run["certificate"]["bound"] == certificate.mistake_bound
     assert followed.holds
@@ -89,6 +88,7 @@ def test_with_a_kernel_the_run_is_that_of_the_kernel_perceptron(name, space, rul
     assert (proof["progress_floor"] <= proof["progress"] + slack).all()
     assert (proof["progress"] <= proof["length"] + slack).all()
     assert (proof["length"] <= proof["length_ceiling"] + slack).all()
+    assert (proof["distance"] <= proof["distance_ceiling"] + slack * proof["distance"][0]).all()
 
 
 @pytest.mark.parametrize("readout", ["last", "average", "vote"])

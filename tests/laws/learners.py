@@ -66,7 +66,7 @@ class Learner:
         self.fit_again(model, problem)
         return model
 
-    def fit_again(self, model: Any, problem: Problem) -> None:
+    def fit_again(self, model: Any, problem: Problem, **how: Any) -> None:
         raise NotImplementedError
 
     def learn(self, model: Any, problem: Problem) -> None:
@@ -129,11 +129,11 @@ def as_list(values: Any) -> list:
     return values.tolist() if hasattr(values, "tolist") else list(values)
 
 
-def quietly(learn: Callable[..., Any], *args: Any) -> Any:
+def quietly(learn: Callable[..., Any], *args: Any, **how: Any) -> Any:
     """Nobody asked for convergence here."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*did not converge")
-        return learn(*args)
+        return learn(*args, **how)
 
 
 # -- rows of numbers --------------------------------------------------------------------------------------------------
@@ -198,8 +198,8 @@ class OfMatrices(Learner):
     def make(self, **options):
         return self.estimator(record_mistakes=True, **{**self.options, **options})
 
-    def fit_again(self, model, problem):
-        quietly(model.fit, self.given(problem.xs), np.array(problem.ys))
+    def fit_again(self, model, problem, **how):
+        quietly(model.fit, self.given(problem.xs), np.array(problem.ys), **how)
 
     def learn(self, model, problem):
         model.partial_fit(self.given(problem.xs), np.array(problem.ys), classes=list(self.space.labels))
@@ -236,13 +236,14 @@ class OfKernels(OfMatrices):
 class OfBatches(OfPlanes):
     """`Perceptron` on batches that need not be in memory at once, each of them in another form."""
 
-    def fit_again(self, model, problem):
+    def fit_again(self, model, problem, **how):
         X, y = self.given(problem.xs), np.array(problem.ys)
         starts = range(0, len(y), 2)
         batches = [(X[i : i + 2], y[i : i + 2]) for i in starts]
         quietly(
             model.fit,
             [(sparse.csr_array(A), b) if i % 4 else (A, b) for i, (A, b) in zip(starts, batches, strict=True)],
+            **how,
         )
 
     def forms(self):
@@ -252,10 +253,10 @@ class OfBatches(OfPlanes):
 class OfFiles(OfPlanes):
     """`Perceptron` on svmlight text in a file, in blocks of a few lines."""
 
-    def fit_again(self, model, problem):
+    def fit_again(self, model, problem, **how):
         with tempfile.TemporaryDirectory() as folder:
             path = write_svmlight(Path(folder) / "text.svm", self.given(problem.xs), problem.ys)
-            quietly(model.fit, read(path, block_bytes=50))
+            quietly(model.fit, read(path, block_bytes=50), **how)
 
 
 def write_svmlight(path: Path, X: Any, ys: Iterable[Any]) -> Path:
@@ -350,8 +351,8 @@ class OfChains(Learner):
     def make(self, *, tie="predict", **options):
         return novikoff.SequencePerceptron(**options)
 
-    def fit_again(self, model, problem):
-        quietly(model.fit, self.given(problem.xs), [list(path) for path in problem.ys])
+    def fit_again(self, model, problem, **how):
+        quietly(model.fit, self.given(problem.xs), [list(path) for path in problem.ys], **how)
 
     def predict(self, model, xs):
         return [tuple(path) for path in model.predict(self.given(xs))]
@@ -406,8 +407,8 @@ class OfStructures(Learner):
     def make(self, *, tie="predict", **options):
         return novikoff.StructuredPerceptron(features, decode, record_mistakes=True, **options)
 
-    def fit_again(self, model, problem):
-        quietly(model.fit, problem.xs, problem.ys)
+    def fit_again(self, model, problem, **how):
+        quietly(model.fit, problem.xs, problem.ys, **how)
 
     def learn(self, model, problem):
         model.partial_fit(problem.xs, problem.ys)

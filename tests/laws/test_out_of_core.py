@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from novikoff.data.blocks import Held
 from novikoff.data.cache import BLOCK_BYTES
+from novikoff.data.examples import Examples
 from novikoff.data.order import random_order
 from novikoff.engine.rows import as_rows
 from novikoff.learn.linear.memory import Memory, decider
@@ -36,9 +36,9 @@ def examples(seed, n=60, d=6, n_classes=2):
     return X, np.where(y > 0, 1, -1) if n_classes == 2 else y
 
 
-def in_blocks(X, y, cuts, form):
+def in_blocks(X, y, cuts, form, n_classes=2):
     parts = zip([0, *cuts], [*cuts, len(y)], strict=True)
-    return Held([(as_rows(form(X[start:stop])), y[start:stop]) for start, stop in parts])
+    return Examples.in_blocks([(as_rows(form(X[start:stop])), y[start:stop]) for start, stop in parts], n_classes)
 
 
 def assert_same(one, other, X, readout):
@@ -72,7 +72,7 @@ def test_blocks_of_any_size_give_the_model_of_one_piece(form, seed, cuts, n_clas
     options = {"n_classes": n_classes, "readout": readout, "max_epochs": 4, "shuffle": False, "record_mistakes": True}
     options["tie"] = "mistake" if tie else "predict"
     whole = perceptron(X, y, **options)
-    parts = perceptron(in_blocks(X, y, cuts, FORMS[form]), **options)
+    parts = perceptron(in_blocks(X, y, cuts, FORMS[form], n_classes), **options)
     assert_same(parts, whole, X, readout)
     assert parts.mistakes.rows.tolist() == whole.mistakes.rows.tolist()
     assert parts.mistakes.times.tolist() == whole.mistakes.times.tolist()
@@ -92,8 +92,8 @@ def visited(sizes, seed, epochs):
 @given(seed=st.integers(0, 999), cuts=cuts.filter(len), n_classes=st.integers(2, 4))
 def test_shuffled_blocks_give_the_model_of_the_rows_in_the_order_visited(form, seed, cuts, n_classes):
     X, y = examples(seed, n_classes=n_classes)
-    blocks = in_blocks(X, y, cuts, FORMS[form])
-    parts = perceptron(blocks, n_classes=n_classes, max_epochs=3, random_state=seed, record_mistakes=True)
+    blocks = in_blocks(X, y, cuts, FORMS[form], n_classes)
+    parts = perceptron(blocks, max_epochs=3, random_state=seed, record_mistakes=True)
     order = np.concatenate(list(visited(np.diff(blocks.starts), seed, parts.run.epochs)))
     memory = Memory.empty(X.shape[1], n_classes)
     mistakes = learn_online(memory, X[order], y[order], record_mistakes=True)
@@ -112,7 +112,7 @@ def test_shuffled_blocks_come_in_another_order_in_each_epoch_and_every_row_once(
 def test_one_block_is_shuffled_like_an_array():
     X, y = examples(0, n=3_000)
     array = perceptron(X, y, random_state=5, max_epochs=3)
-    block = perceptron(Held([(as_rows(X), y)]), random_state=5, max_epochs=3)
+    block = perceptron(Examples.in_blocks([(as_rows(X), y)]), random_state=5, max_epochs=3)
     assert_same(block, array, X, "average")
 
 
@@ -126,24 +126,24 @@ def test_a_margin_is_ruled_out_at_the_same_mistake(seed, cuts, margin):
 
 
 @pytest.mark.parametrize(
-    ("blocks", "words"),
+    ("second", "words"),
     [
-        (
-            Held([(as_rows(np.eye(2)), np.array([1, -1])), (as_rows(np.eye(2)), np.array([1, 0]))]),
-            "row 2: label 0 in row 1",
-        ),
-        (
-            Held([(as_rows(np.eye(2)), np.array([1, -1])), (as_rows([[1.0, np.inf]]), np.array([1]))]),
-            "row 2: .* infinity",
-        ),
-        (Held([(as_rows(np.eye(2)), np.array([1, -1])), (as_rows([[1.0]]), np.array([1]))]), "1 columns came where 2"),
-        (Held([]), "no rows"),
-        (np.eye(2), "y is missing"),
+        ((np.eye(2), [1, 0]), "row 2: label 0 in row 1"),
+        (([[1.0, np.inf]], [1]), "row 2: .* infinity"),
+        (([[1.0]], [1]), "row 2: rows of 1 columns cannot follow rows of 2 columns"),
+        ((np.eye(2), [1]), r"row 2: y has shape \(1,\), but X has 2 rows"),
     ],
 )
-def test_what_is_wrong_with_a_block_is_said(blocks, words):
+def test_what_is_wrong_with_a_block_is_said(second, words):
     with pytest.raises(ValueError, match=words):
-        perceptron(blocks)
+        perceptron(Examples.in_blocks([(as_rows(X), y) for X, y in [(np.eye(2), [1, -1]), second]]))
+
+
+def test_examples_have_rows_and_labels():
+    with pytest.raises(ValueError, match="no rows"):
+        Examples.in_blocks([])
+    with pytest.raises(ValueError, match="y is missing"):
+        perceptron(np.eye(2))
 
 
 # -- more than fits into memory ---------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def test_a_gaussian_kernel_predicts_what_its_values_say_in_exact_arithmetic(read
         options = {"gamma": 0.5, "shuffle": False, "max_epochs": 1 + seed % 2, "record_mistakes": True}
         model = KernelPerceptron(readout=readout, **options).fit(X, y)
         rows = [*range(24)] * model.n_iter_
-        points, memory = Vectors.of(X), model._memory
+        points, memory = Vectors.of(X), model.model_.memory
         K = memory.kernel.between(points, Vectors.of(mirror), in_column_order=True)
         exact = [[Fraction(value) for value in column] for column in K.T.tolist()]
         mistakes, at = model.mistake_rows_.tolist(), 0

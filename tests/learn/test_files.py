@@ -16,7 +16,7 @@ from novikoff.data import read
 from novikoff.data.batches import Batch
 from novikoff.engine.rows import as_rows
 from novikoff.features.encode import learn_encoding
-from novikoff.features.spool import comes_in_batches
+from novikoff.features.examples import comes_in_batches
 from novikoff.learn.linear import files
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.space import perceptron
@@ -129,7 +129,7 @@ def test_columns_that_appear_late_have_the_weights_of_a_matrix_that_had_them_all
     for options in (ONE_PASS, {"shuffle": False, "max_epochs": 3}):
         learned = learn_from(batches, **options)
         n_columns = max(part.shape[1] for part, _ in batches)
-        assert learned.n_columns == n_columns
+        assert learned.memory.n_columns == n_columns
         assert_same_model(learned, in_memory(X[:, :n_columns], y, **options))
 
 
@@ -362,7 +362,7 @@ def test_an_encoding_may_be_brought_along(tmp_path):
     encoding = learn_encoding(reader, categorical=["a"], ignore=["b"])
     learned = learn_from(reader, encoding=encoding)
     assert learned.encoding is encoding
-    assert learned.n_columns == encoding.n_columns
+    assert learned.memory.n_columns == encoding.n_columns
 
 
 def test_standard_input_is_read_once(tmp_path, monkeypatch):

@@ -94,6 +94,6 @@ def test_what_does_not_fit_is_said():
 
 def test_one_label_alone_is_always_predicted():
     estimator = Perceptron().partial_fit([[1.0], [2.0]], ["only", "only"])
-    model = LinearModel(estimator._memory, estimator.classes_)
+    model = LinearModel(estimator.model_.memory, estimator.classes_)
     assert model.predict(Batch(as_rows([[5.0], [-5.0]]), None)).tolist() == ["only", "only"]
     assert model.record.stopped is None

@@ -416,3 +416,19 @@ def test_the_protocol_counts_the_models_mistakes_when_a_tie_predicts(stream):
     model = OnlinePerceptron(readout="last", tie="predict", classes=[-1, 1])
     for played in predict_reveal_learn(model, stream):
         assert played.mistakes == model.mistakes
+
+
+@laws
+@given(MULTICLASS, TIES, st.sampled_from([None, list("uvw")]))
+def test_a_mistake_subtracts_the_example_from_the_rival_that_was_asked_for(stream, tie, classes):
+    """The weights are the sum of the mistakes, each with its rival, also if classes are learned as they come."""
+    model = OnlinePerceptron(readout="last", tie=tie, classes=classes)
+    total = Counter()
+    for x, label in stream:
+        rival = model.rival_one(x, label)
+        assert rival in {*model.classes, None} - {label}
+        if model.learn_one(x, label):
+            total.update({(name, label): value for name, value in x.items()})
+            total.subtract({(name, rival): value for name, value in x.items()})
+    found = {(name, label): weight for label in model.classes for name, weight in model.weights(label).items()}
+    assert found == {key: value for key, value in total.items() if value}

@@ -48,6 +48,24 @@ def test_the_run_is_that_of_the_lecture(data, epochs, cost):
         assert summed.get(key, 0.0) == sum(weights.get(key, 0.0) for _, weights, _ in history)
 
 
+@given(labelled_sequences(), st.sampled_from([0.0, 1.0]))
+@SETTINGS
+def test_a_run_that_records_its_guesses_is_the_same_run(data, cost):
+    sequences, n_labels = data
+    tokens, labels = arrays(sequences)
+    options = {"random_state": 0, "max_epochs": 3, "cost": cost}
+    plain = sequence_perceptron(tokens, labels, n_labels, **options)
+    recorded = sequence_perceptron(tokens, labels, n_labels, record_mistakes=True, **options)
+    assert plain.guesses is None
+    assert recorded.mistakes.tolist() == plain.mistakes.tolist()
+    assert by_name(recorded.memory.weights) == by_name(plain.memory.weights)
+    assert len(recorded.guesses) == len(recorded.mistakes)
+    for number, guess in zip(recorded.mistakes, recorded.guesses, strict=True):
+        gold = sequences[number][1]
+        assert len(guess) == len(gold)
+        assert guess.tolist() != list(gold)
+
+
 def separable(n_labels, length, seed, margin=0.5):
     """Sequences labelled by a hidden unit weight vector, with a lead of at least the margin over all others."""
     rng = np.random.default_rng(seed)

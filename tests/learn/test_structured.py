@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from novikoff.learn.history import Stopped
 from novikoff.learn.structure.memory import Weights
-from novikoff.learn.structure.space import StructuredPerceptron
+from novikoff.learn.structure.perceptron import StructuredPerceptron
 
 laws = settings(deadline=None, max_examples=60)
 
@@ -428,10 +428,10 @@ def test_ctrl_c_keeps_what_was_learned():
 def test_a_call_that_fails_leaves_the_model_as_it_was(learn):
     model = StructuredPerceptron(features, decode, record_mistakes=True)
     model.partial_fit([[{"a": 1}, {"b": 1}], [{"b": 2}, {"c": 3}]], [1, 1])
-    before = copy.deepcopy((model._memory, model.run_, model.weights, model.mistake_rows_))
+    before = copy.deepcopy((model.model_.memory, model.run_, model.weights, model.mistake_rows_))
     with pytest.raises(ValueError, match=r"of example 2: feature 'd' is NaN"):
         getattr(model, learn)([[{"c": 1}, {"e": 1}], [{"e": 1}, {"c": 1}], [{"d": math.nan}, {"c": 1}]], [1, 1, 1])
-    assert (model._memory, model.run_, model.weights, model.mistake_rows_) == before
+    assert (model.model_.memory, model.run_, model.weights, model.mistake_rows_) == before
 
 
 @pytest.mark.parametrize(

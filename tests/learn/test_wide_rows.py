@@ -71,7 +71,7 @@ def test_spreading_the_columns_changes_nothing(tmp_path, readout, n_classes):
         assert many.mistake_rows_.tolist() == few.mistake_rows_.tolist()
         assert many.decision_function(spread).tolist() == few.decision_function(X).tolist()
         assert (many.run_.mistakes, many.run_.errors) == (few.run_.mistakes, few.run_.errors)
-        assert many._memory.weights.shape[1] <= len(places) + 1
+        assert many.model_.memory.weights.shape[1] <= len(places) + 1
         save(many, tmp_path / "model")
         assert (tmp_path / "model").stat().st_size < 20_000
         again = load(tmp_path / "model")
@@ -90,8 +90,8 @@ def test_columns_that_come_later_get_their_weights():
     for spread, plain in zip(parts, small, strict=True):
         many.partial_fit(spread, [0, 1], classes=[0, 1])
         few.partial_fit(plain, [0, 1], classes=[0, 1])
-    assert many._memory.columns.tolist() == [2, 5, 7, WIDE - 1]
-    assert many._memory.weights.tolist() == few._memory.weights.tolist()
+    assert many.model_.memory.columns.tolist() == [2, 5, 7, WIDE - 1]
+    assert many.model_.memory.weights.tolist() == few.model_.memory.weights.tolist()
     for spread, plain in zip(parts, small, strict=True):
         assert many.decision_function(spread).tolist() == few.decision_function(plain).tolist()
 
@@ -109,7 +109,7 @@ def test_files_with_a_large_index_are_learned_as_if_it_were_small(tmp_path, epoc
     (tmp_path / "small.svm").write_text("\n".join(lines).replace("300000000", "6") + "\n")
     options = {"max_epochs": epochs, "shuffle": False}
     many, few = (learn_from(read(tmp_path / f"{name}.svm"), **options) for name in ("wide", "small"))
-    assert many.n_columns == WIDE
+    assert many.memory.n_columns == WIDE
     assert many.memory.columns.tolist() == [3, 5, 300_000_000]
     assert many.memory.weights[:, [0, 1, 2, 3]].tolist() == few.memory.weights[:, [3, 5, 6, 7]].tolist()
     assert (many.run.mistakes, many.run.mistakes_per_epoch) == (few.run.mistakes, few.run.mistakes_per_epoch)

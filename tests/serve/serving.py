@@ -4,8 +4,11 @@ import asyncio
 import contextlib
 import json
 
+import pytest
+
 from novikoff.serve import messages
 from novikoff.serve.events import Example, Settings
+from novikoff.serve.refused import RefusedError
 from novikoff.serve.run import open_store
 from novikoff.serve.service import Options, Service
 
@@ -126,3 +129,26 @@ class Caller:
     @property
     def state(self):
         return self.service.models.loaded[self.name].state
+
+
+DAY = 86400.0
+UP, DOWN = ({"a": 1.0}, "up"), ({"a": -1.0}, "down")
+
+
+async def refused(status, answer, match):
+    """What is said when something is refused, which it must be, with this status."""
+    with pytest.raises(RefusedError, match=match) as error:
+        await answer
+    assert error.value.status == status
+    return error.value
+
+
+def tamper(where, place, change):
+    """Change bytes in the store: those of a table, in a column, where something holds."""
+    table, column, row = place
+    store = opened(where)
+    store.begin([])
+    for (before,) in store._all(f"SELECT {column} FROM {table} WHERE {row}"):
+        store._run(f"UPDATE {table} SET {column} = ? WHERE {row}", change(before))
+    store.commit()
+    store.close()

@@ -45,6 +45,10 @@ def test_with_random_delays_the_mistakes_stay_below_the_bound_in_the_record(data
     assert record.delay.mean == (sum(waited) / k if k else 0)
     assert record.delay.longest == max(waited, default=0)
     assert record.bound.on_arrival <= record.bound.as_served
+    # With examples that were learned at once among them, the mean is over all mistakes.
+    fold.apply(state, Row(state.seq + 1, 1, 0.0, "learn", events.encode([Example({"new": 1.0}, n_classes - 1)])))
+    after = answering.record(state, 0, None)
+    assert after.delay.mean == (sum(waited) / after.mistakes if after.mistakes else 0)
     expected = record.bound.as_served if judge == "served" else record.bound.on_arrival
     assert record.bound.holds_for_this_model == expected
 
@@ -62,9 +66,9 @@ def test_judged_on_arrival_a_late_label_is_an_example_like_any_other(stream):
     assert same(state.learner, plain.learner)
 
 
-def test_what_was_served_by_weights_that_were_taken_back_is_judged_on_arrival(folder):
+def test_what_was_served_by_weights_that_were_taken_back_is_judged_on_arrival(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create(classes=["down", "up"], judge="served", fit_intercept=False)
             await caller.learn(({"a": 1.0}, "down"))

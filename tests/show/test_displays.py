@@ -10,7 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from novikoff import Perceptron, Separator, certify, follow_proof
+from novikoff import Perceptron, Separator, certify
+from novikoff.engine.words import whole_at_most
 from novikoff.show.boundary import BoundaryDisplay
 from novikoff.show.confusion import ConfusionDisplay
 from novikoff.show.folding import FoldingDisplay
@@ -19,7 +20,7 @@ from novikoff.show.margins import MarginsDisplay
 from novikoff.show.mistakes import MistakesDisplay
 from novikoff.show.paraboloid import ParaboloidDisplay
 from novikoff.show.proof import ProofDisplay
-from novikoff.show.style import DARK, LIGHT, bound_in_words, class_colours
+from novikoff.show.style import DARK, LIGHT, class_colours
 from novikoff.show.weight_space import WeightSpaceDisplay
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -33,9 +34,7 @@ def examples():
     disc = np.array([[0, 0], [1, 0], [0, 1], [5, 5], [-5, 0]])
     return {
         "mistakes": MistakesDisplay.from_estimator(model, certificate=certify(X, Y, fit_intercept=False)),
-        "proof": ProofDisplay.from_proof(
-            follow_proof(X, Y, model.mistake_rows_, Separator([1.0, 0.0]), fit_intercept=False)
-        ),
+        "proof": ProofDisplay.from_estimator(model, X, Y, separator=Separator([1.0, 0.0])),
         "boundary": BoundaryDisplay.from_estimator(model, X, Y, resolution=30),
         "weight space": WeightSpaceDisplay.from_estimator(model, X, Y),
         "folding": FoldingDisplay.from_estimator(model, X, Y),
@@ -82,8 +81,9 @@ def test_drawing_twice_draws_the_same():
     first = DISPLAYS["proof"].plot().ax_
     second = DISPLAYS["proof"].plot().ax_
     assert first is not second
-    for one, other in zip(first.lines, second.lines, strict=True):
-        assert np.array_equal(one.get_xydata(), other.get_xydata())
+    for one, other in zip(first, second, strict=True):
+        drawn, again = ([line.get_xydata() for line in ax.lines] for ax in (one, other))
+        assert all(np.array_equal(a, b) for a, b in zip(drawn, again, strict=True))
 
 
 @pytest.mark.parametrize("name", DISPLAYS)
@@ -121,4 +121,4 @@ def test_classes_go_from_dark_to_light(n):
 
 def test_a_bound_in_words_is_never_below_the_bound():
     for bound in (0, 7, 10**9 - 1, 10**9, 10**12 + 1, 123_456_789_012_345_678):
-        assert float(bound_in_words(bound).replace(",", "")) >= bound
+        assert float(whole_at_most(bound).replace(",", "")) >= bound

@@ -26,24 +26,24 @@ def test_the_bound_is_in_the_picture():
     assert display.ax_.get_ylim()[0] == 0
     assert display.ax_.get_ylim()[1] > 20
     assert display.ax_.get_yscale() == "linear"
-    assert display.ax_.get_title() == "9 mistakes in 4 epochs; at most 20 are possible"
+    assert display.ax_.get_title() == "9 mistakes made in 4 epochs; the theorem allows 20"
 
 
 def test_a_far_bound_does_not_flatten_the_mistakes():
     display = MistakesDisplay((5, 3, 1, 0), bound=12_345).plot()
     assert display.ax_.get_yscale() == "symlog"
-    assert "at most 12,345" in display.ax_.get_title()
+    assert "allows 12,345" in display.ax_.get_title()
 
 
 def test_a_bound_beyond_the_floats_is_drawn():
     display = MistakesDisplay((1, 0), bound=10**700).plot()
     display.figure_.canvas.draw()
-    assert display.ax_.get_title().endswith("at most 10^701 are possible")
+    assert display.ax_.get_title().endswith("allows 10^701")
 
 
 def test_without_a_bound_none_is_claimed():
     display = MistakesDisplay((1,)).plot()
-    assert display.ax_.get_title() == "1 mistake in 1 epoch"
+    assert display.ax_.get_title() == "1 mistake made in 1 epoch"
     assert len(display.ax_.lines) == 1
 
 

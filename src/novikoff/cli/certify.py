@@ -22,14 +22,7 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
 @options.report_features
 @options.force
 @options.fit_intercept
-@click.option(
-    "--tolerance",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=1e-6,
-    show_default=True,
-    metavar="T",
-    help="The largest relative gap between the bounds of the margin.",
-)
+@options.number("--tolerance", options.SHARE, "T", "The largest relative gap between the bounds of the margin.", 1e-6)
 @options.time_limit("Seconds after which to give up as undecided.")
 @click.option(
     "--diverging/--no-diverging",
@@ -62,22 +55,24 @@ def certify(
     from novikoff.cli.outputs import check_free
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
-    from novikoff.cli.training import certified, encoding_of, examples_of, open_table
+    from novikoff.cli.tables import encoding_of, open_labelled
     from novikoff.data.whole_file import WholeFile
+    from novikoff.prove.separable.in_blocks import exactly
+    from novikoff.prove.separable.search.working_set import certify_examples
     from novikoff.show.report.writing import report_on
 
     target = None if out is None else check_free(out, force)
     page = options.report_path(report, report_features, force)
-    reader = open_table(file, label, format)
+    reader = open_labelled(file, label, format)
+    wishes = {"categorical": categorical, "text": text, "ignore": ignore}
     with progress(output.quiet) as bar:
-        encoding = encoding_of(reader, bar, categorical, text, ignore)
-        with examples_of(reader, encoding, fit_intercept, bar) as examples:
+        encoding = encoding_of(bar.over(reader, "looking"), **wishes)
+        with exactly(bar.over(reader, "reading", bar.done or None), encoding) as examples:
             bar.close()
-            asked = {"categorical": categorical, "text": text, "ignore": ignore, "format": format}
+            asked = {**wishes, "format": format}
             reported = report_on(page, examples, report_features, (file, reader.files, label), asked)
             questions: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "diverging": diverging}
-            certificate = certified(examples, label, fit_intercept=fit_intercept, **questions)
-            counts = examples.counts
+            certificate = certify_examples(examples, fit_intercept=fit_intercept, **questions)
             if reported is not None:
                 reported.on_certificate(certificate, target)
     if target is not None:
@@ -86,7 +81,12 @@ def certify(
     document = documents.document(
         "certify",
         data=documents.described_data(
-            reader.files, label, encoding, (certificate.n_rows, certificate.n_columns), certificate.classes, counts
+            reader.files,
+            label,
+            encoding,
+            (certificate.n_rows, certificate.n_columns),
+            certificate.classes,
+            examples.counts,
         ),
         certificate=documents.described_certificate(certificate),
         out=None if target is None else str(target),
@@ -100,16 +100,15 @@ def panel(document: dict[str, Any], certificate: "Certificate", page: Path | Non
     from novikoff.cli import wording
     from novikoff.cli.render import facts
 
-    found = document["certificate"]
     return facts(
         f"novikoff certify {document['data']['files'][0]}",
         [
             ("read", wording.what_was_read(document["data"])),
-            ("verdict", wording.verdict(found)),
-            ("margin", wording.margin(found)),
-            ("bound", wording.allowed(found)),
-            ("proof", wording.obstruction(certificate)),
-            ("regression", wording.diverging(found)),
+            ("verdict", wording.verdict(certificate)),
+            ("margin", wording.margin(certificate)),
+            ("bound", certificate.promise),
+            ("proof", certificate.obstruction_in_words),
+            ("regression", certificate.diverging_in_words),
             ("certificate", document["out"]),
             ("report", None if page is None else str(page)),
         ],

@@ -34,10 +34,10 @@ def check(certificate: str, file: str, format: str | None, output: Output) -> No
     claimed = read_certificate(Path(certificate))
     if isinstance(claimed, ProgramCertificate):
         document = check_program(claimed, file, format)
-        answer(output, document, lambda: program_panel(document, certificate))
+        answer(output, document, lambda: program_panel(document, claimed, certificate))
     elif isinstance(claimed, Certificate):
         document = check_table(claimed, file, format, output)
-        answer(output, document, lambda: panel(document, certificate))
+        answer(output, document, lambda: panel(document, claimed, certificate))
     else:
         raise ValueError(
             f"{certificate} is about no file that this command reads; in Python "
@@ -78,7 +78,7 @@ def check_table(claimed: "Certificate", file: str, format: str | None, output: O
     from novikoff.data.reading import read
 
     label = None if claimed.table is None else claimed.table.label
-    types = None if claimed.table is None else claimed.table.encoding.types
+    types = None if claimed.table is None else claimed.table.encoding.types_as_given
     reader = read(file, label=label, format=format, types=types)
     with progress(output.quiet) as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))
@@ -93,7 +93,7 @@ def check_table(claimed: "Certificate", file: str, format: str | None, output: O
 
 
 def described_subject(claimed: "Certificate") -> dict[str, Any]:
-    """What the certificate speaks of, as far as a person must know it to believe it."""
+    """What the certificate is about, as far as a person must know it to believe it."""
     notes = () if claimed.table is None else claimed.table.encoding.describe()
     return {
         "label": None if claimed.table is None else claimed.table.label,
@@ -104,45 +104,42 @@ def described_subject(claimed: "Certificate") -> dict[str, Any]:
     }
 
 
-def panel(document: dict[str, Any], certificate: str) -> Any:
+def panel(document: dict[str, Any], claimed: "Certificate", file: str) -> Any:
     """That every claim holds, what they are, and what they are about."""
     from novikoff.cli import wording
     from novikoff.cli.render import columns, facts, listed
 
-    found, data = document["certificate"], document["data"]
+    data = document["data"]
     encoded = [(column["name"], column["kind"], column["detail"]) for column in data["columns"]]
     used = sum(column["kind"] != "ignored" for column in data["columns"])
     of = f" from {used} of {len(encoded)} columns" if encoded else ""
     return facts(
-        f"novikoff check {certificate}",
+        f"novikoff check {file}",
         [
             ("data", f"{document['file']}: {document['rows']:,} rows, the same as those certified"),
-            ("labels", wording.labels_told_apart(data, found)),
+            ("labels", wording.labels_told_apart(data)),
             ("features", f"{data['features']:,}{of}"),
             ("columns", columns(("", "", ""), encoded, left=3) if encoded else None),
-            ("question", wording.question(found)),
-            ("verdict", wording.verdict(found)),
-            ("margin", wording.margin(found)),
-            ("bound", wording.allowed(found)),
-            ("regression", wording.diverging(found)),
+            ("question", claimed.problem.question(claimed.fit_intercept)),
+            ("verdict", wording.verdict(claimed)),
+            ("margin", wording.margin(claimed)),
+            ("bound", claimed.promise),
+            ("regression", claimed.diverging_in_words),
             ("fingerprint", f"SHA-256 {listed([data['sha256'][:16] + '...'])}"),
             ("checked", "every claim holds; it was proved again from the data"),
         ],
     )
 
 
-def program_panel(document: dict[str, Any], certificate: str) -> Any:
+def program_panel(document: dict[str, Any], claimed: "ProgramCertificate", file: str) -> Any:
     """That the claim holds, what it is, and of which program."""
     from novikoff.cli.render import facts
-    from novikoff.learn.history import counted
 
     found, data = document["certificate"], document["data"]
-    counts = ", ".join(counted(data[f"{name}s"], name) for name in ("variable", "equation"))
-    inequalities = "1 inequality" if data["inequalities"] == 1 else f"{data['inequalities']:,} inequalities"
     return facts(
-        f"novikoff check {certificate}",
+        f"novikoff check {file}",
         [
-            ("data", f"{document['file']}: {counts}, {inequalities}, the same program as the one certified"),
+            ("data", f"{document['file']}: {claimed.about.size}, the same program as the one certified"),
             ("outcome", f"{found['status']} ({found['arithmetic']}): {found['meaning']}"),
             ("objective", None if found["objective"] is None else f"{found['objective']:.12g}"),
             ("fingerprint", f"SHA-256 {data['sha256'][:16]}..."),

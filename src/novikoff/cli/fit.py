@@ -11,13 +11,16 @@ from novikoff.cli.errors import DONE, INTERRUPTED, sentence
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
-    from novikoff.cli.training import Examples
+    from novikoff.data.examples import Examples
     from novikoff.learn.history import Run
     from novikoff.learn.linear.model import LinearModel
     from novikoff.prove.separable.certificate import Certificate
 
 SHOWN = 10
 LONGEST_PROOF = 1_000_000
+
+# Examples of more numbers than this are left to `novikoff certify`.
+MOST_CERTIFIED = 20_000_000
 
 
 @click.command()
@@ -38,13 +41,8 @@ LONGEST_PROOF = 1_000_000
 @options.time_limit("Seconds after which to stop learning.")
 @options.fit_intercept
 @click.option("--certify/--no-certify", default=True, show_default=True, help="Whether to certify the table, too.")
-@click.option(
-    "--certify-time-limit",
-    type=click.FloatRange(min=0, min_open=True),
-    default=5.0,
-    show_default=True,
-    metavar="S",
-    help="Seconds after which the table is called undecided.",
+@options.number(
+    "--certify-time-limit", options.POSITIVE, "S", "Seconds after which the table is called undecided.", 5.0
 )
 @options.answering
 def fit(
@@ -74,37 +72,43 @@ def fit(
     from novikoff.cli.outputs import check_free
     from novikoff.cli.progress import progress
     from novikoff.cli.render import warn
-    from novikoff.cli.training import encoding_of, examples_of, learn, open_table
+    from novikoff.cli.tables import encoding_of, open_labelled
+    from novikoff.features.examples import cached
     from novikoff.keep.models import save
+    from novikoff.learn.linear.files import learnable
     from novikoff.learn.linear.model import LinearModel
+    from novikoff.learn.linear.space import perceptron
     from novikoff.show.report.writing import report_on
 
     target = check_free(model or default_model(file), force)
     page = options.report_path(report, report_features, force)
     learning["max_epochs"] = options.unlimited(learning["max_epochs"])
-    reader = open_table(file, label, format)
+    reader = open_labelled(file, label, format)
+    wishes = {"categorical": categorical, "text": text, "ignore": ignore}
     with progress(output.quiet) as bar:
-        encoding = encoding_of(reader, bar, categorical, text, ignore)
-        with examples_of(reader, encoding, learning["fit_intercept"], bar) as examples:
-            asked = {"categorical": categorical, "text": text, "ignore": ignore, "format": format}
+        encoding = encoding_of(bar.over(reader, "looking"), **wishes)
+        source = bar.over(reader, "reading", bar.done or None)
+        with cached(source, encoding=encoding, check=learnable(learning["fit_intercept"])) as examples:
+            asked = {**wishes, "format": format}
             reported = report_on(page, examples, report_features, (file, reader.files, label), asked)
-            kept = {"record_mistakes": True} if reported is not None and reported.needs_mistakes else {}
-            learned = learn(examples, {**learning, "random_state": random_state, **kept}, bar)
+            kept = reported is not None and reported.needs_mistakes
+            with bar.learning(examples.n_rows, learning["max_epochs"]) as watched:
+                learned = perceptron(examples, random_state=random_state, record_mistakes=kept, **learning, **watched)
             bar.close()
-            counts = examples.counts
             parameters = {"label": label, "random_state": random_state, **learning}
             fitted = LinearModel.of(learned, parameters)
             if kept and learning["readout"] != "vote":
-                fitted = replace(fitted, mistake_rows=None)  # a report changes nothing in the model
+                # A report changes nothing in the model.
+                fitted = replace(fitted, mistake_rows=None, mistake_guesses=None)
             save(fitted, target)  # whatever becomes of the proof, what was learned is there
             limit = certify_time_limit if certify and not was_interrupted(learned.run) else None
-            certificate, why_not = _certificate(examples, label, learning["fit_intercept"], limit)
+            certificate, why_not = _certificate(examples, learning["fit_intercept"], limit)
             if (proof := _short_proof(certificate)) is not None:
                 fitted = replace(fitted, certificate=proof)
                 save(fitted, target)
             if reported is not None:
                 reported.on_model(fitted, certificate, learned.mistakes, target)
-    _report(output, reader.files, counts, fitted, certificate, target, page)
+    _report(output, reader.files, examples.counts, fitted, certificate, target, page)
     if why_not is not None:
         warn(output, f"the model is saved, but the table is not certified: {why_not}")
     _warn_if_it_did_not_converge(output, learned.run, learning)
@@ -129,19 +133,19 @@ def default_model(file: str) -> Path:
 
 
 def _certificate(
-    examples: "Examples", label: str | None, fit_intercept: bool, time_limit: float | None
+    examples: "Examples", fit_intercept: bool, time_limit: float | None
 ) -> tuple["Certificate | None", str | None]:
     """The certificate, or why it could not be made, or neither if it was not asked for."""
-    from novikoff.cli.training import HELD_IN_MEMORY, certified
-    from novikoff.prove.separable.subject import TooWideError
+    from novikoff.prove.separable.search.working_set import certify_examples
+    from novikoff.prove.separable.subject import RoundedError, TooWideError
 
-    if time_limit is None or examples.n_numbers > HELD_IN_MEMORY:
+    if time_limit is None or examples.n_entries > MOST_CERTIFIED:
         return None, None
     try:
-        return certified(examples, label, fit_intercept=fit_intercept, time_limit=time_limit, diverging=False), None
+        return certify_examples(examples, fit_intercept=fit_intercept, time_limit=time_limit, diverging=False), None
     except KeyboardInterrupt:
         return None, "interrupted"
-    except (MemoryError, TooWideError) as error:
+    except (MemoryError, RoundedError, TooWideError) as error:
         return None, sentence(error)
 
 
@@ -173,23 +177,24 @@ def _report(
         certificate=documents.described_certificate(certificate),
         model=str(target),
     )
-    answer(output, document, lambda: panel(document, target, page))
+    answer(output, document, lambda: panel(document, run, certificate, target, page))
 
 
-def panel(document: dict[str, Any], target: Path, page: Path | None = None) -> Any:
+def panel(
+    document: dict[str, Any], run: "Run", certificate: "Certificate | None", target: Path, page: Path | None
+) -> Any:
     """What was read, what was learned, why it stopped, what is proved, and where the model is."""
     from novikoff.cli import wording
     from novikoff.cli.render import facts
 
-    run, certificate = document["run"], document["certificate"]
     return facts(
         f"novikoff fit {document['data']['files'][0]}",
         [
             ("read", wording.what_was_read(document["data"])),
             ("learned", wording.weights(document["weights"], run, document["data"]["classes"])),
-            ("stopped", wording.why_it_stopped(run)),
-            ("mistakes", wording.mistakes(run)),
-            ("errors", wording.errors(run)),
+            ("stopped", wording.ending(run)),
+            ("mistakes", run.made),
+            ("errors", run.wrong),
             ("certified", "no; novikoff certify does" if certificate is None else wording.verdict(certificate)),
             ("margin", None if certificate is None else wording.margin(certificate)),
             ("bound", wording.bound(certificate, run)),

@@ -10,6 +10,7 @@ from novikoff.cli import options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
+    from novikoff.learn.history import Run
     from novikoff.prove.separable.certificate import Certificate
 
 
@@ -55,7 +56,7 @@ def inspect(model: str, weights: int | str, output: Output) -> None:
         certificate_problem=problem,
         training_data=header.get("training_data"),
     )
-    answer(output, document, lambda: panel(document))
+    answer(output, document, lambda: panel(document, run, certificate))
 
 
 def _claimed(text: Any) -> "tuple[Certificate | None, str | None]":
@@ -99,16 +100,11 @@ def _weights(model: Any, most: int | None) -> list[dict[str, Any]]:
     return sorted(found, key=lambda weight: -abs(weight["weight"]))[:most]
 
 
-def _unit(learner: str) -> str:
-    return "training sequences" if learner == "SequencePerceptron" else "training examples"
-
-
-def panel(document: dict[str, Any]) -> Any:
+def panel(document: dict[str, Any], run: "Run | None", certificate: "Certificate | None") -> Any:
     """The parts of a model file that a person asks for."""
     from novikoff.cli import wording
     from novikoff.cli.render import columns, facts, listed
 
-    run, certificate = document["run"], document["certificate"]
     parameters = [f"{name}={json.dumps(value)}" for name, value in document["parameters"].items()]
     encoded = [(column["name"], column["kind"], column["detail"]) for column in document["columns"]]
     made = f"{document['learner']}, written by novikoff {document['written_by']}"
@@ -121,11 +117,11 @@ def panel(document: dict[str, Any]) -> Any:
             ("columns", columns(("", "", ""), encoded, left=3) if encoded else None),
             (
                 "weights",
-                wording.weights(document["weights"], run, document["classes"]) if document["weights"] else None,
+                wording.weights(document["weights"], run, document["classes"]) if run and document["weights"] else None,
             ),
-            ("stopped", wording.why_it_stopped(run) if run and run["stopped"] else None),
-            ("mistakes", wording.mistakes(run) if run else None),
-            ("errors", wording.errors(run, _unit(document["learner"])) if run else None),
+            ("stopped", wording.ending(run) if run and run.stopped else None),
+            ("mistakes", run.made if run else None),
+            ("errors", run.wrong if run else None),
             ("bound", wording.bound(None, run) if run else None),
             ("certificate", wording.claimed(certificate, document["certificate_problem"], document["model"])),
             ("data", None if document["training_data"] is None else f"SHA-256 {document['training_data'][:16]}..."),

@@ -17,13 +17,8 @@ SHOWN = 20
 @click.argument("file", type=click.Path())
 @click.option("--out", type=click.Path(), metavar="CERT", help="Where to write the certificate, for `novikoff check`.")
 @options.force
-@click.option(
-    "--tolerance",
-    type=click.FloatRange(min=0, min_open=True),
-    default=1e-8,
-    show_default=True,
-    metavar="T",
-    help="How much a point may violate that is shown though nothing is proved.",
+@options.number(
+    "--tolerance", options.POSITIVE, "T", "How much a point may violate that is shown though nothing is proved.", 1e-8
 )
 @options.time_limit("Seconds after which to give up as undecided.", default=60.0)
 @options.answering
@@ -74,7 +69,7 @@ def panel(document: dict[str, Any]) -> Any:
     from rich.text import Text
 
     from novikoff.cli.render import BAD, GOOD, columns, facts, stacked
-    from novikoff.learn.history import counted
+    from novikoff.engine.words import counted
 
     status = document["status"]
     used = [(name, f"{value:.10g}") for name, value in (document["x"] or {}).items() if value]

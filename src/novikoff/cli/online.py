@@ -46,14 +46,7 @@ Example = dict[str, Any]
     "--server", metavar="URL", help="Learn with a model of a service (novikoff serve) instead of one in here."
 )
 @click.option("--token-file", type=click.Path(), metavar="FILE", help="A file with the token of the service.")
-@click.option(
-    "--save-every",
-    type=click.IntRange(min=1),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="How many lines to learn between two saves.",
-)
+@options.number("--save-every", options.AT_LEAST_ONE, "N", "How many lines to learn between two saves.", 1000)
 @options.readout("average", "last")
 @options.tie
 @options.fit_intercept
@@ -171,9 +164,10 @@ def _learner(target: Path | None, parameters: dict[str, Any]) -> "OnlinePerceptr
         if target is not None:
             check_free(target, force=False)
         return OnlinePerceptron(**parameters)
-    from novikoff.cli.models import load_online
+    from novikoff.cli.models import load_model
+    from novikoff.learn.online import OnlinePerceptron
 
-    learner = load_online(str(target))
+    learner = load_model(str(target), OnlinePerceptron)
     for name, value in parameters.items():
         if getattr(learner, name) != value:
             was = f"{name}={getattr(learner, name)!r}"

@@ -133,6 +133,17 @@ tie = click.option(
 )  # fmt: skip
 
 
+def number(name: str, kind: click.ParamType, metavar: str, help_text: str, default: Any = None) -> Any:  # type: ignore[type-arg]
+    """A number; the default is shown if there is one."""
+    return click.option(
+        name, type=kind, metavar=metavar, default=default, show_default=default is not None, help=help_text
+    )
+
+
+AT_LEAST_ONE, POSITIVE = click.IntRange(min=1), click.FloatRange(min=0, min_open=True)
+SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+
 def readout(*choices: str) -> Callable[[Command], Command]:
     """Which weights predict."""
     return click.option(
@@ -142,7 +153,4 @@ def readout(*choices: str) -> Callable[[Command], Command]:
 
 def time_limit(help_text: str, default: float | None = None) -> Callable[[Command], Command]:
     """Seconds after which to stop."""
-    kind = click.FloatRange(min=0, min_open=True)
-    return click.option(
-        "--time-limit", type=kind, default=default, show_default=default is not None, metavar="S", help=help_text
-    )
+    return number("--time-limit", POSITIVE, "S", help_text, default)

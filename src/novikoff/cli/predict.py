@@ -37,14 +37,15 @@ def predict(
     With --json, standard output has one object a row: its number, the prediction and the scores.
     """
     from novikoff.cli import documents
-    from novikoff.cli.models import load_linear
+    from novikoff.cli.models import load_model
     from novikoff.cli.outputs import check_free
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
     from novikoff.cli.tables import open_unlabelled
+    from novikoff.learn.linear.model import LinearModel
 
     target = None if out is None else check_free(out, force)
-    loaded = load_linear(model)
+    loaded = load_model(model, LinearModel)
     reader = open_unlabelled(file, format, loaded.encoding)
     writer = Writer(loaded, column, scores, as_json=output.json and target is None)
     with progress(output.quiet or target is None) as bar, _sink(target) as write:

@@ -5,14 +5,16 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+    from novikoff.data.reading import Reader
 
 # Seconds before a bar appears: shorter work needs none, nor the import of what draws it.
 SHOWN_AFTER = 0.5
@@ -36,7 +38,10 @@ class Bar:
             self.drawn.reset(self.drawn.task_ids[0], description=what, total=total)
 
     def advance(self, count: int) -> None:
-        self.done += count
+        self.reach(self.done + count)
+
+    def reach(self, done: int) -> None:
+        self.done = done
         if not self.is_shown:
             return
         if self.drawn is None and time.monotonic() - self.began > SHOWN_AFTER:
@@ -45,12 +50,20 @@ class Bar:
         if self.drawn is not None:
             self.drawn.update(self.drawn.task_ids[0], completed=self.done)
 
-    def over(self, items: Iterable[Any], what: str, total: int | None = None) -> Iterator[Any]:
-        """Hand on batches or records, and count their rows."""
+    def over(self, reader: "Reader", what: str, total: int | None = None) -> "Reader":
+        """The same reader, whose rows are counted as they are used."""
         self.stage(what, total)
-        for item in items:
-            yield item
-            self.advance(item.columns.num_rows if hasattr(item, "columns") else item.rows.n_rows)
+        return replace(reader, watch=self.advance)
+
+    @contextlib.contextmanager
+    def learning(self, n_rows: int, max_epochs: int | None) -> Iterator[dict[str, Any]]:
+        """How a learner is watched: examples are counted, and Ctrl-C waits for the end of the epoch."""
+        self.stage("learning", None if max_epochs is None else max_epochs * n_rows)
+        with DelayedInterrupt().installed() as interrupt:
+            yield {
+                "progress": lambda history: self.reach(history.examples),
+                "watch": lambda history: interrupt.now() if interrupt.asked else None,
+            }
 
     def close(self) -> None:
         if self.drawn is not None:

@@ -11,6 +11,7 @@ import click
 from novikoff.cli.documents import Document
 from novikoff.cli.options import Output
 from novikoff.data.visible import visible, visible_json
+from novikoff.engine import words
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -115,18 +116,13 @@ def weights_table(weights: Sequence[Document]) -> "Table":
 
 
 def in_words(label: Any) -> str:
-    """A label; a whole number without its .0, and nothing in it that cannot be seen.
-
-    >>> in_words(-1.0), in_words("yes")
-    ('-1', 'yes')
-    """
-    return f"{label:g}" if isinstance(label, float) else visible(str(label))
+    """A label in which nothing is invisible."""
+    return visible(words.label_in_words(label))
 
 
 def listed(items: Sequence[Any], most: int = 12) -> str:
     """Items with commas, not more than `most`."""
-    shown = ", ".join(f"{item:,}" if type(item) is int else in_words(item) for item in items[:most])
-    return f"{shown}, ... ({len(items):,} in all)" if len(items) > most else shown
+    return words.listed([item if type(item) is int else in_words(item) for item in items], most)
 
 
 def stacked(*parts: "RenderableType | None") -> "RenderableType":

@@ -30,12 +30,13 @@ WIDEST_TABLE = 10
 def score(model: str, file: str, label: str | None, format: str | None, output: Output) -> None:
     """Count the errors of MODEL on the labelled table FILE."""
     from novikoff.cli import documents
-    from novikoff.cli.models import load_linear
+    from novikoff.cli.models import load_model
     from novikoff.cli.predict import warn_of_the_unknown
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
+    from novikoff.learn.linear.model import LinearModel
 
-    loaded = load_linear(model)
+    loaded = load_model(model, LinearModel)
     reader = _open(file, format, loaded, label)
     pairs, unseen, missing = Counter[tuple[Any, Any]](), Counter[str](), Counter[str]()
     with progress(output.quiet) as bar:

@@ -1,4 +1,4 @@
-"""Tables to predict from: read piece by piece, with all their columns, so that they can be written out again."""
+"""Files as commands open them: with labels to learn from; or with all columns, to be written out again."""
 
 import io
 import sys
@@ -16,6 +16,26 @@ if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
 
 HEADER_BYTES = 1 << 16
+
+
+def open_labelled(file: str, label: str | None, format: str | None) -> Reader:
+    """The reader of a labelled file."""
+    reader = read(file, format=format) if label is None else read(file, label=label, format=format)
+    if reader.is_table and label is None:
+        names = ", ".join(list(reader.column_types)[:20])
+        raise ValueError(f"name the column with the labels by --label; {file} has {names}")
+    return reader
+
+
+def encoding_of(reader: Reader, **wishes: Any) -> "Encoding | None":
+    """How the records of a table become numbers, from a pass over them."""
+    if reader.is_table:
+        from novikoff.features.encode import learn_encoding
+
+        return learn_encoding(reader, **wishes)
+    if any(wishes.values()):
+        raise ValueError("svmlight text has no named columns; leave --categorical, --text and --ignore away")
+    return None
 
 
 def open_unlabelled(file: str, format: str | None, encoding: "Encoding | None") -> Reader:

@@ -33,14 +33,15 @@ def run(
     sentence: its number and its labels.
     """
     from novikoff.cli import documents
-    from novikoff.cli.models import load_tagger
+    from novikoff.cli.models import load_model
     from novikoff.cli.outputs import check_free
     from novikoff.cli.render import answer, as_json, facts, on_a_terminal
     from novikoff.cli.sentences import as_separator, columns_of, read_sentences
     from novikoff.data.conll import write_conll
+    from novikoff.learn.chain.tagger import Tagger
 
     target = None if out is None else check_free(out, force)
-    tagger = load_tagger(model)
+    tagger = load_model(model, Tagger)
     names = columns_of(tagger, columns, file, labelled=False)
     sentences = read_sentences(file, names, separator, comment)
     labels = tagger.label(sentences)

@@ -37,12 +37,13 @@ def score(
     Chunks are scored as the shared tasks score them: type, first and last token have to be right.
     """
     from novikoff.cli import documents
-    from novikoff.cli.models import load_tagger
+    from novikoff.cli.models import load_model
     from novikoff.cli.render import answer
     from novikoff.cli.sentences import columns_of, read_sentences
+    from novikoff.learn.chain.tagger import Tagger
     from novikoff.learn.chunk_scores import score_chunks
 
-    tagger = load_tagger(model)
+    tagger = load_model(model, Tagger)
     sentences = read_sentences(file, columns_of(tagger, columns, file, labelled=True), separator, comment)
     gold = sentences.column(label or sentences.columns[-1])
     found = [[str(name) for name in names] for names in tagger.label(sentences)]

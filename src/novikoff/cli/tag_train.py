@@ -12,6 +12,7 @@ from novikoff.cli.sentences import layout
 if TYPE_CHECKING:
     from novikoff.cli.progress import Bar, DelayedInterrupt
     from novikoff.learn.chain.tagger import Tagger
+    from novikoff.learn.history import Run
 
 SHOWN = 10
 
@@ -32,35 +33,15 @@ SHOWN = 10
     type=click.Choice(["IOB1", "IOB2", "IOBES", "BILOU"]),
     help="Predict only legal label sequences of this scheme.",
 )
-@click.option(
-    "--min-count",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="How often a feature must occur.",
-)
-@click.option(
-    "--held-out",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    metavar="SHARE",
-    help="Choose the number of epochs on this share of the sentences.",
-)
-@click.option(
-    "--patience",
-    type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="How many epochs to look on after the best, with --held-out.",
-)
-@click.option(
+@options.number("--min-count", options.AT_LEAST_ONE, "N", "How often a feature must occur.", 1)
+@options.number("--held-out", options.SHARE, "SHARE", "Choose the number of epochs on this share of the sentences.")
+@options.number("--patience", options.AT_LEAST_ONE, "N", "How many epochs to go on after the best, with --held-out.", 3)
+@options.number(
     "--cost",
-    type=click.FloatRange(min=0),
-    default=0.0,
-    show_default=True,
-    metavar="C",
-    help="What each wrong label gets on top while learning, so that the right sequence wins by a margin.",
+    click.FloatRange(min=0),
+    "C",
+    "What each wrong label gets on top while learning, so that the right sequence wins by a margin.",
+    0.0,
 )
 @options.readout("average", "last")
 @options.max_epochs
@@ -102,10 +83,10 @@ def train(
     gold = sentences.column(label)
     features = tuple(name for name in sentences.columns if name != label)
     with progress(output.quiet) as bar, DelayedInterrupt().installed() as interrupt:
-        watched = {"watch": _watcher(len(gold), learning["max_epochs"], bar, interrupt)}
-        tagger, _ = learn_tagger(
+        most = None if learning["held_out"] else learning["max_epochs"]
+        tagger = learn_tagger(
             sentences, gold, templates=read_templates(templates), columns=features, random_state=random_state,
-            **learning, **({} if learning["held_out"] else watched),
+            **learning, watch=_watcher(len(gold), most, bar, interrupt),
         )  # fmt: skip
     save(tagger, target)
     _report(output, file, len(gold), tagger, str(target))
@@ -138,18 +119,18 @@ def _report(output: Output, file: str, n_sentences: int, tagger: "Tagger", targe
         weights=[{"class": w.label, "name": str(w.feature), "weight": w.weight} for w in tagger.heaviest(SHOWN)],
         model=target,
     )  # fmt: skip
-    answer(output, document, lambda: panel(document))
+    answer(output, document, lambda: panel(document, tagger.run))
 
 
-def panel(document: dict[str, Any]) -> Any:
+def panel(document: dict[str, Any], run: "Run") -> Any:
     """What was read, what was learned, and where the model is."""
     from pathlib import Path
 
     from novikoff.cli import wording
     from novikoff.cli.render import facts, listed
-    from novikoff.learn.history import counted
+    from novikoff.engine.words import counted
 
-    data, run, target = document["data"], document["run"], Path(document["model"])
+    data, target = document["data"], Path(document["model"])
     size = f"{counted(data['sentences'], 'sentence')}, {counted(data['tokens'], 'token')}"
     return facts(
         f"novikoff tag train {data['file']}",
@@ -157,9 +138,9 @@ def panel(document: dict[str, Any]) -> Any:
             ("read", f"{size}, {counted(data['features'], 'feature')}"),
             ("labels", listed(data["labels"], 24)),
             ("learned", wording.weights(document["weights"], run, data["labels"])),
-            ("stopped", wording.why_it_stopped(run)),
-            ("mistakes", wording.mistakes(run)),
-            ("errors", wording.errors(run, "training sentences")),
+            ("stopped", wording.ending(run)),
+            ("mistakes", run.made),
+            ("errors", run.wrong),
             ("bound", wording.bound(None, run)),
             ("model", str(target)),
         ],

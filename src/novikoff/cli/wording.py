@@ -4,17 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 from novikoff.cli.documents import Document
 from novikoff.cli.render import BAD, GOOD, columns, in_words, listed, stacked, weights_table
-from novikoff.engine.rounding import at_most
-from novikoff.learn.history import Stopped, counted
-from novikoff.prove.separable.certificate import Bracket
-from novikoff.prove.separable.question import Problem
+from novikoff.engine.words import counted, radius_in_words
+from novikoff.learn.history import NO_WEIGHTS, READOUT_WORDS, Stopped
+from novikoff.prove.separable.question import Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from novikoff.learn.history import Run
     from novikoff.prove.separable.certificate import Certificate
-
-READOUTS = {"last": "the last weights", "average": "the averaged weights", "vote": "the vote of all weights"}
 
 
 def what_was_read(data: Document) -> "RenderableType":
@@ -38,60 +36,43 @@ def _with_detail(column: Document) -> str:
     return f"{column['name']} ({column['detail']})" if column["kind"] == "ignored" else column["name"]
 
 
-def weights(heaviest: list[Document], run: Document, classes: list[Any]) -> "RenderableType":
+def weights(heaviest: list[Document], run: "Run", classes: list[Any]) -> "RenderableType":
     """The heaviest attributes by name, and what their sign speaks for."""
     from rich.text import Text
 
     if not heaviest:
-        return Text("all weights are 0" if run["readout"] != "vote" else "a vote, which has no weights of its own")
+        return Text("all weights are 0" if run.readout != "vote" else NO_WEIGHTS)
     if len(classes) == 2:
-        what = f"the heaviest of {READOUTS[run['readout']]}; a positive one speaks for {in_words(classes[1])}"
+        what = f"the heaviest of {READOUT_WORDS[run.readout]}; a positive one speaks for {in_words(classes[1])}"
     else:
-        what = f"the heaviest of {READOUTS[run['readout']]}, each of the class before it"
+        what = f"the heaviest of {READOUT_WORDS[run.readout]}, each of the class before it"
     return stacked(Text(what), weights_table(heaviest))
 
 
-def why_it_stopped(run: Document) -> "RenderableType":
+def ending(run: "Run") -> "RenderableType":
+    """When and why it stopped."""
     from rich.text import Text
 
-    good = run["stopped"] == "NO_MISTAKES"
-    why = f"after {counted(run['epochs'], 'epoch')}: {Stopped[run['stopped']].value}"
-    return Text(why, style=GOOD if good else BAD)
+    return Text(run.ending, style=GOOD if run.stopped is Stopped.NO_MISTAKES else BAD)
 
 
-def mistakes(run: Document) -> str:
-    made = f"{counted(run['mistakes'], 'mistake')} on {counted(run['examples'], 'example')}"
-    per_epoch = run["mistakes_per_epoch"]
-    return f"{made}; by epoch: {listed(per_epoch, 14)}" if per_epoch else made
-
-
-def errors(run: Document, what: str = "training rows") -> str | None:
-    if run["errors"] is None:
-        return None
-    return f"{run['errors']:,} of {run['rows']:,} {what} are wrong ({READOUTS[run['readout']]})"
-
-
-def verdict(certificate: Document) -> "RenderableType":
+def verdict(certificate: "Certificate") -> "RenderableType":
     """The verdict in a word and in a sentence."""
     from rich.text import Text
 
-    word = certificate["verdict"]
-    style = GOOD if word == "separable" else BAD
-    return Text.assemble((word, f"bold {style}"), f" ({certificate['arithmetic']}): {certificate['meaning']}")
+    word = certificate.verdict.value
+    style = GOOD if certificate.verdict is Verdict.SEPARABLE else BAD
+    rest = certificate.verdict_in_words.removeprefix(word)
+    return Text.assemble((word, f"bold {style}"), f"{rest}: {certificate.meaning}")
 
 
-def question(certificate: Document) -> str:
-    """What was asked."""
-    return Problem(certificate["problem"]).question(certificate["fit_intercept"])
-
-
-def labels_told_apart(data: Document, certificate: Document) -> str:
+def labels_told_apart(data: Document) -> str:
     """The column of the labels, and the classes in order."""
     where = "" if data["label"] is None else f"{data['label']}: "
     return f"{where}{listed([in_words(label) for label in data['classes']], 24)}"
 
 
-def claimed(certificate: Document | None, problem: str | None, model: str) -> "RenderableType | None":
+def claimed(certificate: "Certificate | None", problem: str | None, model: str) -> "RenderableType | None":
     """What a certificate in a model file claims; nobody has checked it here."""
     from rich.text import Text
 
@@ -99,60 +80,16 @@ def claimed(certificate: Document | None, problem: str | None, model: str) -> "R
         return Text(f"unproved: {problem}", style=BAD)
     if certificate is None:
         return None
-    return Text(f"it claims {certificate['verdict']}; novikoff check {model} FILE proves it from the table")
+    return Text(f"it claims {certificate.verdict.value}; novikoff check {model} FILE proves it from the table")
 
 
-def margin(certificate: Document) -> str | None:
-    """The bracket of the margin, and R."""
-    bracket = Bracket(*certificate["margin"])
-    longest = "R is not finite" if certificate["radius"] is None else f"R <= {at_most(certificate['radius'])}"
-    if certificate["verdict"] == "separable":
-        return f"gamma {bracket.words}; {longest}"
-    if certificate["verdict"] == "undecided" and bracket.upper:
-        return f"gamma is {bracket.words}; {longest}"
-    return None
+def margin(certificate: "Certificate") -> str | None:
+    """What is known of the margin, and R."""
+    known = certificate.margin_in_words
+    return None if known is None else f"{known}; {radius_in_words(certificate.radius)}"
 
 
-def bound(certificate: Document | None, run: Document) -> str | None:
-    """The mistakes made, against those that the theorem allows."""
-    if certificate is None or certificate["mistake_bound"] is None:
-        known = run["margin_at_most"]
-        if known is None:
-            return None
-        return f"{counted(run['mistakes'], 'mistake')} made rule out every margin above {at_most(known)}"
-    limit = f"{Problem(certificate['problem']).formula} = {certificate['mistake_bound']:,}"
-    return f"{counted(run['mistakes'], 'mistake')} made; the theorem allows {limit}"
-
-
-def allowed(certificate: Document) -> str | None:
-    """How many mistakes the theorem allows."""
-    if certificate["mistake_bound"] is None:
-        return None
-    most = counted(certificate["mistake_bound"], "mistake")
-    return f"a perceptron makes at most {Problem(certificate['problem']).formula} = {most}"
-
-
-def obstruction(certificate: "Certificate") -> str | None:
-    """The rows that stand in the way of a separator."""
-    if certificate.obstruction is None:
-        return None
-    rows, weights, _ = certificate.obstruction
-    as_points = certificate.problem.as_points
-    if max(weights) >= 10**6 or len(rows) > 8:
-        whose = f"{counted(len(rows), 'row')} (the first is 0)"
-        return f"{whose}, {as_points}, with whole weights, cancel exactly: {listed(rows, 10)}"
-    return f"rows (the first is 0) {as_points} cancel exactly: {certificate.obstruction.terms(8)} = 0"
-
-
-def diverging(certificate: Document) -> str | None:
-    """The coefficients that logistic regression sends to infinity."""
-    found = certificate["diverging"]
-    if not found:
-        return None
-    if all(sign == "sign undetermined" for sign in found.values()):
-        return f"all {len(found):,} estimates of logistic regression are infinite, each in either direction"
-    undetermined = [name for name, sign in found.items() if sign == "sign undetermined"]
-    signed = [f"{name} ({sign})" for name, sign in found.items() if sign != "sign undetermined"]
-    parts = [listed(signed, 8)] if signed else []
-    parts += [f"of undetermined sign: {listed(undetermined, 8)}"] if undetermined else []
-    return "infinite estimates in logistic regression: " + "; ".join(parts)
+def bound(certificate: "Certificate | None", run: "Run") -> str | None:
+    """The mistakes made, against those that the theorem allows, or the margins that they rule out."""
+    against = None if certificate is None else certificate.against_bound(run.mistakes)
+    return against or run.made_rule_out

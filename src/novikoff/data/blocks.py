@@ -1,68 +1,11 @@
-"""A data set in blocks: what a learner needs to know of examples that need not be in memory all at once.
-
-Rows in memory are the special case of one block. So there is one driver for both, and what is learned from blocks is
-what is learned from the same rows in one piece.
-"""
+"""Rows that come in blocks: how wide they are, and how they become one piece."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any, Protocol
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novikoff.engine.rows import Rows, as_rows, csr_rows
-
-
-class Blocks(Protocol):
-    """Examples, block by block: `starts` has the first row of every block, and after them the number of all rows."""
-
-    @property
-    def n_rows(self) -> int: ...
-
-    @property
-    def n_columns(self) -> int: ...
-
-    @property
-    def starts(self) -> NDArray[np.int64]: ...
-
-    def __len__(self) -> int: ...
-
-    def block(self, number: int) -> tuple[Rows, NDArray[Any]]:
-        """The rows of a block and their labels."""
-        ...
-
-
-@dataclass(frozen=True)
-class Held:
-    """Blocks that are in memory, each of them rows and their labels.
-
-    >>> held = Held([(as_rows([[1.0], [2.0]]), np.array([1, -1])), (as_rows([[3.0]]), np.array([1]))])
-    >>> held.n_rows, held.n_columns, held.starts.tolist()
-    (3, 1, [0, 2, 3])
-    """
-
-    parts: Sequence[tuple[Rows, NDArray[Any]]]
-
-    @property
-    def n_rows(self) -> int:
-        return sum(rows.n_rows for rows, _ in self.parts)
-
-    @property
-    def n_columns(self) -> int:
-        return max((rows.n_columns for rows, _ in self.parts), default=0)
-
-    @property
-    def starts(self) -> NDArray[np.int64]:
-        return np.cumsum([0, *(rows.n_rows for rows, _ in self.parts)], dtype=np.int64)
-
-    def __len__(self) -> int:
-        return len(self.parts)
-
-    def block(self, number: int) -> tuple[Rows, NDArray[Any]]:
-        rows, labels = self.parts[number]
-        return with_columns(rows, self.n_columns), labels
 
 
 class Width:
@@ -119,14 +62,3 @@ def stacked(parts: Sequence[Rows]) -> Rows:
         np.concatenate([np.zeros(1, kind), *pointers]).astype(kind, copy=False),
         max(part.n_columns for part in parts),
     )
-
-
-def take_rows(blocks: Blocks, rows: NDArray[np.int64]) -> Rows:
-    """A copy of some rows, numbered from the first of all, in ascending order."""
-    cuts = np.searchsorted(rows, blocks.starts)
-    parts = [
-        blocks.block(number)[0].take(rows[first:last] - blocks.starts[number])
-        for number, (first, last) in enumerate(pairwise(cuts))
-        if first < last
-    ]
-    return stacked(parts)

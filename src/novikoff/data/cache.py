@@ -16,7 +16,7 @@ import mmap
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from pathlib import Path
@@ -110,7 +110,7 @@ class CacheWriter:
     ...     with CacheWriter(Path(folder, "cache")) as writer:
     ...         writer.append(as_rows([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1]))
     ...         writer.append(as_rows([[5.0, 6.0]]), np.array([0]))
-    ...     rows, codes = open_cache(Path(folder, "cache")).block(0)
+    ...     rows, codes = open_cache(Path(folder, "cache"))[0]
     >>> rows.as_array().tolist(), codes.tolist()
     ([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [0, 1, 0])
     """
@@ -197,7 +197,7 @@ class CacheWriter:
                 checksum = self._write_checked(content, checksum)
                 size += content.size
             checksum = self._write_checked(bytes(-size % ALIGNMENT), checksum)
-        sparse, values = parts[0].is_sparse, sum(_count(part) for part in parts)
+        sparse, values = parts[0].is_sparse, sum(part.n_entries for part in parts)
         sizes = (arrays[0][0].itemsize, arrays[1][0].itemsize if sparse else 0, arrays[-1][0].itemsize)
         self._entries.append((self._held_rows, values, 0 if sparse else parts[0].n_columns, checksum, *sizes, 0))
         self._n_codes = max(self._n_codes, top + 1)
@@ -219,14 +219,9 @@ class CacheWriter:
         return zlib.crc32(content, checksum)
 
 
-def _count(rows: Rows) -> int:
-    """How many values there are."""
-    return int(rows.matrix.indptr[-1]) if rows.is_sparse else rows.n_rows * rows.n_columns
-
-
 def _cost(rows: Rows) -> int:
     """What rows count towards the size of a block."""
-    return (SPARSE_COST if rows.is_sparse else DENSE_COST) * _count(rows)
+    return (SPARSE_COST if rows.is_sparse else DENSE_COST) * rows.n_entries
 
 
 def _copied(rows: Rows) -> Rows:
@@ -242,8 +237,8 @@ def _arrays(parts: list[Rows]) -> list[tuple[np.dtype[Any], Iterable[NDArray[Any
     if not parts[0].is_sparse:
         values = [part.matrix for part in parts]
         return [(_value_type(values), values)]
-    values = [part.matrix.data[: _count(part)] for part in parts]
-    columns = [part.matrix.indices[: _count(part)] for part in parts]
+    values = [part.matrix.data[: part.n_entries] for part in parts]
+    columns = [part.matrix.indices[: part.n_entries] for part in parts]
     ends = list(accumulate((len(part) for part in values), initial=0))
     largest = max(ends[-1], *(int(part.max(initial=0)) for part in columns))
     index = INDEX_TYPES[4 if largest < MOST_SMALL_INDICES else 8]
@@ -282,10 +277,7 @@ class Cache:
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __iter__(self) -> Iterator[tuple[Rows, NDArray[Any]]]:
-        return (self.block(number) for number in range(len(self)))
-
-    def block(self, number: int) -> tuple[Rows, NDArray[Any]]:
+    def __getitem__(self, number: int) -> tuple[Rows, NDArray[Any]]:
         """The rows of a block and their codes: views of the file, which is mapped as long as they are used."""
         entry, start = self.entries[number], self.places[number]
         *places, size = entry.places()

@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from novikoff.data.batches import Records
 from novikoff.data.streams import Source, compression
-from novikoff.data.tables import Block, Types, cast_block, check_columns, check_no_duplicates, plain_type
+from novikoff.data.tables import Types, cast_columns, check_columns, check_no_duplicates, plain_type, records_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,13 +19,13 @@ def find_types(source: Source, only: Collection[str] | None) -> dict[str, "pa.Da
         return {field.name: plain_type(field.type) for field in schema if only is None or field.name in only}
 
 
-def read_blocks(source: Source, types: Types, block_bytes: int) -> Iterator[Block]:
+def read_records(source: Source, types: Types, block_bytes: int) -> Iterator[Records]:
     """The columns in `types`. Records have no lines here, they are counted from 1."""
     row = 1
     with _opened(source) as (table, schema):
         check_columns(types, schema.names, source.name)
         for batch in _batches(source, table, list(types), block_bytes):
-            yield Block(cast_block(batch, types), row, False)
+            yield records_of(cast_columns(batch, types), source.name, row, False)
             row += batch.num_rows
 
 

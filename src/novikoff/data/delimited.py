@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from novikoff.data.batches import Records
 from novikoff.data.streams import Source, for_threads, read_block
-from novikoff.data.tables import Block, Types, check_columns, check_no_duplicates, joined_type, plain_type
+from novikoff.data.tables import Types, check_columns, check_no_duplicates, joined_type, plain_type, records_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -156,24 +157,39 @@ def _delimiter(line: str) -> str:
     return next((mark for mark in ",;\t" if mark in line), ",")
 
 
-def find_types(stream: Any, source: Source, only: Collection[str] | None, block_bytes: int) -> dict[str, "pa.DataType"]:
-    """The types of all columns, or of some, from all their values."""
+def look(
+    stream: Any,
+    source: Source,
+    types: dict[str, "pa.DataType"],
+    block_bytes: int,
+    *,
+    only: Collection[str] | None = None,
+    words: Collection[str] = (),
+) -> Iterator[Records]:
+    """All columns as each piece shows them; meanwhile `types` becomes, for each, what holds all of its values.
+
+    Columns that are known to be `words` are read as such. If only the types of some columns are asked for, those that
+    have turned out to be words are not looked at any more.
+    """
     import pyarrow as pa
 
-    layout, blocks = pieces(stream, source, block_bytes)
-    types = {name: pa.null() for name in layout.names if only is None or name in only}
-    for piece in blocks:
-        open_names = [name for name, kind in types.items() if not pa.types.is_string(kind)]
-        if not open_names:
-            break
-        schema = _parse(piece, layout, open_names, None).schema
-        hexadecimal = _hexadecimal(piece, layout, schema)
-        for field in schema:
+    layout, texts = pieces(stream, source, block_bytes)
+    types |= {name: pa.null() for name in layout.names if only is None or name in only}
+    row = 1
+    for piece in texts:
+        known = [name for name, kind in types.items() if name in words or pa.types.is_string(kind)]
+        names = [name for name in types if only is None or name not in known]
+        if not names:
+            return
+        table = _parse(piece, layout, names, _strings(known))
+        if hexadecimal := _hexadecimal(piece, layout, table.schema):
+            table = _parse(piece, layout, names, _strings([*known, *hexadecimal]))
+        for field in table.schema:
             if pa.types.is_binary(field.type):
                 raise _undecodable(piece, layout)
-            found = pa.string() if field.name in hexadecimal else plain_type(field.type)
-            types[field.name] = joined_type(types[field.name], found, as_text=True) or pa.string()
-    return types
+            types[field.name] = joined_type(types[field.name], plain_type(field.type), as_text=True) or pa.string()
+        yield from _records(table, piece, layout, row)
+        row += table.num_rows
 
 
 def _hexadecimal(piece: Piece, layout: Layout, schema: "pa.Schema") -> set[str]:
@@ -192,20 +208,25 @@ def _hexadecimal(piece: Piece, layout: Layout, schema: "pa.Schema") -> set[str]:
     return found
 
 
-def read_blocks(stream: Any, source: Source, types: Types, block_bytes: int) -> Iterator[Block]:
+def read_records(stream: Any, source: Source, types: Types, block_bytes: int) -> Iterator[Records]:
     """The columns in `types`."""
-    layout, blocks = pieces(stream, source, block_bytes)
+    layout, texts = pieces(stream, source, block_bytes)
     check_columns(types, layout.names, source.name)
     row = 1
-    for piece in blocks:
+    for piece in texts:
         table = _parse(piece, layout, list(types), types)
-        counts_lines = table.num_rows == piece.n_lines
-        first = piece.line if counts_lines else row
-        for batch in table.combine_chunks().to_batches():
-            if batch.num_rows:
-                yield Block(batch, first, counts_lines)
-            first += batch.num_rows
+        yield from _records(table, piece, layout, row)
         row += table.num_rows
+
+
+def _records(table: "pa.Table", piece: Piece, layout: Layout, row: int) -> Iterator[Records]:
+    """What was parsed of a piece, whose first record is the `row`-th of all."""
+    counts_lines = table.num_rows == piece.n_lines
+    first = piece.line if counts_lines else row
+    for batch in table.combine_chunks().to_batches():
+        if batch.num_rows:
+            yield records_of(batch, layout.file, first, counts_lines)
+        first += batch.num_rows
 
 
 def _parse(piece: Piece, layout: Layout, names: list[str], types: Types | None) -> "pa.Table":
@@ -230,7 +251,7 @@ def _parse_csv(text: bytes, layout: Layout, names: list[str], types: Types | Non
         arrow_csv.ParseOptions(delimiter=layout.delimiter),
         arrow_csv.ConvertOptions(
             include_columns=names,
-            column_types={name: types[name] for name in names} if types else None,
+            column_types={name: types[name] for name in names if name in types} if types else None,
             strings_can_be_null=True,
             true_values=["true", "True", "TRUE"],
             false_values=["false", "False", "FALSE"],
@@ -249,14 +270,14 @@ def _explained(piece: Piece, layout: Layout, types: Types | None, message: str) 
     if wrong := re.search(r"In CSV column #(\d+): CSV conversion error to (\w+).*?: invalid value '(.*)'", message):
         name = layout.names[int(wrong[1])]
         kind = {"double": "number", "int64": "whole number", "bool": "boolean"}.get(wrong[2], wrong[2])
-        column = _parse_csv(piece.text, layout, [name], _all_strings([name])).column(0).to_pylist()
+        column = _parse_csv(piece.text, layout, [name], _strings([name])).column(0).to_pylist()
         row = next((row for row, value in enumerate(column) if value == wrong[3]), 0)
         place = f"{layout.file}, line {_line_of_row(piece, layout, row)}"
         return ValueError(f"{place}: {wrong[3]!r} in the column {name!r} is no {kind}; correct it, or leave it empty")
     return ValueError(f"{layout.file}, in or after line {piece.line}: {message}")
 
 
-def _all_strings(names: list[str]) -> Types:
+def _strings(names: list[str]) -> Types:
     import pyarrow as pa
 
     return {name: pa.string() for name in names}
@@ -266,7 +287,7 @@ def _ragged_row(piece: Piece, layout: Layout) -> int:
     import pyarrow as pa
 
     try:
-        _parse_csv(piece.text, layout, list(layout.names), _all_strings(list(layout.names)), slowly=True)
+        _parse_csv(piece.text, layout, list(layout.names), _strings(list(layout.names)), slowly=True)
     except pa.ArrowInvalid as error:
         if found := re.search(r"Row #(\d+)", str(error)):
             return int(found[1]) - 1

@@ -18,14 +18,14 @@ from novikoff.data.columnar import rows_in_a_block
 from novikoff.data.streams import need_pyarrow
 from novikoff.data.tables import (
     BLOCK_BYTES,
-    Block,
-    cast_block,
+    cast_columns,
     check_columns,
     check_label,
     check_no_duplicates,
     is_number,
     plain_type,
     records_of,
+    with_labels,
 )
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class FrameReader:
 
     table: "pa.Table"
     label: str | None
-    types: Mapping[str, str] | None
+    types: Mapping[str, str | None] | None
     block_bytes: int
     labels: NDArray[Any] | None = None
 
@@ -72,7 +72,7 @@ class FrameReader:
         row = 0
         for batch in self.table.select(list(self._types)).to_batches(max_chunksize=step):
             stop = row + batch.num_rows
-            records = records_of(Block(cast_block(batch, self._types), row + 1, False), NAME, self.label)
+            records = with_labels(records_of(cast_columns(batch, self._types), NAME, row + 1, False), self.label)
             if self.labels is not None:
                 records = Records(records.columns, self.labels[row:stop], records.file, records.line)
             yield records
@@ -89,7 +89,7 @@ class FrameReader:
         if self.types is None:
             return found
         check_columns(self.types, names, NAME)
-        told = {name: pa.type_for_alias(kind) for name, kind in self.types.items()}
+        told = {name: pa.type_for_alias(kind) if kind else found[name] for name, kind in self.types.items()}
         return told if self.label is None else told | {self.label: told.get(self.label, found[self.label])}
 
 
@@ -97,7 +97,7 @@ def read_frame(
     frame: Any,
     *,
     label: str | None = None,
-    types: Mapping[str, str] | None = None,
+    types: Mapping[str, str | None] | None = None,
     block_bytes: int = BLOCK_BYTES,
     labels: NDArray[Any] | None = None,
 ) -> FrameReader:

@@ -5,10 +5,11 @@ import re
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
+from novikoff.data.batches import Records
 from novikoff.data.delimited import LONGEST_RECORD, Piece
 from novikoff.data.streams import Source, for_threads, read_block
 from novikoff.data.strict_json import DEEPEST, JSONError, check_depth
-from novikoff.data.tables import Block, Types, joined_type, nearest, plain_type
+from novikoff.data.tables import Types, joined_type, nearest, plain_type, records_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,41 +34,63 @@ def pieces(stream: Any, source: Source, block_bytes: int) -> Iterator[Piece]:
         yield Piece(rest + b"\n", line, rest.count(b"\n") + 1)
 
 
-def find_types(stream: Any, source: Source, only: Collection[str] | None, block_bytes: int) -> dict[str, "pa.DataType"]:
-    """The types of all columns, or of some, from all their values."""
+def look(
+    stream: Any,
+    source: Source,
+    types: dict[str, "pa.DataType"],
+    block_bytes: int,
+    *,
+    only: Collection[str] | None = None,
+    words: Collection[str] = (),
+) -> Iterator[Records]:
+    """All columns as each piece shows them, or some; meanwhile `types` becomes, for each, what holds all of its values.
+
+    No column needs to be known to be `words`: they are written otherwise than numbers.
+    """
+    row = 1
+    for piece in pieces(stream, source, block_bytes):
+        table = _parse(piece, source, None)
+        names = [name for name in table.schema.names if only is None or name in only]
+        types |= {name: _joined(types, table.schema.field(name), piece, source) for name in names}
+        yield _records(table.select(names), piece, source, row)
+        row += table.num_rows
+
+
+def _joined(types: Types, field: "pa.Field", piece: Piece, source: Source) -> "pa.DataType":
+    """The type of a column that was of another type, perhaps, in the pieces before."""
     import pyarrow as pa
 
-    types: dict[str, pa.DataType] = {}
-    for piece in pieces(stream, source, block_bytes):
-        for field in _parse(piece, source, None).schema:
-            if only is not None and field.name not in only:
-                continue
-            if pa.types.is_nested(field.type):
-                line = _line_of_row(piece, _first_nested(piece, field.name))
-                raise _nested(f"{source.name}, line {line}", field.name)
-            known = types.get(field.name, pa.null())
-            kind = joined_type(known, plain_type(field.type), as_text=_are_words(known, field.type))
-            if kind is None:
-                _parse(piece, source, {field.name: known})  # says in which line the type changes
-                raise ValueError(f"{source.name}: {field.name!r} is {known} in one line and {field.type} in another")
-            types[field.name] = kind
-    return types
+    if pa.types.is_nested(field.type):
+        line = _line_of_row(piece, _first_nested(piece, field.name))
+        raise _nested(f"{source.name}, line {line}", field.name)
+    known = types.get(field.name, pa.null())
+    kind = joined_type(known, plain_type(field.type), as_text=_are_words(known, field.type))
+    if kind is None:
+        _parse(piece, source, {field.name: known})  # says in which line the type changes
+        raise ValueError(f"{source.name}: {field.name!r} is {known} in one line and {field.type} in another")
+    return kind
 
 
-def read_blocks(stream: Any, source: Source, types: Types, block_bytes: int) -> Iterator[Block]:
+def read_records(stream: Any, source: Source, types: Types, block_bytes: int) -> Iterator[Records]:
     """The columns in `types`; one that no line has is an error, though found out only at the end."""
     row, filled = 1, set[str]()
     keys: list[str] = []
     for piece in pieces(stream, source, block_bytes):
-        batch = _parse(piece, source, types).select(list(types)).combine_chunks().to_batches()[0]
+        records = _records(_parse(piece, source, types).select(list(types)), piece, source, row)
         keys = keys or _keys(piece)
-        filled.update(name for name in types if batch.column(name).null_count < batch.num_rows)
-        counts_lines = batch.num_rows == piece.n_lines
-        yield Block(batch, piece.line if counts_lines else row, counts_lines)
-        row += batch.num_rows
+        filled.update(name for name in types if records.columns.column(name).null_count < records.columns.num_rows)
+        yield records
+        row += records.columns.num_rows
     for name in types:
         if name not in filled and name not in keys and row > 1 and str(types[name]) != "null":
             raise ValueError(f"{source.name} has no key {name!r} in any line; {nearest(name, keys)}")
+
+
+def _records(table: "pa.Table", piece: Piece, source: Source, row: int) -> Records:
+    """What was parsed of a piece, whose first record is the `row`-th of all."""
+    batch = table.combine_chunks().to_batches()[0]
+    counts_lines = batch.num_rows == piece.n_lines
+    return records_of(batch, source.name, piece.line if counts_lines else row, counts_lines)
 
 
 def _check_depth(piece: Piece, source: Source) -> None:

@@ -111,6 +111,8 @@ def sorted_classes(classes: ArrayLike) -> NDArray[Any]:
 class Labels:
     """Codes for labels: places in `known`, which grows as labels appear, unless the classes are named and fixed.
 
+    `order` has the codes in the order of the sorted classes.
+
     >>> labels = Labels()
     >>> labels.codes(np.array(["no", "yes", "no"])).tolist(), labels.codes(np.array(["maybe", "yes"])).tolist()
     ([0, 1, 0], [2, 1])
@@ -123,16 +125,16 @@ class Labels:
     def __init__(self, classes: NDArray[Any] | None = None) -> None:
         self.is_fixed = classes is not None
         self.known = np.empty(0) if classes is None else classes
-        self._order = np.argsort(self.known, kind="stable")
+        self.order = np.argsort(self.known, kind="stable")
 
     def classes(self) -> NDArray[Any]:
         """The labels known so far, sorted."""
-        return self.known[self._order]
+        return self.known[self.order]
 
     def inner(self) -> NDArray[Any]:
         """What every code is inside a learner: -1 and +1 for two classes, the place among the sorted ones for more."""
         places = np.empty(len(self.known), dtype=np.int64)
-        places[self._order] = np.arange(len(self.known))
+        places[self.order] = np.arange(len(self.known))
         return (2 * places - 1).astype(np.int8) if len(places) == 2 else places
 
     def codes(self, labels: NDArray[Any] | None) -> NDArray[np.int64]:
@@ -155,11 +157,11 @@ class Labels:
             one, other = self.known.tolist()[0], labels.tolist()[0]
             raise ValueError(f"labels such as {one!r} and {other!r} are of different kinds; use words or numbers only")
         try:
-            places = np.searchsorted(self.known, labels, sorter=self._order).clip(max=len(self.known) - 1)
+            places = np.searchsorted(self.known, labels, sorter=self.order).clip(max=len(self.known) - 1)
         except TypeError as error:
             checked_labels(labels)
             raise ValueError(f"a label is of another kind than those before it ({error})") from error
-        codes = self._order[places]
+        codes = self.order[places]
         return codes, np.asarray(self.known[codes] != labels, dtype=np.bool_)
 
     def _learn(self, labels: NDArray[Any], strange: NDArray[np.bool_]) -> None:
@@ -171,4 +173,4 @@ class Labels:
             if isinstance(label, float) and not label.is_integer():
                 raise ValueError(f"label {label!r} in row {row} is no class; a perceptron learns no quantities")
         self.known = np.concatenate([self.known, new]) if len(self.known) else new
-        self._order = np.argsort(self.known, kind="stable")
+        self.order = np.argsort(self.known, kind="stable")

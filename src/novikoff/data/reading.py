@@ -4,48 +4,39 @@ Tables (CSV, TSV, JSON lines, Parquet, Arrow) come as `Records`, named columns t
 svmlight text comes as a `Batch`, which has numbers already. Text may be compressed by gzip or zstd.
 """
 
-import glob
+import collections
 import os
-import re
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 from novikoff.data import columnar, delimited, jsonlines
 from novikoff.data.batches import Batch, Records
+from novikoff.data.files import FORMATS, files_of, format_of
 from novikoff.data.frames import FrameReader, is_frame, read_frame
 from novikoff.data.streams import (
     STANDARD_INPUT,
     PeekableStream,
     Source,
-    check_is_file,
-    compression,
     decompressed,
-    first_line,
     need_pyarrow,
     reading,
     spooled,
     standard_input,
 )
-from novikoff.data.tables import BLOCK_BYTES, Block, check_label, joined_type, nearest, records_of
+from novikoff.data.tables import (
+    BLOCK_BYTES,
+    Types,
+    check_label,
+    joined_type,
+    nearest,
+    with_labels,
+    without_labels,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
-_EXTENSIONS = {kind: kind for kind in FORMATS} | {
-    "tab": "tsv",
-    "ndjson": "jsonl",
-    "jsonlines": "jsonl",
-    "pq": "parquet",
-    "feather": "arrow",
-    "ipc": "arrow",
-    "arrows": "arrow",
-    "svm": "svmlight",
-    "libsvm": "svmlight",
-}
-_COMPRESSIONS = (".gz", ".zst", ".zstd")
 
 
 class _Found:
@@ -63,15 +54,17 @@ class Reader:
     """A data set in files. Iterate over it as often as you like; each pass opens the files anew.
 
     `types` are the types of the columns (`{"weight": "double"}`), where they are known beforehand; then only these
-    columns are read, and not the whole file first to find them out. Standard input can be passed over once if its types
-    are known or it is svmlight text. Otherwise it is copied to a temporary file first.
+    columns are read, and not the whole file first to find them out, unless the type of one is None. Standard input can
+    be passed over once if its types are known or it is svmlight text. Otherwise it is copied to a temporary file first.
+    `watch` is called with the number of examples of every piece that was used.
     """
 
     files: tuple[str, ...]
     formats: tuple[str, ...]
     label: str | None = None
-    types: Mapping[str, str] | None = None
+    types: Mapping[str, str | None] | None = None
     block_bytes: int = BLOCK_BYTES
+    watch: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
     _found: _Found = field(default_factory=lambda: _Found(None), repr=False, compare=False)
 
     @property
@@ -85,17 +78,35 @@ class Reader:
         return {name: str(kind) for name, kind in self._types().items()}
 
     def __iter__(self) -> Iterator[Any]:
-        return self._records() if self.is_table else self._batches()
+        return self._counted(self._labelled() if self.is_table else self._batches())
 
-    def _records(self) -> Iterator[Records]:
-        n_records = 0
+    def look(self) -> Iterator[Records]:
+        """One pass over a table of which the types need not be known before: afterwards they are.
+
+        Until then a column has whatever type it shows in a piece; in JSON lines, it may appear late, or not at all.
+        """
+        is_typed = self.types is not None or self._found.types is not None
+        return self._counted(self._labelled() if is_typed else self._as_shown())
+
+    def again(self, names: Iterable[str]) -> Iterator[Records]:
+        """Some columns, in their types."""
         types = self._types()
-        for source in self._sources():
-            for block in self._blocks(source, types):
-                n_records += block.columns.num_rows
-                yield records_of(block, source.name, self.label)
-        if n_records == 0:
+        return self._records({name: types[name] for name in names})
+
+    def _counted(self, items: Iterator[Any]) -> Iterator[Any]:
+        """The same; whoever watches is told how many examples were used, and a table has some."""
+        n_rows = 0
+        for item in items:
+            yield item
+            size = item.rows.n_rows if isinstance(item, Batch) else item.columns.num_rows
+            n_rows += size
+            if self.watch is not None:
+                self.watch(size)
+        if n_rows == 0 and self.is_table:
             raise ValueError(f"{_named(self.files)} has column names, but no records; add at least one")
+
+    def _labelled(self) -> Iterator[Records]:
+        return (with_labels(records, self.label) for records in self._records(self._types()))
 
     def _batches(self) -> Iterator[Batch]:
         from novikoff.data import svmlight
@@ -107,17 +118,18 @@ class Reader:
             with reading(source, self._found.stamps) as stream:
                 yield from svmlight.batches(stream, source.name)
 
-    def _blocks(self, source: Source, types: Mapping[str, "pa.DataType"]) -> Iterator[Block]:
-        if source.format in ("parquet", "arrow"):
-            with reading(source, self._found.stamps):
-                yield from columnar.read_blocks(source, types, self.block_bytes)
-            return
-        parser = jsonlines if source.format == "jsonl" else delimited
-        if self._stdin and self._found.spool is None:
-            yield from parser.read_blocks(decompressed(self._used_up()), source, types, self.block_bytes)
-            return
-        with reading(source, self._found.stamps) as stream:
-            yield from parser.read_blocks(stream, source, types, self.block_bytes)
+    def _records(self, types: Mapping[str, "pa.DataType"]) -> Iterator[Records]:
+        """The columns in `types`."""
+        for source in self._sources():
+            if source.format in ("parquet", "arrow"):
+                with reading(source, self._found.stamps):
+                    yield from columnar.read_records(source, types, self.block_bytes)
+            elif self._stdin and self._found.spool is None:
+                stream = decompressed(self._used_up())
+                yield from _parser(source).read_records(stream, source, types, self.block_bytes)
+            else:
+                with reading(source, self._found.stamps) as stream:
+                    yield from _parser(source).read_records(stream, source, types, self.block_bytes)
 
     def _types(self) -> dict[str, "pa.DataType"]:
         """The types of the columns to read; found out in a pass of its own, once, if nobody has told them."""
@@ -126,44 +138,71 @@ class Reader:
         if self._found.types is None:
             import pyarrow as pa
 
-            told = {name: pa.type_for_alias(kind) for name, kind in (self.types or {}).items()}
-            only = None if self.types is None else {self.label} - told.keys() - {None}
-            self._found.types = told if only == set() else told | self._all_types(only)
-        return self._found.types
+            told = {name: pa.type_for_alias(kind) for name, kind in (self.types or {}).items() if kind is not None}
+            names = None if self.types is None else [*self.types, *([self.label] if self.label else [])]
+            only = None if names is None else {name for name in names if name not in told}
+            found = dict.fromkeys(only or (), pa.null())  # one that is not there is missed when it is read
+            if only is None or only:
+                collections.deque(self._shown(found, only), maxlen=0)
+            self._found.types = told | found
+        types: dict[str, pa.DataType] = self._found.types
+        return types
 
-    def _all_types(self, only: Any) -> dict[str, "pa.DataType"]:
+    def _as_shown(self) -> Iterator[Records]:
+        """All columns but the labels, in the types that each piece shows."""
+        types: dict[str, pa.DataType] = {}
+        for records in self._shown(types, None):
+            yield without_labels(records, self.label)
+        self._found.types = types
+
+    def _shown(self, types: dict[str, "pa.DataType"], only: Any) -> Iterator[Records]:
+        """All columns, or some, in the types that each piece shows; `types` becomes what holds all values."""
         import pyarrow as pa
 
-        types: dict[str, pa.DataType] = {}
         sources = self._sources()
         as_text = all(source.format in ("csv", "tsv") for source in sources)
         for source in sources:
-            found = self._types_of(source, only)
+            found: dict[str, pa.DataType] = {}
+            words = {name for name, kind in types.items() if as_text and pa.types.is_string(kind)}
+            with reading(source, self._found.stamps) as stream:
+                for number, records in enumerate(self._look_at(source, stream, found, only, words)):
+                    if number == 0 and only is None:
+                        self._check_names(found, types, source, sources[0])
+                    yield records
             if only is None:
-                if self.label is not None and source.format != "jsonl":
-                    check_label(self.label, found, source.name)
-                _check_same_columns(found, types, source, sources[0])
+                self._check_names(found, types, source, sources[0])
             for name, kind in found.items():
                 known = types.get(name, kind)
                 joined = joined_type(known, kind, as_text=as_text)
                 if joined is None:
                     raise ValueError(f"{source.name}: column {name!r} is {kind}, but {known} in the files before it")
                 types[name] = joined
-        if only is not None:
-            return {name: types.get(name, pa.null()) for name in only}  # one that is not there is missed when read
-        if self.label is not None:
+        if self.label is not None and only is None:
             check_label(self.label, types, _named(self.files))
-        return types
 
-    def _types_of(self, source: Source, only: Any) -> dict[str, "pa.DataType"]:
-        with reading(source, self._found.stamps) as stream:
-            if source.format in ("parquet", "arrow"):
-                return columnar.find_types(source, only)
-            parser = jsonlines if source.format == "jsonl" else delimited
-            found = parser.find_types(stream, source, only, self.block_bytes)
-        if not found and only is None:
+    def _look_at(
+        self, source: Source, stream: Any, found: dict[str, "pa.DataType"], only: Any, words: Collection[str]
+    ) -> Iterator[Records]:
+        if source.format in ("parquet", "arrow"):
+            found |= columnar.find_types(source, only)
+            return columnar.read_records(source, found, self.block_bytes) if only is None else iter(())
+        return _parser(source).look(stream, source, found, self.block_bytes, only=only, words=words)
+
+    def _check_names(self, found: Types, types: Types, source: Source, first: Source) -> None:
+        """Files of one data set have the same columns, in whatever order. In JSON lines any key may be missing."""
+        if not found:
             raise ValueError(f"{source.name} is empty; it has no records")
-        return found
+        if self.label is not None and source.format != "jsonl":
+            check_label(self.label, found, source.name)
+        if not types or "jsonl" in (source.format, first.format):
+            return
+        for name in types:
+            if name not in found:
+                raise ValueError(f"{source.name} has no column {name!r}, but {first.name} has; {nearest(name, found)}")
+        for name in found:
+            if name not in types:
+                hint = nearest(name, types)
+                raise ValueError(f"{source.name} has a column {name!r}, but {first.name} has not; {hint}")
 
     @property
     def _stdin(self) -> bool:
@@ -172,7 +211,8 @@ class Reader:
     def _sources(self) -> list[Source]:
         if not self._stdin:
             return [Source(path, path, kind) for path, kind in zip(self.files, self.formats, strict=True)]
-        typed = self.types is not None and (self.label is None or self.label in self.types)
+        types = self.types or {}
+        typed = bool(types) and None not in types.values() and (self.label is None or self.label in types)
         if self._found.spool is None and not (typed and self.formats[0] in ("csv", "tsv", "jsonl")):
             self._found.spool = spooled(self._used_up())
             weakref.finalize(self._found, os.unlink, self._found.spool)
@@ -191,14 +231,18 @@ def read(
     *,
     label: str | None = None,
     format: str | None = None,
-    types: Mapping[str, str] | None = None,
+    types: Mapping[str, str | None] | None = None,
     block_bytes: int = BLOCK_BYTES,
 ) -> Reader: ...
 
 
 @overload
 def read(
-    path: Any, *, label: str | None = None, types: Mapping[str, str] | None = None, block_bytes: int = BLOCK_BYTES
+    path: Any,
+    *,
+    label: str | None = None,
+    types: Mapping[str, str | None] | None = None,
+    block_bytes: int = BLOCK_BYTES,
 ) -> FrameReader: ...
 
 
@@ -207,7 +251,7 @@ def read(
     *,
     label: str | None = None,
     format: str | None = None,
-    types: Mapping[str, str] | None = None,
+    types: Mapping[str, str | None] | None = None,
     block_bytes: int = BLOCK_BYTES,
 ) -> Reader | FrameReader:
     r"""A data set from a file, a pattern such as `cars-*.csv.gz`, a list of them, or from "-", which is standard input.
@@ -233,16 +277,16 @@ def read(
     if format is not None and format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; {nearest(format, FORMATS).replace('columns', 'choices')}")
     _checked_size(block_bytes)
-    files = _files(path)
+    files = files_of(path)
     stream = standard_input() if files == (STANDARD_INPUT,) else None
-    formats = tuple(format or _format_of(file, stream) for file in files)
+    formats = tuple(format or format_of(file, stream) for file in files)
     if "svmlight" in formats and set(formats) != {"svmlight"}:
         raise ValueError(f"{_named(files)}: svmlight text and tables do not make one data set; read them apart")
     if formats[0] == "svmlight" and (label is not None or types is not None):
         raise ValueError("svmlight text has its labels and numbers in their places, without names; leave label= away")
     if formats[0] != "svmlight":
         need_pyarrow()
-    return Reader(files, formats, label, types, block_bytes, _Found(stream))
+    return Reader(files, formats, label, types, block_bytes, None, _Found(stream))
 
 
 def _checked_size(block_bytes: int) -> int:
@@ -252,74 +296,8 @@ def _checked_size(block_bytes: int) -> int:
     return block_bytes
 
 
-def _files(path: Any) -> tuple[str, ...]:
-    if not isinstance(path, (str, os.PathLike)):
-        if not isinstance(path, Iterable):
-            what = "a data set is a file, a list of files, or a table of pandas, polars or pyarrow"
-            raise TypeError(f"{what}, not {type(path).__name__}")
-        files = tuple(file for part in path for file in _files(part))
-        if not files:
-            raise ValueError("the list of files is empty; name at least one")
-        if STANDARD_INPUT in files and len(files) > 1:
-            raise ValueError("standard input ('-') cannot be one of several files")
-        return files
-    name = os.fspath(path)
-    if name == STANDARD_INPUT:
-        return (name,)
-    if glob.has_magic(name) and not os.path.exists(name):
-        matches = tuple(sorted(glob.glob(name, recursive=True)))
-        if not matches:
-            raise FileNotFoundError(f"no file matches the pattern {name}")
-        return tuple(file for file in matches if not os.path.isdir(file)) or matches
-    check_is_file(name)
-    return (name,)
-
-
-def _format_of(file: str, stream: PeekableStream | None) -> str:
-    """From the name, or else from the first bytes."""
-    name = file.lower()
-    for ending in _COMPRESSIONS:
-        name = name.removesuffix(ending)
-    by_name = _EXTENSIONS.get(name.rpartition(".")[2])
-    if by_name and stream is None:
-        return by_name
-    if stream is None:
-        with reading(Source(file, file), {}) as opened:
-            head = first_line(opened)
-    else:
-        head = b"" if compression(stream.look(4)) else first_line(stream)
-    found = _sniffed(head)
-    if found is None:
-        what = "standard input" if stream is not None else file
-        raise ValueError(f"the format of {what} does not show; pass format= one of {', '.join(FORMATS)}")
-    return found
-
-
-def _sniffed(head: bytes) -> str | None:
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return "arrow"
-    line = head.lstrip(b"\xef\xbb\xbf \r\n").partition(b"\n")[0]
-    if line.startswith(b"{"):
-        return "jsonl"
-    if re.match(rb"[-+.\w,]+(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?$", line):
-        return "svmlight"
-    if b"\t" in line:
-        return "tsv"
-    return "csv" if b"," in line or b";" in line else None
-
-
-def _check_same_columns(found: Any, types: Any, source: Source, first: Source) -> None:
-    """Files of one data set have the same columns, in whatever order. In JSON lines any key may be missing."""
-    if not types or "jsonl" in (source.format, first.format):
-        return
-    for name in types:
-        if name not in found:
-            raise ValueError(f"{source.name} has no column {name!r}, but {first.name} has; {nearest(name, found)}")
-    for name in found:
-        if name not in types:
-            raise ValueError(f"{source.name} has a column {name!r}, but {first.name} has not; {nearest(name, types)}")
+def _parser(source: Source) -> Any:
+    return jsonlines if source.format == "jsonl" else delimited
 
 
 def _named(files: tuple[str, ...]) -> str:

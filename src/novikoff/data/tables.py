@@ -9,7 +9,8 @@ they are read.
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +25,8 @@ Types = Mapping[str, "pa.DataType"]
 # Small enough for the caches, large enough that the costs of a call do not count.
 BLOCK_BYTES = 1 << 21
 
-# The key under which a block says that `line` counts records, because its file has no lines, or none that match them.
+# The key under which records say that `line` counts records, because its file has no lines, or none that match them.
 _COUNTS_ROWS = {b"novikoff.counts": b"rows"}
-
-
-class Block(NamedTuple):
-    """Records as a file has them, label and all. `first` is the line of the first one, or its row, counted from 1."""
-
-    columns: "pa.RecordBatch"
-    first: int
-    counts_lines: bool
 
 
 def plain_type(kind: "pa.DataType") -> "pa.DataType":
@@ -83,7 +76,7 @@ def is_number(kind: "pa.DataType") -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def cast_block(columns: "pa.RecordBatch", types: Types) -> "pa.RecordBatch":
+def cast_columns(columns: "pa.RecordBatch", types: Types) -> "pa.RecordBatch":
     """The columns named in `types`, in that order, and of these types where possible.
 
     What cannot be cast stays as it is: whoever needs it otherwise can say in which row it is wrong.
@@ -107,16 +100,21 @@ def _cast(column: "pa.Array", kind: "pa.DataType") -> "pa.Array":
         return column
 
 
-def records_of(block: Block, file: str, label: str | None) -> Records:
-    """A block with its labels taken out."""
-    columns = block.columns
-    if not block.counts_lines:
-        columns = columns.replace_schema_metadata(_COUNTS_ROWS)
-    if label is None:
-        return Records(columns, None, file, block.first)
-    at = columns.schema.get_field_index(label)
-    rest = Records(columns.remove_column(at), None, file, block.first)
-    return Records(rest.columns, _labels(columns.column(at), label, rest), file, block.first)
+def records_of(columns: "pa.RecordBatch", file: str, first: int, counts_lines: bool) -> Records:
+    """Records as a file has them, label and all. `first` is the line of the first one, or its row, counted from 1."""
+    return Records(columns if counts_lines else columns.replace_schema_metadata(_COUNTS_ROWS), None, file, first)
+
+
+def without_labels(records: Records, label: str | None) -> Records:
+    """The same without the column of labels, if they have it."""
+    at = -1 if label is None else records.columns.schema.get_field_index(label)
+    return records if at < 0 else replace(records, columns=records.columns.remove_column(at))
+
+
+def with_labels(records: Records, label: str | None) -> Records:
+    """The same with the column of labels taken out."""
+    rest = without_labels(records, label)
+    return rest if label is None else replace(rest, labels=_labels(records.columns.column(label), label, rest))
 
 
 def place(records: Records, row: int) -> str:

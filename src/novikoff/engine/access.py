@@ -11,6 +11,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
+from novikoff.engine.jit import jit
 from novikoff.engine.prefetch import touch
 
 # Sums may be reordered and fused, but NaN and infinities keep their meaning.
@@ -37,16 +38,8 @@ def squares_in_column_order(X, row):
     """<x, x>, added up from the first column to the last."""
 
 
-def careful_squares(X, row):
-    """<x, x>, added up in column order with Kahan's compensation: off by a few units in the last place at most."""
-
-
 def distance(left, i, right, k):
     """The sum of |x_j - z_j| over the columns, from the first to the last."""
-
-
-def is_whole(X, row):
-    """Whether every coordinate is an integer."""
 
 
 def add(X, row, amount, w):
@@ -69,9 +62,7 @@ def prefetch(X, row):
     """Ask the memory for a row that is needed soon."""
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The loops: dense, then sparse
-# ---------------------------------------------------------------------------------------------------------------------
+# -- the loops: dense, then sparse ------------------------------------------------------------------------------------
 
 
 @overload(entries)
@@ -131,31 +122,25 @@ overload(squares, jit_options=REORDERED)(_squares)
 overload(squares_in_column_order)(_squares)
 
 
-@overload(careful_squares)
-def _careful_squares(X, row):
-    if isinstance(X, types.Array):
+@jit
+def careful_squares(X, row):
+    """<x, x>, added up in column order with Kahan's compensation: off by a few units in the last place at most."""
+    total = lost = 0.0
+    for x in entries(X, row):
+        step = np.float64(x) * x - lost
+        new_total = total + step
+        lost = (new_total - total) - step
+        total = new_total
+    return total
 
-        def dense(X, row):
-            total = lost = 0.0
-            for x in X[row]:
-                step = np.float64(x) * x - lost
-                new_total = total + step
-                lost = (new_total - total) - step
-                total = new_total
-            return total
 
-        return dense
-
-    def sparse(X, row):
-        total = lost = 0.0
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            step = np.float64(X.data[j]) * X.data[j] - lost
-            new_total = total + step
-            lost = (new_total - total) - step
-            total = new_total
-        return total
-
-    return sparse
+@jit
+def is_whole(X, row):
+    """Whether every coordinate is an integer."""
+    for x in entries(X, row):
+        if x != np.rint(x):
+            return False
+    return True
 
 
 @overload(distance)
@@ -187,27 +172,6 @@ def _distance(left, i, right, k):
                 p += 1
                 q += 1
         return total
-
-    return sparse
-
-
-@overload(is_whole)
-def _is_whole(X, row):
-    if isinstance(X, types.Array):
-
-        def dense(X, row):
-            for x in X[row]:
-                if x != np.rint(x):
-                    return False
-            return True
-
-        return dense
-
-    def sparse(X, row):
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            if X.data[j] != np.rint(X.data[j]):
-                return False
-        return True
 
     return sparse
 

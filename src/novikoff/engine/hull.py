@@ -55,9 +55,7 @@ def squared_lengths(X: Any, n_rows: int, constant: float) -> Floats:
     return squares
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The active-set method
-# ---------------------------------------------------------------------------------------------------------------------
+# -- the active-set method --------------------------------------------------------------------------------------------
 
 
 @jit
@@ -115,7 +113,7 @@ def leave_span(Qt: Floats, k: int, vector: Floats, along: Floats) -> None:
 
 
 @jit
-def forget(at: int, k: int, active: Numbers, weights: Floats, Qt: Floats, R: Floats) -> None:
+def drop_row(at: int, k: int, active: Numbers, weights: Floats, Qt: Floats, R: Floats) -> None:
     """Remove one active row from the factorisation and make R a triangle again (Givens); row k - 1 of Qt leaves it."""
     for j in range(at, k - 1):
         active[j] = active[j + 1]
@@ -170,7 +168,7 @@ def balance(
         weights[blocking] = 0.0
         for i in range(k - 1, -1, -1):
             if weights[i] == 0.0 and (i == blocking or active[i] != newcomer):
-                forget(i, k, active, weights, Qt, R)
+                drop_row(i, k, active, weights, Qt, R)
                 k -= 1
                 add_multiple(c * Qt[k, last], Qt[k], residual)
     return k
@@ -203,8 +201,8 @@ def enter(
 
 
 @jit
-def sharpest(A: Floats, lengths: Floats, candidates: Numbers, residual: Floats) -> tuple[int, float]:
-    """Where among the candidates is the row at the sharpest angle to the residual, and its product by its length."""
+def steepest(A: Floats, lengths: Floats, candidates: Numbers, residual: Floats) -> tuple[int, float]:
+    """Where among the candidates is the row at the steepest angle to the residual, and its product by its length."""
     best, where = 0.0, -1
     for t in range(candidates.size):
         row = candidates[t]
@@ -216,8 +214,8 @@ def sharpest(A: Floats, lengths: Floats, candidates: Numbers, residual: Floats) 
 
 
 @jit
-def sharpest_rows(A: Floats, lengths: Floats, taken: Numbers, residual: Floats, least: float, most: int) -> Numbers:
-    """The rows at the sharpest angles to the residual: at most `most`, with slopes above `least`, none of the taken."""
+def steepest_rows(A: Floats, lengths: Floats, taken: Numbers, residual: Floats, least: float, most: int) -> Numbers:
+    """The rows at the steepest angles to the residual: at most `most`, with slopes above `least`, none of the taken."""
     slopes = np.empty(lengths.size)
     for i in range(lengths.size):
         slopes[i] = inner(A[i], residual) / lengths[i]
@@ -261,13 +259,13 @@ def settle(
         shortest = min(shortest, length)
         if steps >= most_steps or stalls > 3 or is_nothing(length, c, lengths, active, weights, k):
             return k, steps
-        candidates = sharpest_rows(A, lengths, active[:k], residual, 4.0 * ROUNDING * length, CANDIDATES)
+        candidates = steepest_rows(A, lengths, active[:k], residual, 4.0 * ROUNDING * length, CANDIDATES)
         if candidates.size == 0:
             return k, steps
         # The candidates are tried until none is left that helps; only then are all rows looked at again.
         least = -1.0
         while steps < most_steps and not is_nothing(length, c, lengths, active, weights, k):
-            where, slope = sharpest(A, lengths, candidates, residual)
+            where, slope = steepest(A, lengths, candidates, residual)
             if where < 0 or slope < least:
                 break
             least = max(least, WORTH * slope)
@@ -288,9 +286,7 @@ def is_nothing(length: float, c: float, lengths: Floats, active: Numbers, weight
     return length <= 2.0 * ROUNDING * total
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Coordinate descent
-# ---------------------------------------------------------------------------------------------------------------------
+# -- coordinate descent -----------------------------------------------------------------------------------------------
 
 
 @jit

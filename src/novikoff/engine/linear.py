@@ -46,9 +46,7 @@ class Rule(NamedTuple):
     doubt: float
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# One look at every row
-# ---------------------------------------------------------------------------------------------------------------------
+# -- one look at every row --------------------------------------------------------------------------------------------
 
 
 @jit
@@ -86,9 +84,7 @@ def fill_scores(X, w, constant, scores):
         scores[i] = dot_in_column_order(X, np.uint64(i), w) + constant * w[bias]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The perceptron
-# ---------------------------------------------------------------------------------------------------------------------
+# -- the perceptron ---------------------------------------------------------------------------------------------------
 
 
 @jit
@@ -129,9 +125,7 @@ def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
     return order.size, made
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# More than two classes: one weight vector a class, prediction by argmax
-# ---------------------------------------------------------------------------------------------------------------------
+# -- more than two classes: one weight vector a class, prediction by argmax -------------------------------------------
 
 
 def class_scores(X, row, W, constant, scores):
@@ -266,9 +260,7 @@ def multiclass_epoch(X, y, order, soon, rule, clock, mistakes, W, drift, at, ins
     return order.size, made
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The vote: every weight vector that ever lived, replayed from the mistakes
-# ---------------------------------------------------------------------------------------------------------------------
+# -- the vote: every weight vector that ever lived, replayed from the mistakes ----------------------------------------
 
 
 class Replay(NamedTuple):

@@ -53,6 +53,11 @@ class Rows:
         """All coordinates that are stored."""
         return self.matrix.data if self.is_sparse else self.matrix
 
+    @property
+    def n_entries(self) -> int:
+        """How many coordinates are stored."""
+        return int(self.matrix.indptr[-1]) if self.is_sparse else self.n_rows * self.n_columns
+
     def is_whole(self) -> bool:
         """Whether every coordinate is an integer."""
         return bool(count_whole_rows(self.matrix, self.n_rows) == self.n_rows)
@@ -150,6 +155,18 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view(np.ndarray)
     view.flags.writeable = False
     return view
+
+
+def check_finite(rows: Rows) -> None:
+    """Say where a number is not finite, if one is not."""
+    if np.isfinite(rows.entries).all():
+        return
+    place = int(np.argmin(np.isfinite(rows.entries)))
+    if rows.is_sparse:
+        row, column = int(np.searchsorted(rows.matrix.indptr, place, side="right")) - 1, rows.matrix.indices[place]
+    else:
+        row, column = divmod(place, rows.n_columns)
+    raise ValueError(f"X contains NaN or infinity in row {row}, column {column}; impute or drop it")
 
 
 def longest_square(rows: Rows, constant: float) -> float:

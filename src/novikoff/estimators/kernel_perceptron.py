@@ -5,31 +5,34 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from novikoff.estimators.shell import (
     CHECKS,
+    Shell,
     all_or_nothing,
     as_matrix,
     at_least_two,
+    check_same_classes,
     inner_labels,
     labels_to_check,
     names_of,
     seed_of,
     warn_unless_converged,
 )
-from novikoff.learn.epochs import check_choices
-from novikoff.learn.history import Readout, Run, Stopped, Tie
-from novikoff.learn.kernel.kernels import Objects, Points, as_points, check_kernel, is_matrix, make_kernel
+from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
+from novikoff.learn.history import Readout, Stopped, Tie
+from novikoff.learn.kernel.budget import check_budget
+from novikoff.learn.kernel.kernels import Objects, as_points, check_kernel, is_matrix, make_kernel
 from novikoff.learn.kernel.memory import BudgetRule, Memory
-from novikoff.learn.kernel.readout import decide, read_out
-from novikoff.learn.kernel.space import check_budget, kernel_perceptron, learn_online
+from novikoff.learn.kernel.model import KernelModel
+from novikoff.learn.kernel.space import kernel_perceptron, learn_online
 from novikoff.learn.linear.space import predicted
 
 
-class KernelPerceptron(ClassifierMixin, BaseEstimator):
+class KernelPerceptron(ClassifierMixin, Shell):
     """The perceptron in the space of a kernel: on a mistake, keep the example. Binary, and one against the rest.
 
     The theorem of Block and Novikoff holds in that space: with R^2 the largest K(x, x), and gamma the margin of a
@@ -66,6 +69,8 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
     min_margin : float or None
         Stop as soon as the run proves that no separator (of some class from the rest) has this margin.
+    time_limit : float or None
+        Stop after so many seconds.
     budget : int or None
         The most support rows, over all classes; None for no limit. A budget of B needs memory for B x B numbers. With
         one, mistakes are forgotten, so there is no claim about margins, and no vote.
@@ -113,11 +118,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     [1, 0]
     """
 
-    classes_: NDArray[Any]
-    n_iter_: int
-    mistake_rows_: NDArray[np.int64]
-    _memory: Memory
-    _run: Run | None
+    model_: KernelModel
 
     def __init__(
         self,
@@ -133,6 +134,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         random_state: Any = None,
         tie: Tie = "mistake",
         min_margin: float | None = None,
+        time_limit: float | None = None,
         budget: int | None = None,
         budget_rule: BudgetRule = "forgetron",
         record_mistakes: bool = False,
@@ -148,40 +150,33 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.tie = tie
         self.min_margin = min_margin
+        self.time_limit = time_limit
         self.budget = budget
         self.budget_rule = budget_rule
         self.record_mistakes = record_mistakes
 
     # -- learning -----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, *, watch: Watcher | None = None) -> Self:
         """Learn from all rows, epoch by epoch, until one makes no mistake or a limit is reached.
 
-        After Ctrl-C the model holds what was learned so far, and the interrupt is raised again.
+        `watch` is called with the history between epochs, and may return a reason to stop. After Ctrl-C the model holds
+        what was learned so far, and the interrupt is raised again.
         """
         with all_or_nothing(self):
             X, labels = self._validated(X, y, reset=True)
             classes = at_least_two(np.unique(labels))
-            learned = kernel_perceptron(
-                X,
-                inner_labels(labels, classes),
-                **self._kernel_choices(),
-                n_classes=len(classes),
-                readout=self.readout,
-                max_epochs=self.max_epochs,
-                shuffle=self.shuffle,
-                random_state=seed_of(self.random_state),
-                tie=self.tie,
-                min_margin=self.min_margin,
-                budget=self.budget,
-                budget_rule=self.budget_rule,
-                record_mistakes=self.record_mistakes,
+            parameters = self.get_params(deep=False)
+            options = {**parameters, "random_state": seed_of(self.random_state), "watch": watch}
+            learned = kernel_perceptron(X, inner_labels(labels, classes), n_classes=len(classes), **options)
+            self.model_ = KernelModel(
+                learned.memory,
+                classes,
+                run=learned.run,
+                feature_names=self._feature_names(),
+                n_iter=learned.run.epochs,
+                mistake_rows=learned.mistakes.rows if learned.mistakes is not None and self.record_mistakes else None,
             )
-            self.classes_ = classes
-            self._memory, self._run = learned.memory, learned.run
-            self.n_iter_ = learned.run.epochs
-            if learned.mistakes is not None and self.record_mistakes:
-                self.mistake_rows_ = learned.mistakes.rows
         if learned.run.stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt
         warn_unless_converged(self, learned.run)
@@ -192,23 +187,24 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
 
         The first call fixes the labels: those named by `classes`, or those in `y`. They cannot grow, because a class
         that comes late has not seen the earlier rows, which belong to its rest. A call that fails leaves the model as
-        it was. A precomputed kernel matrix cannot be learned in parts.
+        it was, and Ctrl-C is heard when the rows are learned. A precomputed kernel matrix cannot be learned in parts.
         """
-        with all_or_nothing(self):
-            begins = not self.__sklearn_is_fitted__()
-            X, labels = self._validated(X, y, reset=begins)
-            known = self._known_classes(labels, classes, begins)
-            inner = inner_labels(labels, known)
-            memory = self._empty_memory(X, len(known)) if begins else self._memory.copy()
-            seed = seed_of(self.random_state)
+        with put_off_interrupt(), all_or_nothing(self):
+            before = getattr(self, "model_", None)
+            X, labels = self._validated(X, y, reset=before is None)
+            known = self._known_classes(labels, classes, before)
+            memory = self._empty_memory(X, len(known)) if before is None else before.memory.copy()
+            options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
             mistakes = learn_online(
-                memory, X, inner, tie=self.tie, random_state=seed, record_mistakes=self.record_mistakes
+                memory, X, inner_labels(labels, known), random_state=seed_of(self.random_state), **options
             )
+            recorded = None if before is None else before.mistake_rows
             if mistakes is not None and self.record_mistakes:
-                earlier = getattr(self, "mistake_rows_", np.empty(0, dtype=np.int64))
-                self.mistake_rows_ = np.concatenate([earlier, mistakes.rows])
-            self.classes_, self._memory, self._run = known, memory, None
-            self.n_iter_ = 1 if begins else self.n_iter_ + 1
+                earlier = np.empty(0, dtype=np.int64) if recorded is None else recorded
+                recorded = np.concatenate([earlier, mistakes.rows])
+            n_iter = 1 if before is None else before.n_iter + 1
+            names = self._feature_names()
+            self.model_ = KernelModel(memory, known, feature_names=names, n_iter=n_iter, mistake_rows=recorded)
         return self
 
     # -- predicting ---------------------------------------------------------------------------------------------------
@@ -220,7 +216,8 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_choices(readout=self.readout)
-        return decide(self._memory, self._points(X), self.readout)
+        scores: NDArray[np.float64] = self.to_model().scores(self._examples(X))
+        return scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of every row."""
@@ -232,39 +229,20 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     @property
     def support_(self) -> NDArray[np.int64]:
         """The support rows, by number."""
-        return self._fitted().rows.array.copy()
+        return self._held("memory").rows.array.copy()
 
     @property
     def support_vectors_(self) -> Any:
         """The support rows themselves."""
-        points = self._fitted().support.points()
-        return points.shown()
+        return self._held("memory").support.points().shown()
 
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
         """The coefficients of the support rows in the read-out."""
         if self.readout == "vote":
             raise AttributeError('a vote has no coefficients of its own; read out the "average" or the "last" ones')
-        return read_out(self._fitted(), self.readout).T
-
-    @property
-    def n_mistakes_(self) -> int:
-        """All mistakes so far, of all classes."""
-        return self._fitted().mistakes
-
-    @property
-    def run_(self) -> Run:
-        """The record of the run."""
-        memory = self._fitted()
-        return memory.recorded(self.readout) if self._run is None else self._run
-
-    def _fitted(self) -> Memory:
-        if not self.__sklearn_is_fitted__():
-            raise AttributeError(f"this {type(self).__name__} has learned nothing yet; call fit or partial_fit first")
-        return self._memory
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_memory")
+        coefficients: NDArray[np.float64] = self.to_model().coefficients()
+        return coefficients
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -273,15 +251,6 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         return tags
 
     # -- the shell's own work -----------------------------------------------------------------------------------------
-
-    def _kernel_choices(self) -> dict[str, Any]:
-        return {
-            "kernel": self.kernel,
-            "gamma": self.gamma,
-            "degree": self.degree,
-            "coef0": self.coef0,
-            "kernel_params": self.kernel_params,
-        }
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
         choices = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "params": self.kernel_params}
@@ -298,36 +267,29 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         check_classification_targets(labels)
         return X, labels
 
-    def _points(self, X: Any) -> Points:
+    def _examples(self, X: Any) -> Any:
+        """Examples to predict, as the model takes them."""
         if self._are_objects(X, first=False):
             return Objects(list(X))
-        X = validate_data(self, as_matrix(X), reset=False, **CHECKS)
-        return as_points(X, self.kernel, square=False)
+        return validate_data(self, as_matrix(X), reset=False, **CHECKS)
 
     def _are_objects(self, X: Any, *, first: bool) -> bool:
         """Whether the examples are things that only a kernel function understands: as the first ones were."""
         if not callable(self.kernel):
             return False
-        return not is_matrix(X) if first else self._memory.n_columns is None
+        return not is_matrix(X) if first else self.model_.n_columns is None
 
     def _empty_memory(self, X: Any, n_classes: int) -> Memory:
-        choices = self._kernel_choices()
-        params = choices.pop("kernel_params")
-        form = choices.pop("kernel")
-        kernel = make_kernel(form, as_points(X, form), **choices, params=params)
+        numbers: dict[str, Any] = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        kernel = make_kernel(self.kernel, as_points(X, self.kernel), **numbers, params=self.kernel_params)
         vote = self.readout == "vote"
         return Memory.empty(kernel, n_classes, vote=vote, budget=self.budget, budget_rule=self.budget_rule)
 
-    def _known_classes(self, labels: NDArray[Any], named: ArrayLike | None, begins: bool) -> NDArray[Any]:
-        names = None if named is None else names_of(named)
-        if begins:
-            return _at_least_two_named(np.unique(labels) if names is None else names)
-        if names is not None and not np.array_equal(names, self.classes_):
-            raise ValueError(
-                f"classes={names.tolist()} differ from the classes known already, {self.classes_.tolist()}; "
-                "name them on the first partial_fit only"
-            )
-        return self.classes_
+    def _known_classes(self, labels: NDArray[Any], named: ArrayLike | None, before: KernelModel | None) -> NDArray[Any]:
+        if before is None:
+            return _at_least_two_named(np.unique(labels) if named is None else names_of(named))
+        check_same_classes(named, before.classes)
+        return before.classes
 
 
 def _at_least_two_named(classes: NDArray[Any]) -> NDArray[Any]:

@@ -8,6 +8,8 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from novikoff.features.lift import LiftModel
+
 
 class Paraboloid(TransformerMixin, BaseEstimator):
     """x -> (x, ||x||^2): a plane through lifted points is a sphere through the points (third note, 30.2).
@@ -35,6 +37,22 @@ class Paraboloid(TransformerMixin, BaseEstimator):
         """Remember the number of columns and their names; there is nothing to learn."""
         self._checked(X, reset=True)
         return self
+
+    def to_model(self) -> LiftModel:
+        """What there is to remember, free of scikit-learn."""
+        if not hasattr(self, "n_features_in_"):
+            raise AttributeError("this Paraboloid has learned nothing yet; call fit first")
+        names = getattr(self, "feature_names_in_", None)
+        return LiftModel(self.n_features_in_, None if names is None else tuple(map(str, names)))
+
+    @classmethod
+    def from_model(cls, model: LiftModel) -> Self:
+        """The lift that was fitted on so many columns of these names."""
+        lift = cls()
+        lift.n_features_in_ = model.n_columns
+        if model.feature_names is not None:
+            lift.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        return lift
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Append the squared length to every row."""

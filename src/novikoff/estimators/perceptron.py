@@ -1,35 +1,39 @@
 """The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear.space`."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from novikoff.data.blocks import stacked, with_columns
 from novikoff.data.frames import columns_to_encode, is_frame, read_frame
 from novikoff.data.labels import checked_labels
-from novikoff.engine.rows import Rows, as_rows, longest_square
+from novikoff.engine.rows import Rows, as_rows
 from novikoff.estimators.shell import (
     CHECKS,
+    Shell,
     all_or_nothing,
     as_matrix,
     at_least_two,
+    check_same_classes,
     inner_labels,
     labels_to_check,
     names_of,
     seed_of,
     warn_unless_converged,
 )
-from novikoff.features.spool import batches_of, comes_in_batches
-from novikoff.learn.epochs import check_choices
-from novikoff.learn.history import Readout, Run, Stopped, Tie
-from novikoff.learn.linear.files import LearnedFromFiles, Options, learn_from
-from novikoff.learn.linear.memory import Decider, Memory, columns_to_keep, decider, read_out, written_out
-from novikoff.learn.linear.space import Learned, grow, learn_online, perceptron, predicted
+from novikoff.features.examples import batches_of, comes_in_batches
+from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
+from novikoff.learn.history import Readout, Stopped, Tie
+from novikoff.learn.linear.files import Options, learn_from
+from novikoff.learn.linear.memory import Memory, columns_to_keep
+from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.linear.space import Learned, grow, learn_online, perceptron
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -41,7 +45,7 @@ TINY_MARGINS = (
 )
 
 
-class Perceptron(ClassifierMixin, BaseEstimator):
+class Perceptron(ClassifierMixin, Shell):
     """The perceptron: on a mistake, add the example. Binary, and multiclass by argmax.
 
     Block's and Novikoff's theorem (1962): if the examples have length at most R and some unit vector separates them
@@ -78,10 +82,12 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
     min_margin : float or None
         Stop as soon as the run proves that no separator has this margin.
+    time_limit : float or None
+        Stop after so many seconds.
     warm_start : bool
         Whether `fit` goes on from the weights of the last call.
     record_mistakes : bool
-        Whether to keep the row of every mistake in `mistake_rows_`.
+        Whether to keep the row of every mistake in `mistake_rows_`, and the class taken instead in `mistake_guesses_`.
 
     Attributes
     ----------
@@ -97,6 +103,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         The record: mistakes, why it stopped, R, ||w||, the largest margin not ruled out, errors on the training rows.
     mistake_rows_ : array
         The row of every mistake in order (with `partial_fit`, counted from the first row ever seen).
+    mistake_guesses_ : array
+        The class that each was mistaken for.
     encoding_ : Encoding
         How the columns of a table became numbers, if the model was learned from one.
 
@@ -121,15 +129,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     The last weights: 0 errors on 6 training rows.
     """
 
-    classes_: NDArray[Any]
-    n_iter_: int
-    mistake_rows_: NDArray[np.int64]
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
-    encoding_: "Encoding"
-    _classes_are_fixed: bool
-    _memory: Memory
-    _run: Run | None
+    model_: LinearModel
 
     def __init__(
         self,
@@ -142,6 +142,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         learning_rate: float = 1.0,
         tie: Tie = "mistake",
         min_margin: float | None = None,
+        time_limit: float | None = None,
         warm_start: bool = False,
         record_mistakes: bool = False,
     ) -> None:
@@ -153,28 +154,29 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         self.learning_rate = learning_rate
         self.tie = tie
         self.min_margin = min_margin
+        self.time_limit = time_limit
         self.warm_start = warm_start
         self.record_mistakes = record_mistakes
 
     # -- learning -----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None, *, watch: Watcher | None = None) -> Self:
         """Learn from all rows, epoch by epoch, until one makes no mistake or a limit is reached.
 
         X is a matrix and y has its labels; or X is a reader or an iterable of batches, which have labels of their own.
         A table of pandas, polars or pyarrow in which a column has words is encoded as its file would be (`encoding_`).
-        After Ctrl-C the model holds what was learned so far, and the interrupt is raised again.
+        `watch` is called with the history between epochs, and may return a reason to stop. After Ctrl-C the model holds
+        what was learned so far, and the interrupt is raised again.
         """
         with all_or_nothing(self):
             goes_on = self.warm_start and self.__sklearn_is_fitted__()
             X, y = self._with_labels(X, y, goes_on)
             learn = self._learn_batches if comes_in_batches(X) else self._learn_matrix
-            learned = learn(X, y, goes_on)
-            self._classes_are_fixed = True
-            self._memory, self._run = learned.memory, learned.run
-            self.n_iter_ = learned.run.epochs
-            if learned.mistakes is not None and self.record_mistakes:
-                self.mistake_rows_ = learned.mistakes.rows
+            learned = learn(X, y, goes_on, watch)
+            if not self.record_mistakes:  # they may have been kept for a vote
+                learned = replace(learned, mistakes=None)
+            parameters = self.get_params(deep=False)
+            self.model_ = LinearModel.of(learned, parameters, feature_names=self._feature_names())
         if learned.run.stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt
         warn_unless_converged(self, learned.run, TINY_MARGINS if len(self.classes_) == 2 else "")
@@ -184,31 +186,34 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         """Learn the rows once, in the order given: online learning.
 
         Labels may be named up front by `classes`, and are then fixed; otherwise they grow when a new one appears. While
-        only one is known there is nothing to be mistaken for. A call that fails leaves the model as it was.
+        only one is known there is nothing to be mistaken for. A call that fails leaves the model as it was, and Ctrl-C
+        is heard when the rows are learned.
         """
-        with all_or_nothing(self):
+        with put_off_interrupt(), all_or_nothing(self):
             check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
-            begins = not self.__sklearn_is_fitted__()
-            rows, labels = self._validated(X, y, reset=begins)
-            known, fixed = self._known_classes(labels, classes, begins)
-            inner = inner_labels(labels, known)
-            if begins:
-                vote = self.readout == "vote"
-                columns = columns_to_keep(lambda: [rows], rows.n_columns, len(known))
-                options = {"fit_intercept": self.fit_intercept, "vote": vote}
-                memory = Memory.empty(rows.n_columns, len(known), **options, columns=columns)
-            elif len(known) > len(self.classes_):
-                memory = grow(self._memory, np.searchsorted(known, self.classes_).tolist(), len(known))
-            else:
-                memory = self._memory
-            before = memory.examples
-            mistakes = learn_online(memory, rows, inner, tie=self.tie, record_mistakes=self.record_mistakes)
+            before = getattr(self, "model_", None)
+            rows, labels = self._validated(X, y, reset=before is None)
+            known, fixed = self._known_classes(labels, classes, before)
+            memory = self._memory_for(rows, known, before)
+            seen = memory.examples
+            options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
+            mistakes = learn_online(memory, rows, inner_labels(labels, known), **options)
+            recorded = None if before is None else before.mistake_rows
+            guessed = None if before is None else before.mistake_guesses
             if mistakes is not None and self.record_mistakes:
-                earlier = getattr(self, "mistake_rows_", np.empty(0, dtype=np.int64))
-                self.mistake_rows_ = np.concatenate([earlier, mistakes.rows + before])
-            self.classes_, self._classes_are_fixed = known, fixed
-            self._memory, self._run = memory, None
-            self.n_iter_ = 1 if begins else self.n_iter_ + 1
+                earlier = np.empty(0, dtype=np.int64) if recorded is None else recorded
+                recorded = np.concatenate([earlier, mistakes.rows + seen])
+                guessed = np.concatenate([known[:0] if guessed is None else guessed, known[mistakes.wrong]])
+            self.model_ = LinearModel(
+                memory,
+                known,
+                encoding=None if before is None else before.encoding,
+                feature_names=self._feature_names(),
+                n_iter=1 if before is None else before.n_iter + 1,
+                classes_are_fixed=fixed,
+                mistake_rows=recorded,
+                mistake_guesses=guessed,
+            )
         return self
 
     # -- predicting ---------------------------------------------------------------------------------------------------
@@ -219,12 +224,13 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         Of two classes, the second has the scores of 0 and above. With more, there is one column a class. Scores are
         added up in column order, so dense and sparse rows of the same values have the same scores, bit for bit.
         """
-        decider = self._decider()
-        return _joined([decider.shown(score, self.learning_rate) for score, _ in self._scored(decider, X)])
+        model = self._fitted()
+        return _joined([model.shown(model.deciding_scores(rows)) for rows, _ in self._rows_and_labels(X)])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of every row."""
-        return _joined([self._class_of(score) for score, _ in self._scored(self._decider(), X)])
+        model = self._fitted()
+        return _joined([model.labels_of(model.deciding_scores(rows)) for rows, _ in self._rows_and_labels(X)])
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """The share of the rows that are predicted right; a reader or batches have their own labels."""
@@ -232,11 +238,12 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             return float(super().score(X, y, sample_weight))
         if y is not None or sample_weight is not None:
             raise ValueError("batches have labels of their own, and no weights; leave y and sample_weight out")
+        model = self._fitted()
         right = n_rows = 0
-        for score, labels in self._scored(self._decider(), X):
+        for rows, labels in self._rows_and_labels(X):
             if labels is None:
                 raise ValueError("there are no labels to compare with; name their column, as in read(path, label=...)")
-            right += int(np.count_nonzero(self._class_of(score) == labels))
+            right += int(np.count_nonzero(model.labels_of(model.deciding_scores(rows)) == labels))
             n_rows += len(labels)
         if not n_rows:
             raise ValueError("X has no examples to predict")
@@ -255,29 +262,29 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         return self._weights()[:, -1]
 
     @property
-    def n_mistakes_(self) -> int:
-        """All mistakes so far."""
-        return self._fitted().mistakes
-
-    @property
-    def run_(self) -> Run:
-        """The record of the run."""
-        memory = self._fitted()
-        return memory.recorded(self.readout) if self._run is None else self._run
+    def encoding_(self) -> "Encoding":
+        """How the columns of a table became numbers."""
+        encoding: Encoding = self._held("encoding")
+        return encoding
 
     def _weights(self) -> NDArray[np.float64]:
-        memory = self._fitted()
         if self.readout == "vote":
             raise AttributeError('a vote has no weights of its own; read out the "average" or the "last" ones')
-        return self.learning_rate * written_out(memory, read_out(memory, self.readout))
+        weights: NDArray[np.float64] = self.to_model().weights()
+        return weights
 
-    def _fitted(self) -> Memory:
-        if not self.__sklearn_is_fitted__():
-            raise AttributeError(f"this {type(self).__name__} has learned nothing yet; call fit or partial_fit first")
-        return self._memory
+    def _fitted(self) -> LinearModel:
+        check_is_fitted(self)
+        model: LinearModel = self.to_model()
+        return model
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_memory")
+    @classmethod
+    def _parameters_of(cls, model: LinearModel) -> dict[str, Any]:
+        own = {"readout": model.readout, "tie": model.tie, "learning_rate": model.learning_rate}
+        return own | {"fit_intercept": model.memory.constant == 1.0}
+
+    def _read_as(self) -> dict[str, Any]:
+        return {"readout": self.readout, "tie": self.tie, "learning_rate": float(self.learning_rate)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -288,7 +295,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     def _with_labels(self, X: Any, y: Any, goes_on: bool) -> tuple[Any, Any]:
         """A table in memory that needs an encoding as a reader, which has labels of its own; the rest as it is."""
-        encoding = getattr(self, "encoding_", None) if goes_on else None
+        encoding = self.model_.encoding if goes_on else None
         if not is_frame(X) or (encoding is None and not columns_to_encode(X)):
             return X, y
         if y is None:
@@ -298,29 +305,26 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             )
         return read_frame(X, types=None if encoding is None else encoding.types, labels=_targets(y)), None
 
-    def _learn_matrix(self, X: Any, y: Any, goes_on: bool) -> Learned:
+    def _learn_matrix(self, X: Any, y: Any, goes_on: bool, watch: Watcher | None) -> Learned:
         rows, labels = self._validated(X, y, reset=not goes_on)
-        if not goes_on:
-            self.classes_ = at_least_two(np.unique(labels))
-            self.__dict__.pop("encoding_", None)
-        inner = inner_labels(labels, self.classes_)
-        return perceptron(rows, inner, n_classes=len(self.classes_), **self._options(goes_on))
+        classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
+        inner = inner_labels(labels, classes)
+        learned = perceptron(rows, inner, n_classes=len(classes), **self._options(goes_on, watch))
+        return replace(learned, classes=classes, encoding=self.model_.encoding if goes_on else None)
 
-    def _learn_batches(self, X: Iterable[Any], y: Any, goes_on: bool) -> LearnedFromFiles:
+    def _learn_batches(self, X: Iterable[Any], y: Any, goes_on: bool, watch: Watcher | None) -> Learned:
         check_choices(learning_rate=self.learning_rate)
         if y is not None:
             raise ValueError("y was given, but batches have labels of their own: leave y out")
-        classes, encoding = (self.classes_, getattr(self, "encoding_", None)) if goes_on else (None, None)
-        learned = learn_from(X, classes=classes, encoding=encoding, **self._options(goes_on))
-        for name in ("encoding_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-        self.classes_, self.n_features_in_ = learned.classes, learned.n_columns
+        known = {"classes": self.classes_, "encoding": self.model_.encoding} if goes_on else {}
+        learned = learn_from(X, **known, **self._options(goes_on, watch))
+        self.n_features_in_ = learned.memory.n_columns
+        self.__dict__.pop("feature_names_in_", None)
         if learned.encoding is not None:
-            self.encoding_ = learned.encoding
             self.feature_names_in_ = np.array(learned.encoding.feature_names, dtype=object)
         return learned
 
-    def _options(self, goes_on: bool) -> Options:
+    def _options(self, goes_on: bool, watch: Watcher | None) -> Options:
         """The parameters as the plain function calls them."""
         return {
             "readout": self.readout,
@@ -330,23 +334,24 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             "random_state": seed_of(self.random_state),
             "tie": self.tie,
             "min_margin": self.min_margin,
-            "start": self._memory if goes_on else None,
+            "time_limit": self.time_limit,
+            "start": self.model_.memory if goes_on else None,
             "record_mistakes": self.record_mistakes,
+            "watch": watch,
         }
 
-    def _decider(self) -> Decider:
-        check_is_fitted(self)
-        check_choices(readout=self.readout, learning_rate=self.learning_rate)
-        return decider(self._memory, self.readout)
-
-    def _scored(self, decider: Decider, X: Any) -> Iterator[tuple[NDArray[np.float64], NDArray[Any] | None]]:
-        """The scores that decide, batch by batch, and the labels, where batches have them."""
-        for rows, labels in self._rows_and_labels(X):
-            longest_square(rows, self._memory.constant)  # says which number is not finite, if one is not
-            yield decider.score(rows), labels
+    def _memory_for(self, rows: Rows, classes: NDArray[Any], before: LinearModel | None) -> Memory:
+        """What to learn these rows into."""
+        if before is None:
+            columns = columns_to_keep([rows], rows.n_columns, rows.n_entries, len(classes))
+            options: dict[str, Any] = {"fit_intercept": self.fit_intercept, "vote": self.readout == "vote"}
+            return Memory.empty(rows.n_columns, len(classes), **options, columns=columns)
+        if len(classes) > len(before.classes):
+            return grow(before.memory, np.searchsorted(classes, before.classes).tolist(), len(classes))
+        return before.memory
 
     def _rows_and_labels(self, X: Any) -> Iterator[tuple[Rows, NDArray[Any] | None]]:
-        encoding = getattr(self, "encoding_", None)
+        encoding = self.model_.encoding
         if encoding is not None and is_frame(X):
             X = read_frame(X, types=encoding.types)
         if comes_in_batches(X):
@@ -356,14 +361,9 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         else:
             yield as_rows(validate_data(self, as_matrix(X), reset=False, **CHECKS)), None
 
-    def _class_of(self, score: NDArray[np.float64]) -> NDArray[Any]:
-        if len(self.classes_) == 1:
-            return np.repeat(self.classes_, len(score))
-        return self.classes_[predicted(score)]
-
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
         check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
-        encoding = None if reset else getattr(self, "encoding_", None)
+        encoding = None if reset else self.model_.encoding
         if encoding is not None and is_frame(X):
             labels = _targets(y)
             source = read_frame(X, types=encoding.types, labels=labels)
@@ -372,21 +372,19 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         return as_rows(X), y
 
-    def _known_classes(self, labels: NDArray[Any], named: ArrayLike | None, begins: bool) -> tuple[NDArray[Any], bool]:
+    def _known_classes(
+        self, labels: NDArray[Any], named: ArrayLike | None, before: LinearModel | None
+    ) -> tuple[NDArray[Any], bool]:
         """The classes after a `partial_fit`, and whether they are fixed from now on."""
-        if begins:
+        if before is None:
             return (np.unique(labels), False) if named is None else (names_of(named), True)
-        if named is not None and not np.array_equal(names_of(named), self.classes_):
-            raise ValueError(
-                f"classes={names_of(named).tolist()} differ from the classes known already, "
-                f"{self.classes_.tolist()}; name them on the first partial_fit only"
-            )
-        if self._classes_are_fixed:
-            return self.classes_, True
-        if (self.classes_.dtype.kind in "biuf") != (labels.dtype.kind in "biuf"):
-            one, other = self.classes_.tolist()[0], labels.tolist()[0]
+        check_same_classes(named, before.classes)
+        if before.classes_are_fixed:
+            return before.classes, True
+        if (before.classes.dtype.kind in "biuf") != (labels.dtype.kind in "biuf"):
+            one, other = before.classes.tolist()[0], labels.tolist()[0]
             raise ValueError(f"labels such as {one!r} and {other!r} are of different kinds; use words or numbers only")
-        return np.union1d(self.classes_, labels), named is not None
+        return np.union1d(before.classes, labels), named is not None
 
 
 def _targets(y: Any) -> NDArray[Any]:

@@ -3,18 +3,16 @@
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from novikoff.estimators.shell import all_or_nothing, seed_of, warn_unless_converged
+from novikoff.estimators.shell import Shell, all_or_nothing, seed_of, warn_unless_converged
 from novikoff.learn.chain.space import SequenceReadout, SequenceRun
 from novikoff.learn.chain.tagger import Constraint, Scored, Tagger, Weight, learn_tagger
+from novikoff.learn.epochs import Watcher
 from novikoff.learn.history import Stopped
 
 
-class SequencePerceptron(BaseEstimator):
+class SequencePerceptron(Shell):
     """The structured perceptron on label sequences (Collins 2002): a first-order chain, decoded by Viterbi.
 
     It labels the tokens of a sequence together: chunks, names, parts of addresses, parts of speech. The theorem of
@@ -54,6 +52,10 @@ class SequencePerceptron(BaseEstimator):
         Where the random orders come from.
     min_margin : float or None
         Stop after an epoch that proves that no weights separate with this margin.
+    time_limit : float or None
+        Stop after so many seconds.
+    record_mistakes : bool
+        Whether to keep the wrong labels of every mistake in `mistake_guesses_`; learning is then slower.
 
     Attributes
     ----------
@@ -61,10 +63,12 @@ class SequencePerceptron(BaseEstimator):
         The labels.
     run_ : SequenceRun
         The record: mistaken sequences and wrong tokens by epoch, seconds, R, ||w||, margins ruled out, errors.
-    tagger_ : Tagger
+    tagger_, model_ : Tagger
         The trained labeller itself, free of scikit-learn.
     mistake_rows_ : array
         The number of every mistaken sequence, in order.
+    mistake_guesses_ : list
+        The label sequence that each was given instead, if mistakes were recorded.
     state_features_, transition_features_ : dict
         The weights by (feature, label) and by (label, label), under sklearn-crfsuite's names.
 
@@ -79,10 +83,7 @@ class SequencePerceptron(BaseEstimator):
     [['DET', 'NOUN', 'VERB']]
     """
 
-    classes_: list[Hashable]
-    run_: SequenceRun
-    tagger_: Tagger
-    mistake_rows_: NDArray[np.int64]
+    model_: Tagger
 
     def __init__(
         self,
@@ -99,6 +100,8 @@ class SequencePerceptron(BaseEstimator):
         shuffle: bool = True,
         random_state: Any = None,
         min_margin: float | None = None,
+        time_limit: float | None = None,
+        record_mistakes: bool = False,
     ) -> None:
         self.templates = templates
         self.columns = columns
@@ -112,22 +115,22 @@ class SequencePerceptron(BaseEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
         self.min_margin = min_margin
+        self.time_limit = time_limit
+        self.record_mistakes = record_mistakes
 
-    def fit(self, X: Any, y: Sequence[Sequence[Hashable]]) -> Self:
+    def fit(self, X: Any, y: Sequence[Sequence[Hashable]], *, watch: Watcher | None = None) -> Self:
         """Learn from sequences of tokens `X` with their label sequences `y`.
 
-        After Ctrl-C the model holds what was learned so far, and the interrupt is raised again.
+        `watch` is called with the history between epochs, and may return a reason to stop. After Ctrl-C the model holds
+        what was learned so far, and the interrupt is raised again.
         """
         with all_or_nothing(self):
             options = self.get_params(deep=False)
             options["random_state"] = seed_of(options["random_state"])
-            self.tagger_, learned = learn_tagger(X, y, **options)
-            self.classes_ = list(self.tagger_.labels)
-            self.run_ = learned.run
-            self.mistake_rows_ = learned.mistakes
-        if learned.run.stopped is Stopped.INTERRUPTED:
+            self.model_ = learn_tagger(X, y, **options, watch=watch)
+        if self.run_.stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt
-        warn_unless_converged(self, learned.run)
+        warn_unless_converged(self, self.run_)
         return self
 
     def predict(self, X: Any) -> list[list[Hashable]]:
@@ -156,7 +159,7 @@ class SequencePerceptron(BaseEstimator):
 
     def prune(self, below: float = 0.0) -> Self:
         """Drop weights of size `below` or less, and the features that have no weight left."""
-        self.tagger_ = self._fitted().pruned(below)
+        self.model_ = self._fitted().pruned(below)
         return self
 
     @property
@@ -169,6 +172,29 @@ class SequencePerceptron(BaseEstimator):
         """The weight of every label after a label, where it is not 0; None stands for the outside."""
         return {(link.feature, link.label): link.weight for link in self._fitted().links()}
 
+    @property
+    def tagger_(self) -> Tagger:
+        """The trained labeller itself, free of scikit-learn."""
+        return self._fitted()
+
+    @property
+    def classes_(self) -> list[Hashable]:
+        """The labels."""
+        return list(self._held("labels"))
+
+    @property
+    def run_(self) -> SequenceRun:
+        """The record of the run."""
+        run: SequenceRun = self._held("run")
+        return run
+
+    @classmethod
+    def _parameters_of(cls, model: Tagger) -> dict[str, Any]:
+        return model.made_with()
+
+    def _read_as(self) -> dict[str, Any]:
+        return {}
+
     def _fitted(self) -> Tagger:
-        check_is_fitted(self, "tagger_")
-        return self.tagger_
+        check_is_fitted(self)
+        return self.model_

@@ -1,9 +1,10 @@
-"""What the shells around the learners share: labels, seeds, and leaving a model as it was when a call fails."""
+"""What the shells around the models share: holding a model, labels, seeds, and staying as they were if a call fails."""
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,87 @@ from novikoff.learn.history import Run, why_not_converged
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
 
 
+class Shell(BaseEstimator):
+    """An estimator that holds a model, and forwards to it."""
+
+    model_: Any
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    @classmethod
+    def from_model(cls, model: Any) -> Self:
+        """The estimator that holds this model, with those of its parameters that an estimator has."""
+        own = cls().get_params(deep=False)
+        asked = {**cls._parameters_of(model), **model.parameters}
+        shell = cls(**{name: value for name, value in asked.items() if name in own})
+        shell.model_ = model
+        if getattr(model, "n_columns", None) is not None:
+            shell.n_features_in_ = model.n_columns
+        if getattr(model, "feature_names", None) is not None:
+            shell.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        return shell
+
+    @classmethod
+    def _parameters_of(cls, model: Any) -> dict[str, Any]:
+        """The parameters that can be read off a model, whatever it was asked for."""
+        return {"readout": model.readout}
+
+    def to_model(self) -> Any:
+        """The model, free of scikit-learn, with the parameters that the estimator has now."""
+        return replace(self._held(), parameters=self.get_params(deep=False), **self._read_as())
+
+    def _read_as(self) -> dict[str, Any]:
+        """What of a model follows parameters that may change after learning."""
+        return {"readout": self.readout}
+
+    @property
+    def run_(self) -> Any:
+        """The record of the run."""
+        return self.to_model().record
+
+    @property
+    def classes_(self) -> Any:
+        """The labels."""
+        return self._held("classes")
+
+    @property
+    def n_iter_(self) -> int:
+        """Epochs of the last `fit`, or calls of `partial_fit`."""
+        return int(self._held("n_iter"))
+
+    @property
+    def n_mistakes_(self) -> int:
+        """All mistakes so far."""
+        return int(self._held("memory").mistakes)
+
+    @property
+    def mistake_rows_(self) -> NDArray[np.int64]:
+        """The row of every mistake in order."""
+        rows: NDArray[np.int64] = self._held("mistake_rows")
+        return rows
+
+    @property
+    def mistake_guesses_(self) -> Any:
+        """What each of them was mistaken for."""
+        return self._held("mistake_guesses")
+
+    def _held(self, part: str | None = None) -> Any:
+        """The model, or a part of it; one that it does not have is an attribute that the estimator does not have."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(f"this {type(self).__name__} has learned nothing yet; call fit or partial_fit first")
+        value = self.model_ if part is None else getattr(self.model_, part)
+        if value is None:
+            raise AttributeError(f"the model of this {type(self).__name__} has no {part}")
+        return value
+
+    def _feature_names(self) -> tuple[str, ...] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else tuple(map(str, names))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+
 @contextmanager
 def all_or_nothing(model: BaseEstimator) -> Iterator[None]:
     """Give the model its attributes back if anything fails, or if it is interrupted half-way."""
@@ -34,9 +116,11 @@ def all_or_nothing(model: BaseEstimator) -> Iterator[None]:
 
 
 def seed_of(random_state: Any) -> int | np.random.Generator:
-    """Where random orders come from, as the learners want it."""
+    """Where random orders come from, as the learners want it: a seed is the same seed everywhere."""
     if isinstance(random_state, np.random.Generator):
         return random_state
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0:
+        return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
@@ -58,6 +142,15 @@ def as_matrix(X: Any) -> Any:
 def names_of(classes: Any) -> NDArray[Any]:
     """Classes that were named beforehand, sorted."""
     return np.unique(checked_labels(classes, "classes"))
+
+
+def check_same_classes(named: Any, known: NDArray[Any]) -> None:
+    """Classes may be named again, if they are the same."""
+    if named is not None and not np.array_equal(names_of(named), known):
+        raise ValueError(
+            f"classes={names_of(named).tolist()} differ from the classes known already, {known.tolist()}; "
+            "name them on the first partial_fit only"
+        )
 
 
 def labels_to_check(y: Any) -> Any:

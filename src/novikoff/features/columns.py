@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from novikoff.data.batches import Records
 from novikoff.data.tables import is_number, place
+from novikoff.engine.words import label_in_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -230,18 +231,7 @@ def categories(column: "pa.Array") -> tuple[list[str], NDArray[np.int64]]:
         renumber = np.full(len(values) + 1, NOTHING)
         renumber[kept] = np.arange(len(kept))
         codes, values = renumber[codes], [values[number] for number in kept]
-    return [category(value) for value in values], codes
-
-
-def category(value: Any) -> str:
-    """A value as the name of a category. A whole number is written the same whatever its type.
-
-    >>> category("Quaky"), category(6), category(6.0), category(0.5), category(True)
-    ('Quaky', '6', '6', '0.5', 'True')
-    """
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
+    return [label_in_words(value) for value in values], codes
 
 
 def texts(column: "pa.Array", name: str, records: Records) -> "pa.Array":

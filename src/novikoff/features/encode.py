@@ -22,7 +22,7 @@ from novikoff.data.strict_json import Fields, JSONError
 from novikoff.data.tables import check_columns
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.features.columns import Categorical, Entries, Ignored, Kind, Numeric, Text
-from novikoff.features.gather import Column
+from novikoff.features.gather import Column, gather
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,6 +82,11 @@ class Encoding:
     def types(self) -> dict[str, str]:
         """The types as which the columns are best read, for `read(path, types=...)`: only those that are needed."""
         return {name: kind.type for name, kind in self.columns.items() if not isinstance(kind, Ignored)}
+
+    @property
+    def types_as_given(self) -> dict[str, str | None]:
+        """The same, but whether a number is whole is to be found out, so that none is rounded unnoticed."""
+        return {name: None if isinstance(self.columns[name], Numeric) else kind for name, kind in self.types.items()}
 
     def encode(self, records: Records) -> Encoded:
         """Records as examples. Columns may stand in another order, and others beside them; none may be missing."""
@@ -154,7 +159,7 @@ def learn_encoding(
     max_categories: int = 1000,
     n_buckets: int = 2**18,
 ) -> Encoding:
-    """The encoding that records suggest, from one pass over them.
+    """The encoding that records suggest, from one pass over them, which also finds out the types in a text file.
 
     Numbers are divided by their standard deviation, and centred if the rows come out dense, or if at least half of
     the column is not 0 anyway. Words and booleans are categorical: one feature for each value. So are the columns named
@@ -171,21 +176,8 @@ def learn_encoding(
     [1.22, 0.0, 1.0, 0.0, 1.0, 0.0]
     """
     asked = _asked({"categorical": categorical, "text": text, "ignored": ignore})
-    columns: dict[str, Column] = {}
-    n_rows = 0
-    for part in records:
-        names = part.columns.schema.names
-        if not columns:
-            check_columns(asked, names, part.file or "the data")
-            columns = {name: Column(name, asked.get(name, ""), n_buckets, max_categories) for name in names}
-        check_columns(columns, names, part.file or "the data")
-        for name, column in columns.items():
-            column.add(part.columns.column(name), part)
-        n_rows += part.columns.num_rows
-    if n_rows == 0:
-        raise ValueError("there are no records to learn an encoding from")
-    for column in columns.values():
-        column.moments.close()
+
+    columns, n_rows = gather(records, asked, n_buckets, max_categories)
     return _settled(columns, n_rows)
 
 

@@ -1,6 +1,7 @@
 """One pass over a table, which collects what an encoding has to know about each column."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Records
-from novikoff.data.tables import is_number, place
+from novikoff.data.tables import check_columns, is_number, place
 from novikoff.features.columns import (
     NOTHING,
     Categorical,
@@ -36,6 +37,46 @@ FEW_CATEGORIES = 20
 
 # So many words of a bucket are remembered.
 WORDS_KEPT = 3
+
+
+def gather(
+    records: Any, asked: Mapping[str, str], n_buckets: int, max_categories: int
+) -> tuple[dict[str, "Column"], int]:
+    """What there is to know of each column, and the number of records.
+
+    A reader is looked at before the types of its columns are known. A column that turns out to be of another type than
+    it seemed at first, such as words after many numbers, is read again, by itself.
+    """
+    look = getattr(records, "look", None)
+    may_grow = "jsonl" in getattr(records, "formats", ())
+    columns: dict[str, Column] = {}
+
+    def column(name: str, may_change: bool, n_rows: int = 0) -> Column:
+        """A column that was missing in the records before."""
+        wish = asked.get(name, "")
+        return Column(name, wish, n_buckets, max_categories, may_change, rows=n_rows, missing=n_rows)
+
+    n_rows = 0
+    for part in records if look is None else look():
+        names = part.columns.schema.names
+        if may_grow or not columns:
+            columns |= {name: column(name, look is not None, n_rows) for name in names if name not in columns}
+        if not may_grow:
+            check_columns([*asked, *columns], names, part.file or "the data")
+        for name, found in columns.items():
+            found.add(part.columns.column(name) if name in names else None, part)
+        n_rows += part.columns.num_rows
+    if n_rows == 0:
+        raise ValueError("there are no records to learn an encoding from")
+    check_columns(asked, columns, part.file or "the data")
+    mixed = [name for name, found in columns.items() if found.is_mixed]
+    columns |= {name: column(name, False) for name in mixed}
+    for part in records.again(mixed) if mixed else ():
+        for name in mixed:
+            columns[name].add(part.columns.column(name), part)
+    for found in columns.values():
+        found.moments.close()
+    return columns, n_rows
 
 
 @dataclass
@@ -82,12 +123,17 @@ class Moments:
 
 @dataclass
 class Column:
-    """What is known of one column so far. `asked` is what the caller wants it to be: "", or the name of a kind."""
+    """What is known of one column so far. `asked` is what the caller wants it to be: "", or the name of a kind.
+
+    A type that is not certain `may_change`; then what was gathered is of no use, and the column `is_mixed`.
+    """
 
     name: str
     asked: str
     n_buckets: int
     max_categories: int
+    may_change: bool = False
+    is_mixed: bool = False
     type: "pa.DataType | None" = None
     rows: int = 0
     missing: int = 0
@@ -96,14 +142,19 @@ class Column:
     words: dict[int, list[str]] = field(default_factory=dict)
     occurrences: int = 0
 
-    def add(self, column: "pa.Array", records: Records) -> None:
+    def add(self, column: "pa.Array | None", records: Records) -> None:
+        """The column in some records; None if they do not have it."""
         import pyarrow as pa
 
-        self.rows += len(column)
+        n_rows = records.columns.num_rows
+        self.rows += n_rows
         if self.asked == "ignored":
             return
-        if pa.types.is_null(column.type):
-            self.missing += len(column)
+        if column is None or pa.types.is_null(column.type):
+            self.missing += n_rows
+            return
+        self.is_mixed = self.is_mixed or (self.may_change and self._changes_to(column.type))
+        if self.is_mixed:
             return
         self._settle_type(column.type, records)
         if self.kind == "text":
@@ -124,12 +175,19 @@ class Column:
             return self.asked
         return "numeric" if self.type is None or is_number(self.type) else "categorical"
 
+    def _changes_to(self, kind: "pa.DataType") -> bool:
+        """Whether values of this type do not go with what was gathered, or cannot be gathered."""
+        if self.type is None:
+            return not _is_plain(kind)
+        both_numbers = is_number(self.type) and is_number(kind)
+        return self.type != kind and not (both_numbers and self.kind == "numeric")
+
     def _settle_type(self, kind: "pa.DataType", records: Records) -> None:
         import pyarrow as pa
 
         known = self.type
         if known is None:
-            if not (is_number(kind) or pa.types.is_string(kind) or pa.types.is_boolean(kind)):
+            if not _is_plain(kind):
                 raise ValueError(f"{records.file or 'the data'}: {_refused(self.name, kind)}")
             self.type = kind
         elif is_number(known) and is_number(kind):
@@ -188,7 +246,7 @@ class Column:
         constant = moments.smallest == moments.largest
         deviation = 0.0 if constant else math.sqrt(moments.squares / moments.count)
         centred = dense or 2 * moments.filled >= moments.count
-        mean = moments.smallest if constant else moments.mean
+        mean = moments.smallest + 0.0 if constant else moments.mean  # not -0.0, which is as good as 0.0
         return Numeric(mean if centred else 0.0, deviation or 1.0, has_missing)
 
     def _check_few(self) -> None:
@@ -196,6 +254,13 @@ class Column:
         if not self.asked and count > FEW_CATEGORIES and 2 * count > self.rows:
             what = f"the column {self.name!r} has {count:,} different values in {self.rows:,} records"
             raise ValueError(f"{what}, too many to learn from; {_too_many(self.name)}")
+
+
+def _is_plain(kind: "pa.DataType") -> bool:
+    """Whether it is a type of numbers, words or booleans."""
+    import pyarrow as pa
+
+    return is_number(kind) or bool(pa.types.is_string(kind) or pa.types.is_boolean(kind))
 
 
 def _refused(name: str, kind: Any) -> str:

@@ -28,6 +28,8 @@ LARGEST_KEY = 1 << 62
 
 ABSENT = -1
 
+Source = tuple[str, tuple[str, ...]]  # a column and functions of its values
+
 
 def lower(word: str) -> str:
     """The word in small letters."""
@@ -62,7 +64,7 @@ class Part:
     functions: tuple[str, ...] = ()
 
     @property
-    def source(self) -> tuple[str, tuple[str, ...]]:
+    def source(self) -> Source:
         """What the vocabulary depends on: the offset does not matter."""
         return self.column, self.functions
 
@@ -139,10 +141,10 @@ class Lookup:
         return np.where(self.keys[places] == keys, self.numbers[places], np.int32(ABSENT))
 
     def keep(self, wanted: NDArray[np.bool_]) -> "Lookup":
-        """Only the numbers that are wanted, numbered anew without gaps."""
-        anew = np.cumsum(wanted, dtype=np.int32) - np.int32(1)
+        """Only the numbers that are wanted, numbered again without gaps."""
+        renumbered = np.cumsum(wanted, dtype=np.int32) - np.int32(1)
         stay = wanted[self.numbers]
-        return Lookup(self.keys[stay], anew[self.numbers[stay]])
+        return Lookup(self.keys[stay], renumbered[self.numbers[stay]])
 
 
 @dataclass(frozen=True)
@@ -189,7 +191,7 @@ class TemplateIndex:
     """
 
     templates: tuple[Template, ...]
-    vocabularies: dict[tuple[str, tuple[str, ...]], Vocabulary]
+    vocabularies: dict[Source, Vocabulary]
     stages: tuple[tuple[Lookup, ...], ...]
     _names: list[str] = field(default_factory=list, compare=False, repr=False)
 
@@ -198,9 +200,10 @@ class TemplateIndex:
         """See which features there are, and give the tokens in these features."""
         templates = tuple(map(parse_template, texts))
         vocabularies, numbers = _learn_vocabularies(templates, columns)
+        numbered = _Numbered(vocabularies, numbers, columns.starts)
         stages, found = [], []
         for template in templates:
-            keys, n_keys, lookups = _learn_keys(template, vocabularies, numbers, columns.starts)
+            keys, n_keys, lookups = numbered.learn_keys(template)
             last = Lookup.count(keys, n_keys, min_count)
             stages.append((*lookups, last))
             found.append(last.find(keys, n_keys))
@@ -209,7 +212,7 @@ class TemplateIndex:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The columns that the templates speak of."""
+        """The columns that the templates name."""
         return needed_columns(self.templates)
 
     @property
@@ -229,9 +232,9 @@ class TemplateIndex:
             values, places = distinct[source[0]]
             known = [vocabulary.numbers.get(value, ABSENT) for value in _apply(source[1], values)]
             numbers[source] = np.array(known, dtype=np.int64)[places]
-        found = []
+        numbered, found = _Numbered(self.vocabularies, numbers, columns.starts), []
         for template, lookups in zip(self.templates, self.stages, strict=True):
-            keys, n_keys = _keys(template, self.vocabularies, numbers, columns.starts, lookups[:-1])
+            keys, n_keys, _ = numbered.keys(template, lookups[:-1])
             found.append(lookups[-1].find(keys, n_keys))
         return self._as_tokens(found, columns.starts)
 
@@ -268,7 +271,7 @@ class TemplateIndex:
 
 
 def needed_columns(templates: Sequence[Template]) -> tuple[str, ...]:
-    """The columns that templates speak of."""
+    """The columns that templates name."""
     return tuple(dict.fromkeys(part.column for template in templates for part in template.parts))
 
 
@@ -288,7 +291,7 @@ def _apply(functions: tuple[str, ...], values: list[str]) -> list[str]:
 
 def _learn_vocabularies(
     templates: Sequence[Template], columns: Columns
-) -> tuple[dict[tuple[str, tuple[str, ...]], Vocabulary], dict[tuple[str, tuple[str, ...]], NDArray[np.int64]]]:
+) -> tuple[dict[Source, Vocabulary], dict[Source, NDArray[np.int64]]]:
     """The vocabulary of every column under every chain of functions, and the tokens' numbers in it."""
     distinct = {name: _distinct(columns.values[name]) for name in needed_columns(templates)}
     vocabularies, numbers = {}, {}
@@ -302,62 +305,45 @@ def _learn_vocabularies(
     return vocabularies, numbers
 
 
-def _learn_keys(
-    template: Template,
-    vocabularies: dict[tuple[str, tuple[str, ...]], Vocabulary],
-    numbers: dict[tuple[str, tuple[str, ...]], NDArray[np.int64]],
-    starts: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], int, list[Lookup]]:
-    """The key of every token, how many keys there can be, and the look-ups that were needed to keep them short."""
-    lookups: list[Lookup] = []
-    while True:
-        keys, n_keys, done = _combine(template, vocabularies, numbers, starts, lookups)
-        if done:
-            return keys, n_keys, lookups
-        lookups.append(Lookup.count(keys, n_keys))
+@dataclass(frozen=True)
+class _Numbered:
+    """Tokens whose values are numbers of vocabularies."""
+
+    vocabularies: dict[Source, Vocabulary]
+    numbers: dict[Source, NDArray[np.int64]]
+    starts: NDArray[np.int64]
+
+    def learn_keys(self, template: Template) -> tuple[NDArray[np.int64], int, list[Lookup]]:
+        """The key of every token, how many keys there can be, and the look-ups that were needed to keep them short."""
+        lookups: list[Lookup] = []
+        while True:
+            keys, n_keys, done = self.keys(template, lookups)
+            if done:
+                return keys, n_keys, lookups
+            lookups.append(Lookup.count(keys, n_keys))
+
+    def keys(self, template: Template, lookups: Sequence[Lookup]) -> tuple[NDArray[np.int64], int, bool]:
+        """Keys of as many parts as fit into 64 bits with the look-ups at hand, and whether that was all of them."""
+        keys, n_keys = np.zeros(int(self.starts[-1]), dtype=np.int64), 1
+        absent = np.zeros(len(keys), dtype=bool)
+        remaining = list(lookups)
+        for part in template.parts:
+            vocabulary = self.vocabularies[part.source]
+            if n_keys * vocabulary.size > LARGEST_KEY:
+                if not remaining:
+                    return np.where(absent, ABSENT, keys), n_keys, False
+                lookup = remaining.pop(0)
+                shorter = lookup.find(np.where(absent, ABSENT, keys), n_keys)
+                absent |= shorter == ABSENT
+                keys, n_keys = shorter.astype(np.int64), max(len(lookup.keys), 1)
+            values = vocabulary.shifted(self.numbers[part.source], self.starts, part.offset)
+            absent |= values == ABSENT
+            keys = keys * vocabulary.size + values
+            n_keys *= vocabulary.size
+        return (np.where(absent, ABSENT, keys) if absent.any() else keys), n_keys, True
 
 
-def _keys(
-    template: Template,
-    vocabularies: dict[tuple[str, tuple[str, ...]], Vocabulary],
-    numbers: dict[tuple[str, tuple[str, ...]], NDArray[np.int64]],
-    starts: NDArray[np.int64],
-    lookups: Sequence[Lookup],
-) -> tuple[NDArray[np.int64], int]:
-    keys, n_keys, _ = _combine(template, vocabularies, numbers, starts, lookups)
-    return keys, n_keys
-
-
-def _combine(
-    template: Template,
-    vocabularies: dict[tuple[str, tuple[str, ...]], Vocabulary],
-    numbers: dict[tuple[str, tuple[str, ...]], NDArray[np.int64]],
-    starts: NDArray[np.int64],
-    lookups: Sequence[Lookup],
-) -> tuple[NDArray[np.int64], int, bool]:
-    """Keys of as many parts as fit into 64 bits with the look-ups at hand, and whether that was all of them."""
-    keys, n_keys = np.zeros(int(starts[-1]), dtype=np.int64), 1
-    absent = np.zeros(len(keys), dtype=bool)
-    remaining = list(lookups)
-    for part in template.parts:
-        vocabulary = vocabularies[part.source]
-        if n_keys * vocabulary.size > LARGEST_KEY:
-            if not remaining:
-                return np.where(absent, ABSENT, keys), n_keys, False
-            lookup = remaining.pop(0)
-            shorter = lookup.find(np.where(absent, ABSENT, keys), n_keys)
-            absent |= shorter == ABSENT
-            keys, n_keys = shorter.astype(np.int64), max(len(lookup.keys), 1)
-        values = vocabulary.shifted(numbers[part.source], starts, part.offset)
-        absent |= values == ABSENT
-        keys = keys * vocabulary.size + values
-        n_keys *= vocabulary.size
-    return (np.where(absent, ABSENT, keys) if absent.any() else keys), n_keys, True
-
-
-def _written_out(
-    template: Template, vocabularies: dict[tuple[str, tuple[str, ...]], Vocabulary], lookups: tuple[Lookup, ...]
-) -> list[str]:
+def _written_out(template: Template, vocabularies: dict[Source, Vocabulary], lookups: tuple[Lookup, ...]) -> list[str]:
     """The names of a template's features, by number: its keys taken apart again, from the last part to the first."""
     last = lookups[-1]
     keys = np.empty(len(last.keys), dtype=np.int64)

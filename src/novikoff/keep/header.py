@@ -12,6 +12,7 @@ from novikoff.keep.expect import ensure
 from novikoff.keep.parameters import check_parameters
 from novikoff.keep.values import decode, decode_array, encode, encode_array
 from novikoff.learn.history import Run, Stopped
+from novikoff.learn.model import Model
 
 
 class FunctionError(ValueError):
@@ -25,6 +26,14 @@ class Evidence:
     certificate: str | None = None
     fingerprint: str | None = None
 
+    @classmethod
+    def of(cls, model: Model) -> "Evidence":
+        return cls(model.certificate, model.fingerprint)
+
+    def to_model(self) -> dict[str, Any]:
+        """The fields of a model that hold it."""
+        return {"certificate": self.certificate, "fingerprint": self.fingerprint}
+
     def to_header(self) -> dict[str, Any]:
         return {"certificate": self.certificate, "training_data": self.fingerprint}
 
@@ -36,8 +45,6 @@ class Evidence:
     def from_header(cls, header: Fields) -> "Evidence":
         return cls(header.optional_text("certificate"), header.optional_text("training_data"))
 
-
-NO_EVIDENCE = Evidence()
 
 # The parameters that may be functions.
 MAY_BE_FUNCTIONS = ("kernel", "constraint", "features", "decode", "loss")

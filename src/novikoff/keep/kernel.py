@@ -5,17 +5,14 @@ A kernel that is a function cannot be in a file; whoever loads such a model brin
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novikoff.data.strict_json import Fields
 from novikoff.engine.rows import Csr
 from novikoff.keep.expect import Table, check_arrays, check_ascends, check_finite, check_within, ensure, fields
 from novikoff.keep.header import (
-    NO_EVIDENCE,
     Evidence,
     decode_classes,
     decode_parameters,
@@ -28,12 +25,11 @@ from novikoff.keep.header import (
 from novikoff.keep.layout import Arrays, Parts
 from novikoff.keep.rows import check_csr
 from novikoff.keep.values import decode, decode_names, encode, encode_names
-from novikoff.learn.history import READOUTS, Readout, Run
-from novikoff.learn.kernel.kernels import KERNELS, GrowingArray, GrowingPoints, Kernel, as_points
+from novikoff.learn.history import READOUTS
+from novikoff.learn.kernel.budget import BUDGET_RULES
+from novikoff.learn.kernel.kernels import KERNELS, GrowingArray, GrowingPoints, Kernel
 from novikoff.learn.kernel.memory import Memory, Mistakes
-from novikoff.learn.kernel.readout import decide
-from novikoff.learn.kernel.space import BUDGET_RULES
-from novikoff.learn.linear.space import predicted
+from novikoff.learn.kernel.model import KernelModel
 
 LEARNER = "KernelPerceptron"
 TABLE: Table = {
@@ -52,7 +48,7 @@ VOTE: Table = {
     "kept.signs": ("f8", "kept"),
     "kept.support": ("i8", "kept"),
 }
-SHELVES: dict[str, Table] = {
+SUPPORTS: dict[str, Table] = {
     "nothing": {},
     "dense": {"support.squares": ("f8", "support"), "support.rows": ("f8", "support", "columns")},
     "sparse": {
@@ -66,34 +62,6 @@ SHELVES: dict[str, Table] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class KernelModel:
-    """A kernel perceptron free of scikit-learn: what was learned, its classes, and how it is read out."""
-
-    memory: Memory
-    classes: NDArray[Any]
-    readout: Readout = "average"
-    feature_names: tuple[str, ...] | None = None
-    run: Run | None = None
-    evidence: Evidence = NO_EVIDENCE
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    n_iter: int = 1
-    mistake_rows: NDArray[np.int64] | None = None
-
-    @property
-    def record(self) -> Run:
-        """The record of the run, also while learning goes on."""
-        return self.memory.recorded(self.readout) if self.run is None else self.run
-
-    def scores(self, X: Any) -> NDArray[np.float64]:
-        """The score of every example, or the share of the votes; a column a class for more than two classes."""
-        return decide(self.memory, as_points(X, self.memory.kernel.form, square=False), self.readout)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of every example."""
-        return self.classes[predicted(self.scores(X))]
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # Writing
 # ---------------------------------------------------------------------------------------------------------------------
@@ -101,7 +69,7 @@ class KernelModel:
 
 def to_parts(model: KernelModel, evidence: Evidence) -> Parts:
     memory = model.memory
-    kind, shelf = _shelf_to_arrays(memory.support)
+    kind, support = _support_to_arrays(memory.support)
     arrays = {
         "mistakes": memory.by_class,
         "squares": memory.squares,
@@ -110,7 +78,7 @@ def to_parts(model: KernelModel, evidence: Evidence) -> Parts:
         "drift": memory.drift.array,
         "rows": memory.rows.array,
         "gram": memory.gram,
-        **shelf,
+        **support,
     }
     if memory.kept is not None:
         kept = Mistakes.joined(memory.kept)
@@ -126,7 +94,7 @@ def to_parts(model: KernelModel, evidence: Evidence) -> Parts:
         "feature_names": None if model.feature_names is None else list(model.feature_names),
         "encoding": None,
         "run": encode_run(model.record),
-        **model.evidence.unless(evidence).to_header(),
+        **Evidence.of(model).unless(evidence).to_header(),
         "state": _state(model, kind),
     }
     return Parts(header, arrays)
@@ -162,11 +130,11 @@ def _state(model: KernelModel, kind: str) -> dict[str, Any]:
     }
 
 
-def _shelf_to_arrays(shelf: GrowingPoints) -> tuple[str, Arrays]:
-    if shelf.items:
-        return "objects", {"support.objects": encode_names(shelf.items, "the support")}
-    kind = {0: "nothing", 1: "places", 2: "dense", 4: "sparse"}[len(shelf.parts)]
-    return kind, {name: part.array for name, part in zip(SHELVES[kind], shelf.parts, strict=True)}
+def _support_to_arrays(support: GrowingPoints) -> tuple[str, Arrays]:
+    if support.items:
+        return "objects", {"support.objects": encode_names(support.items, "the support")}
+    kind = {0: "nothing", 1: "places", 2: "dense", 4: "sparse"}[len(support.parts)]
+    return kind, {name: part.array for name, part in zip(SUPPORTS[kind], support.parts, strict=True)}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -179,8 +147,8 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Ker
     needed_function(header, "kernel", functions)
     state = header.part("state")
     classes = decode_classes(header)
-    kind = state.choice("support", tuple(SHELVES))
-    table = TABLE | SHELVES[kind]
+    kind = state.choice("support", tuple(SUPPORTS))
+    table = TABLE | SUPPORTS[kind]
     for name, more in (
         ("vote", VOTE),
         ("is_projected", {"projector": ("f8", "support", "support")}),
@@ -205,7 +173,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Ker
         readout=readout,
         feature_names=names,
         run=None if state.flag("goes_on") else run,
-        evidence=Evidence.from_header(header),
+        **Evidence.from_header(header).to_model(),
         parameters=parameters,
         n_iter=state.whole("n_iter"),
         mistake_rows=arrays.get("mistake_rows"),
@@ -256,10 +224,10 @@ def _kernel(plain: Fields, function: Callable[..., Any] | None) -> Kernel:
 def _growing_points(arrays: Arrays, kind: str) -> GrowingPoints:
     if kind == "objects":
         return GrowingPoints(items=decode_names(arrays["support.objects"]))
-    shelf = GrowingPoints([GrowingArray.of(arrays[name]) for name in SHELVES[kind]])
+    support = GrowingPoints([GrowingArray.of(arrays[name]) for name in SUPPORTS[kind]])
     if kind == "dense":
-        shelf.width = arrays["support.rows"].shape[1]
-    return shelf
+        support.width = arrays["support.rows"].shape[1]
+    return support
 
 
 def _check(memory: Memory, arrays: Arrays, kind: str, sizes: Mapping[str, int]) -> None:
@@ -276,7 +244,7 @@ def _check(memory: Memory, arrays: Arrays, kind: str, sizes: Mapping[str, int]) 
         ensure(kind == "sparse" or sizes["columns"] == memory.n_columns, "the support rows have other columns")
     if kind == "sparse":
         ensure(sizes["support + 1"] == support + 1, "there are not as many support rows as coefficients")
-        check_csr(Csr(*(arrays[name] for name in list(SHELVES["sparse"])[1:])), "support", memory.n_columns or 0)
+        check_csr(Csr(*(arrays[name] for name in list(SUPPORTS["sparse"])[1:])), "support", memory.n_columns or 0)
     if kind == "places":
         check_within(arrays["support.places"], "support.places", memory.n_columns or 0)
     check_within(memory.by_class, "mistakes", memory.examples + 1)

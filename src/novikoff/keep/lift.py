@@ -1,22 +1,14 @@
 """A lift in a file: it has learned nothing but the number of its columns, and their names."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from novikoff.features.lift import LiftModel
 from novikoff.keep.expect import check_arrays, ensure, fields
 from novikoff.keep.header import Evidence, decode_parameters
 from novikoff.keep.layout import Parts
 
 LEARNER = "Paraboloid"
-
-
-@dataclass(frozen=True)
-class LiftModel:
-    """The paraboloid over so many columns."""
-
-    n_columns: int
-    feature_names: tuple[str, ...] | None = None
 
 
 def to_parts(model: LiftModel, evidence: Evidence) -> Parts:

@@ -53,7 +53,7 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
         "feature_names": names,
         "encoding": None if model.encoding is None else model.encoding.to_dict(),
         "run": encode_run(model.record),
-        **Evidence(model.certificate, model.fingerprint).unless(evidence).to_header(),
+        **Evidence.of(model).unless(evidence).to_header(),
         "state": {
             "readout": model.readout,
             "tie": model.tie,
@@ -67,6 +67,7 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
             "n_iter": model.n_iter,
             "classes_are_fixed": model.classes_are_fixed,
             "has_mistake_rows": model.mistake_rows is not None,
+            **({} if model.mistake_guesses is None else {"has_mistake_guesses": True}),
             **({} if memory.columns is None else {"n_columns": memory.n_columns}),
         },
     }
@@ -78,6 +79,8 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
         arrays |= {name: getattr(ballot.mistakes, name.removeprefix("mistakes.")) for name in VOTE}
     if model.mistake_rows is not None:
         arrays["mistake_rows"] = np.asarray(model.mistake_rows, dtype=np.int64)
+    if model.mistake_guesses is not None:
+        arrays["mistake_guesses"] = np.searchsorted(model.classes, model.mistake_guesses).astype(np.int64)
     return Parts(header, arrays)
 
 
@@ -93,6 +96,8 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
     classes = decode_classes(header, least=1)
     kind = state.optional_choice("vote", ("no mistakes", "dense", "sparse"))
     table = TABLE | ({"mistake_rows": ("i8", "all mistakes")} if state.flag("has_mistake_rows") else {})
+    if "has_mistake_guesses" in state.content:
+        table = table | {"mistake_guesses": ("i8", "all mistakes")}
     if "n_columns" in state.content:  # since format 2: weights only for the columns that are named
         table = table | {"columns": ("i8", "named columns")}
     if kind in ("dense", "sparse"):
@@ -109,7 +114,6 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
     ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
     run = decode_run(header)
     ensure((run.mistakes, run.examples) == (memory.mistakes, memory.examples), "the record is that of another model")
-    evidence = Evidence.from_header(header)
     readout, parameters = state.choice("readout", READOUTS), decode_parameters(header, functions)
     ensure(readout != "vote" or memory.ballots is not None, "there is to be a vote, and no mistakes were kept for it")
     ensure(parameters.get("readout", readout) == readout, "the read-out of the parameters is another than the model's")
@@ -122,12 +126,12 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
         encoding=encoding,
         feature_names=names,
         run=None if state.flag("goes_on") else run,
-        certificate=evidence.certificate,
-        fingerprint=evidence.fingerprint,
+        **Evidence.from_header(header).to_model(),
         parameters=parameters,
         n_iter=state.whole("n_iter"),
         classes_are_fixed=state.flag("classes_are_fixed"),
         mistake_rows=arrays.get("mistake_rows"),
+        mistake_guesses=classes[arrays["mistake_guesses"]] if "mistake_guesses" in arrays else None,
     )
 
 
@@ -152,6 +156,8 @@ def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> 
     ensure(memory.mistakes <= memory.examples, "there are more mistakes than examples")
     if "mistake_rows" in arrays:
         check_within(arrays["mistake_rows"], "mistake_rows", 2**62)
+    if "mistake_guesses" in arrays:
+        check_within(arrays["mistake_guesses"], "mistake_guesses", n_classes)
     if memory.ballots is not None:
         if kind != "no mistakes":
             memory.ballots.append(_ballot(arrays, memory, kind == "sparse"))

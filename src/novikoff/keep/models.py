@@ -6,7 +6,7 @@ by bit, and learning goes on as if nothing had happened.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,8 @@ from novikoff.keep.layout import read_header as read_header
 if TYPE_CHECKING:
     from novikoff.prove.separable.certificate import Certificate
 
-# The module of each learner's files. They are imported on use: a tagger needs no kernels, and none needs scikit-learn.
+# The module of each learner's files, and the class that holds such a model. They are imported on use: a tagger needs no
+# kernels, and no model needs scikit-learn.
 CODECS = {
     "Perceptron": "linear",
     "KernelPerceptron": "kernel",
@@ -28,20 +29,14 @@ CODECS = {
     "StructuredPerceptron": "structured",
     "Paraboloid": "lift",
 }
-
-# What can be saved: estimators, and the same free of scikit-learn.
-LEARNERS = {
-    "novikoff.estimators.perceptron.Perceptron": "Perceptron",
-    "novikoff.estimators.kernel_perceptron.KernelPerceptron": "KernelPerceptron",
-    "novikoff.estimators.sequence_perceptron.SequencePerceptron": "SequencePerceptron",
-    "novikoff.estimators.lifts.Paraboloid": "Paraboloid",
-    "novikoff.learn.linear.model.LinearModel": "Perceptron",
-    "novikoff.keep.kernel.KernelModel": "KernelPerceptron",
-    "novikoff.keep.lift.LiftModel": "Paraboloid",
-    "novikoff.learn.chain.tagger.Tagger": "SequencePerceptron",
-    "novikoff.learn.online.OnlinePerceptron": "OnlinePerceptron",
-    "novikoff.learn.structure.space.StructuredPerceptron": "StructuredPerceptron",
+HOLDERS = {
+    "LinearModel": ("estimators.perceptron", "Perceptron"),
+    "KernelModel": ("estimators.kernel_perceptron", "KernelPerceptron"),
+    "Tagger": ("estimators.sequence_perceptron", "SequencePerceptron"),
+    "LiftModel": ("estimators.lifts", "Paraboloid"),
+    "StructuredModel": ("learn.structure.perceptron", "StructuredPerceptron"),
 }
+LEARNERS = {"OnlinePerceptron": "OnlinePerceptron"} | {model: name for model, (_, name) in HOLDERS.items()}
 
 # What may go wrong when something else than a model is read as one.
 NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
@@ -69,13 +64,15 @@ def save(
     ...     load(Path(folder, "switch.novikoff")).predict([[2.0]]).tolist()
     ['on']
     """
-    parts = _parts_of(model, _as_evidence(certificate, fingerprint))
+    plain = _plain_of(model)
+    learner = LEARNERS[type(plain).__name__]
+    parts: Parts = _codec(learner).to_parts(plain, _as_evidence(certificate, fingerprint))
     header = {"format": 1, "novikoff": import_module("novikoff").__version__, **parts.header}
     # What is written can be read: the same checks, before anything touches the file.
-    own = vars(model) | dict(getattr(model, "parameters", {}))
-    functions = {name: own[name] for name in MAY_BE_FUNCTIONS if callable(own.get(name))}
+    asked = getattr(plain, "parameters", {})
+    functions = {name: asked[name] for name in MAY_BE_FUNCTIONS if callable(asked.get(name))}
     try:
-        _codec(header["learner"]).from_parts(Parts(strict_json.parse(dumped(header)), parts.arrays), functions)
+        _codec(learner).from_parts(Parts(strict_json.parse(dumped(header)), parts.arrays), functions)
     except ModelFileError as error:
         raise ValueError(f"this {type(model).__name__} cannot be saved: {error}") from error
     write(path, header, parts.arrays)
@@ -90,25 +87,20 @@ def load(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
 
     A file that is no model, or is damaged, or was made to do harm, is a `ValueError` that says what is wrong.
     """
-    plain = _plain(path, functions)
-    if type(plain).__name__ in ("OnlinePerceptron", "StructuredPerceptron"):
+    plain = load_plain(path, **functions)
+    holder = HOLDERS.get(type(plain).__name__)
+    if holder is None:
         return plain
-    from novikoff.keep.estimators import estimator_of
-
-    return estimator_of(plain)
+    return getattr(import_module(f"novikoff.{holder[0]}"), holder[1]).from_model(plain)
 
 
 def load_plain(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
-    """The model in a file, without scikit-learn.
+    """The model in a file, without scikit-learn and without what holds it.
 
-    A `LinearModel` for a `Perceptron`, a `Tagger` for a `SequencePerceptron`, a `KernelModel` for a `KernelPerceptron`;
-    the others as they are. A `Paraboloid` becomes a `LiftModel`, which knows its columns only.
+    A `LinearModel` for a `Perceptron`, a `Tagger` for a `SequencePerceptron`, a `KernelModel` for a `KernelPerceptron`,
+    a `StructuredModel` for a `StructuredPerceptron`; an `OnlinePerceptron` is its own model. A `Paraboloid` becomes a
+    `LiftModel`, which knows its columns only.
     """
-    plain = _plain(path, functions)
-    return getattr(plain, "tagger", plain)
-
-
-def _plain(path: str | os.PathLike[str], functions: Mapping[str, Callable[..., Any]]) -> Any:
     for name, function in functions.items():
         if name not in MAY_BE_FUNCTIONS:
             raise TypeError(
@@ -135,21 +127,20 @@ def _codec(learner: str) -> Any:
     return import_module(f"novikoff.keep.{CODECS[learner]}")
 
 
-def _parts_of(model: Any, evidence: Evidence) -> Parts:
-    """What is to be written of a model of any kind."""
-    kind = f"{type(model).__module__}.{type(model).__qualname__}"
-    if kind not in LEARNERS:
-        raise TypeError(
-            f"a {type(model).__name__} cannot be saved; {', '.join(CODECS)} can, each in a file of its own. Of a "
-            "pipeline, save those steps one by one"
-        )
-    plain = model
-    if kind.startswith("novikoff.estimators."):
-        from novikoff.keep.estimators import plain_of
-
-        plain = plain_of(model)
-    parts: Parts = _codec(LEARNERS[kind]).to_parts(plain, evidence)
-    return parts
+def _plain_of(model: Any) -> Any:
+    """A model of any kind, without what holds it."""
+    holder = f"{type(model).__module__}.{type(model).__qualname__}"
+    if holder in (f"novikoff.{module}.{name}" for module, name in HOLDERS.values()):
+        try:
+            return model.to_model()
+        except AttributeError as error:
+            raise ValueError(f"{error}, then save") from None
+    if type(model).__module__.startswith("novikoff.") and type(model).__name__ in LEARNERS:
+        return model
+    raise TypeError(
+        f"a {type(model).__name__} cannot be saved; {', '.join(CODECS)} can, each in a file of its own. Of a pipeline, "
+        "save those steps one by one"
+    )
 
 
 def _as_evidence(certificate: Any, fingerprint: str | None) -> Evidence:

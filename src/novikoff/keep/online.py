@@ -1,7 +1,6 @@
 """The online perceptron in a file: its features and labels by name, whatever plain values these are."""
 
 from collections.abc import Callable, Mapping
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -11,34 +10,34 @@ from novikoff.keep.expect import Table, check_arrays, check_finite, ensure, fiel
 from novikoff.keep.header import Evidence, decode_parameters, encode_parameters, encode_run
 from novikoff.keep.layout import Arrays, Parts
 from novikoff.keep.values import decode, decode_names, encode, encode_names
-from novikoff.learn.online import OnlinePerceptron
+from novikoff.learn.online import OnlinePerceptron, OnlineState
 
 LEARNER = "OnlinePerceptron"
 
 
 def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
-    labels = list(model._places)
+    state = model.to_state()
     header = {
         "learner": LEARNER,
-        **({"format": 2} if model.waited else {}),
+        **({"format": 2} if state.waited else {}),
         "parameters": encode_parameters({name: getattr(model, name) for name in ("readout", "fit_intercept", "tie")}),
-        "classes": encode(labels, "the labels"),
+        "classes": encode(list(state.labels), "the labels"),
         "feature_names": None,
         "encoding": None,
         "run": encode_run(model.run),
         **evidence.to_header(),
         "state": {
-            "examples": model.examples,
-            "mistakes": model.mistakes,
-            "longest": float(model._longest),
-            "doubt": float(model._doubt),
-            "classes_are_fixed": model.classes_are_fixed,
-            "has_one_width": model._width > 0,
-            **({"waited": model.waited} if model.waited else {}),
+            "examples": state.examples,
+            "mistakes": state.mistakes,
+            "longest": float(state.longest),
+            "doubt": float(state.doubt),
+            "classes_are_fixed": state.classes_are_fixed,
+            "has_one_width": state.has_one_width,
+            **({"waited": state.waited} if state.waited else {}),
         },
     }
     arrays: Arrays = {}
-    for place, (weights, drift) in enumerate(zip(model._weights, model._drift, strict=True)):
+    for place, (weights, drift) in enumerate(zip(state.weights, state.drift, strict=True)):
         arrays[f"names.{place}"] = encode_names(weights, "a feature name")
         arrays[f"weights.{place}"] = np.array(list(weights.values()), dtype=np.float64)
         arrays[f"drift.{place}"] = np.array([drift[name] for name in weights], dtype=np.float64)
@@ -47,33 +46,37 @@ def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
 
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> OnlinePerceptron:
     header, arrays = fields(parts.header), parts.arrays
-    parameters, state = fields(decode_parameters(header, functions), "parameters"), header.part("state")
+    parameters, plain = fields(decode_parameters(header, functions), "parameters"), header.part("state")
     labels = decode(header.value("classes"))
     ensure(isinstance(labels, list) and len(set(labels)) == len(labels), "the labels are no list of different ones")
-    model = OnlinePerceptron(
-        readout=parameters.text("readout"),  # type: ignore[arg-type]
-        fit_intercept=parameters.value("fit_intercept"),
-        tie=parameters.text("tie"),  # type: ignore[arg-type]
-    )
-    if labels:
-        model._make_room(labels)
-    n_vectors = len(labels) if len(labels) > 2 else 1
+    places = range(len(labels) if len(labels) > 2 else 1)
     table: Table = {}
-    for place in range(n_vectors):
+    for place in places:
         table |= {f"names.{place}": ("u1", f"bytes {place}")}
         table |= {f"{part}.{place}": ("f8", f"features {place}") for part in ("weights", "drift")}
     check_arrays(arrays, table, {})
     check_finite(arrays, *(name for name in table if not name.startswith("names")))
-    for part, vectors in (("weights", model._weights), ("drift", model._drift)):
-        vectors[:] = [_by_name(arrays, part, place) for place in range(n_vectors)]
-    model.examples, model.mistakes = state.whole("examples"), state.whole("mistakes")
-    ensure(model.mistakes <= model.examples, "there are more mistakes than examples")
-    model._longest, model._doubt = state.number("longest", least=0.0), state.number("doubt", least=0.0)
-    model.waited = state.whole("waited") if state.present("waited") else 0
-    model.classes_are_fixed = state.flag("classes_are_fixed")
-    if state.flag("has_one_width"):
-        _stand_in_a_row(model)
-    return model
+    state = OnlineState(
+        labels=tuple(labels),
+        weights=tuple(_by_name(arrays, "weights", place) for place in places),
+        drift=tuple(_by_name(arrays, "drift", place) for place in places),
+        examples=plain.whole("examples"),
+        mistakes=plain.whole("mistakes"),
+        longest=plain.number("longest", least=0.0),
+        doubt=plain.number("doubt", least=0.0),
+        classes_are_fixed=plain.flag("classes_are_fixed"),
+        has_one_width=plain.flag("has_one_width"),
+        waited=plain.whole("waited") if plain.present("waited") else 0,
+    )
+    ensure(state.mistakes <= state.examples, "there are more mistakes than examples")
+    one_row = len(state.weights) == 1 and len(state.weights[0]) > 2
+    ensure(one_row or not state.has_one_width, "the features are too few to stand in a row")
+    return OnlinePerceptron.from_state(
+        state,
+        readout=parameters.text("readout"),
+        fit_intercept=parameters.value("fit_intercept"),
+        tie=parameters.text("tie"),
+    )
 
 
 def _by_name(arrays: Arrays, part: str, place: int) -> dict[Any, float]:
@@ -82,11 +85,3 @@ def _by_name(arrays: Arrays, part: str, place: int) -> dict[Any, float]:
     weights = dict(zip(names, values, strict=True))
     ensure(Intercept in weights, "the weight of the constant is missing")
     return weights
-
-
-def _stand_in_a_row(model: OnlinePerceptron) -> None:
-    """While every example has the same names, the weights also stand in a row; no order of it changes a sign."""
-    names = [name for name in model._weights[0] if name is not Intercept]
-    ensure(len(names) > 1 and len(model._weights) == 1, "the features are too few to stand in a row")
-    model._width, model._columns = len(names), itemgetter(*names)
-    model._row = model._columns(model._weights[0])

@@ -61,7 +61,7 @@ def _whole(*, or_none: bool = False) -> Check:
 def _is_random_state(value: Any) -> bool:
     if value is None or isinstance(value, np.random.RandomState | np.random.Generator | random.Random):
         return True
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= int(value) < 2**32
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= int(value) < 2**128
 
 
 def _are_texts(value: Any) -> bool:

@@ -5,7 +5,6 @@ weight minus infinity, which is kept.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,9 @@ from novikoff.data.strict_json import Fields
 from novikoff.engine.viterbi import Weights
 from novikoff.features.attributes import AttributeIndex
 from novikoff.features.templates import LARGEST_KEY, Lookup, Template, TemplateIndex, Vocabulary, parse_template
-from novikoff.features.tokens import Numbers
+from novikoff.features.tokens import Numbers, by_sequence
 from novikoff.keep.expect import Table, check_arrays, check_ascends, check_finite, check_within, ensure, fields
 from novikoff.keep.header import (
-    NO_EVIDENCE,
     Evidence,
     decode_parameters,
     decode_run,
@@ -43,24 +41,13 @@ LONGEST_TEMPLATE = 10_000
 FARTHEST_OFFSET = 100_000
 
 
-@dataclass(frozen=True, eq=False)
-class SequenceModel:
-    """A tagger, and what an estimator needs beside it."""
-
-    tagger: Tagger
-    evidence: Evidence = NO_EVIDENCE
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    mistake_rows: NDArray[np.int64] | None = None
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # Writing
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def to_parts(model: SequenceModel | Tagger, evidence: Evidence) -> Parts:
-    model = SequenceModel(model) if isinstance(model, Tagger) else model
-    tagger, index = model.tagger, model.tagger.features.index
+def to_parts(tagger: Tagger, evidence: Evidence) -> Parts:
+    index = tagger.features.index
     arrays: Arrays = {
         "emissions": tagger.weights.emissions,
         "links": tagger.weights.links,
@@ -77,21 +64,27 @@ def to_parts(model: SequenceModel | Tagger, evidence: Evidence) -> Parts:
     elif isinstance(index, AttributeIndex):
         kind = {"kind": "attributes"}
         arrays["names"] = encode_names(index.numbers, "an attribute")
-    if model.mistake_rows is not None:
-        arrays["mistake_rows"] = np.asarray(model.mistake_rows, dtype=np.int64)
+    if tagger.mistake_rows is not None:
+        arrays["mistake_rows"] = np.asarray(tagger.mistake_rows, dtype=np.int64)
+    if tagger.mistake_guesses is not None:
+        places = {label: place for place, label in enumerate(tagger.labels)}
+        guessed = [places[label] for guess in tagger.mistake_guesses for label in guess]
+        arrays["mistake_lengths"] = np.array(list(map(len, tagger.mistake_guesses)), dtype=np.int64)
+        arrays["mistake_guesses"] = np.array(guessed, dtype=np.int64)
     header = {
         "format": 2 if tagger.divisor > 1 else 1,
         "learner": LEARNER,
-        "parameters": encode_parameters(model.parameters),
+        "parameters": encode_parameters(tagger.parameters),
         "classes": encode(list(tagger.labels), "the labels"),
         "feature_names": None,
         "encoding": None,
         "run": encode_run(tagger.run),
-        **model.evidence.unless(evidence).to_header(),
+        **Evidence.of(tagger).unless(evidence).to_header(),
         "state": {
             "features": kind,
             "columns": list(tagger.features.columns),
-            "has_mistake_rows": model.mistake_rows is not None,
+            "has_mistake_rows": tagger.mistake_rows is not None,
+            **({} if tagger.mistake_guesses is None else {"has_mistake_guesses": True}),
             **({"divisor": tagger.divisor} if tagger.divisor > 1 else {}),
         },
     }
@@ -114,7 +107,7 @@ def _templates_to_arrays(index: TemplateIndex) -> Arrays:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> SequenceModel:
+def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Tagger:
     header, arrays = fields(parts.header), parts.arrays
     state = header.part("state")
     labels = decode(header.value("classes"))
@@ -125,6 +118,8 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Seq
     table = TABLE | _index_table(kind, templates)
     if state.flag("has_mistake_rows"):
         table = table | {"mistake_rows": ("i8", "mistakes")}
+    if "has_mistake_guesses" in state.content:
+        table = table | {"mistake_lengths": ("i8", "mistakes"), "mistake_guesses": ("i8", "guessed labels")}
     sizes = check_arrays(arrays, table, {"labels": len(labels), "labels + outside": len(labels) + 1})
     index = _index(kind, templates, arrays, sizes["features"])
     ensure(index.n_columns == sizes["features"], "there are not as many features as weights")
@@ -138,9 +133,27 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Seq
     if "mistake_rows" in arrays:
         check_within(arrays["mistake_rows"], "mistake_rows", 2**62)
     divisor = state.whole("divisor", least=1) if "divisor" in state.content else 1  # format 1 has averages, divided
-    tagger = Tagger(Features(index, columns or ()), tuple(labels), _weights(arrays), run, divisor)
-    parameters = decode_parameters(header, functions)
-    return SequenceModel(tagger, Evidence.from_header(header), parameters, arrays.get("mistake_rows"))
+    return Tagger(
+        Features(index, columns or ()),
+        tuple(labels),
+        _weights(arrays),
+        divisor,
+        run=run,
+        parameters=decode_parameters(header, functions),
+        mistake_rows=arrays.get("mistake_rows"),
+        mistake_guesses=_guesses(arrays, labels),
+        **Evidence.from_header(header).to_model(),
+    )
+
+
+def _guesses(arrays: Arrays, labels: list[Any]) -> list[list[Any]] | None:
+    if "mistake_guesses" not in arrays:
+        return None
+    lengths, places = arrays["mistake_lengths"], arrays["mistake_guesses"]
+    check_within(places, "mistake_guesses", len(labels))
+    check_within(lengths, "mistake_lengths", len(places) + 1)
+    ensure(int(lengths.sum()) == len(places), "the guesses are not as long as the mistakes")
+    return by_sequence([labels[place] for place in places.tolist()], np.concatenate([[0], np.cumsum(lengths)]))
 
 
 def _weights(arrays: Arrays) -> Weights:

@@ -1,12 +1,11 @@
 """The certificate of a state, and what of it can be drawn: the widest boundary with its band, or why there is none."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from novikoff.engine.rounding import at_least, at_most
+from novikoff.engine.words import radius_in_words
 from novikoff.lab.shapes import Shape, grid_shape, hull, plane_shape
 from novikoff.lab.state import Floats, State
 from novikoff.lab.walk import gram_of, kernel_of
@@ -17,6 +16,7 @@ from novikoff.prove.separable.certificate import Certificate, as_unit
 from novikoff.prove.separable.margin import Separator
 from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.search.certify import certify
+from novikoff.show.style import typeset
 
 # Seconds after which a question is given up as undecided.
 TIME_LIMIT = 5.0
@@ -43,22 +43,39 @@ def evidence_as_json(state: State) -> dict[str, Any] | None:
         return None
     fields: dict[str, Any] = {
         "verdict": certificate.verdict.value,
-        "arithmetic": certificate.arithmetic,
-        "sentence": str(certificate),
+        "title": certificate.verdict_in_words.capitalize(),
+        "meaning": certificate.meaning_of(separator_of(state)).capitalize(),
+        "facts": facts(state, certificate),
         "radius": certificate.radius,
-        "radius_at_most": at_most(certificate.radius, 5),
         "margin": certificate.margin.lower,
-        "margin_at_least": at_least(certificate.margin.lower, 5),
-        "margin_at_most": at_most(certificate.margin.upper, 5),
-        "geometric_margin": certificate.geometric_margin,
         "bound": certificate.mistake_bound,
         "support": [] if certificate.support is None else list(certificate.support.rows),
     }
     if has_margin(certificate):
-        return {**fields, "widest": widest(state, certificate).as_json()}
+        return {**fields, "widest": widest(state, certificate)}
     if certificate.verdict is Verdict.SEPARABLE:
         return fields
-    return {**fields, "obstruction": obstruction(state, certificate), **_without_separator(state)}
+    return {**fields, "obstruction": obstruction(state, certificate)}
+
+
+def separator_of(state: State) -> str:
+    """What a plane is called where it is drawn."""
+    if state.space == "line":
+        return "line" if state.fit_intercept else "line through 0"
+    return "circle" if state.space == "circle" else "plane in feature space"
+
+
+def facts(state: State, certificate: Certificate) -> list[dict[str, Any]]:
+    """What else is known, each by its name, in a number and in words."""
+    found: list[tuple[str, float | None, str | None]] = [
+        ("margin", certificate.margin.lower, certificate.margin_in_words),
+        ("radius", certificate.radius, radius_in_words(certificate.radius) if certificate.promise else None),
+        ("bound", certificate.mistake_bound, certificate.promise),
+    ]
+    if certificate.verdict is not Verdict.SEPARABLE and not state.is_kernel:
+        bound = freund_schapire_bound(state.rows, state.labels, fit_intercept=state.fit_intercept)
+        found.append(("first_pass", bound.bound, f"Freund and Schapire (1999): {bound.promise}"))
+    return [{"name": name, "value": value, "words": typeset(words)} for name, value, words in found if words]
 
 
 def has_margin(certificate: Certificate | None) -> bool:
@@ -66,18 +83,7 @@ def has_margin(certificate: Certificate | None) -> bool:
     return certificate is not None and certificate.mistake_bound is not None
 
 
-@dataclass(frozen=True)
-class Widest:
-    """The widest boundary, and the two edges of its band."""
-
-    boundary: Shape
-    band: tuple[Shape, Shape]
-
-    def as_json(self) -> dict[str, Any]:
-        return {"boundary": self.boundary.as_json(), "band": [edge.as_json() for edge in self.band]}
-
-
-def widest(state: State, certificate: Certificate) -> Widest:
+def widest(state: State, certificate: Certificate) -> dict[str, Any]:
     """The plane of the certificate, and the same plane moved by the margin to either side."""
     margin = certificate.margin.lower
     if isinstance(certificate.separator, Separator):
@@ -91,7 +97,8 @@ def widest(state: State, certificate: Certificate) -> Widest:
             return grid_shape(lambda plane: u @ kernel.between(points, Vectors.of(plane)) + distance >= 0, state.view)
 
         shapes = [moved_by(distance) for distance in (0.0, margin, -margin)]
-    return Widest(shapes[0], (shapes[1], shapes[2]))
+    boundary, *band = (shape.as_json() for shape in shapes)
+    return {"boundary": boundary, "band": band}
 
 
 def unit_coefficients(state: State, certificate: Certificate) -> Floats:
@@ -109,7 +116,11 @@ def obstruction(state: State, certificate: Certificate) -> dict[str, Any] | None
     if certificate.obstruction is None:
         return None
     rows, weights, _ = certificate.obstruction
-    fields: dict[str, Any] = {"rows": list(rows), "weights": [str(weight) for weight in weights]}
+    fields: dict[str, Any] = {
+        "rows": list(rows),
+        "weights": [str(weight) for weight in weights],
+        "words": certificate.obstruction_in_words,
+    }
     if state.space != "line":
         return {**fields, "hulls": [], "folded": [], "meeting": None}
     points, labels = state.plane[list(rows)], state.labels[list(rows)]
@@ -121,14 +132,6 @@ def obstruction(state: State, certificate: Certificate) -> dict[str, Any] | None
     total = sum(weight for weight, _ in positive)
     meeting = sum((float(weight / total) * x for weight, x in positive), np.zeros(2))
     return {**fields, "hulls": hulls, "folded": [], "meeting": meeting.tolist()}
-
-
-def _without_separator(state: State) -> dict[str, Any]:
-    """What can still be said of the first pass: the bound of Freund and Schapire (1999)."""
-    if state.is_kernel:
-        return {"first_pass_bound": None}
-    bound = freund_schapire_bound(state.rows, state.labels, fit_intercept=state.fit_intercept)
-    return {"first_pass_bound": bound.bound}
 
 
 def balls_as_json(state: State) -> list[dict[str, Any]]:

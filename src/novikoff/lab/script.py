@@ -28,7 +28,7 @@ def as_script(state: State) -> str:
 
 def _head(state: State) -> Lines:
     learner = "KernelPerceptron" if state.is_kernel else "Perceptron"
-    names = sorted([learner, "certify", *([] if state.is_kernel else ["follow_proof"])])
+    names = sorted([learner, "Steps", "certify", "follow_proof"])
     return [
         f'"""A scene of the novikoff lab: {len(state.points)} points, {_WHAT[state.space]}."""',
         "",
@@ -38,12 +38,12 @@ def _head(state: State) -> Lines:
 
 
 def _points(state: State) -> Lines:
-    rows = ["    " + ", ".join(f"[{x!r}, {y!r}]" for x, y, _ in state.points[i : i + 6]) + "," for i in _sixes(state)]
-    signs = ["    " + ", ".join(str(point[2]) for point in state.points[i : i + 24]) + "," for i in _sixes(state, 24)]
+    rows = ["    " + ", ".join(f"[{x!r}, {y!r}]" for x, y, _ in state.points[i : i + 6]) + "," for i in _starts(state)]
+    signs = ["    " + ", ".join(str(point[2]) for point in state.points[i : i + 24]) + "," for i in _starts(state, 24)]
     return ["points = np.array([", *rows, "])", "labels = np.array([  # +1 is red, -1 is blue", *signs, "])"]
 
 
-def _sixes(state: State, step: int = 6) -> range:
+def _starts(state: State, step: int = 6) -> range:
     return range(0, len(state.points), step)
 
 
@@ -98,11 +98,18 @@ def _report(state: State) -> Lines:
                   "w = (labels[mistakes, None] * np.hstack([X[mistakes], ones])).sum(axis=0)",
                   'print("the sum of the mistakes:", w.tolist())']  # fmt: skip
     lines += ["", *_certificate(state), "print(certificate)", 'print("bound:", certificate.mistake_bound)']
-    if not state.is_kernel:
-        lines += ["if certificate.separator is not None:",
-                  "    print(follow_proof(X, labels, mistakes, certificate.separator, "
-                  "fit_intercept=model.fit_intercept))"]  # fmt: skip
+    space, separator = "rows(X, labels, mistakes, fit_intercept=model.fit_intercept)", "certificate.separator"
+    if state.is_kernel:
+        lines += [f"K = {_kernel_matrix(state)}"]
+        space, separator = "kernel(K, labels, mistakes)", "certificate.coefficients"
+    lines += [f"if {separator} is not None:", f"    print(follow_proof(Steps.of_{space}, {separator}))"]
     return lines
+
+
+def _kernel_matrix(state: State) -> str:
+    if state.space == "rbf":
+        return f"np.exp(-{state.gamma!r} * ((X[:, None] - X) ** 2).sum(axis=2))"
+    return f"(X @ X.T + {float(state.fit_intercept)}) ** {state.degree}"
 
 
 def _certificate(state: State) -> Lines:

@@ -14,6 +14,7 @@ from novikoff.lab.script import as_csv, as_script
 from novikoff.lab.state import MOST_POINTS, MOST_STEPS, State, StateError, parse_state
 from novikoff.lab.table import describe_table, points_of_table
 from novikoff.lab.trace import moment_as_json, run_as_json
+from novikoff.learn.history import READOUT_WORDS
 from novikoff.web import Guard, problem
 
 if TYPE_CHECKING:
@@ -43,9 +44,7 @@ def make_app() -> "Starlette":
     return Starlette(routes=routes, middleware=[Middleware(Guard, who="the lab")], exception_handlers=handlers)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What is asked, and what is answered
-# ---------------------------------------------------------------------------------------------------------------------
+# -- what is asked, and what is answered ------------------------------------------------------------------------------
 
 
 def _run(document: Any) -> Any:
@@ -82,7 +81,8 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {
 def _scenes(request: "Request") -> "Response":
     from starlette.responses import JSONResponse
 
-    return JSONResponse({"scenes": scenes_as_json(), "limits": {"points": MOST_POINTS, "steps": MOST_STEPS}})
+    limits = {"points": MOST_POINTS, "steps": MOST_STEPS}
+    return JSONResponse({"scenes": scenes_as_json(), "limits": limits, "readouts": READOUT_WORDS})
 
 
 def _answering(answer: Callable[[Any], Any]) -> Any:
@@ -112,9 +112,7 @@ async def _document(request: "Request") -> Any:
         raise HTTPException(400, f"the request cannot be read: {error}") from None
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Errors
-# ---------------------------------------------------------------------------------------------------------------------
+# -- errors -----------------------------------------------------------------------------------------------------------
 
 
 def _problem(status: int, message: str, field: str | None = None) -> "Response":
@@ -141,9 +139,7 @@ def _too_much(request: "Request", error: Any) -> "Response":
     return _problem(422, f"this is more than the lab can work with ({type(error).__name__}); use smaller numbers")
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Serving
-# ---------------------------------------------------------------------------------------------------------------------
+# -- serving ----------------------------------------------------------------------------------------------------------
 
 
 def check_installed() -> None:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.lab.state import Floats, View
+from novikoff.show.polygons import Point, clipped, edge_on
 
-Point = tuple[float, float]
 Signs = NDArray[np.bool_]
 
 # Nodes of the grid across the width and the height of a view, and bisections of an edge that the curve crosses.
@@ -46,7 +46,7 @@ def plane_shape(weights: Sequence[float], view: View) -> Shape:
     c = lift[0] if lift else 0.0
     if c == 0.0:
         inside = clipped(view.corners, a, b, bias)
-        edge = [] if a == b == 0.0 else _edge_on(inside, a, b, bias, view)
+        edge = [] if a == b == 0.0 else edge_on(inside, a, b, bias, view.half + abs(view.x) + abs(view.y))
         return Shape([edge] if edge else [], [inside] if inside else [])
     center = (-a / (2 * c), -b / (2 * c))
     square = center[0] ** 2 + center[1] ** 2 - bias / c
@@ -74,24 +74,6 @@ def _large_circle(center: Point, radius: float, outside_is_positive: bool, view:
     return Shape([arc], [[*arc, *reversed(beyond)]])
 
 
-def clipped(polygon: Iterable[Point], a: float, b: float, c: float) -> list[Point]:
-    """The part of a convex polygon where a x + b y + c >= 0 (Sutherland & Hodgman 1974).
-
-    >>> clipped([(0, 0), (2, 0), (2, 2), (0, 2)], -1, 0, 1)
-    [(0, 0), (1.0, 0.0), (1.0, 2.0), (0, 2)]
-    """
-    corners = list(polygon)
-    kept: list[Point] = []
-    for (x0, y0), (x1, y1) in zip(corners, [*corners[1:], *corners[:1]], strict=True):
-        before, after = a * x0 + b * y0 + c, a * x1 + b * y1 + c
-        if before >= 0:
-            kept.append((x0, y0))
-        if (before >= 0) != (after >= 0):
-            t = before / (before - after)
-            kept.append((x0 + t * (x1 - x0), y0 + t * (y1 - y0)))
-    return kept
-
-
 def area(polygon: Sequence[Point]) -> float:
     """The area of a polygon whose corners go counter-clockwise; what rounding leaves of an empty one counts as 0.
 
@@ -103,13 +85,6 @@ def area(polygon: Sequence[Point]) -> float:
     twice = sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in zip(polygon, [*polygon[1:], polygon[0]], strict=True))
     size = max(max(abs(x), abs(y)) for x, y in polygon)
     return twice / 2 if twice > 1e-12 * size * size else 0.0
-
-
-def _edge_on(polygon: list[Point], a: float, b: float, c: float, view: View) -> list[Point]:
-    """The two corners of a clipped polygon that lie on the line, if it has such an edge."""
-    near = 1e-9 * math.hypot(a, b) * (view.half + abs(view.x) + abs(view.y))
-    on = [(x, y) for x, y in polygon if abs(a * x + b * y + c) <= near]
-    return sorted(on)[:: max(1, len(on) - 1)] if len(on) >= 2 else []
 
 
 def hull(points: Iterable[Point]) -> list[Point]:
@@ -125,7 +100,7 @@ def hull(points: Iterable[Point]) -> list[Point]:
     def half(along: Sequence[Point]) -> list[Point]:
         chain: list[Point] = []
         for point in along:
-            while len(chain) >= 2 and _turn(chain[-2], chain[-1], point) <= 0:
+            while len(chain) >= 2 and _orientation(chain[-2], chain[-1], point) <= 0:
                 chain.pop()
             chain.append(point)
         return chain[:-1]
@@ -133,13 +108,11 @@ def hull(points: Iterable[Point]) -> list[Point]:
     return half(ordered) + half(ordered[::-1])
 
 
-def _turn(a: Point, b: Point, c: Point) -> float:
+def _orientation(a: Point, b: Point, c: Point) -> float:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Anything else, on a grid
-# ---------------------------------------------------------------------------------------------------------------------
+# -- anything else, on a grid -----------------------------------------------------------------------------------------
 
 
 def grid_shape(is_positive: Callable[[Floats], Signs], view: View) -> Shape:

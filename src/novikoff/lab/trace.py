@@ -1,14 +1,13 @@
 """The run as data: everything that the page shows of all steps at once, and of one moment."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from novikoff.engine.rounding import at_most
-from novikoff.lab.evidence import balls_as_json, certificate_of, evidence_as_json, has_margin, unit_coefficients
-from novikoff.lab.shapes import Shape, area, clipped, grid_shape, plane_shape
+from novikoff.lab.evidence import balls_as_json, certificate_of, evidence_as_json, has_margin
+from novikoff.lab.shapes import Shape, area, grid_shape, plane_shape
 from novikoff.lab.state import State, StateError, View
 from novikoff.lab.walk import (
     Walk,
@@ -24,7 +23,9 @@ from novikoff.learn.history import Readout
 from novikoff.learn.linear.memory import Memory, read_out
 from novikoff.learn.linear.space import predicted
 from novikoff.prove.run.follow import follow_proof
-from novikoff.prove.separable.margin import Separator, radius
+from novikoff.prove.run.steps import Steps
+from novikoff.prove.separable.margin import Separator
+from novikoff.show.polygons import clipped
 
 # The walk of the weights is fitted into a box with this ratio of width to height; the page shows more around it.
 WEIGHTS_ASPECT = 2.2
@@ -47,7 +48,7 @@ def run_as_json(state: State) -> dict[str, Any]:
         },
         "examples": _folded(state),
         "stopped": None if walk.stopped is None else walk.stopped.name,
-        "epochs": len(walk.visits) // n,
+        "ending": None if walk.stopped is None else walk.stopped.after(len(walk.visits) // n),
         "weights": _weights(state, walk),
         "proof": proof_as_json(state, walk),
         "certificate": evidence_as_json(state),
@@ -68,55 +69,33 @@ def _folded(state: State) -> list[list[float]]:
 
 
 def proof_as_json(state: State, walk: Walk) -> dict[str, Any]:
-    """k gamma <= <w, u> <= ||w|| <= sqrt(k) R, and the cosine above sqrt(k) gamma/R; without a separator only ||w||."""
+    """The three proofs: k gamma <= <w, u> <= ||w|| <= sqrt(k) R, the cosine above sqrt(k) gamma/R, and alpha_k below
+    R^4/gamma^2 - k R^2; without a separator only ||w||."""
     if not state.points:
         return {"length": [0.0], "length_ceiling": [0.0], "margin_at_most": [None]}
-    certificate = certificate_of(state)
+    certificate, steps = certificate_of(state), steps_of(state, walk)
     if certificate is None or not has_margin(certificate):
-        return _lengths(state, walk)
-    left = {"left": [(certificate.mistake_bound or 0) - k for k in range(len(walk.mistake_rows) + 1)]}
-    if state.is_kernel:
-        return {**_lengths(state, walk), **_progress_in_feature_space(state, walk), **left}
-    separator = certificate.separator
-    assert isinstance(separator, Separator)
-    followed = follow_proof(state.rows, state.labels, walk.mistake_rows, separator, fit_intercept=state.fit_intercept)
-    names = ("progress", "progress_floor", "cosine", "cosine_floor", "length", "length_ceiling")
-    numbers = {name: getattr(followed, name).tolist() for name in names}
-    return {**numbers, "margin_at_most": _margins_ruled_out(numbers["length"]), **left}
+        ceiling = np.sqrt(np.arange(len(steps.lengths))) * steps.radius
+        numbers = {"length": steps.lengths.tolist(), "length_ceiling": ceiling.tolist()}
+        return {**numbers, "margin_at_most": _margins_ruled_out(numbers["length"])}
+    followed = follow_proof(steps, certificate.coefficients if state.is_kernel else certificate.separator)
+    names = ("progress", "cosine", "length", "distance")
+    bounds = ("progress_floor", "cosine_floor", "length_ceiling", "distance_ceiling")
+    numbers = {name: getattr(followed, name).tolist() for name in (*names, *bounds)}
+    left = [(certificate.mistake_bound or 0) - k for k in range(len(steps.order) + 1)]
+    return {**numbers, "margin_at_most": _margins_ruled_out(numbers["length"]), "left": left}
 
 
-def _lengths(state: State, walk: Walk) -> dict[str, Any]:
-    """||w_k|| and its ceiling, which need no separator."""
-    k = np.arange(len(walk.mistake_rows) + 1.0)
+def steps_of(state: State, walk: Walk) -> Steps:
+    """What the mistakes added, in the plane or in the space of a kernel."""
     if state.is_kernel:
-        gram, coefficients = gram_of(state), coefficients_along(state, walk)
-        squares = np.einsum("ki,ij,kj->k", coefficients, gram, coefficients, optimize=True)
-        length, R = np.sqrt(np.maximum(squares, 0.0)), math.sqrt(gram.diagonal().max())
-    else:
-        length = np.linalg.norm(weights_along(state, walk), axis=1)
-        R = radius(state.rows, state.fit_intercept)
-    lengths = {"length": length.tolist(), "length_ceiling": (np.sqrt(k) * R).tolist()}
-    return {**lengths, "margin_at_most": _margins_ruled_out(lengths["length"])}
+        return Steps.of_kernel(gram_of(state), state.labels, walk.mistake_rows)
+    return Steps.of_rows(state.rows, state.labels, walk.mistake_rows, fit_intercept=state.fit_intercept)
 
 
 def _margins_ruled_out(lengths: list[float]) -> list[str | None]:
     """After k mistakes no separator has a margin above ||w||/k."""
     return [at_most(length / k, 4) if k else None for k, length in enumerate(lengths)]
-
-
-def _progress_in_feature_space(state: State, walk: Walk) -> dict[str, Any]:
-    certificate = certificate_of(state)
-    assert certificate is not None
-    gram, coefficients = gram_of(state), coefficients_along(state, walk)
-    progress = coefficients @ (gram @ unit_coefficients(state, certificate))
-    length = np.sqrt(np.einsum("ki,ij,kj->k", coefficients, gram, coefficients, optimize=True))
-    k, gamma = np.arange(len(progress) + 0.0), certificate.margin.lower
-    return {
-        "progress": progress.tolist(),
-        "progress_floor": (k * gamma).tolist(),
-        "cosine": np.divide(progress, length, out=np.zeros_like(progress), where=length > 0).tolist(),
-        "cosine_floor": (np.sqrt(k) * gamma / certificate.radius).tolist(),
-    }
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -18,19 +18,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+# What is called with the history between epochs, and may return the reason to stop.
+Watcher = Callable[[Any], Stopped | None]
+
+
 @dataclass(frozen=True)
 class Limits:
     """When to stop, if no epoch is free of mistakes before.
 
     `max_epochs` (None: no limit), `min_margin`: as soon as the mistakes prove that no separator has that margin,
-    `time_limit` in seconds, and `watch`, which is called with the history between epochs and may return the reason to
-    stop. It may also raise KeyboardInterrupt, as a Ctrl-C would.
+    `time_limit` in seconds, and `watch`, which may also raise KeyboardInterrupt, as a Ctrl-C would. `progress` is
+    called with the history now and then, also in the middle of an epoch.
     """
 
     max_epochs: int | None = 10
     min_margin: float | None = None
     time_limit: float | None = None
-    watch: "Callable[[Any], Stopped | None] | None" = None
+    watch: Watcher | None = None
+    progress: Callable[[Any], None] | None = None
 
     def __post_init__(self) -> None:
         check_choices(max_epochs=self.max_epochs, min_margin=self.min_margin, time_limit=self.time_limit)
@@ -63,6 +68,16 @@ class Interrupt:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@contextlib.contextmanager
+def put_off_interrupt() -> Iterator[None]:
+    """Hear Ctrl-C at the end: the examples of one call are learned whole, or not at all."""
+    interrupt = Interrupt()
+    with interrupt.noted():
+        yield
+    if interrupt.asked:
+        raise KeyboardInterrupt
+
+
 @dataclass(frozen=True)
 class Watch:
     """What can end a run in the middle of an epoch, once the clock is running."""
@@ -70,13 +85,17 @@ class Watch:
     min_margin: float | None = None
     deadline: float = math.inf
     interrupt: Interrupt = field(default_factory=Interrupt)
+    progress: Callable[[Any], None] | None = None
 
     @classmethod
     def over(cls, limits: Limits) -> "Watch":
         limit = limits.time_limit
-        return cls(limits.min_margin, math.inf if limit is None else time.monotonic() + limit)
+        deadline = math.inf if limit is None else time.monotonic() + limit
+        return cls(limits.min_margin, deadline, progress=limits.progress)
 
     def reason_to_stop(self, history: History) -> Stopped | None:
+        if self.progress is not None:
+            self.progress(history)
         if self.min_margin is not None and history.margin_at_most < self.min_margin:
             return Stopped.MARGIN_RULED_OUT
         return self.cut_short()

@@ -12,13 +12,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from novikoff.engine.rounding import UNIT_ROUNDOFF, at_most, root_up, up
+from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
+from novikoff.engine.words import counted, listed, no_margin_above, radius_in_words
 
 Readout = Literal["last", "average", "vote"]
 Tie = Literal["mistake", "predict"]
 
 READOUTS: tuple[Readout, ...] = ("last", "average", "vote")
 TIES: tuple[Tie, ...] = ("mistake", "predict")
+
+READOUT_WORDS: dict[str, str] = {
+    "last": "the last weights",
+    "average": "the averaged weights",
+    "vote": "the vote of all weights",
+}
+NO_WEIGHTS = "a vote has no weights of its own"
 
 
 class Stopped(enum.Enum):
@@ -30,6 +38,10 @@ class Stopped(enum.Enum):
     TIME_LIMIT = "the time was used up"
     INTERRUPTED = "it was interrupted"
     HELD_OUT = "the held-out part got no better"
+
+    def after(self, epochs: int) -> str:
+        """When and why, in words."""
+        return f"after {counted(epochs, 'epoch')} because {self.value}"
 
 
 @dataclass(frozen=True)
@@ -65,33 +77,58 @@ class Run:
     def __str__(self) -> str:
         return "\n".join(filter(None, [self._what_happened(), self._what_it_proves(), self._what_it_gets_wrong()]))
 
-    def _what_happened(self) -> str:
+    @property
+    def made(self) -> str:
+        """The mistakes, in words."""
         made = f"{counted(self.mistakes, 'mistake')} on {counted(self.examples, 'example')}"
-        if self.stopped is None:
-            return f"Made {made} so far, and goes on learning."
-        per_epoch = ", ".join(f"{made:,}" for made in self.mistakes_per_epoch[:12])
-        more = ", ..." if self.epochs > 12 else ""
+        if not self.mistakes_per_epoch:
+            return made
+        return f"{made}; by epoch: {listed(self.mistakes_per_epoch, 14)}"
+
+    @property
+    def ending(self) -> str:
+        """When and why it stopped, in words."""
+        return "it goes on learning" if self.stopped is None else self.stopped.after(self.epochs)
+
+    @property
+    def wrong(self) -> str | None:
+        """The errors of the read-out on what was learned from, in words; None before a `fit`."""
+        if self.errors is None:
+            return None
         return (
-            f"Stopped after {counted(self.epochs, 'epoch')} because {self.stopped.value}.\n"
-            f"Made {made}; by epoch: {per_epoch}{more}."
+            f"{READOUT_WORDS[self.readout]}: {counted(self.errors, 'error')} on {counted(self.n_rows or 0, self.unit)}"
         )
+
+    @property
+    def unit(self) -> str:
+        """What an example of the training data is called."""
+        return "training row"
+
+    @property
+    def ruled_out(self) -> str | None:
+        """Which margins the mistakes rule out, in words; None before the first."""
+        return None if math.isinf(self.margin_at_most) else no_margin_above(self.margin_at_most)
+
+    @property
+    def made_rule_out(self) -> str | None:
+        """The same after the number of mistakes that do so."""
+        return None if self.ruled_out is None else f"{counted(self.mistakes, 'mistake')} made; {self.ruled_out}"
+
+    def _what_happened(self) -> str:
+        if self.stopped is None:
+            return f"Made {self.made} so far, and goes on learning."
+        return f"Stopped {self.ending}.\nMade {self.made}."
 
     def _what_it_proves(self) -> str:
         if math.isinf(self.radius):
             return "The kernel is not positive definite, so there is no length R and no margin to speak of."
-        if math.isinf(self.margin_at_most):
-            return f"The longest example has length R <= {at_most(self.radius)}."
-        return (
-            f"The longest example has length R <= {at_most(self.radius)}, the sum of the mistakes has length "
-            f"{self.weights_length:.6g},\nso no separator has a margin above {at_most(self.margin_at_most)}."
-        )
+        longest = f"The longest example has length {radius_in_words(self.radius)}"
+        if self.ruled_out is None:
+            return f"{longest}."
+        return f"{longest}, the sum of the mistakes has length {self.weights_length:.6g},\nso {self.ruled_out}."
 
     def _what_it_gets_wrong(self) -> str:
-        if self.errors is None:
-            return ""
-        names = {"last": "last weights", "average": "averaged weights", "vote": "vote of all weights"}
-        rows = counted(self.n_rows or 0, "training row")
-        return f"The {names[self.readout]}: {counted(self.errors, 'error')} on {rows}."
+        return "" if self.wrong is None else f"{self.wrong[0].upper()}{self.wrong[1:]}."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -173,25 +210,15 @@ class History:
 
 def why_not_converged(run: Run, readout: str, min_margin: float | None) -> str:
     """What to tell who asked for convergence, by the last weights or a margin, and did not get it; else nothing."""
-    margin = at_most(run.margin_at_most)
     if run.stopped is Stopped.MARGIN_RULED_OUT:
         return (
-            f"no separator has the margin min_margin={min_margin}: after {counted(run.mistakes, 'mistake')} the proof "
-            f'leaves none above {margin}. Ask for less, or settle for readout="average", which needs no separator'
+            f"no separator has the margin min_margin={min_margin}: after {counted(run.mistakes, 'mistake')} "
+            f'{run.ruled_out}. Ask for less, or settle for readout="average", which needs no separator'
         )
     if run.stopped is Stopped.MAX_EPOCHS and (readout == "last" or min_margin is not None):
         return (
             f"the last of {counted(run.epochs, 'epoch')} still made {counted(run.mistakes_per_epoch[-1], 'mistake')}; "
-            f"the data have no margin above {margin}, or none at all. Raise max_epochs (None: no limit), or use "
+            f"{run.ruled_out}, and perhaps there is none. Raise max_epochs (None: no limit), or use "
             'readout="average", which needs no separator'
         )
     return ""
-
-
-def counted(number: int, noun: str) -> str:
-    """How many of what: the noun gets its s unless there is one.
-
-    >>> counted(1, "epoch"), counted(2000, "mistake")
-    ('1 epoch', '2,000 mistakes')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

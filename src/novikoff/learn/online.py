@@ -11,6 +11,7 @@ and mistakes are judged as served.
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from math import fsum, hypot
 from operator import itemgetter, mul
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from novikoff.data.missing import is_missing
 from novikoff.engine.rounding import UNIT_ROUNDOFF, up
 from novikoff.features.names import Intercept, as_numbers
+from novikoff.learn.epochs import put_off_interrupt
 from novikoff.learn.history import History, Readout, Run, Tie
 
 if TYPE_CHECKING:
@@ -27,6 +29,28 @@ if TYPE_CHECKING:
 
 # What ends a quick loop: an unknown name or label, a string, a label that cannot be hashed, an x that is no mapping.
 NOT_QUICK = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
+
+
+@dataclass(frozen=True, eq=False)
+class OnlineState:
+    """All that an `OnlinePerceptron` has learned; `labels` are in order of appearance.
+
+    There is one vector of weights for two labels (or fewer, so far), one a label for more, and as many of drift: the
+    sum of the weights after each example is examples x weights - drift. `longest` is without the constant, and beyond
+    `doubt` no order of its sum can change the sign of a score. `waited` is the sum of the delays of mistakes that were
+    judged as served.
+    """
+
+    labels: tuple[Hashable, ...]
+    weights: tuple[dict[Any, float], ...]
+    drift: tuple[dict[Any, float], ...]
+    examples: int
+    mistakes: int
+    longest: float
+    doubt: float
+    classes_are_fixed: bool
+    has_one_width: bool
+    waited: int = 0
 
 
 class Served(NamedTuple):
@@ -161,10 +185,20 @@ class OnlinePerceptron(History):
             return True
         return self._learn_slowly(x, y)
 
+    def rival_one(self, x: Mapping[Any, Any], y: Hashable) -> Any:
+        """The class that an example of label `y` is mistaken for, if it is: the best other one for the last weights.
+
+        Asked before `learn_one`, which adds the example to the weights of `y` and subtracts it from those of this.
+        """
+        example = as_numbers(x)
+        scores = [_dot(weights, example) for weights in self._weights]
+        both = dict(zip(self._classes, scores if len(self._classes) > 2 else [-scores[0], scores[0]], strict=False))
+        return max((label for label in both if label != y), key=both.__getitem__, default=None)
+
     def learn_many(self, examples: Iterable[Mapping[Any, Any]], labels: Iterable[Hashable]) -> int:
         """Learn examples in the order given, exactly as `learn_one` would, and return the number of mistakes.
 
-        All are looked at first: if anything is wrong with one of them, none is learned.
+        All are looked at first: if anything is wrong with one of them, none is learned. Ctrl-C is heard at the end.
         """
         seen, truths = list(examples), list(labels)
         if len(seen) != len(truths):
@@ -175,7 +209,8 @@ class OnlinePerceptron(History):
                 self._check_label(y)
             except (TypeError, ValueError) as error:
                 raise type(error)(f"example {row}: {error} (none of the examples was learned)") from None
-        return sum(map(self.learn_one, seen, truths))
+        with put_off_interrupt():
+            return sum(map(self.learn_one, seen, truths))
 
     def serve_one(self, x: Mapping[Any, Any]) -> Served:
         """What the last weights say of an example, for `learn_served` when its label comes; `classes` must be known."""
@@ -270,6 +305,37 @@ class OnlinePerceptron(History):
     def intercept(self, label: Hashable = None) -> float:
         """The weight of the constant 1 for a label, as the read-out has it."""
         return self._read_out(label)[Intercept]
+
+    def to_state(self) -> OnlineState:
+        """All that was learned; the weights are not copied."""
+        return OnlineState(
+            labels=tuple(self._places),
+            weights=tuple(self._weights),
+            drift=tuple(self._drift),
+            examples=self.examples,
+            mistakes=self.mistakes,
+            longest=self._longest,
+            doubt=self._doubt,
+            classes_are_fixed=self.classes_are_fixed,
+            has_one_width=self._width > 0,
+            waited=self.waited,
+        )
+
+    @classmethod
+    def from_state(cls, state: OnlineState, **parameters: Any) -> "OnlinePerceptron":
+        """The learner that goes on from here, bit by bit as the one whose state it was."""
+        model = cls(**parameters)
+        if state.labels:
+            model._make_room(list(state.labels))
+        model._weights[:], model._drift[:] = state.weights, state.drift
+        model.examples, model.mistakes, model.waited = state.examples, state.mistakes, state.waited
+        model._longest, model._doubt = state.longest, state.doubt
+        model.classes_are_fixed = state.classes_are_fixed
+        if state.has_one_width:  # no order of a row changes a sign
+            names = [name for name in state.weights[0] if name is not Intercept]
+            model._width, model._columns = len(names), itemgetter(*names)
+            model._row = model._columns(model._weights[0])
+        return model
 
     def to_river(self) -> "RiverPerceptron":
         """A classifier for River's pipelines and evaluations, with the same parameters, that goes on from here.

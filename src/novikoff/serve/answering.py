@@ -68,13 +68,13 @@ def record(state: State, waiting: int, margin: float | None) -> messages.Record:
         radius=run.radius,
         weights_length=run.weights_length,
         margin_at_most=None if math.isinf(run.margin_at_most) else run.margin_at_most,
-        delay=messages.Delay(counts.delays.mean, counts.delays.longest),
+        delay=messages.Delay(float(mean_delay(state.line)), counts.longest_wait),
         bound=None if margin is None else bound(state.line, margin),
         curve=messages.Curve(curve.stride, curve.mistakes),
         drift=messages.DriftReport(WINDOW, drift.examples, drift.mistakes, drift.expected, drift.alarms),
         challengers=[
             messages.Comparison(
-                *(name, rival.line.settings, rival.since, rival.examples, rival.wrong, rival.model_wrong),
+                *(name, rival.line.settings, rival.line.number, rival.examples, rival.wrong, rival.model_wrong),
                 mistakes=rival.line.learner.mistakes,
             )
             for name, rival in state.challengers.items()
@@ -82,13 +82,18 @@ def record(state: State, waiting: int, margin: float | None) -> messages.Record:
     )
 
 
+def mean_delay(line: Line) -> Fraction:
+    """tau: how many mistakes were learned between serving and learning, in the mean over all mistakes."""
+    learner, judge = line.learner, line.settings.judge
+    waited = learner.waited if judge == "served" else line.counts.waited
+    return Fraction(waited, learner.mistakes) if learner.mistakes else Fraction(0)
+
+
 def bound(line: Line, margin: float) -> messages.Bound:
     """How many mistakes there can be if some weights separate the stream with this margin, for both judges."""
-    learner, delays = line.learner, line.counts.delays
-    n_classes = max(len(learner.classes), 2)
-    delay = Fraction(delays.waited, delays.mistakes) if delays.mistakes else Fraction(0)
-    on_arrival = mistake_bound(learner.radius, margin, n_classes=n_classes)
-    as_served = mistake_bound(learner.radius, margin, n_classes=n_classes, delay=delay)
+    learner, n_classes = line.learner, max(len(line.learner.classes), 2)
+    exact = [mistake_bound(learner.radius, margin, n_classes=n_classes, delay=delay) for delay in (0, mean_delay(line))]
+    on_arrival, as_served = (most if most < 2**63 else None for most in exact)
     holds = as_served if line.settings.judge == "served" else on_arrival
     return messages.Bound(margin, on_arrival, as_served, holds, margin > learner.margin_at_most)
 

@@ -27,7 +27,7 @@ class Query(NamedTuple):
 
 
 class Route(NamedTuple):
-    """A method and a path, who answers, and what comes and goes. {…} in a path stands for one name."""
+    """A method and a path, who answers, and what comes and goes. {name} in a path stands for one name."""
 
     method: str
     path: str

@@ -67,6 +67,8 @@ class App:
             reply = refusal(error)
         except GoneError:
             return
+        except asyncio.CancelledError:  # it was still arriving when the service had to end
+            reply = refusal(RefusedError(503, "the service is about to end", retry_after=5))
         except Exception:
             traceback.print_exc(file=sys.stderr)
             reply = Reply(problem("something went wrong in the service; its log says what"), 500)

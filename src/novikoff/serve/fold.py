@@ -22,29 +22,16 @@ from novikoff.serve.tally import Curve, Drift
 _PAIR = attrgetter("x", "y")
 
 
-class Delays(msgspec.Struct):
-    """How late labels came, in mistakes that were learned meanwhile: over the mistakes, of which the theorem speaks."""
-
-    mistakes: int = 0
-    waited: int = 0
-    longest: int = 0
-
-    @property
-    def mean(self) -> float:
-        return self.waited / self.mistakes if self.mistakes else 0.0
-
-    def add(self, waited: int) -> None:
-        self.mistakes += 1
-        self.waited += waited
-        self.longest = max(self.longest, waited)
-
-
 class Counts(msgspec.Struct):
-    """What is counted besides what the learner itself counts: labels revealed, wrong answers among them, delays."""
+    """What is counted besides what the learner itself counts: labels revealed, and wrong answers among them.
+
+    A mistake waits for its label while others are learned; `waited` is the sum of how many those were.
+    """
 
     revealed: int = 0
     wrong: int = 0
-    delays: Delays = msgspec.field(default_factory=Delays)
+    waited: int = 0
+    longest_wait: int = 0
     curve: Curve = msgspec.field(default_factory=Curve)
     drift: Drift = msgspec.field(default_factory=Drift)
 
@@ -61,7 +48,7 @@ class Mistake(NamedTuple):
 
 
 class Line:
-    """A learner on its way through the stream. `number` is its own among the lines of a model."""
+    """A learner on its way through the stream. `number` is the event with which it came; that of the first is 0."""
 
     def __init__(
         self, number: int, settings: Settings, learner: OnlinePerceptron, counts: Counts | None = None
@@ -100,7 +87,9 @@ class Line:
             flag = learner.learn_one(said.x, y)
         if flag:
             self.mistakes.append(Mistake(seq, before, self._rival(y)))
-            self.counts.delays.add(made - said.mistakes if here else 0)
+            waited = made - said.mistakes if here else 0
+            self.counts.waited += waited
+            self.counts.longest_wait = max(self.counts.longest_wait, waited)
         self._count(seq, [flag])
         return flag
 
@@ -117,16 +106,16 @@ class Line:
 class Rival:
     """A challenger, and how it and the model did on the examples since it came: each predicts before it learns."""
 
-    def __init__(self, line: Line, since: int, wrong: int = 0, model_wrong: int = 0, examples: int = 0) -> None:
-        self.line, self.since = line, since
+    def __init__(self, line: Line, wrong: int = 0, model_wrong: int = 0, examples: int = 0) -> None:
+        self.line = line
         self.wrong, self.model_wrong, self.examples = wrong, model_wrong, examples
 
 
 class State:
     """A model after the event `seq`."""
 
-    def __init__(self, seq: int, line: Line, challengers: dict[str, Rival], path: Path, lines: int) -> None:
-        self.seq, self.line, self.challengers, self.path, self.lines = seq, line, challengers, path, lines
+    def __init__(self, seq: int, line: Line, challengers: dict[str, Rival], path: Path) -> None:
+        self.seq, self.line, self.challengers, self.path = seq, line, challengers, path
 
     @property
     def learner(self) -> OnlinePerceptron:
@@ -139,7 +128,7 @@ class State:
 def start(row: Row) -> State:
     """The model of the first event of a log."""
     (settings,) = events.decode("create", row.body)
-    return State(0, new_line(0, settings), {}, Path(), 1)
+    return State(0, new_line(0, settings), {}, Path())
 
 
 def new_line(number: int, settings: Settings) -> Line:
@@ -205,8 +194,7 @@ def _compare(state: State, x: Mapping[str, Any], y: Label) -> None:
 
 def _challenge(state: State, seq: int, content: list[events.Challenge]) -> list[bool]:
     (challenge,) = content
-    state.challengers[challenge.name] = Rival(new_line(state.lines, challenge.settings), seq)
-    state.lines += 1
+    state.challengers[challenge.name] = Rival(new_line(seq, challenge.settings))
     return []
 
 

@@ -11,12 +11,18 @@ import msgspec
 from novikoff.serve.jobs import Token
 from novikoff.serve.refused import RefusedError
 from novikoff.serve.service import Service
-from novikoff.web import RAW_HEADERS, problem
+from novikoff.web import HEADERS, problem
 
 MOST_BYTES = 8 << 20
 MOST_LINES = 10_000
 SECONDS_TO_SEND = 30.0
 LONGEST_KEY = 200
+
+# Of the headers that keep a page to itself, those that matter where there is none.
+OWN_HEADERS = [
+    (name.lower().encode(), HEADERS[name].encode())
+    for name in ("X-Content-Type-Options", "Cache-Control", "Cross-Origin-Resource-Policy")
+]
 
 JSON, NDJSON = b"application/json", b"application/x-ndjson"
 
@@ -160,7 +166,7 @@ async def send_reply(send: Any, reply: Reply) -> None:
         (b"content-type", reply.kind),
         (b"content-length", str(len(reply.body)).encode()),
         *reply.headers,
-        *RAW_HEADERS,
+        *OWN_HEADERS,
     ]
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": reply.body})

@@ -34,9 +34,10 @@ class Token(NamedTuple):
 
 
 class Job:
-    """Something to write. `size` is how much of the queue it takes; `alone`, that what came before is to be applied."""
+    """Something to write: so many events, so many bytes. `alone` says that what came before is to be applied first."""
 
     size = 1
+    weight = 0
     alone = False
     refused: RefusedError | None = None
 
@@ -101,7 +102,7 @@ class Append(Job):
     ) -> None:
         super().__init__(model, token)
         self.kind, self.content, self.body, self.answer, self.check = kind, content, body, answer, check
-        self.size = len(content)
+        self.size, self.weight = len(content), len(body)
         self.alone = kind not in ("learn", "reveal")
 
     def write(self, store: Store, now: float) -> None:
@@ -172,6 +173,7 @@ class Remember(Job):
         super().__init__(model, token)
         self.predictions = [(prediction.id, events.ENCODER.encode(prediction)) for prediction in predictions]
         self.answer, self.size = answer, len(predictions)
+        self.weight = sum(len(body) for _, body in self.predictions)
 
     def write(self, store: Store, now: float) -> None:
         store.remember(self.model.number, self.predictions, now + self.model.state.line.settings.remember_for)
@@ -237,8 +239,8 @@ class TakeSnapshot(Job):
         asked = self.asked or any(old.asked for old in known if old.seq == self.snapshot.seq)
         store.add_snapshot(number, self.snapshot._replace(asked=asked), self.content)
         found = [snapshot for snapshot in store.snapshots(number) if self.model.state.path.has(snapshot.seq)]
-        for old in found[NEWEST:]:
-            if not old.asked:
+        for old in store.snapshots(number):
+            if not old.asked and old not in found[:NEWEST]:
                 store.delete_snapshot(number, old.seq)
         if self.keep_log is not None and len(found) >= NEWEST:
             self._trim(store, found[NEWEST - 1], now - self.keep_log)

@@ -59,7 +59,7 @@ class Taken(msgspec.Struct):
 
 
 class Kept(msgspec.Struct):
-    """The snapshots, the newest first, and the first event of the log that is still there."""
+    """The snapshots, the newest first."""
 
     snapshots: list[Taken]
 
@@ -93,13 +93,13 @@ class Bound(msgspec.Struct):
 
     `on_arrival` holds if mistakes are judged on arrival, (R/gamma)^2; `as_served` if they are judged as served,
     (1 + 2 tau) (R/gamma)^2. `holds_for_this_model` is the one of its judge. With more than two classes both are twice
-    as large. `ruled_out`: no weights have such a margin, since the record itself shows a smaller one.
+    as large. Null is more than 2^63. `ruled_out`: no weights have such a margin, since the record shows a smaller one.
     """
 
     margin: float
-    on_arrival: int
-    as_served: int
-    holds_for_this_model: int
+    on_arrival: int | None
+    as_served: int | None
+    holds_for_this_model: int | None
     ruled_out: bool
 
 

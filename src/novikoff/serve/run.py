@@ -1,7 +1,6 @@
 """A service that listens: which store, which address, who may call."""
 
 import importlib.util
-import ipaddress
 import re
 import signal
 import socket
@@ -11,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from novikoff.serve.store import Store
 
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SECONDS_FOR_HEADERS = 30.0
-SECONDS_TO_END = 20
+SECONDS_TO_END = 10
 
 
 def check_installed() -> None:
@@ -71,15 +71,8 @@ def read_token(path: str) -> str:
 
 def check_address(host: str, token: str | None) -> None:
     """Refuse to listen beyond this machine without a token."""
-    if token is None and not (host == "localhost" or _is_loopback(host)):
+    if token is None and host not in LOOPBACK:
         raise ValueError(f"--host {host} can be reached from elsewhere; give a --token-file, or listen on 127.0.0.1")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def serve(listener: socket.socket, app: Any) -> None:
@@ -117,6 +110,10 @@ def _protocol() -> Any:
 
     class Impatient(HttpToolsProtocol):
         late: Any = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self.late = self.loop.call_later(SECONDS_FOR_HEADERS, transport.close)
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)

@@ -9,14 +9,15 @@ import contextlib
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import hypot
 from typing import Any
 
 import msgspec
 
-from novikoff.features.names import as_numbers
+from novikoff.features.names import LONGEST, as_numbers
 from novikoff.serve import answering, events, fold, jobs, messages
 from novikoff.serve.clock import Clock
 from novikoff.serve.events import Example, Row, Settings
@@ -198,10 +199,7 @@ class Service:
         """The answers, one a line; what is to be remembered is on the disk by then."""
         state, answers, kept = model.state, [], []
         for line, each in enumerate(asked, start=1):
-            try:
-                x = as_numbers(each.x)
-            except ValueError as error:
-                raise RefusedError(422, str(error), _where(line, len(asked), "x")) from None
+            x = _checked(each.x, _where(line, len(asked), "x"))
             label, scores = answering.predict(state.learner, x)
             name = None
             if each.remember:
@@ -216,23 +214,17 @@ class Service:
     async def learn(self, model: Model, examples: list[Example], body: bytes | None, token: Token | None) -> bytes:
         """Learn examples in the order given; `body` is how they came, one a line."""
         body = events.encode(examples) if body is None else body
-        learner = model.state.learner
-        fixed = learner.classes if learner.classes_are_fixed else None
-        for line, example in enumerate(examples, start=1):
-            try:
-                example.x = as_numbers(example.x)  # type: ignore[assignment]
-            except ValueError as error:
-                raise RefusedError(422, str(error), _where(line, len(examples), "x")) from None
-            if fixed is not None and example.y not in fixed:
-                raise _unknown_label(example.y, model, _where(line, len(examples), "y"))
+        if not _are_plain(examples, model):
+            for line, example in enumerate(examples, start=1):
+                where = _where(line, len(examples), "x")
+                example.x = _checked(example.x, where)  # type: ignore[assignment]
+                _check_label(example.y, model, _where(line, len(examples), "y"))
         return await self._submit(jobs.Append(model, "learn", examples, body, _learned, token))
 
     async def reveal(self, model: Model, labels: list[messages.ToReveal], token: Token | None) -> bytes:
         """Learn examples that were predicted before, now that their labels have come."""
-        learner = model.state.learner
         for line, each in enumerate(labels, start=1):
-            if learner.classes_are_fixed and each.label not in learner.classes:
-                raise _unknown_label(each.label, model, _where(line, len(labels), "label"))
+            _check_label(each.label, model, _where(line, len(labels), "label"))
         pairs = [(each.id, each.label) for each in labels]
         return await self._submit(jobs.Reveal(model, pairs, _learned, token))
 
@@ -356,9 +348,30 @@ def _where(line: int, lines: int, field: str) -> str:
     return field if lines == 1 else f"line {line}: {field}"
 
 
-def _unknown_label(label: Any, model: Model, where: str) -> RefusedError:
-    known = list(model.state.learner.classes)
-    return RefusedError(422, f"label {label!r} is not among the classes of the model, {known!r}", where)
+def _are_plain(examples: list[Example], model: Model) -> bool:
+    """Whether all are numbers within bounds, with labels that are known: the quick way to see that all is well."""
+    learner = model.state.learner
+    try:
+        if max([hypot(*example.x.values()) for example in examples]) > LONGEST:  # type: ignore[arg-type]
+            return False
+    except TypeError:  # a text, which is a one-hot feature
+        return False
+    return not learner.classes_are_fixed or {example.y for example in examples} <= set(learner.classes)
+
+
+def _checked(x: Mapping[str, Any], where: str) -> Mapping[Any, Any]:
+    """The example in numbers."""
+    try:
+        return as_numbers(x)
+    except ValueError as error:
+        raise RefusedError(422, str(error), where) from None
+
+
+def _check_label(label: Any, model: Model, where: str) -> None:
+    learner = model.state.learner
+    if learner.classes_are_fixed and label not in learner.classes:
+        known = list(learner.classes)
+        raise RefusedError(422, f"label {label!r} is not among the classes of the model, {known!r}", where)
 
 
 def _is_challenger(model: Model, name: str) -> Callable[[], None]:

@@ -20,7 +20,6 @@ class SavedLine(msgspec.Struct):
 
 class SavedRival(msgspec.Struct):
     line: SavedLine
-    since: int
     wrong: int
     model_wrong: int
     examples: int
@@ -34,7 +33,6 @@ class Saved(msgspec.Struct):
     challengers: dict[str, SavedRival]
     parts: list[Part]
     promoted: int
-    lines: int
 
 
 class Snapshot(NamedTuple):
@@ -64,11 +62,11 @@ def load(content: bytes, sha256: str, mistakes: int) -> State:
         raise ValueError("its SHA-256 is wrong")
     saved = msgspec.msgpack.decode(content, type=Saved)
     rivals = {
-        name: Rival(_line(rival.line), rival.since, rival.wrong, rival.model_wrong, rival.examples)
+        name: Rival(_line(rival.line), rival.wrong, rival.model_wrong, rival.examples)
         for name, rival in saved.challengers.items()
     }
     path = Path(tuple(saved.parts), saved.promoted)
-    state = State(saved.seq, _line(saved.line), rivals, path, saved.lines)
+    state = State(saved.seq, _line(saved.line), rivals, path)
     if state.learner.mistakes != mistakes:
         raise ValueError(f"it has {state.learner.mistakes} mistakes and should have {mistakes}")
     return state
@@ -76,11 +74,11 @@ def load(content: bytes, sha256: str, mistakes: int) -> State:
 
 def _saved(state: State) -> Saved:
     rivals = {
-        name: SavedRival(_saved_line(rival.line), rival.since, rival.wrong, rival.model_wrong, rival.examples)
+        name: SavedRival(_saved_line(rival.line), rival.wrong, rival.model_wrong, rival.examples)
         for name, rival in state.challengers.items()
     }
     parts, promoted = list(state.path.parts), state.path.promoted
-    return Saved(state.seq, _saved_line(state.line), rivals, parts, promoted, state.lines)
+    return Saved(state.seq, _saved_line(state.line), rivals, parts, promoted)
 
 
 def _saved_line(line: Line) -> SavedLine:

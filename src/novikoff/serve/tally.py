@@ -68,7 +68,6 @@ class Drift(msgspec.Struct):
     before_examples: int = 0
     before_mistakes: int = 0
     looks: int = 0
-    chance: float = 1.0
     total: int = 0
     alarms: list[Alarm] = []
 
@@ -91,9 +90,11 @@ class Drift(msgspec.Struct):
     def _look(self, seq: int) -> None:
         if self.before_examples:
             self.looks += 1
-            self.chance = chance_of_more(self.mistakes, self.examples, self.before_mistakes, self.before_examples)
-            if self.chance < ALARM / (self.looks * (self.looks + 1)):
-                alarm = Alarm(seq, self.examples, self.mistakes, self.expected, self.chance)
+            chance = 1.0
+            if self.mistakes > self.expected:
+                chance = chance_of_more(self.mistakes, self.examples, self.before_mistakes, self.before_examples)
+            if chance < ALARM / (self.looks * (self.looks + 1)):
+                alarm = Alarm(seq, self.examples, self.mistakes, self.expected, chance)
                 self.total += 1
                 self.alarms = [*self.alarms, alarm][-MOST_EVENTS:]
                 self.before_examples = self.before_mistakes = 0

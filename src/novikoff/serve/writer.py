@@ -9,6 +9,7 @@ import asyncio
 import os
 import sys
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,17 +19,20 @@ from novikoff.serve.jobs import Job
 from novikoff.serve.models import Afterthought, Model, Models
 from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.replay import encode_mistakes
-from novikoff.serve.store import Store
+from novikoff.serve.store import Store, StoreError
 
 MOST_EVENTS = 1024
 LINGER = 0.002
 MOST_WAITING = 16_384  # events
+MOST_BYTES = 64 << 20
 TIDY_EVERY = 60.0
 EXIT_CODE = 74  # EX_IOERR
 
 
 def end_process(error: BaseException) -> None:
     """End the process at once, so that nothing is acknowledged that may be lost."""
+    if not isinstance(error, StoreError):
+        traceback.print_exception(error)
     print(f"novikoff: {error}; nothing more can be promised, so the service ends", file=sys.stderr, flush=True)  # noqa: T201
     os._exit(EXIT_CODE)
 
@@ -47,6 +51,7 @@ class Writer:
         self.store, self.models, self.now, self.on_failure = store, models, now, on_failure
         self.most_waiting = most_waiting
         self.waiting = 0  # events
+        self.waiting_bytes = 0
         self.commits = 0
         self.seconds = 0.0
         self._jobs: deque[Job] = deque()
@@ -72,10 +77,12 @@ class Writer:
         """Put a job into the queue; its answer comes after its commit. The service's `own` jobs are never refused."""
         if self._closing and not own:
             raise RefusedError(503, "the service is about to end", retry_after=5)
+        too_many = self.waiting + job.size > self.most_waiting or self.waiting_bytes + job.weight > MOST_BYTES
         # A job that alone is larger than the queue may wait in an empty one.
-        if not own and self.waiting and self.waiting + job.size > self.most_waiting:
+        if self.waiting and too_many and not own:
             raise RefusedError(429, f"{self.waiting:,} events wait to be written; send again later", retry_after=1)
         self.waiting += job.size
+        self.waiting_bytes += job.weight
         self._jobs.append(job)
         self._came.set()
         return job.done
@@ -114,6 +121,7 @@ class Writer:
             jobs.append(self._jobs.popleft())
             events += jobs[-1].size
         self.waiting -= events
+        self.waiting_bytes -= sum(job.weight for job in jobs)
         return jobs
 
     async def _write(self, jobs: list[Job]) -> None:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import at_least
 from novikoff.prove.separable.margin import Separator
+from novikoff.prove.separable.question import Problem
 from novikoff.show.style import (
     INK,
     PAPER,
@@ -107,7 +108,7 @@ class BoundaryDisplay(Display):
             display.ringed = rows_within(certificate.support.rows if certificate.support else (), len(points))
         elif certificate.obstruction is not None:
             display.ringed = rows_within(certificate.obstruction.rows, len(points))
-            display.ringed_as = "rows that no plane separates"
+            display.ringed_as = "rows that cancel"
         return display
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
@@ -123,14 +124,13 @@ class BoundaryDisplay(Display):
         if len(self.ringed):
             ring(ax, self.X[self.ringed], self.ringed_as)
         if len(self.mistaken):
-            self._cross_out(ax)
+            self._mark_mistaken(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self._title())
         ax.set(xlim=(self.across[0], self.across[-1]), ylim=(self.up[0], self.up[-1]))
         if is_equal:
             ax.set_aspect("equal")
         legend_below(ax, 2)
-        self._drawn(ax)
-        return self
+        return self._drawn(ax)
 
     def leads(self) -> list[Floats]:
         """By how much every class beats the best other, at every point of the grid."""
@@ -163,7 +163,7 @@ class BoundaryDisplay(Display):
             ax.contour(self.across, self.up, scores, levels=edges, colors=INK, linewidths=1, linestyles="dashed")
         ax.plot([], [], color=INK, linewidth=1, linestyle="dashed", label=self._band_in_words())
 
-    def _cross_out(self, ax: Any) -> None:
+    def _mark_mistaken(self, ax: Any) -> None:
         points = self.X[self.mistaken]
         # White under black: to be seen on dark and on light points.
         ax.scatter(*points.T, marker="x", s=44, c=PAPER, linewidths=3.2, zorder=5)
@@ -176,7 +176,7 @@ class BoundaryDisplay(Display):
 
     def _title(self) -> str:
         if self.scores is None:
-            return "No plane has every row strictly on its side"
+            return f"N{Problem.BINARY.no_separator[1:]}"
         if self.scores.ndim == 3:
             return f"Decision regions of {len(self.classes)} classes"
         if self.band is None:

@@ -75,8 +75,7 @@ class ConfusionDisplay(Display):
         total = int(self.counts.sum())
         ax.set_title(f"{self.errors:,} of {total:,} wrong")
         ax.figure.colorbar(image, ax=ax, label="share of the right class", shrink=0.8)
-        self._drawn(ax)
-        return self
+        return self._drawn(ax)
 
 
 def _flat(labels: Any) -> list[Any]:

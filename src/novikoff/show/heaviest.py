@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from novikoff.show.style import DARK, INK, LIGHT, Display, axes, last_step, legend_below, soften
+from novikoff.show.style import DARK, INK, LIGHT, Display, axes, hide_frame, last_step, legend_below
 
 BIAS = "(bias)"
 
@@ -66,10 +66,9 @@ class HeaviestDisplay(Display):
         ax.axvline(0, color=INK, linewidth=1)
         ax.set_yticks(range(len(names)), names)
         ax.set(xlabel="weight", title=f"The {len(names)} heaviest weights", ylim=(len(names) - 0.4, -0.6))
-        soften(ax)
+        hide_frame(ax)
         legend_below(ax)
-        self._drawn(ax)
-        return self
+        return self._drawn(ax)
 
 
 def _weights(estimator: Any, n: int, label: Any) -> tuple[list[Bar], Sequence[Any]]:

@@ -8,7 +8,18 @@ from numpy.typing import ArrayLike
 
 from novikoff.engine.rounding import at_least
 from novikoff.prove.separable.margin import Separator, margins, multiclass_margins
-from novikoff.show.style import DARK, INK, LIGHT, Display, Floats, axes, labels_for, legend_below, signs_under, soften
+from novikoff.show.style import (
+    DARK,
+    INK,
+    LIGHT,
+    Display,
+    Floats,
+    axes,
+    hide_frame,
+    labels_for,
+    legend_below,
+    signs_under,
+)
 
 if TYPE_CHECKING:
     from novikoff.prove.separable.certificate import Certificate
@@ -92,10 +103,9 @@ class MarginsDisplay(Display):
         )
         title = f"Margins of {len(self.margins):,} rows: {self.mistaken:,} mistaken"
         ax.set(xlabel=self.quantity, ylabel="rows", title=title)
-        soften(ax)
+        hide_frame(ax)
         legend_below(ax, 4 if len(wrong) else 3)
-        self._drawn(ax)
-        return self
+        return self._drawn(ax)
 
 
 def _edges(values: Floats, bins: int | str) -> Floats:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from novikoff.learn.history import counted
+from novikoff.engine.words import counted, whole_at_most
 from novikoff.show.style import (
     DARK,
     DRAWABLE,
@@ -14,10 +14,9 @@ from novikoff.show.style import (
     LIGHT,
     Display,
     axes,
-    bound_in_words,
+    hide_frame,
     last_step,
     legend_below,
-    soften,
 )
 
 if TYPE_CHECKING:
@@ -74,17 +73,16 @@ class MistakesDisplay(Display):
         ax.stairs(made, np.arange(len(made) + 1) + 0.5, fill=True, color=LIGHT, label="mistakes in this epoch")
         line = {"color": DARK, "marker": "o" if len(made) <= 40 else "", "label": "mistakes so far", **kwargs}
         ax.plot(epochs, np.cumsum(made), **line)
-        title = f"{counted(self.mistakes, 'mistake')} in {counted(len(made), 'epoch')}"
+        title = f"{counted(self.mistakes, 'mistake')} made in {counted(len(made), 'epoch')}"
         if self.bound is not None:
-            title += f"; at most {bound_in_words(self.bound)} are possible"
+            title += f"; the theorem allows {whole_at_most(self.bound)}"
             self._draw_bound(ax, self.bound)
         ax.set(xlabel="epoch", ylabel="mistakes", title=title, xlim=(0.4, len(made) + 0.6))
         ax.set_ylim(bottom=0)
         ax.locator_params(axis="x", integer=True)
-        soften(ax)
+        hide_frame(ax)
         legend_below(ax, 3)
-        self._drawn(ax)
-        return self
+        return self._drawn(ax)
 
     def _draw_bound(self, ax: Any, bound: int) -> None:
         label = f"the bound (R/{GAMMA})²"
@@ -95,13 +93,13 @@ class MistakesDisplay(Display):
         if bound > FAR * max(self.mistakes, 1):
             ax.set_yscale("symlog", linthresh=1)
             ax.set_ylim(top=height * 3)
-            ax.yaxis.set_major_formatter(lambda value, _: bound_in_words(int(value)))
+            ax.yaxis.set_major_formatter(lambda value, _: whole_at_most(int(value)))
         else:
             ax.set_ylim(top=max(height, self.mistakes, 1) * 1.08)
 
 
 def _check_that_they_belong(model: Any, certificate: "Certificate") -> None:
-    """A bound speaks of one kind of problem: the same labels, bias and space."""
+    """A bound is about one kind of problem: the same labels, bias and space."""
     classes = np.asarray(model.classes_).tolist()
     if sorted(map(str, certificate.classes)) != sorted(map(str, classes)):
         raise ValueError(f"the certificate is about the labels {list(certificate.classes)}, the model about {classes}")

@@ -113,8 +113,7 @@ class ParaboloidDisplay(Display):
         ax.set_box_aspect((1, 1, 0.85), zoom=1.08)
         ax.set_title("A plane above, a circle below")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, frameon=False)
-        self._drawn(ax)
-        return self
+        return self._drawn(ax)
 
     def lift(self, points: Floats) -> Floats:
         """The height of the paraboloid above points."""

@@ -1,4 +1,4 @@
-"""The proof of the mistake bound as a picture: two curves that must meet, and the run between them."""
+"""The three proofs of the mistake bound as a picture: each leaves the run less and less room."""
 
 import math
 from dataclasses import dataclass
@@ -9,23 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from novikoff.engine.rounding import up
-from novikoff.learn.history import counted
-from novikoff.prove.separable.margin import Separator
+from novikoff.engine.words import counted, whole_at_most
 from novikoff.show.style import (
+    ALPHA,
     DARK,
     DRAWABLE,
     GAMMA,
     GREY,
     INK,
     LIGHT,
+    MINUS,
     Display,
     Floats,
-    axes,
-    bound_in_words,
+    hide_frame,
     legend_below,
-    linear_of_two_classes,
+    pyplot,
     recorded_mistakes,
-    soften,
 )
 
 if TYPE_CHECKING:
@@ -37,118 +36,153 @@ FAR = 15
 
 @dataclass(eq=False)
 class ProofDisplay(Display):
-    """k gamma <= <w, u> <= ||w|| <= sqrt(k) R, after every mistake k (Block 1962, Novikoff 1962).
+    """The proofs of the notes after every mistake k (Block 1962, Novikoff 1962).
 
-    The floor k gamma grows faster than the ceiling sqrt(k) R. They meet at k = (R/gamma)^2, and beyond it there is no
-    room for weights: that is the proof.
+    - k gamma <= <w, u> <= ||w|| <= sqrt(k) R: the floor grows faster than the ceiling. They meet at k = (R/gamma)^2,
+      and beyond it there is no room for weights.
+    - The cosine of w and u is at most 1, and its floor sqrt(k) gamma/R rises.
+    - The distance alpha_k = ||w - (R^2/gamma) u||^2 falls by at least R^2 with every mistake, and never below 0.
 
-    >>> from novikoff import Separator, follow_proof
+    With a loss, R^2 + 2 max loss is in the place of R^2.
+
+    >>> from novikoff import Separator, Steps, follow_proof
     >>> X, y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], [-1, 1, 1, -1, -1, 1]
-    >>> proof = follow_proof(X, y, [0, 2, 4], Separator([1.0, 0.0]), fit_intercept=False)
-    >>> display = ProofDisplay.from_proof(proof)
+    >>> steps = Steps.of_rows(X, y, [0, 2, 4], fit_intercept=False)
+    >>> display = ProofDisplay(follow_proof(steps, Separator([1.0, 0.0])))
     >>> display.bound, round(display.crossing, 9)
     (5, 5.0)
     """
 
-    progress_floor: Floats
-    progress: Floats
-    length: Floats
-    length_ceiling: Floats
-    margin: float
-    radius: float
-    bound: int
-    holds: bool
+    proof: "FollowedProof"
 
     @classmethod
-    def from_proof(cls, proof: "FollowedProof") -> Self:
-        """From what `follow_proof` returns."""
-        return cls(
-            proof.progress_floor,
-            proof.progress,
-            proof.length,
-            proof.length_ceiling,
-            proof.margin,
-            proof.radius,
-            proof.bound,
-            proof.holds,
-        )
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, separator: Separator | None = None) -> Self:
-        """From a Perceptron of two classes that was fitted to X and y with record_mistakes=True.
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, separator: Any = None) -> Self:
+        """From a Perceptron that was fitted to X and y with record_mistakes=True.
 
         The proof is followed with `separator`, or with the widest one, which `certify` finds.
         """
         from novikoff.prove.run.follow import follow_proof
+        from novikoff.prove.run.steps import Steps
 
-        has_bias = linear_of_two_classes(estimator).fit_intercept
+        has_bias = getattr(estimator, "fit_intercept", None)
+        if has_bias is None:
+            raise ValueError(
+                f"this picture is drawn of a linear perceptron, not of this {type(estimator).__name__}: follow_proof "
+                "follows other learners, and ProofDisplay takes what it returns; from a pipeline take the last step, "
+                "with the examples that it sees"
+            )
         rows = recorded_mistakes(estimator)
-        plane = _widest(X, y, has_bias) if separator is None else separator
-        return cls.from_proof(follow_proof(X, y, rows, plane, fit_intercept=has_bias))
+        steps = Steps.of_rows(X, y, rows, estimator.mistake_guesses_, fit_intercept=has_bias)
+        return cls(follow_proof(steps, _widest(X, y, has_bias) if separator is None else separator))
 
     @property
-    def mistakes(self) -> int:
+    def mistakes(self) -> float:
         """k, at the end of the run."""
-        return len(self.progress) - 1
+        return self.proof.mistakes
+
+    @property
+    def bound(self) -> int:
+        """The most mistakes that can be made."""
+        return self.proof.bound
+
+    @property
+    def holds(self) -> bool:
+        """Whether every inequality held."""
+        return self.proof.holds
 
     @property
     def crossing(self) -> float:
         """(R/gamma)^2, where the floor meets the ceiling; rounded up, infinite beyond the floats."""
         try:
-            return up(float((Fraction(self.radius) / Fraction(self.margin)) ** 2))
+            return up(float(Fraction(self.proof.step_square) / Fraction(self.proof.margin) ** 2))
         except OverflowError:
             return math.inf
 
     def plot(self, ax: Any = None, *, scale: Literal["linear", "log"] | None = None, **kwargs: Any) -> Self:
-        """Draw on `ax`, or on a new figure; `kwargs` go to the two curves of the run.
+        """Draw the three proofs on three axes `ax`, or on a new figure; on a single axis, only the first.
 
-        `scale` of both axes: "log" where the curves meet far beyond the run, unless named.
+        `kwargs` go to the curves of the run. The axes are logarithmic where the curves meet far beyond the run, unless
+        `scale` is named; the cosine and the distance have straight vertical axes.
         """
-        ax = axes(ax, (7.2, 4.8))
+        if ax is None:
+            figure = pyplot().figure(figsize=(11, 6.4), layout="constrained")
+            places = figure.subplot_mosaic([["length", "cosine"], ["length", "distance"]], width_ratios=[3, 2])
+            ax = np.array([places[name] for name in ("length", "cosine", "distance")])
+        panels = np.ravel(ax)
+        if len(panels) not in (1, 3):
+            raise ValueError(f"the proofs are drawn on one axis or on three; ax has {len(panels)}")
         end = min(self.crossing, float(DRAWABLE))
         scale = scale or ("log" if end > FAR * max(self.mistakes, 1) else "linear")
         k = np.geomspace(1, max(end, 2), 300) if scale == "log" else np.linspace(0, end, 300)
-        self._draw_room(ax, k)
-        self._draw_run(ax, 1 if scale == "log" else 0, kwargs)
-        self._mark_crossing(ax, end)
-        ax.set(xscale=scale, yscale=scale, xlabel="mistakes k", ylabel="length")
+        for panel, draw in zip(panels, (self._draw_length, self._draw_cosine, self._draw_distance), strict=False):
+            panel.set(xscale=scale, xlabel="mistakes k")
+            draw(panel, k, kwargs)
+            if scale == "log":
+                panel.xaxis.set_major_formatter("{x:,g}")
+            else:
+                panel.set(xlim=(0, max(end, self.mistakes) * 1.06), ylim=(0, None))
+            hide_frame(panel)
+            legend_below(panel, 2 if panel is panels[0] else 1)
         if scale == "log":
-            ax.xaxis.set_major_formatter("{x:,g}")
-            ax.yaxis.set_major_formatter("{x:,g}")
-        else:
-            ax.set(xlim=(0, max(end, self.mistakes) * 1.06), ylim=(0, None))
-        verdict = "every inequality held" if self.holds else "not every inequality held"
-        ax.set_title(f"k·{GAMMA} ≤ ⟨w,u⟩ ≤ ‖w‖ ≤ √k·R: {counted(self.mistakes, 'mistake')}, {verdict}")
-        soften(ax)
-        legend_below(ax, 2)
-        self._drawn(ax)
+            panels[0].set_yscale("log")
+            panels[0].yaxis.set_major_formatter("{x:,g}")
+        self._mark_crossing(panels[0], end)
+        self.ax_, self.figure_ = ax, panels[0].figure
         return self
 
-    def _draw_room(self, ax: Any, k: Floats) -> None:
-        floor, ceiling = k * self.margin, np.sqrt(k) * self.radius
-        ax.fill_between(k, floor, np.maximum(floor, ceiling), color="#eeeeee", linewidth=0)
-        ax.plot(k, ceiling, color=GREY, linestyle="--", linewidth=1.6, label="√k·R: the length has this ceiling")
-        ax.plot(k, floor, color=GREY, linestyle=":", linewidth=2.2, label=f"k·{GAMMA}: the progress has this floor")
+    @property
+    def _root(self) -> float:
+        return math.sqrt(self.proof.step_square)
 
-    def _draw_run(self, ax: Any, first: int, kwargs: dict[str, Any]) -> None:
-        k = np.arange(first, self.mistakes + 1)
-        few = len(k) <= 60
-        curves = (
-            (self.length, LIGHT, "s", "‖w‖: how long the weights are"),
-            (self.progress, DARK, "o", "⟨w,u⟩: how far they got along the separator"),
-        )
-        for values, colour, marker, label in curves:
-            style = {"color": colour, "marker": marker if few else "", "markersize": 4.5, "linewidth": 2, "zorder": 3}
-            ax.plot(k, values[first:], **{**style, **kwargs, "label": label})
+    def _draw_length(self, ax: Any, k: Floats, kwargs: dict[str, Any]) -> None:
+        R = "√S" if self.proof.has_loss else "R"
+        floor, ceiling = k * self.proof.margin, np.sqrt(k) * self._root
+        ax.fill_between(k, floor, np.maximum(floor, ceiling), color="#eeeeee", linewidth=0)
+        ax.plot(k, ceiling, color=GREY, linestyle="--", linewidth=1.6, label=f"√k·{R}: the length has this ceiling")
+        ax.plot(k, floor, color=GREY, linestyle=":", linewidth=2.2, label=f"k·{GAMMA}: the progress has this floor")
+        self._draw_run(ax, self.proof.length, LIGHT, "s", "‖w‖: how long the weights are", kwargs)
+        label = "⟨w,u⟩: how far they got along the separator"
+        self._draw_run(ax, self.proof.progress, DARK, "o", label, kwargs)
+        verdict = "every inequality held" if self.holds else "not every inequality held"
+        ax.set_title(f"k·{GAMMA} ≤ ⟨w,u⟩ ≤ ‖w‖ ≤ √k·{R}: {counted(self.mistakes, 'mistake')}, {verdict}")
+        ax.set_ylabel("length")
+
+    def _draw_cosine(self, ax: Any, k: Floats, kwargs: dict[str, Any]) -> None:
+        R = "√S" if self.proof.has_loss else "R"
+        floor = np.minimum(np.sqrt(k) * (self.proof.margin / self._root), 1.0)
+        ax.fill_between(k, floor, 1.0, color="#eeeeee", linewidth=0)
+        ax.axhline(1.0, color=GREY, linestyle="--", linewidth=1.6)
+        ax.plot(k, floor, color=GREY, linestyle=":", linewidth=2.2, label=f"√k·{GAMMA}/{R}: its floor")
+        self._draw_run(ax, self.proof.cosine, DARK, "o", "cos = ⟨w,u⟩/‖w‖", kwargs)
+        ax.set_title("The cosine is at most 1")
+        ax.set_ylabel("cosine of w and u")
+
+    def _draw_distance(self, ax: Any, k: Floats, kwargs: dict[str, Any]) -> None:
+        S, fourth = ("S", "S²") if self.proof.has_loss else ("R²", "R⁴")
+        first = min(self.proof.distance[0], float(DRAWABLE))
+        ceiling = first * np.maximum(1.0 - k / self.crossing, 0.0)
+        ax.fill_between(k, 0.0, ceiling, color="#eeeeee", linewidth=0)
+        label = f"{fourth}/{GAMMA}² {MINUS} k·{S}: its ceiling"
+        ax.plot(k, ceiling, color=GREY, linestyle="--", linewidth=1.6, label=label)
+        distance = np.minimum(self.proof.distance, float(DRAWABLE))
+        self._draw_run(ax, distance, DARK, "o", f"{ALPHA}ₖ = ‖w {MINUS} ({S}/{GAMMA})·u‖²", kwargs)
+        ax.set_title("The distance is at least 0")
+        ax.set_ylabel(f"distance {ALPHA}ₖ")
+
+    def _draw_run(self, ax: Any, values: Floats, colour: str, marker: str, label: str, kwargs: dict[str, Any]) -> None:
+        first = 1 if ax.get_xscale() == "log" else 0  # k = 0 is infinitely far to the left
+        few = len(values) <= 60
+        style = {"color": colour, "marker": marker if few else "", "markersize": 4.5, "linewidth": 2, "zorder": 3}
+        ax.plot(self.proof.made[first:], values[first:], **{**style, **kwargs, "label": label})
 
     def _mark_crossing(self, ax: Any, end: float) -> None:
         if self.crossing > end:
             return
-        height = end * self.margin
         ax.axvline(end, color=INK, linewidth=0.8)
-        ax.plot([end], [height], "D", color=INK, zorder=4)
+        ax.plot([end], [end * self.proof.margin], "D", color=INK, zorder=4)
+        formula = f"S/{GAMMA}²" if self.proof.has_loss else f"(R/{GAMMA})²"
         ax.annotate(
-            f"(R/{GAMMA})²: at most {bound_in_words(self.bound)} mistakes",
+            f"{formula}: at most {whole_at_most(self.bound)} mistakes",
             (end, 0.03),
             xycoords=("data", "axes fraction"),
             xytext=(-6, 0),
@@ -158,11 +192,10 @@ class ProofDisplay(Display):
         )
 
 
-def _widest(X: Any, y: ArrayLike, fit_intercept: bool) -> Separator:
+def _widest(X: Any, y: ArrayLike, fit_intercept: bool) -> Any:
     from novikoff.prove.separable.search.certify import certify
 
     certificate = certify(X, y, fit_intercept=fit_intercept, diverging=False)
-    plane = certificate.separator
-    if not isinstance(plane, Separator):
-        raise ValueError(f"the proof needs a plane that separates the classes. {certificate}")
-    return plane
+    if certificate.vector is None:
+        raise ValueError(f"the proof needs a separator. {certificate}")
+    return certificate.vector

@@ -5,19 +5,17 @@ apart. More classes take their colours from cividis, made for that, whose lightn
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.engine.rounding import at_most, decimal_digits, up
-
 DARK, LIGHT = "#1b4b7f", "#ec9a3c"
-INK, GREY, FAINT, PAPER = "#222222", "#6b6b6b", "#dddddd", "#ffffff"
+INK, GREY, PAPER = "#222222", "#6b6b6b", "#ffffff"
 # Beyond this, axes have no room: matplotlib computes their ends in floats.
 DRAWABLE = 10**150
 MARKERS = "so^DvPX*<>"
-GAMMA = "\N{GREEK SMALL LETTER GAMMA}"
+ALPHA, GAMMA, MINUS = "\N{GREEK SMALL LETTER ALPHA}", "\N{GREEK SMALL LETTER GAMMA}", "\N{MINUS SIGN}"
 
 Floats = NDArray[np.float64]
 
@@ -28,8 +26,9 @@ class Display:
     ax_: Any
     figure_: Any
 
-    def _drawn(self, ax: Any) -> None:
+    def _drawn(self, ax: Any) -> Self:
         self.ax_, self.figure_ = ax, ax.figure
+        return self
 
 
 def pyplot() -> Any:
@@ -95,31 +94,19 @@ def halo(text: Any) -> None:
     text.set_path_effects([patheffects.withStroke(linewidth=3, foreground=PAPER)])
 
 
-def soften(ax: Any) -> None:
+def hide_frame(ax: Any) -> None:
     """Axes that leave the stage to the data."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
 
 
 def typeset(formula: str) -> str:
-    """A formula in plain text as a page shows it.
+    """Words with formulas in plain text, as a page shows them.
 
-    >>> typeset("2 (R/gamma)^2") == f"2 (R/{GAMMA})\N{SUPERSCRIPT TWO}"
+    >>> typeset("2 (R/gamma)^2 <= 7") == f"2 (R/{GAMMA})\N{SUPERSCRIPT TWO} \N{LESS-THAN OR EQUAL TO} 7"
     True
     """
-    return formula.replace("gamma", GAMMA).replace("^2", "²")
-
-
-def bound_in_words(bound: int) -> str:
-    """A bound on the number of mistakes, never below it.
-
-    >>> bound_in_words(1234), bound_in_words(10**12 + 1), bound_in_words(10**400)
-    ('1,234', '1.00001e+12', '10^401')
-    """
-    if bound < 10**9:
-        return f"{bound:,}"
-    digits = decimal_digits(bound)
-    return at_most(up(float(bound))) if digits < 300 else f"10^{digits}"
+    return formula.replace("gamma", GAMMA).replace("^2", "²").replace("<=", "≤")
 
 
 def matrix_of(X: Any, n_columns: int, why: str) -> Floats:

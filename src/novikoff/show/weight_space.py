@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.engine.words import counted
 from novikoff.features.fold import fold_bias, fold_labels, signs
-from novikoff.learn.history import counted
 from novikoff.show.style import (
     DARK,
     GREY,
@@ -95,8 +95,7 @@ class WeightSpaceDisplay(Display):
         ax.set_aspect("equal")
         ax.set_title(self._title())
         legend_below(ax, 2)
-        self._drawn(ax)
-        return self
+        return self._drawn(ax)
 
     def _draw_constraints(self, ax: Any, far: float) -> None:
         from matplotlib.collections import LineCollection

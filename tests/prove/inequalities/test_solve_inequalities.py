@@ -204,7 +204,8 @@ def test_the_result_prints_as_sentences():
         "The method perceptron took 2 mistakes."
     )
     nothing = str(solve_inequalities([[2.0], [-1.0]], method="rescaled"))
-    assert nothing.startswith("No solution (exact): of 2 inequalities in 1 unknown, 1 x row 0 + 2 x row 1 = 0.")
+    assert nothing.startswith("No solution (exact): of 2 inequalities in 1 unknown, rows (the first is 0) cancel")
+    assert "exactly: 1 x row 0 + 2 x row 1 = 0." in nothing
 
 
 @pytest.mark.parametrize("claim", ["x", "combination", "shape", "margin"])

@@ -176,6 +176,6 @@ def test_what_is_known_when_the_time_is_over_is_called_approximate(monkeypatch):
     assert (result.status, result.success, result.certificate) == (1, False, None)
     assert result.x == pytest.approx([3.0])
     assert result.fun == pytest.approx(3.0)
-    assert "A point and multipliers obey everything up to" in result.message
-    assert "no proof" in result.message
+    assert "a point and multipliers obey everything up to" in result.message
+    assert "proves no optimum" in result.message
     result.approximate.check(**ROUNDED)

@@ -267,7 +267,7 @@ def test_zero_rows_one_row_one_class_and_single_precision():
 
 def test_it_prints_as_two_sentences():
     found = freund_schapire_bound(WORKED_X, WORKED_Y, separator=Separator([1.0, 0.0]), margin=1.0, fit_intercept=False)
-    assert str(found).startswith("At most 5 mistakes in one pass: ((R + D)/gamma)^2 <= 5.")
+    assert str(found).startswith("At most 5 mistakes in 1 pass: ((R + D)/gamma)^2 <= 5.")
     assert "with R = 2.23607, D = " in str(found)
     assert str(found).count(". ") == 1
 

@@ -23,7 +23,7 @@ FRAME = pd.DataFrame({"dose": [0.0, 0.5, 1.5, 2.0], "age": [3.0, 1.0, 1.0, 3.0]}
 
 @dataclass(frozen=True)
 class Case:
-    """A certificate, and the data that it speaks of."""
+    """A certificate, and the data that it is about."""
 
     certificate: Certificate
     data: tuple[Any, ...]

@@ -13,9 +13,9 @@ from scipy import sparse
 from novikoff import CertificateError, Verdict, certify
 from novikoff.data import read
 from novikoff.data.svmlight import write_svmlight
-from novikoff.features import spool
+from novikoff.features import examples
 from novikoff.features.encode import learn_encoding
-from novikoff.prove.separable.examples import Examples
+from novikoff.prove.separable.in_blocks import InBlocks
 from novikoff.prove.separable.search import working_set
 from tests.memory import FRUGAL
 from tests.tables import tables, zero_cell_table
@@ -45,21 +45,21 @@ def assert_as_good(found, expected, X, y):
 def passes(monkeypatch):
     """Counts the passes over the examples."""
     made = []
-    pieces = Examples.pieces
-    monkeypatch.setattr(Examples, "pieces", lambda examples: (made.append(1), pieces(examples))[1])
+    blocks = InBlocks.blocks
+    monkeypatch.setattr(InBlocks, "blocks", lambda data: (made.append(1), blocks(data))[1])
     return made
 
 
 def with_blocks_of(monkeypatch, rows, memory):
-    writer = spool.CacheWriter
-    monkeypatch.setattr(spool, "CacheWriter", lambda path: writer(path, block_rows=rows))
+    writer = examples.CacheWriter
+    monkeypatch.setattr(examples, "CacheWriter", lambda path: writer(path, block_rows=rows))
     monkeypatch.setattr(working_set, "MEMORY", memory)
 
 
 # -- the law ----------------------------------------------------------------------------------------------------------
 
 
-# Weights that floats cannot hold beside each other: with them a working set went round for ever.
+# Weights that floats cannot hold beside each other: with them a working set went round forever.
 FAR_APART = [
     (np.array([[-1e-300, 1.0], [-1e-300, 1e300], [-1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]), np.array([-1, 1, -1, -1, 1])),
     (

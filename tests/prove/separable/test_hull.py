@@ -13,7 +13,7 @@ from scipy.optimize import nnls
 
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.search import hull
+from novikoff.prove.separable.search import coordinate_descent, cutting_planes, hull, hull_points
 from novikoff.prove.separable.search.hull import nearest_in_feature_space, nearest_point
 
 # -- slow oracles -----------------------------------------------------------------------------------------------------
@@ -280,10 +280,15 @@ def test_no_points_have_no_nearest():
 # -- coordinate descent -----------------------------------------------------------------------------------------------
 
 
+def cut_only_up_to(monkeypatch, size):
+    for module in (hull, cutting_planes, coordinate_descent):
+        monkeypatch.setattr(module, "MOST_FOR_CUTTING", size)
+
+
 @pytest.fixture
 def descent_only(monkeypatch):
     """Make everything look too large for cutting planes alone."""
-    monkeypatch.setattr(hull, "MOST_FOR_CUTTING", 4)
+    cut_only_up_to(monkeypatch, 4)
 
 
 @pytest.mark.usefixtures("descent_only")
@@ -303,7 +308,7 @@ def test_descent_and_cutting_planes_find_the_same_margin(as_given):
 @pytest.mark.parametrize("size", [2, 12])
 def test_a_few_guilty_rows_in_wide_sparse_data_are_found(monkeypatch, most_coordinates, size):
     """Whole-numbered rows of which the last `size` add up to nothing: two opposite copies, or twelve."""
-    monkeypatch.setattr(hull, "MOST_COORDINATES", most_coordinates)
+    monkeypatch.setattr(hull_points, "MOST_COORDINATES", most_coordinates)
     generator = np.random.default_rng(0)
     Z = generator.integers(-9, 10, (60, 300)) * (generator.random((60, 300)) < 0.05)
     Z[-1] = -Z[-size:-1].sum(axis=0)
@@ -315,8 +320,8 @@ def test_a_few_guilty_rows_in_wide_sparse_data_are_found(monkeypatch, most_coord
 
 @pytest.mark.usefixtures("descent_only")
 def test_descent_gives_up_in_time_and_says_so(monkeypatch, clock):
-    clock.tick = hull.PATIENCE / 500
-    monkeypatch.setattr(hull, "_try_few", lambda source, search, *rest: search)
+    clock.tick = coordinate_descent.PATIENCE / 500
+    monkeypatch.setattr(coordinate_descent, "_try_few", lambda source, search, *rest: search)
     generator = np.random.default_rng(0)
     points = Points.of(generator.standard_normal((200, 10)), np.where(generator.random(200) < 0.5, -1, 1))
     nearest = nearest_point(points)
@@ -351,7 +356,7 @@ def test_products_alone_lead_to_the_same_margin(data):
 @pytest.mark.parametrize("most_for_cutting", [1000, 20])
 @pytest.mark.parametrize("exponent", [0, 600, -600])
 def test_a_gaussian_kernel_separates_what_no_plane_does(monkeypatch, most_for_cutting, exponent):
-    monkeypatch.setattr(hull, "MOST_FOR_CUTTING", most_for_cutting)
+    cut_only_up_to(monkeypatch, most_for_cutting)
     generator = np.random.default_rng(0)
     X = generator.standard_normal((150, 2))
     y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
@@ -367,7 +372,7 @@ def test_a_gaussian_kernel_separates_what_no_plane_does(monkeypatch, most_for_cu
 
 @pytest.mark.parametrize("most_for_cutting", [1000, 20])
 def test_points_that_overlap_in_feature_space_end_with_nothing_above_them(monkeypatch, most_for_cutting):
-    monkeypatch.setattr(hull, "MOST_FOR_CUTTING", most_for_cutting)
+    cut_only_up_to(monkeypatch, most_for_cutting)
     generator = np.random.default_rng(0)
     X, y = generator.standard_normal((120, 3)), np.where(generator.random(120) < 0.5, -1, 1)
     nearest = nearest_in_feature_space(X @ X.T, y, 1.0, clock=Clock(None))

@@ -149,7 +149,7 @@ def test_a_small_margin_is_never_called_overlapping():
     assert found.verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED)
     assert certify(X, [0, 1], kernel="linear").verdict is Verdict.SEPARABLE
     if found.verdict is Verdict.UNDECIDED:
-        assert "No margin above" in str(found)
+        assert "No separator has a margin above" in str(found)
     found.check(X @ X.T, [0, 1])
 
 

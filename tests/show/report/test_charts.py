@@ -3,20 +3,18 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novikoff.show.report.charts import Line, Scale, _clipped, powers, ticks
+from novikoff.show.report.charts import Line, powers, ticks
 
 
 @settings(deadline=None, max_examples=60)
 @given(*[st.floats(-3, 3) for _ in range(3)], st.floats(0.01, 2))
 def test_a_line_and_its_band_stay_in_the_box_and_on_their_level(a, b, c, band):
-    x, y = Scale(-1, 2, 0, 100), Scale(-2, 1, 100, 0)
-    line = Line("", a, b, c, "blue", band)
-    for levels in ((0.0,), (-band, band)):
-        xs, ys = _clipped(line, x, y, levels)
-        for p, q in zip(xs, ys, strict=True):
-            assert -1 - 1e-9 <= p <= 2 + 1e-9
-            assert -2 - 1e-9 <= q <= 1 + 1e-9
-            assert levels[0] - 1e-9 <= a * p + b * q + c <= levels[-1] + 1e-9
+    line, box = Line("", a, b, c, "blue", band), [(-1.0, -2.0), (2.0, -2.0), (2.0, 1.0), (-1.0, 1.0)]
+    for found, off in ((line.across(box), 0.0), (line.strip(box), band)):
+        for x, y in found:
+            assert -1 - 1e-9 <= x <= 2 + 1e-9
+            assert -2 - 1e-9 <= y <= 1 + 1e-9
+            assert abs(a * x + b * y + c) <= off + 1e-7
 
 
 @settings(deadline=None, max_examples=60)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.data.batches import Batch
+from novikoff.data.examples import Examples
 from novikoff.engine.rounding import at_least, at_most
 from novikoff.engine.rows import as_rows
 from novikoff.learn.linear.files import learn_from
@@ -40,17 +41,15 @@ HOSTILE = [
 
 def learned(X, y, *, names=None, **options):
     """A model with its certificate and its evidence, as the command makes them."""
-    batches = [Batch(as_rows(X), np.asarray(y))]
+    examples = Examples.of(X, y)
     found = learn_from([(X, y)], random_state=0, record_mistakes=True, **options)
     certificate = certify(X, y, fit_intercept=options.get("fit_intercept", True))
     parameters = {"label": "kind", **options}
     model = LinearModel.of(found, parameters, certificate=certificate.to_json())
     if names is not None:
         object.__setattr__(model, "feature_names", tuple(names))
-    columns = columns_to_draw(None, X.shape[1], batches)
-    evidence = gather(
-        batches, n_rows=len(X), model=model, certificate=certificate, mistakes=found.mistakes, columns=columns
-    )
+    columns = columns_to_draw(None, X.shape[1], examples)
+    evidence = gather(examples, model=model, certificate=certificate, mistakes=found.mistakes, columns=columns)
     return model, certificate, evidence
 
 
@@ -110,7 +109,7 @@ def test_every_number_is_the_librarys():
     words = text_of(page)
     run = model.run
     for number in (
-        f"{run.mistakes} on 12 examples",
+        f"{run.mistakes} mistakes on 12 examples",
         f"R ≤ {at_most(run.radius)}",
         f"‖w‖ = {run.weights_length:.6g}",
         f"between {at_least(certificate.margin.lower, 8)} and {at_most(certificate.margin.upper, 8)}",
@@ -155,7 +154,7 @@ def test_without_a_separator_the_mistakes_rule_margins_out():
     assert evidence.lengths[-1] == pytest.approx(model.run.weights_length, rel=1e-12)
     assert evidence.allowance.bound >= model.run.mistakes
     words = text_of(fit_report(model, evidence))
-    assert f"here that is {at_most(model.run.margin_at_most)}" in words
+    assert model.run.made_rule_out in words
     assert str(evidence.allowance) in words
     for row in certificate.obstruction.rows:
         assert evidence.labels[row] == y[row]
@@ -188,9 +187,8 @@ def test_every_verdict_has_a_report(verdict):
     X, y = data[verdict]
     certificate = undecided(X, y) if verdict is Verdict.UNDECIDED else certify(X, y)
     assert certificate.verdict is verdict
-    batches = [Batch(as_rows(X), y)]
     columns = columns_to_draw(None, 2)
-    evidence = gather(batches, n_rows=len(X), certificate=certificate, columns=columns)
+    evidence = gather(Examples.of(X, y), certificate=certificate, columns=columns)
     page = certify_report(certificate, evidence, Names(("a b.csv",), label="kind"))
     check_harmless(page)
     words = text_of(page)
@@ -203,7 +201,7 @@ def test_every_verdict_has_a_report(verdict):
 def test_the_whole_weights_of_an_obstruction_are_shown():
     X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array(["same", "same", "other", "other"])
     certificate = certify(X, y)
-    page = certify_report(certificate, gather([Batch(as_rows(X), y)], n_rows=4, certificate=certificate))
+    page = certify_report(certificate, gather(Examples.of(X, y), certificate=certificate))
     rows = re.findall(r"<tr><td>(\d)</td><td><bdi>(\w+)</bdi></td><td class=\"number\">(\d+)</td></tr>", page)
     assert rows == [("0", "same", "1"), ("1", "same", "1"), ("2", "other", "1"), ("3", "other", "1")]
 
@@ -246,7 +244,7 @@ def test_a_report_stays_small():
     found = learn_from([(X, y)], random_state=0, max_epochs=1, record_mistakes=True)
     model = LinearModel.of(found, {})
     object.__setattr__(model, "feature_names", tuple(names))
-    evidence = gather([Batch(as_rows(X), y)], n_rows=300, model=model, mistakes=found.mistakes)
+    evidence = gather(Examples.of(X, y), model=model, mistakes=found.mistakes)
     page = fit_report(model, evidence, Names(tuple(f"part-{i}.csv" for i in range(1000))))
     check_harmless(page)
     assert len(page) < 150_000
@@ -292,4 +290,4 @@ def test_the_line_of_the_picture_is_where_the_score_changes_its_sign():
 
 def test_there_is_something_to_report_on():
     with pytest.raises(ValueError, match="pass a model, a certificate, or both"):
-        gather([], n_rows=0)
+        gather(Examples.of(SIX, SIX_LABELS))

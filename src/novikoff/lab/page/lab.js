@@ -4,7 +4,7 @@ import { ask, scenes } from "./api.js";
 import { editByKey, makeEditable } from "./edit.js";
 import { drawPlane } from "./plane.js";
 import { drawProof } from "./proof.js";
-import { listenToRules, makePanels, showRules } from "./rules.js";
+import { listenToRules, makePanels, nameReadouts, showRules } from "./rules.js";
 import { asFragment, download, fromFragment } from "./share.js";
 import { element } from "./svg.js";
 import { makeTableDialog } from "./table.js";
@@ -22,7 +22,7 @@ const plane = at("plane");
 const lab = {
   // `state` is what was asked for, `shown` is what the run and the drawings are about.
   state: structuredClone(DEFAULTS), shown: null, run: null, moment: null, step: 0, tool: 1, certificateShown: false, lookFor: "", selected: null,
-  undone: [], limits: { points: 200, steps: 5000 },
+  undone: [], limits: { points: 200, steps: 5000 }, readouts: {},
 
   edit(change, sameStroke = false) {
     if (!sameStroke) lab.undone.push(JSON.stringify(lab.state.points));
@@ -99,7 +99,7 @@ function draw() {
   [at("headline").innerHTML, at("detail").innerHTML] = sayStep(model);
   [at("verdict-title").textContent, at("verdict-text").innerHTML] = sayVerdict(model);
   drawPlane(plane, model);
-  drawProof(model, { title: at("proof-title"), numbers: at("sandwich-numbers"), charts: document.querySelector(".charts"), sandwich: at("sandwich"), cosine: at("cosine") });
+  drawProof(model, { title: at("proof-title"), numbers: at("sandwich-numbers"), charts: document.querySelector(".charts"), sandwich: at("sandwich"), cosine: at("cosine"), distance: at("distance") });
   drawWeights(at("weights"), at("weights-title"), model);
   at("certificate").disabled = !lab.run.certificate;
   at("certificate").setAttribute("aria-pressed", String(lab.certificateShown));
@@ -320,8 +320,9 @@ async function begin() {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   paint(localStorage.getItem("theme") ?? (dark.matches ? "dark" : "light"));
   dark.addEventListener("change", () => localStorage.getItem("theme") ?? paint(dark.matches ? "dark" : "light"));
-  const { scenes: known, limits } = await scenes();
-  lab.limits = limits;
+  const { scenes: known, limits, readouts } = await scenes();
+  Object.assign(lab, { limits, readouts });
+  nameReadouts(readouts);
   wire(known);
   await open(known);
 }

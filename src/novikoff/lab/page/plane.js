@@ -27,7 +27,7 @@ export function drawPlane(svg, model) {
   }
   drawGrid(svg, model.state.view, size, place);
   if (model.certificateShown) drawCertificate(svg, model, place);
-  if (moment) drawBoundaries(svg, moment, model.state.readout, place, size);
+  if (moment) drawBoundaries(svg, model, place, size);
   const named = model.step > 0 && !model.certificateShown ? drawVectors(svg, model, place, size) : null;
   drawPoints(svg, model, place, size);
   if (named) svg.append(named);
@@ -61,7 +61,7 @@ function drawGrid(svg, view, size, place) {
   svg.append(group);
 }
 
-function drawBoundaries(svg, moment, readout, place, size) {
+function drawBoundaries(svg, { moment, readouts, state: { readout } }, place, size) {
   if (moment.before) svg.append(element("path", { class: "boundary before", d: pathData(moment.before.curves, place) }));
   const shown = Object.entries(moment.boundaries).filter(([, shape]) => shape);
   for (const [name, shape] of shown.reverse()) {
@@ -70,9 +70,9 @@ function drawBoundaries(svg, moment, readout, place, size) {
   }
   if (readout !== "all") return;
   const large = enlarged(size);
-  const right = size.width - 200 * large;
+  const right = size.width - 350 * large;
   shown.reverse().forEach(([name], row) => {
-    const words = `${name}: ${moment.errors[name]} wrong`;
+    const words = `${readouts[name]}: ${moment.errors[name]} wrong`;
     const y = (26 + row * 25) * large;
     svg.append(
       element("line", { x1: right, x2: right + 30, y1: y, y2: y, class: `boundary ${name}` }),

@@ -1,4 +1,4 @@
-// The proof, live: k gamma <= <w,u> <= ||w|| <= sqrt(k) R, and the cosine above its floor.
+// The three proofs, live: k gamma <= <w,u> <= ||w|| <= sqrt(k) R, the cosine above its floor, the distance below its ceiling.
 
 import { element, niceStep, pathData, sheet, text, written } from "./svg.js";
 
@@ -9,10 +9,13 @@ export function drawProof(model, places) {
   const stops = separable && run.certificate.bound !== null;
   places.title.textContent = stops ? "Why it must stop" : run.certificate && run.certificate.verdict !== "separable" ? "Without a separator" : "The proof";
   places.charts.classList.toggle("single", !separable);
-  places.cosine.toggleAttribute("hidden", !separable);
+  for (const place of [places.cosine, places.distance]) place.toggleAttribute("hidden", !separable);
   writeNumbers(places.numbers, run, k, separable);
   drawSandwich(places.sandwich, run, k, separable);
-  if (separable) drawCosine(places.cosine, run, k);
+  if (separable) {
+    drawCosine(places.cosine, run, k);
+    drawDistance(places.distance, run, k);
+  }
 }
 
 function writeNumbers(place, run, k, separable) {
@@ -107,11 +110,35 @@ function drawCosine(svg, run, k) {
   drawAxis(svg, most, place, low, "k");
   drawCurve(svg, proof.cosine.slice(0, k + 1).map((value, i) => [i, value]).slice(1), place, "cosine");
   const words = k ? written(proof.cosine[k]) : "–";
-  const shown = text(`1 ≥ cos = ${words}`, left + 6, high - 6, "upright small");
+  const shown = text(`cos = ${words}`, left + 6, high - 6, "upright small");
   shown.setAttribute("data-name", "cosine");
   shown.setAttribute("data-value", proof.cosine[k]);
   const [fx, fy] = place([most * 0.55, Math.min(1, ratio * Math.sqrt(most * 0.55))]);
   if (!whole && fy > high + 30 && fy < low - 40) svg.append(text("√k·γ/R", fx, fy - 9, "soft halo", "middle"));
+  svg.append(shown);
+}
+
+/** alpha_k = ||w - (R^2/gamma) u||^2 falls by at least R^2 with every mistake, and cannot fall below 0. */
+function drawDistance(svg, run, k) {
+  const { width, height } = sheet(svg);
+  const { proof, certificate } = run;
+  const made = proof.length.length - 1;
+  const whole = certificate.bound <= Math.max(4 * made, 12);
+  const most = whole ? certificate.bound * 1.12 + 0.5 : span(k);
+  const first = proof.distance[0];
+  const [left, right, low, high] = [6, width - 8, height - 24, 30];
+  const place = ([x, y]) => [left + (x / most) * (right - left), low - y * (low - high)];
+  const end = Math.min(most, (certificate.radius / certificate.margin) ** 2);
+  const ceiling = [[0, 1], [end, 1 - end * (certificate.margin / certificate.radius) ** 2]];
+  svg.append(
+    element("path", { class: "forbidden", d: pathData([[...ceiling, [most, 0], [most, 1.2], [0, 1.2]]], place, true) }),
+    element("path", { class: "bound", d: pathData([ceiling], place) }),
+  );
+  drawAxis(svg, most, place, low, "k");
+  drawCurve(svg, proof.distance.slice(0, k + 1).map((value, i) => [i, value / first]), place, "distance");
+  const shown = text(`α = ${written(proof.distance[k])}`, left + 6, 16, "upright small");
+  shown.setAttribute("data-name", "distance");
+  shown.setAttribute("data-value", proof.distance[k]);
   svg.append(shown);
 }
 
@@ -130,7 +157,7 @@ function drawAxis(svg, most, place, low, name) {
   const [left] = place([0, 0]);
   const [right] = place([most, 0]);
   svg.append(element("line", { x1: left, x2: right, y1: low, y2: low, class: "axis" }));
-  for (let k = step; k <= most * 0.88; k += step) {
+  for (let k = step; k <= most * 0.82; k += step) {
     svg.append(element("text", { x: place([k, 0])[0], y: low + 17, class: "coordinate", "text-anchor": "middle" }, k.toLocaleString("en")));
   }
   svg.append(text(name, right, low + 18, "soft", "end"));

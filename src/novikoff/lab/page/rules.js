@@ -4,6 +4,12 @@ const TRUTHS = ["fit_intercept", "shuffle"];
 const CHOICES = ["space", "tie", "readout", ...TRUTHS];
 const NUMBERS = ["degree", "gamma", "max_epochs"];
 
+export function nameReadouts(words) {
+  for (const [name, called] of Object.entries(words)) {
+    document.querySelector(`#rules input[name="readout"][value="${name}"] + span`).textContent = called;
+  }
+}
+
 export function showRules(state) {
   for (const name of CHOICES) {
     const chosen = document.querySelector(`#rules input[name="${name}"][value="${state[name]}"]`);
@@ -16,7 +22,7 @@ export function showRules(state) {
 
 function summary(state) {
   const boundary = { line: state.fit_intercept ? "line" : "line through 0", circle: "circle", poly: "polynomial", rbf: "Gaussian" }[state.space];
-  const readout = { last: "", average: " · average", vote: " · vote", all: " · three read-outs" }[state.readout];
+  const readout = { last: "", all: " · three read-outs" }[state.readout] ?? ` · ${state.readout}`;
   return `${boundary}${state.shuffle ? " · shuffled" : ""}${readout}`;
 }
 

@@ -3,7 +3,6 @@
 import { vector, written } from "./svg.js";
 
 const sign = (label) => (label > 0 ? '<span class="is-red">+</span>' : '<span class="is-blue">−</span>');
-const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 
 export function sayStep(model) {
   const { run, step, state } = model;
@@ -20,7 +19,7 @@ export function sayStep(model) {
   const headline = `Example ${row + 1}: score ${score}, ${guess}, true ${sign(label)}. ${
     mistake ? `<b>Mistake ${run.steps.mistakes[i]}.</b>` : '<span class="is-good">Right.</span>'}`;
   const done = step === total ? ending(run) : "";
-  return [headline, mistake ? update(model, i, row) + done : stays(model, i, done)];
+  return [headline, done + (mistake ? update(model, i, row) : stays(model, i, done))];
 }
 
 function update(model, i, row) {
@@ -39,49 +38,35 @@ function update(model, i, row) {
 
 function stays(model, i, done) {
   const { run, state } = model;
-  if (run.weights.kind === "counts") return `Nothing is added.${done}`;
+  if (run.weights.kind === "counts") return "Nothing is added.";
   const w = run.weights.after[run.steps.mistakes[i]];
   const x = run.examples[run.steps.row[i]];
   const used = (values) => (state.fit_intercept ? values : values.slice(0, -1));
   const example = done ? "" : `<i>x</i> = ${vector(used(x))}, and `;
-  return `<span class="math">${example}<i>w</i> stays <span data-name="weights" data-value="${w}">${vector(used(w))}</span></span>.${done}`;
+  return `<span class="math">${example}<i>w</i> stays <span data-name="weights" data-value="${w}">${vector(used(w))}</span></span>.`;
 }
 
 function ending(run) {
-  if (run.stopped === "NO_MISTAKES") return ' <span class="is-good" id="converged">An epoch without a mistake: done.</span>';
+  if (run.stopped === "NO_MISTAKES") return `<span class="is-good" id="converged">Stopped ${run.ending}.</span> `;
   const endless = ["overlapping", "quasi-separable"].includes(run.certificate?.verdict);
-  return !endless ? ` Stopped after ${plural(run.epochs, "epoch")}.` : ` It would go on for ever; stopped after ${plural(run.epochs, "epoch")}.`;
+  return `${endless ? "It would go on forever. " : ""}Stopped ${run.ending}. `;
 }
 
 export function sayVerdict(model) {
-  const { run, state } = model;
-  const certificate = run.certificate;
+  const { certificate } = model.run;
   if (!certificate) return ["Two classes are needed", "Put at least one red and one blue point."];
-  const what = { line: state.fit_intercept ? "line" : "line through 0", circle: "circle", poly: "plane in feature space", rbf: "plane in feature space" }[state.space];
-  const exactness = certificate.arithmetic === "exact" ? "Proved exactly" : "Proved in ball arithmetic";
-  if (certificate.widest) {
-    const numbers = `${exactness}: margin <b data-name="margin" data-value="${certificate.margin}">γ ≥ ${certificate.margin_at_least}</b>, length <b data-name="radius" data-value="${certificate.radius}">R ≤ ${certificate.radius_at_most}</b>: at most <b data-name="bound" data-value="${certificate.bound}">${plural(certificate.bound, "mistake")}</b>`;
-    return [`A ${what} separates them`, `${numbers}.${balls(run)}`];
-  }
-  if (certificate.verdict === "separable") {
-    const small = "By a theorem: no two equal points have different labels. The margin is too small for a proof in floats.";
-    return [`A ${what} separates them`, small];
-  }
-  const title = certificate.verdict === "undecided" ? "Undecided" : `No ${what} separates them`;
-  const first = certificate.first_pass_bound === null || certificate.first_pass_bound === undefined ? ""
-    : ` In the first epoch, at most <b data-name="first_pass" data-value="${certificate.first_pass_bound}">${plural(certificate.first_pass_bound, "mistake")}</b> (Freund and Schapire).`;
-  return [title, `${combination(certificate, state)}${first}`];
+  const facts = certificate.facts.map(({ name, value, words }) => `<span data-name="${name}" data-value="${value}">${escape(words)}</span>`);
+  if (certificate.obstruction) facts.unshift(combination(certificate.obstruction, model.state));
+  return [certificate.title, `${[certificate.meaning, ...facts].join("; ")}.${balls(model.run)}`];
 }
 
-function combination(certificate, state) {
-  const proof = certificate.obstruction;
-  if (!proof) return `No margin above ${certificate.margin_at_most} is possible.`;
-  const [digits, few] = [Math.max(...proof.weights.map((weight) => weight.length)), proof.rows.length <= 8];
-  if (digits > 7 || !few) return `${proof.rows.length} examples, times their labels and whole numbers of up to ${digits} digits, cancel.`;
+function combination(proof, state) {
+  const few = proof.rows.length <= 8 && proof.weights.every((weight) => weight.length <= 7);
+  if (!few) return escape(proof.words);
   const term = (i) => `${proof.weights[i] === "1" ? "" : `${proof.weights[i]}·`}${vector(state.points[proof.rows[i]].slice(0, 2))}`;
   const of = (label) => proof.rows.map((row, i) => [row, i]).filter(([row]) => state.points[row][2] === label).map(([, i]) => term(i)).join(" + ") || "0";
   const lifted = state.space === "circle" ? ", lifted too" : "";
-  return `<b class="math" id="combination"><span class="is-red">${of(1)}</span> = <span class="is-blue">${of(-1)}</span></b>${lifted}.`;
+  return `<b class="math" id="combination"><span class="is-red">${of(1)}</span> = <span class="is-blue">${of(-1)}</span></b>${lifted}`;
 }
 
 function balls(run) {

@@ -13,7 +13,6 @@ mistake lengthens ||w||^2 by at most R^2 + 2 cost n, and there are at most (R^2 
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -22,9 +21,10 @@ from numpy.typing import NDArray
 
 from novikoff.data.order import random_order
 from novikoff.engine.viterbi import Scratch, Weights, best_paths, label_sequences, sequence_epoch
+from novikoff.engine.words import counted
 from novikoff.features.tokens import Tokens
-from novikoff.learn.epochs import Epochs, Limits, Watch, run
-from novikoff.learn.history import History, Run, Stopped, counted
+from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, run
+from novikoff.learn.history import History, Run, Stopped
 
 SequenceReadout = Literal["last", "average"]
 
@@ -94,27 +94,34 @@ class SequenceRun(Run):
     seconds_per_epoch: tuple[float, ...] = ()
     held_out_errors: tuple[int, ...] = ()
 
-    def _what_it_gets_wrong(self) -> str:
-        names = {"last": "last weights", "average": "averaged weights"}
+    @property
+    def unit(self) -> str:
+        return "training sequence"
+
+    @property
+    def wrong(self) -> str | None:
         wrong = counted(self.wrong_tokens, "wrong label") + f" on {counted(self.n_tokens, 'token')}"
-        sequences = f"{counted(self.errors or 0, 'error')} on {counted(self.n_rows or 0, 'training sequence')}"
+        return None if super().wrong is None else f"{super().wrong}, {wrong}"
+
+    def _what_it_gets_wrong(self) -> str:
         chosen = ""
         if self.held_out_errors:
             best = min(self.held_out_errors)
             chosen = f"\nThe held-out part chose {counted(self.epochs, 'epoch')}, with {counted(best, 'wrong label')}."
-        return f"The {names[self.readout]}: {sequences}, {wrong}.{chosen}"
+        return f"{super()._what_it_gets_wrong()}{chosen}"
 
 
 @dataclass(frozen=True)
 class LearnedChain:
     """What `sequence_perceptron` returns: `weights` are those of the read-out times `divisor`, `mistakes` the mistaken
-    sequences."""
+    sequences, and `guesses` the labels that each was given instead, if mistakes were to be recorded."""
 
     memory: ChainMemory
     weights: Weights
     divisor: int
     run: SequenceRun
     mistakes: NDArray[np.int64]
+    guesses: list[NDArray[np.int64]] | None = None
 
 
 def sequence_perceptron(
@@ -130,12 +137,14 @@ def sequence_perceptron(
     cost: float = 0.0,
     min_margin: float | None = None,
     time_limit: float | None = None,
-    watch: Callable[[ChainMemory], Stopped | None] | None = None,
+    watch: Watcher | None = None,
+    record_mistakes: bool = False,
 ) -> LearnedChain:
     """Learn label sequences, epoch by epoch, until one makes no mistake.
 
     It also stops after `max_epochs`, after `time_limit` seconds, as soon as ||w||/k < `min_margin` at the end of an
     epoch, or when `watch` returns a reason. After Ctrl-C what was learned so far is returned, and the record says so.
+    With `record_mistakes` the guesses are kept, too, at the price of a call for every sequence.
 
     >>> from novikoff.features.tokens import stacked
     >>> words = stacked([np.eye(2)[[0, 1]], np.eye(2)[[1, 1, 0]]])
@@ -147,18 +156,19 @@ def sequence_perceptron(
     _check(tokens, labels, n_labels, readout, cost)
     memory = ChainMemory.empty(tokens.rows.n_columns, n_labels, allowed)
     generator = np.random.default_rng(random_state) if shuffle else None
-    space = Sequences(memory, tokens, labels, cost, generator)
+    space = Sequences(memory, tokens, labels, cost, generator, [] if record_mistakes else None)
     stopped = run(space, limits)
     weights = memory.read_out(readout)
     record = _record(space, weights, readout, stopped)
-    return LearnedChain(memory, weights, memory.divisor(readout), record, space.mistakes())
+    return LearnedChain(memory, weights, memory.divisor(readout), record, space.mistakes(), space.guesses)
 
 
 @dataclass
 class Sequences:
     """Label sequences, whose features are added and subtracted: the space of a chain.
 
-    What happens epoch by epoch: wrong tokens and seconds; and which sequences were mistaken.
+    What happens epoch by epoch: wrong tokens and seconds; which sequences were mistaken, and for what, if `guesses` are
+    to be kept.
     """
 
     history: ChainMemory
@@ -166,6 +176,7 @@ class Sequences:
     labels: NDArray[np.int64]
     cost: float
     generator: np.random.Generator | None
+    guesses: list[NDArray[np.int64]] | None = None
     wrong: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     which: list[NDArray[Any]] = field(default_factory=list)
@@ -192,7 +203,7 @@ class Sequences:
         step = 0
         while step < len(order):
             reach = (lengths[step - 1] if step else 0) + TOKENS_PER_CALL
-            stop = max(int(np.searchsorted(lengths, reach)), step + 1)
+            stop = max(int(np.searchsorted(lengths, reach)), step + 1) if self.guesses is None else step + 1
             part = order[step:stop]
             task = (tokens.rows.matrix, tokens.starts, self.labels, part, self.cost, memory.examples)
             made, wrong = sequence_epoch(*task, memory.weights, memory.drift, scratch, at, longest)
@@ -200,6 +211,8 @@ class Sequences:
             self.wrong[-1] += wrong
             self.seconds[-1] = time.perf_counter() - began
             self.which.append(part[at[:made]])
+            if self.guesses is not None and made:  # of the only sequence of the call
+                self.guesses.append(scratch.path[: int(np.diff(tokens.starts)[int(part[0])])].astype(np.int64))
             memory.mistakes += made
             memory.examples += len(part)
             memory.longest = float(longest[0] if is_whole else longest[1])

@@ -4,8 +4,9 @@
 name, and can be pruned. None of this knows of scikit-learn.
 """
 
+import itertools
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,9 @@ from novikoff.learn.chain.space import (
     sequence_perceptron,
     wrong_labels,
 )
+from novikoff.learn.epochs import Watcher
 from novikoff.learn.history import Stopped
+from novikoff.learn.model import Model
 
 Label = Hashable
 Constraint = str | Callable[[Any, Any], bool]
@@ -92,8 +95,8 @@ class Scored:
     margin: float
 
 
-@dataclass(frozen=True)
-class Tagger:
+@dataclass(frozen=True, eq=False)
+class Tagger(Model):
     """A trained sequence labeller.
 
     `weights` decide. Those of an average are the sum of `divisor` weight vectors, and what is shown is divided by it.
@@ -102,8 +105,14 @@ class Tagger:
     features: Features
     labels: tuple[Label, ...]
     weights: Weights
-    run: SequenceRun
     divisor: int = 1
+    run: SequenceRun = field(kw_only=True)
+
+    def made_with(self) -> dict[str, Any]:
+        """The parameters that can be read off it, whatever was asked for."""
+        index = self.features.index
+        templates = [template.text for template in index.templates] if isinstance(index, TemplateIndex) else None
+        return {"templates": templates, "columns": self.features.columns, "readout": self.run.readout}
 
     def label(self, sequences: Any) -> list[list[Label]]:
         """The best label sequence of every sequence."""
@@ -173,6 +182,29 @@ class Tagger:
         ]
         return sorted(links, key=lambda link: -abs(link.weight))
 
+    def joint_features(self, sequence: Any, labels: Sequence[Label]) -> dict[Any, float]:
+        """The features of one sequence with its labels, by name: what a mistake adds of gold, and subtracts of a guess.
+
+        ("state", feature, label) has the sum of the feature's values at tokens of the label, ("transition", before,
+        after) how often one label follows another; None is the outside of a sequence.
+        """
+        from scipy.sparse import coo_array
+
+        rows, names = self.features.encode([sequence]).rows, self.features.index.names()
+        table = coo_array(rows.as_scipy() if rows.is_sparse else rows.as_array())
+        found: dict[Any, float] = {}
+        for token, column, value in zip(table.row.tolist(), table.col.tolist(), table.data.tolist(), strict=True):
+            name = ("state", names[column], labels[token])
+            found[name] = found.get(name, 0.0) + value
+        for link in itertools.pairwise((None, *labels, None)):
+            found["transition", *link] = found.get(("transition", *link), 0.0) + 1.0
+        return found
+
+    def named_weights(self) -> dict[Any, float]:
+        """The weights under the names of `joint_features`."""
+        states = {("state", weight.feature, weight.label): weight.weight for weight in self.heaviest(None)}
+        return states | {("transition", link.feature, link.label): link.weight for link in self.links()}
+
     def pruned(self, below: float = 0.0) -> "Tagger":
         """Without weights of size `below` or less, and without the features that have no weight left."""
         if not below >= 0.0:
@@ -199,15 +231,16 @@ def learn_tagger(
     held_out: float | None = None,
     patience: int = 3,
     random_state: int | np.random.Generator | None = None,
+    watch: Watcher | None = None,
     **learning: Any,
-) -> tuple[Tagger, LearnedChain]:
+) -> Tagger:
     """Train a tagger; `learning` are the further options of `sequence_perceptron`.
 
     With `held_out`, that share of the sequences is put aside, the number of epochs is chosen by the fewest wrong labels
     on them (the search ends `patience` epochs after the best), and then all sequences are learned for so many epochs.
 
     >>> words = [[{"w": "a"}, {"w": "dog"}], [{"w": "the"}, {"w": "dog"}, {"w": "runs"}]]
-    >>> tagger, _ = learn_tagger(words, [["D", "N"], ["D", "N", "V"]], templates=["w[0]", "w[-1]"], random_state=0)
+    >>> tagger = learn_tagger(words, [["D", "N"], ["D", "N", "V"]], templates=["w[0]", "w[-1]"], random_state=0)
     >>> tagger.label([[{"w": "the"}, {"w": "cat"}, {"w": "runs"}]])
     [['D', 'N', 'V']]
     """
@@ -217,29 +250,41 @@ def learn_tagger(
     if allowed is not None:
         _check_gold(numbers, tokens.starts, known, allowed)
     generator = np.random.default_rng(random_state)
-    options = {"allowed": allowed, "readout": readout, **learning}
-    errors: tuple[int, ...] = ()
+    options = {"allowed": allowed, "readout": readout, "random_state": generator, **learning}
+    errors: list[int] = []
+    epochs, learned = max_epochs, None
     if held_out is not None:
-        max_epochs, errors = _choose_epochs(
-            tokens, numbers, len(known), held_out, patience, max_epochs, generator, options
-        )
-    learned = sequence_perceptron(tokens, numbers, len(known), max_epochs=max_epochs, random_state=generator, **options)
-    learned = replace(learned, run=replace(learned.run, held_out_errors=errors))
-    tagger = Tagger(features, tuple(known), learned.weights, learned.run, learned.divisor)
-    return tagger, learned
+        learned = _learn_part(tokens, numbers, len(known), held_out, patience, errors, max_epochs, watch, options)
+        epochs = int(np.argmin(errors)) + 1 if errors else max_epochs
+    if learned is None or learned.run.stopped not in (Stopped.INTERRUPTED, Stopped.TIME_LIMIT):
+        learned = sequence_perceptron(tokens, numbers, len(known), max_epochs=epochs, watch=watch, **options)
+    asked: dict[str, Any] = {"templates": templates, "columns": columns, "min_count": min_count}
+    asked |= {"constraint": constraint, "readout": readout, "max_epochs": max_epochs}
+    asked |= {"held_out": held_out, "patience": patience, "random_state": random_state}
+    return Tagger(
+        features,
+        tuple(known),
+        learned.weights,
+        learned.divisor,
+        run=replace(learned.run, held_out_errors=tuple(errors)),
+        parameters=asked | learning,
+        mistake_rows=learned.mistakes,
+        mistake_guesses=learned.guesses and [[known[number] for number in guess] for guess in learned.guesses],
+    )
 
 
-def _choose_epochs(
+def _learn_part(
     tokens: Tokens,
     numbers: NDArray[np.int64],
     n_labels: int,
     held_out: float,
     patience: int,
+    errors: list[int],
     max_epochs: int | None,
-    generator: np.random.Generator,
+    watch: Watcher | None,
     options: dict[str, Any],
-) -> tuple[int, tuple[int, ...]]:
-    """The number of epochs after which the held-out part has the fewest wrong labels, and these numbers by epoch."""
+) -> LearnedChain:
+    """Learn all but the held-out part, and append its wrong labels to `errors`, epoch by epoch."""
     n_held = round(held_out * tokens.n_sequences) if 0 < held_out < 1 else 0
     if not 0 < n_held < tokens.n_sequences:
         raise ValueError(
@@ -248,21 +293,20 @@ def _choose_epochs(
         )
     if patience < 1:
         raise ValueError(f"patience={patience!r} must be at least 1")
-    order = generator.permutation(tokens.n_sequences)
+    order = options["random_state"].permutation(tokens.n_sequences)
     held, held_labels = _some(tokens, numbers, np.sort(order[:n_held]))
     learn, learn_labels = _some(tokens, numbers, np.sort(order[n_held:]))
-    errors: list[int] = []
 
     def look(memory: ChainMemory) -> Stopped | None:
         errors.append(int(wrong_labels(memory.read_out(options["readout"]), held, held_labels).sum()))
+        if watch is not None and (stopped := watch(memory)) is not None:
+            return stopped
         return Stopped.HELD_OUT if len(errors) - 1 - int(np.argmin(errors)) >= patience else None
 
-    learned = sequence_perceptron(
-        learn, learn_labels, n_labels, max_epochs=max_epochs, random_state=generator, watch=look, **options
-    )
-    if len(errors) < learned.run.epochs:  # the last epoch ended the run before it was looked at
-        look(learned.memory)
-    return int(np.argmin(errors)) + 1, tuple(errors)
+    learned = sequence_perceptron(learn, learn_labels, n_labels, max_epochs=max_epochs, watch=look, **options)
+    if len(errors) < learned.run.epochs and learned.run.stopped is not Stopped.INTERRUPTED:
+        look(learned.memory)  # the last epoch ended the run before it was looked at
+    return learned
 
 
 def _some(tokens: Tokens, numbers: NDArray[np.int64], which: NDArray[np.int64]) -> tuple[Tokens, NDArray[np.int64]]:

@@ -16,12 +16,7 @@ some class is mistaken about is kept once, with a coefficient for each class.
 could decide a mistake, the row is scored again: products in column order, their sum exact. So block sizes, and dense
 and sparse rows of the same values, make the same mistakes (a user's own kernel function is taken at its word).
 
-*With a budget* there are at most B support rows, and no claim about (R/gamma)^2. The rule says what happens when a
-mistake finds them full: `random` forgets any row (Cavallanti, Cesa-Bianchi & Gentile 2007); `forgetron` shrinks all
-coefficients just as much as is needed to forget the oldest row safely (Dekel, Shalev-Shwartz & Singer 2008, self-tuned;
-their theorem is about K(x, x) <= 1 and two classes); `projectron` keeps its rows and adds the new one's projection on
-their span (Orabona, Keshet & Caputo 2008). An average with the forgotten rows would need all of them, and without them
-it would be no average: so it begins anew whenever a row is forgotten. The Projectron forgets none, and averages best.
+*With a budget*, see `novikoff.learn.kernel.budget`.
 """
 
 from collections.abc import Callable
@@ -31,24 +26,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.data.examples import check_labels
 from novikoff.data.order import random_order
-from novikoff.engine.gram import (
-    DONE,
-    DOUBT,
-    FORGETRON,
-    FULL,
-    PROJECTRON,
-    RANDOM,
-    RULED_OUT,
-    Budget,
-    Candidates,
-    Pass,
-    visit_block,
-    visit_block_on_a_budget,
-)
+from novikoff.engine.gram import DOUBT, RULED_OUT, Pass, visit_block
 from novikoff.engine.sums import exact_sum
-from novikoff.learn.epochs import Epochs, Limits, Watch, check_choices, run
+from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, check_choices, put_off_interrupt, run
 from novikoff.learn.history import Readout, Run, Stopped, Tie
+from novikoff.learn.kernel.budget import check_budget, visit_on_a_budget
 from novikoff.learn.kernel.kernels import (
     Entries,
     Floats,
@@ -63,9 +47,7 @@ from novikoff.learn.kernel.kernels import (
 )
 from novikoff.learn.kernel.memory import BudgetRule, Memory, Mistakes, Numbers, blocks_of
 from novikoff.learn.kernel.readout import are_close, decide
-from novikoff.learn.linear.space import check_labels, predicted
-
-BUDGET_RULES: dict[BudgetRule, int] = {"forgetron": FORGETRON, "random": RANDOM, "projectron": PROJECTRON}
+from novikoff.learn.linear.space import predicted
 
 # How many examples are learned at a time: enough for the matrix products to be fast, few enough for their own kernel
 # matrix to stay in the cache.
@@ -101,7 +83,7 @@ def kernel_perceptron(
     budget: int | None = None,
     budget_rule: BudgetRule = "forgetron",
     record_mistakes: bool = False,
-    watch: Callable[[Memory], Stopped | None] | None = None,
+    watch: Watcher | None = None,
 ) -> Learned:
     """The batch perceptron with a kernel: epochs until one makes no mistake, or a limit is reached.
 
@@ -164,8 +146,9 @@ def learn_online(
     labels = check_labels(y, len(points), memory.n_classes)
     prepare(memory, points)
     space = Expansion.of(memory, points, labels, tie, np.random.default_rng(random_state), record_mistakes)
-    space.learn(Watch())
-    space.settle()
+    with put_off_interrupt():
+        space.learn(Watch())
+        space.settle()
     return space.mistakes()
 
 
@@ -260,8 +243,8 @@ class Expansion:
         self.memory.passes += 1
         step = 0
         while step < n:
-            visit = self._visit if self.memory.budget is None else self._visit_on_a_budget
-            seen, why = visit(order[step : step + BLOCK])
+            rows = order[step : step + BLOCK]
+            seen, why = self._visit(rows) if self.memory.budget is None else visit_on_a_budget(self, rows)
             step += seen
             if why == RULED_OUT:
                 return Stopped.MARGIN_RULED_OUT
@@ -306,7 +289,7 @@ class Expansion:
     def _visit(self, rows: Numbers) -> tuple[int, int]:
         """One block: its scores under the weights so far, then its examples one after the other."""
         memory = self.memory
-        block, gram = self._block(rows)
+        block, gram = self.block(rows)
         values = memory.kernel.between(self._fresh_points(), block)
         memory.largest = max(memory.largest, check_finite(values))
         scores = self.fresh_added.array.T @ values
@@ -321,10 +304,10 @@ class Expansion:
         task = (gram, np.ascontiguousarray(self.labels[:, rows]), np.ascontiguousarray(scores))
 
         def go_on(step: int, certain: bool) -> tuple[int, int]:
-            return visit_block(*task, step, certain, self._along(len(rows)), mistakes, squares, added)
+            return visit_block(*task, step, certain, self.along(len(rows)), mistakes, squares, added)
 
         seen, why = self._beyond_doubt(go_on, task[2], block, added)
-        self._note(rows[:seen], added[:, :seen])
+        self.note(rows[:seen], added[:, :seen])
         made = np.flatnonzero(added.any(axis=0))
         if len(made):
             self.fresh.extend(block.take(made))
@@ -343,113 +326,20 @@ class Expansion:
         while why == DOUBT:
             made = np.flatnonzero(added.any(axis=0))
             so_far = [
-                (self.memory.support.points(self._matrix()), self.memory.coefficients.array),
+                (self.memory.support.points(self.matrix()), self.memory.coefficients.array),
                 (self._fresh_points(), self.fresh_added.array),
                 (block.take(made), added[:, made].T),
             ]
-            scores[:, step] = self._exact_scores(so_far, block.take(np.array([step])))
+            scores[:, step] = self.exact_scores(so_far, block.take(np.array([step])))
             step, why = go_on(step, True)
         return step, why
 
-    def _exact_scores(self, parts: list[tuple[Points, Floats]], one: Points) -> list[float]:
+    def exact_scores(self, parts: list[tuple[Points, Floats]], one: Points) -> list[float]:
         kernel = self.memory.kernel
         values = np.concatenate([kernel.between(points, one, in_column_order=True)[:, 0] for points, _ in parts])
         return [exact_sum(values, a) for a in np.concatenate([a for _, a in parts]).T]
 
-    def _visit_on_a_budget(self, rows: Numbers) -> tuple[int, int]:
-        """One block with at most B support rows, which are candidates for the support beside those of the block."""
-        memory = self.memory
-        if memory.projector is not None:
-            return self._visit_projected(rows)
-        assert memory.budget is not None
-        block, own = self._block(rows)
-        support = memory.support.points(self._matrix())
-        values = memory.kernel.between(support, block)
-        memory.largest = max(memory.largest, check_finite(values))
-        gram = np.ascontiguousarray(np.block([[memory.gram, values], [values.T, own]]))
-        m, b = len(support), len(rows)
-        among = self._candidates(rows, m)
-        draws = self.generator.random(b)
-        budget = Budget(memory.budget, BUDGET_RULES[memory.budget_rule], draws)
-        added, scores = np.zeros((len(self.labels), b)), np.zeros((len(self.labels), b))
-        mistakes = memory.by_class.copy()
-        labels = np.ascontiguousarray(self.labels[:, rows])
-        along = self._along(b)
-        step, why = visit_block_on_a_budget(gram, labels, scores, 0, False, along, mistakes, added, budget, among)
-        while why == DOUBT:
-            alive = among.alive[: among.counts[0]]
-            one = block.take(np.array([step]))
-            old, new = alive[alive < m], alive[alive >= m]
-            parts = [
-                (support.take(old), among.coefficients[:, old].T),
-                (block.take(new - m), among.coefficients[:, new].T),
-            ]
-            scores[:, step] = self._exact_scores(parts, one)
-            step, why = visit_block_on_a_budget(gram, labels, scores, step, True, along, mistakes, added, budget, among)
-        self._note(rows[:step], added[:, :step])
-        self._keep(rows, block, support, gram, among)
-        memory.by_class = mistakes
-        memory.examples += step
-        if why == FULL:
-            memory.projector = np.asarray(np.linalg.pinv(memory.gram, hermitian=True), dtype=np.float64)
-        return step, why
-
-    def _candidates(self, rows: Numbers, m: int) -> Candidates:
-        memory = self.memory
-        b, n_classes = len(rows), len(self.labels)
-        more = np.zeros((n_classes, b))
-        where = {row: place for place, row in enumerate(memory.rows.array.tolist())}
-        twins = [where.get(row, -1) for row in (rows + self.first).tolist()]
-        return Candidates(
-            np.hstack([memory.coefficients.array.T, more]),
-            np.hstack([memory.drift.array.T, more]),
-            np.arange(m + b),
-            np.array([m, memory.rounds, memory.since]),
-            np.array(twins, dtype=np.int64),
-            memory.damage.copy(),
-        )
-
-    def _keep(self, rows: Numbers, block: Points, support: Points, gram: Floats, among: Candidates) -> None:
-        """Make the candidates that are alive the support."""
-        memory, m = self.memory, len(support)
-        alive = among.alive[: among.counts[0]]
-        old, new = alive[alive < m], alive[alive >= m]  # the oldest first, so the old ones come before the new
-        shelf, numbers = GrowingPoints(), GrowingArray.empty(np.int64)
-        shelf.extend(support.take(old) if len(old) else block.take(old))
-        shelf.extend(block.take(new - m))
-        numbers.extend(memory.rows.array[old])
-        numbers.extend(rows[new - m] + self.first)
-        memory.support, memory.rows = shelf, numbers
-        memory.rounds, memory.since = int(among.counts[1]), int(among.counts[2])
-        memory.gram, memory.damage = gram[np.ix_(alive, alive)], among.damage
-        memory.coefficients = GrowingArray.of(among.coefficients[:, alive].T.copy())
-        memory.drift = GrowingArray.of(among.drift[:, alive].T.copy())
-
-    def _visit_projected(self, rows: Numbers) -> tuple[int, int]:
-        """One block after the Projectron's budget is full: the perceptron with products in the span of its rows."""
-        memory = self.memory
-        assert memory.projector is not None
-        block = self.points.take(rows)
-        values = memory.kernel.between(memory.support.points(self._matrix()), block)
-        check_finite(values)
-        shares = memory.projector @ values
-        gram = values.T @ shares
-        scores = memory.coefficients.array.T @ values
-        added = np.zeros(scores.shape)
-        certain = Pass(self.tie == "mistake", np.full(len(scores), -1.0), memory.examples, 0.0, 0.0)
-        labels = np.ascontiguousarray(self.labels[:, rows])
-        task = (gram, labels, np.ascontiguousarray(scores), 0, True, certain)
-        mistakes = memory.by_class.copy()
-        visit_block(*task, mistakes, np.zeros(len(scores)), added)
-        self._note(rows, added)
-        ages = memory.examples + np.arange(len(rows))
-        memory.coefficients = GrowingArray.of(memory.coefficients.array + shares @ added.T)
-        memory.drift = GrowingArray.of(memory.drift.array + shares @ (added * ages).T)
-        memory.by_class = mistakes
-        memory.examples += len(rows)
-        return len(rows), DONE
-
-    def _block(self, rows: Numbers) -> tuple[Points, Floats]:
+    def block(self, rows: Numbers) -> tuple[Points, Floats]:
         """Some rows, and their own kernel matrix."""
         block = self.points.take(rows)
         gram = self.memory.kernel.between(block, block)
@@ -459,7 +349,7 @@ class Expansion:
         self.memory.largest = max(self.memory.largest, largest)
         return block, np.ascontiguousarray(gram)
 
-    def _along(self, more: int) -> Pass:
+    def along(self, more: int) -> Pass:
         memory = self.memory
         margin, slack = self.min_margin, memory.slack(more) if self.min_margin else 0.0
         return Pass(self.tie == "mistake", self._doubts(more), memory.examples, margin, slack)
@@ -467,13 +357,13 @@ class Expansion:
     def _doubts(self, more: int) -> Floats:
         return self.memory.doubts(more + self.fresh_added.length)
 
-    def _matrix(self) -> Floats | None:
+    def matrix(self) -> Floats | None:
         return self.points.matrix if isinstance(self.points, Entries) else None
 
     def _fresh_points(self) -> Points:
-        return self.fresh.points(self._matrix())
+        return self.fresh.points(self.matrix())
 
-    def _note(self, rows: Numbers, added: Floats) -> None:
+    def note(self, rows: Numbers, added: Floats) -> None:
         at, classes = np.nonzero(added.T)
         self.epochs.count(at, len(rows))
         if self.keep and len(at):
@@ -509,21 +399,3 @@ def _signs(labels: NDArray[Any], n_classes: int) -> Floats:
     if n_classes == 2:
         return labels[None].astype(np.float64)
     return np.where(np.arange(n_classes)[:, None] == labels, 1.0, -1.0)
-
-
-def check_budget(budget: int | None, rule: str, *, readout: str = "average", min_margin: float | None = None) -> None:
-    if rule not in BUDGET_RULES:
-        raise ValueError(f"budget_rule={rule!r} is unknown; choose one of {', '.join(BUDGET_RULES)}")
-    if budget is None:
-        return
-    if isinstance(budget, bool) or int(budget) != budget or budget < 1:
-        raise ValueError(f"budget={budget!r} must be a whole number of at least 1, or None for no limit")
-    if readout == "vote":
-        raise ValueError(
-            f'readout="vote" needs all mistakes, and budget={budget} forgets some; use readout="average", or no budget'
-        )
-    if min_margin is not None:
-        raise ValueError(
-            f"min_margin={min_margin} can be ruled out only by the sum of all mistakes, and budget={budget} forgets "
-            "some; leave one of them out"
-        )

@@ -6,8 +6,8 @@ one that the same rows in the same order give in memory, bit for bit.
 """
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
@@ -19,19 +19,11 @@ from novikoff.data.blocks import Width, with_columns
 from novikoff.data.labels import Labels, located_errors, sorted_classes
 from novikoff.data.narrow import is_too_wide
 from novikoff.engine.rows import Rows, longest_square
-from novikoff.features.spool import (
-    Labelled,
-    batches_of,
-    check_there_are_two,
-    comes_once,
-    encoding_for,
-    spooled,
-)
-from novikoff.learn.epochs import check_choices
-from novikoff.learn.history import Readout, Run, Stopped, Tie
+from novikoff.features.examples import batches_of, cached, check_there_are_two, comes_once, learned_encoding
+from novikoff.learn.epochs import Watcher, check_choices
+from novikoff.learn.history import Readout, Stopped, Tie
 from novikoff.learn.linear.memory import Memory, narrowed, resized, widened
-from novikoff.learn.linear.space import learn_online, perceptron
-from novikoff.learn.linear.vote import Mistakes
+from novikoff.learn.linear.space import Learned, learn_online, perceptron
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -50,6 +42,7 @@ class Options(TypedDict, total=False):
     time_limit: float | None
     start: Memory | None
     record_mistakes: bool
+    watch: Watcher | None
 
 
 DEFAULTS = cast(
@@ -62,26 +55,6 @@ DEFAULTS = cast(
 )
 
 
-@dataclass(frozen=True)
-class LearnedFromFiles:
-    """What `learn_from` returns.
-
-    `classes` are the labels, sorted; of two, the second is +1. `encoding` says how records became numbers, if they were
-    records. `fingerprint` is a SHA-256 of the encoded examples in order, or None if they were learned as they came.
-    """
-
-    memory: Memory
-    run: Run
-    classes: NDArray[Any]
-    encoding: "Encoding | None" = None
-    mistakes: Mistakes | None = None
-    fingerprint: str | None = None
-
-    @property
-    def n_columns(self) -> int:
-        return self.memory.n_columns
-
-
 def learn_from(
     source: Iterable[Any],
     *,
@@ -89,7 +62,7 @@ def learn_from(
     encoding: "Encoding | None" = None,
     cache_folder: str | os.PathLike[str] | None = None,
     **options: Unpack[Options],
-) -> LearnedFromFiles:
+) -> Learned:
     """The perceptron on a reader (see `novikoff.data.read`), or on any iterable of batches or of pairs (X, y).
 
     Labels are whatever the source has; `classes` may name them beforehand. Records of a table need an `encoding`, which
@@ -109,16 +82,16 @@ def learn_from(
     options = DEFAULTS | options
     check_choices(**options)
     named = None if classes is None else sorted_classes(classes)
-    encoding = encoding_for(source, encoding)
+    encoding = learned_encoding(source, encoding)
     learned = None
     if _one_pass_will_do(options) and (named is not None or not comes_once(source)):
         learned = _learn_in_one_pass(source, named, encoding, options)
     return learned or _learn_from_cache(source, named, encoding, cache_folder, options)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Through a cache
-# ---------------------------------------------------------------------------------------------------------------------
+def learnable(fit_intercept: bool) -> Callable[[Rows], Any]:
+    """The check that rows can be learned from: every number is finite, and no length overflows."""
+    return lambda rows: longest_square(rows, 1.0 if fit_intercept else 0.0)
 
 
 def _learn_from_cache(
@@ -127,19 +100,12 @@ def _learn_from_cache(
     encoding: "Encoding | None",
     cache_folder: str | os.PathLike[str] | None,
     options: Options,
-) -> LearnedFromFiles:
-    labels = Labels(classes)
-    constant = 1.0 if options["fit_intercept"] else 0.0
-
-    def check(rows: Rows) -> None:
-        longest_square(rows, constant)  # says which number is not finite, if one is not
-
-    with spooled(batches_of(source, encoding), labels, check, cache_folder) as cache:
+) -> Learned:
+    check = learnable(options["fit_intercept"])
+    with cached(source, encoding=encoding, classes=classes, check=check, folder=cache_folder) as examples:
         start = options["start"]
-        n_columns = max(cache.n_columns, 0 if start is None else start.n_columns)
-        learned = perceptron(Labelled(cache, labels.inner(), n_columns), n_classes=len(labels.known), **options)
-    run, memory, mistakes = learned.run, learned.memory, learned.mistakes
-    return LearnedFromFiles(memory, run, labels.classes(), encoding, mistakes, cache.fingerprint)
+        n_columns = max(examples.n_columns, 0 if start is None else start.n_columns)
+        return perceptron(examples.among(n_columns), **options)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -151,13 +117,13 @@ def _one_pass_will_do(options: Options) -> bool:
     """Whether each example is needed once: one epoch in the order given, and nothing to be kept or stopped for."""
     once = options["max_epochs"] == 1 and not options["shuffle"]
     kept = options["readout"] == "vote" or options["record_mistakes"] or options["start"] is not None
-    watched = options["min_margin"] is not None or options["time_limit"] is not None
+    watched = any(options[name] is not None for name in ("min_margin", "time_limit", "watch"))
     return once and not kept and not watched
 
 
 def _learn_in_one_pass(
     source: Iterable[Any], classes: NDArray[Any] | None, encoding: "Encoding | None", options: Options
-) -> LearnedFromFiles | None:
+) -> Learned | None:
     """Learn while reading; None if more classes turn up than learning has begun with.
 
     Until two labels are known there is nothing to learn, so these are looked for first.
@@ -188,7 +154,7 @@ def _learn_in_one_pass(
         check_there_are_two(labels, memory.examples)
         stopped = stopped if memory.mistakes else Stopped.NO_MISTAKES
     run = memory.recorded(options["readout"], stopped, (memory.mistakes,), n_rows=memory.examples)
-    return LearnedFromFiles(memory, run, labels.classes(), encoding)
+    return Learned(memory, run, labels.classes(), encoding=encoding)
 
 
 def _look_for_two(labels: Labels, batches: Iterable[Batch]) -> None:

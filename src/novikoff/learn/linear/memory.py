@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.narrow import FEW, Table, is_too_wide, narrow, used_columns
+from novikoff.data.narrow import Table, is_too_wide, narrow, used_columns
 from novikoff.engine.linear import fill_scores
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.learn.history import History, Readout
@@ -127,14 +127,9 @@ def written_out(memory: Memory, weights: NDArray[np.float64]) -> NDArray[np.floa
     return _moved(weights, np.append(memory.columns, memory.n_columns), memory.n_columns)
 
 
-def columns_to_keep(parts: Callable[[], Iterable[Rows]], n_columns: int, n_classes: int) -> Table | None:
+def columns_to_keep(parts: Iterable[Rows], n_columns: int, n_entries: int, n_classes: int) -> Table | None:
     """The columns to have weights for, those of the parts, or None if there can be weights for all columns."""
-    if n_columns * vectors_for(n_classes) <= FEW:
-        return None
-    entries = 0
-    for rows in parts():
-        entries += int(rows.matrix.indptr[-1]) if rows.is_sparse else rows.n_rows * rows.n_columns
-    return used_columns(parts()) if is_too_wide(n_columns, entries, vectors_for(n_classes)) else None
+    return used_columns(parts) if is_too_wide(n_columns, n_entries, vectors_for(n_classes)) else None
 
 
 def scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """A linear perceptron with all that it takes to use it, free of scikit-learn: what a model file holds of one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,10 +12,10 @@ from novikoff.data.batches import Batch, Records
 from novikoff.data.blocks import with_columns
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.learn.epochs import check_choices
-from novikoff.learn.history import Readout, Run, Tie
-from novikoff.learn.linear.files import LearnedFromFiles
-from novikoff.learn.linear.memory import Decider, Memory, decider, read_out
-from novikoff.learn.linear.space import predicted
+from novikoff.learn.history import Tie
+from novikoff.learn.linear.memory import Decider, Memory, decider, read_out, written_out
+from novikoff.learn.linear.space import Learned, predicted
+from novikoff.learn.model import Classifier
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -40,12 +40,10 @@ class Decided:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearModel:
+class LinearModel(Classifier):
     """What was learned, and how it is read out.
 
-    `classes` are sorted; of two, the second has the scores of 0 and above. `run` is the record of a fit, or None if
-    learning goes on. `certificate` is JSON (see `novikoff.Certificate`), `fingerprint` a hash of the training data,
-    `parameters` what the user asked for. The fields after it are what an estimator needs to go on as it was.
+    `encoding` says how the columns of a table become numbers. `classes_are_fixed` unless learning may bring new ones.
 
     >>> from novikoff.learn.linear.files import learn_from
     >>> first = ([[-1, 2], [1, 0], [1, 1]], ["blue", "red", "red"])
@@ -60,49 +58,33 @@ class LinearModel:
     """
 
     memory: Memory
-    classes: NDArray[Any]
-    readout: Readout = "average"
+    _: KW_ONLY
     tie: Tie = "mistake"
     learning_rate: float = 1.0
     encoding: "Encoding | None" = None
-    feature_names: tuple[str, ...] | None = None
-    run: Run | None = None
-    certificate: str | None = None
-    fingerprint: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    n_iter: int = 1
     classes_are_fixed: bool = True
-    mistake_rows: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
 
     @classmethod
-    def of(
-        cls, learned: LearnedFromFiles, parameters: Mapping[str, Any], *, certificate: str | None = None
-    ) -> "LinearModel":
-        """The model that was learned from files; `parameters` are the options with which it was."""
+    def of(cls, learned: Learned, parameters: Mapping[str, Any], **more: Any) -> "LinearModel":
+        """The model that was learned; `parameters` are the options with which it was."""
         encoding, mistakes = learned.encoding, learned.mistakes
-        return cls(
-            learned.memory,
-            learned.classes,
-            readout=parameters.get("readout", "average"),
-            tie=parameters.get("tie", "mistake"),
-            learning_rate=float(parameters.get("learning_rate", 1.0)),
-            encoding=encoding,
-            feature_names=None if encoding is None else encoding.feature_names,
-            run=learned.run,
-            certificate=certificate,
-            fingerprint=learned.fingerprint,
-            parameters=dict(parameters),
-            n_iter=learned.run.epochs,
-            mistake_rows=None if mistakes is None else mistakes.rows,
-        )
-
-    @property
-    def record(self) -> Run:
-        """The record of the run, also while learning goes on."""
-        return self.memory.recorded(self.readout) if self.run is None else self.run
+        own = {
+            "readout": parameters.get("readout", "average"),
+            "tie": parameters.get("tie", "mistake"),
+            "learning_rate": float(parameters.get("learning_rate", 1.0)),
+            "encoding": encoding,
+            "feature_names": None if encoding is None else encoding.feature_names,
+            "run": learned.run,
+            "fingerprint": learned.fingerprint,
+            "parameters": dict(parameters),
+            "n_iter": learned.run.epochs,
+            "mistake_rows": None if mistakes is None else mistakes.rows,
+            "mistake_guesses": None if mistakes is None else learned.classes[mistakes.wrong],
+        }
+        return cls(learned.memory, learned.classes, **(own | more))
 
     def decide(self, batch: Batch | Records) -> Decided:
         """The label and the score of every example, and what the encoding could not express."""
@@ -113,11 +95,23 @@ class LinearModel:
                 raise ValueError("this model was learned from numbers, and has no encoding for the columns of a table")
             encoded = self.encoding.encode(batch)
             batch, unseen, missing = encoded.batch, encoded.unseen, encoded.missing
-        rows = self._fitting(batch.rows)
+        scores = self.deciding_scores(self._fitting(batch.rows))
+        return Decided(self.labels_of(scores), self.shown(scores), unseen, missing)
+
+    def deciding_scores(self, rows: Rows) -> NDArray[np.float64]:
+        """The scores that decide, before they are divided or multiplied."""
         longest_square(rows, self.memory.constant)  # says which number is not finite, if one is not
-        scores = self._decider.score(rows)
-        shown = self._decider.shown(scores, self.learning_rate)
-        return Decided(self._class_of(scores), shown, unseen, missing)
+        return self._decider.score(rows)
+
+    def shown(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Deciding scores as they are shown."""
+        return self._decider.shown(scores, self.learning_rate)
+
+    def labels_of(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """The class that each example gets by its deciding scores."""
+        if len(self.classes) == 1:
+            return np.repeat(self.classes, len(scores))
+        return self.classes[predicted(scores)]
 
     def scores(self, batch: Batch | Records) -> NDArray[np.float64]:
         """The score of every example times the learning rate, or the share of the votes; a column a class for more."""
@@ -129,15 +123,22 @@ class LinearModel:
 
     def weights_by_name(self) -> list[NamedWeight]:
         """The weights of the read-out that are not 0, the largest in size first."""
-        if self.readout == "vote":
-            raise ValueError('a vote has no weights of its own; read out the "average" or the "last" ones')
-        weights = self.learning_rate * read_out(self.memory, self.readout)
+        weights = self._weights()
         places = np.flatnonzero(weights)
         order = np.argsort(-np.abs(weights.ravel()[places]), kind="stable")
         of_class, of_feature = np.divmod(places[order], weights.shape[1])
         labels = [None] if len(weights) == 1 else self.classes.tolist()
         found = zip(of_class.tolist(), of_feature.tolist(), strict=True)
         return [NamedWeight(labels[c], self._name(j), float(weights[c, j])) for c, j in found]
+
+    def weights(self) -> NDArray[np.float64]:
+        """The weights of the read-out times the learning rate: a row a class (one for two), the bias last."""
+        return written_out(self.memory, self._weights())
+
+    def _weights(self) -> NDArray[np.float64]:
+        if self.readout == "vote":
+            raise ValueError('a vote has no weights of its own; read out the "average" or the "last" ones')
+        return self.learning_rate * read_out(self.memory, self.readout)
 
     @cached_property
     def _decider(self) -> Decider:
@@ -149,11 +150,6 @@ class LinearModel:
         if rows.n_columns != self.memory.n_columns:
             raise ValueError(f"the rows have {rows.n_columns} columns, but the model has {self.memory.n_columns}")
         return rows
-
-    def _class_of(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        if len(self.classes) == 1:
-            return np.repeat(self.classes, len(scores))
-        return self.classes[predicted(scores)]
 
     def _name(self, place: int) -> str | None:
         """The name of the feature whose weight has this place, or None for the bias."""

@@ -2,7 +2,7 @@
 
 `perceptron` is the batch algorithm, `learn_online` one pass in the order given. Both keep a `Memory`: the weights,
 which are the sum of the mistakes, and the little that read-outs and proofs need beside them. Examples come as arrays,
-or in blocks that need not be in memory all at once. None of this knows of scikit-learn.
+or as `Examples`, in blocks that need not be in memory all at once. None of this knows of scikit-learn.
 
 Binary labels are -1 and +1. With more than two classes labels are 0, 1, ..., and Kesler's construction applies: add the
 example to the weights of its class, subtract it from those of the best other class. Each such step is a binary mistake
@@ -12,22 +12,24 @@ over another under weights with ||W|| = 1 (Frobenius).
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.data.blocks import Blocks, Held
-from novikoff.data.labels import checked_labels
+from novikoff.data.examples import Block, Examples
 from novikoff.data.narrow import used_columns
 from novikoff.data.order import POOL, Order, block_order, given_order, random_order
 from novikoff.engine.linear import Rule, binary_epoch, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
-from novikoff.learn.epochs import Epochs, Limits, Watch, check_choices, run
+from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, check_choices, put_off_interrupt, run
 from novikoff.learn.history import Readout, Run, Stopped, Tie
 from novikoff.learn.linear.memory import Memory, columns_to_keep, decider
 from novikoff.learn.linear.vote import Ballot, Mistakes
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
 
 # Between two calls of a kernel the clock is read and Ctrl-C is heard.
 STEPS_PER_CALL = 1 << 16
@@ -38,11 +40,18 @@ HELD_ENTRIES = 1 << 24
 
 @dataclass(frozen=True)
 class Learned:
-    """What `perceptron` returns: the memory, the record of the run, and, if asked for, its mistakes in order."""
+    """What was learned: the memory, the record of the run, and, if asked for, its mistakes in order.
+
+    `classes` are the labels, sorted; of two, the second is +1. `encoding` says how records became numbers, if they were
+    records. `fingerprint` is a SHA-256 of the examples in order, if they came from a cache.
+    """
 
     memory: Memory
     run: Run
+    classes: NDArray[Any]
     mistakes: Mistakes | None = None
+    encoding: "Encoding | None" = None
+    fingerprint: str | None = None
 
 
 def perceptron(
@@ -60,17 +69,18 @@ def perceptron(
     time_limit: float | None = None,
     start: Memory | None = None,
     record_mistakes: bool = False,
-    watch: Callable[[Memory], Stopped | None] | None = None,
+    watch: Watcher | None = None,
+    progress: Callable[[Memory], None] | None = None,
 ) -> Learned:
     """The batch perceptron: epochs until one makes no mistake.
 
     It also stops after `max_epochs` (None: no limit), after `time_limit` seconds, or as soon as ||w||/k < `min_margin`,
     which proves that no separator has that margin. Ctrl-C ends the run, not the program: what was learned so far is
     returned, with `Stopped.INTERRUPTED` in the record. `watch` is called between epochs (with few rows, between some of
-    them), and may return a reason to stop.
+    them), and may return a reason to stop; `progress` is called more often, and may not.
 
-    Without y, X is a data set in blocks (`novikoff.data.blocks`), which have the labels: one block is in use at a time.
-    With `shuffle` the blocks come in random order, and the rows of each too; one block is shuffled as an array is.
+    Without y, X is `Examples` (`novikoff.data.examples`), which have labels; one block is in use at a time. With
+    `shuffle` the blocks come in random order, and the rows of each too; one block is shuffled as an array is.
 
     Theorem (Block 1962, Novikoff 1962): with examples of length at most R that some unit vector separates with margin
     gamma, it makes at most (R/gamma)^2 mistakes, in whatever order they come.
@@ -83,49 +93,45 @@ def perceptron(
     (3, 'NO_MISTAKES')
     """
     check_choices(readout=readout, tie=tie)
-    limits = Limits(max_epochs, min_margin, time_limit, watch)
-    blocks = _as_blocks(X, y, n_classes)
-    vote = readout == "vote"
+    limits = Limits(max_epochs, min_margin, time_limit, watch, progress)
+    examples = _as_examples(X, y, n_classes)
+    n_classes, vote = len(examples.classes), readout == "vote"
     if start is None:
-        columns = columns_to_keep(lambda: _rows_of(blocks), blocks.n_columns, n_classes)
-        memory = Memory.empty(blocks.n_columns, n_classes, fit_intercept=fit_intercept, vote=vote, columns=columns)
+        columns = columns_to_keep(_rows_of(examples), examples.n_columns, examples.n_entries, n_classes)
+        memory = Memory.empty(examples.n_columns, n_classes, fit_intercept=fit_intercept, vote=vote, columns=columns)
     else:
         memory = start.copy()
-        _check_goes_on(memory, blocks.n_columns, vote)
-        _make_room(memory, blocks)
+        _check_goes_on(memory, examples.n_columns, vote)
+        _make_room(memory, examples)
     generator = np.random.default_rng(random_state) if shuffle else None
-    space = Coordinates(Examples(blocks, memory), tie, generator, limits.max_epochs, keep=record_mistakes)
+    space = Coordinates(examples, memory, tie, generator, limits.max_epochs, keep=record_mistakes)
     stopped = run(space, limits)
     if stopped is Stopped.NO_MISTAKES:
         space.forget_what_came_after()
 
     mistakes = space.logged()
-    errors = count_errors(space.examples, readout)
-    record = memory.recorded(readout, stopped, space.epochs.per_epoch(), n_rows=blocks.n_rows, errors=errors)
-    return Learned(memory, record, mistakes)
+    errors = space.count_errors(readout)
+    record = memory.recorded(readout, stopped, space.epochs.per_epoch(), n_rows=examples.n_rows, errors=errors)
+    return Learned(memory, record, examples.classes, mistakes, examples.encoding, examples.fingerprint)
 
 
-def _as_blocks(X: Any, y: ArrayLike | None, n_classes: int) -> Blocks:
-    """Blocks as they are; rows and their labels as one block."""
+def _as_examples(X: Any, y: ArrayLike | None, n_classes: int) -> Examples:
+    """Examples as they are; rows and their labels as one block of them."""
     if y is not None:
-        rows = as_rows(X)
-        return Held([(rows, check_labels(y, rows.n_rows, n_classes))])
-    if not hasattr(X, "block"):
-        raise ValueError("y is missing: without labels, X must be blocks, which have them (see novikoff.data.blocks)")
-    blocks: Blocks = X
-    if blocks.n_rows == 0:
-        raise ValueError("the blocks have no rows: there is nothing to learn from")
-    return blocks
+        return Examples.in_blocks([(as_rows(X), y)], n_classes)
+    if not isinstance(X, Examples):
+        raise ValueError("y is missing: without labels, X must be Examples, which have them")
+    return X
 
 
-def _rows_of(blocks: Blocks) -> Iterator[Rows]:
-    return (blocks.block(number)[0] for number in range(len(blocks)))
+def _rows_of(examples: Examples) -> Iterator[Rows]:
+    return (block.rows for block in examples.blocks())
 
 
-def _make_room(memory: Memory, blocks: Blocks) -> None:
-    """Give every column of the blocks a weight, where not all columns have one already."""
+def _make_room(memory: Memory, examples: Examples) -> None:
+    """Give every column of the examples a weight, where not all columns have one already."""
     if memory.columns is not None:
-        memory.make_room(used_columns(_rows_of(blocks)))
+        memory.make_room(used_columns(_rows_of(examples)))
 
 
 def learn_online(
@@ -133,16 +139,16 @@ def learn_online(
 ) -> Mistakes | None:
     """Learn the rows in the order given, once, into `memory`. Nothing is changed if anything is wrong with them."""
     check_choices(tie=tie)
-    blocks = _as_blocks(X, y, memory.n_classes)
-    _check_goes_on(memory, blocks.n_columns)
-    examples = Examples(blocks, memory)
-    examples.check(0)
-    _make_room(memory, blocks)
-    space = Coordinates(examples, tie, None, 1, keep=record_mistakes)
+    examples = _as_examples(X, y, memory.n_classes)
+    _check_goes_on(memory, examples.n_columns)
+    space = Coordinates(examples, memory, tie, None, 1, keep=record_mistakes)
+    space.measure(examples.block(0))
+    _make_room(memory, examples)
     if memory.n_classes < 2:
-        memory.examples += blocks.n_rows  # one label so far: there is no other to be mistaken for
+        memory.examples += examples.n_rows  # one label so far: there is no other to be mistaken for
     else:
-        space.learn(Watch())
+        with put_off_interrupt():
+            space.learn(Watch())
     return space.logged()
 
 
@@ -170,94 +176,67 @@ def predicted(score: NDArray[np.float64]) -> NDArray[np.int64]:
     return (score >= 0).astype(np.int64) if score.ndim == 1 else np.argmax(score, axis=1)
 
 
-def count_errors(examples: "Examples", readout: Readout) -> int:
-    """How many rows the read-out gets wrong."""
-    score = decider(examples.memory, readout).score
-
-    def count(rows: Rows, labels: NDArray[Any]) -> int:
-        truth = labels > 0 if examples.memory.n_classes == 2 else labels
-        return int(np.count_nonzero(predicted(score(rows)) != truth))
-
-    return sum(count(*examples.check(number)) for number in range(len(examples.blocks)))
-
-
-class Block(NamedTuple):
-    """Rows, their labels as a kernel wants them, and the number of the first of them in the data set."""
-
-    rows: Rows
-    labels: NDArray[Any]
-    first: int
-
-
-@dataclass
-class Examples:
-    """Blocks as a learner visits them: on the first visit each is checked, and its longest row is remembered.
-
-    R^2 grows as blocks come. That is enough: what is bounded by it depends on examples that came already.
-    """
-
-    blocks: Blocks
-    memory: Memory
-    known: set[int] = field(default_factory=set)
-    narrow: dict[int, Rows] = field(default_factory=dict)
-
-    def block(self, number: int) -> Block:
-        """A block among the columns that have weights."""
-        rows, labels = self.check(number)
-        if self.memory.columns is not None:
-            rows = self._narrow(number, rows)
-        first = int(self.blocks.starts[number])
-        return Block(rows, np.ascontiguousarray(labels, dtype=_label_type(self.memory.n_classes)), first)
-
-    def _narrow(self, number: int, rows: Rows) -> Rows:
-        """Looking columns up takes longer than learning, so what has few entries is kept."""
-        if number not in self.narrow:
-            found = self.memory.fitting(rows)
-            if sum(part.entries.size for part in self.narrow.values()) + found.entries.size > HELD_ENTRIES:
-                return found
-            self.narrow[number] = found
-        return self.narrow[number]
-
-    def check(self, number: int) -> tuple[Rows, NDArray[Any]]:
-        """A block as it is."""
-        rows, labels = self.blocks.block(number)
-        first = int(self.blocks.starts[number])
-        if number not in self.known:
-            try:
-                labels = check_labels(labels, rows.n_rows, self.memory.n_classes)
-                self.memory.longest = max(self.memory.longest, longest_square(rows, self.memory.constant))
-            except ValueError as error:
-                if len(self.blocks) == 1:
-                    raise
-                raise ValueError(f"in the block of rows that begins with row {first}: {error}") from error
-            self.known.add(number)
-        return rows, labels
-
-
 @dataclass
 class Coordinates:
     """Examples that are added coordinate by coordinate: the space of the linear perceptron.
 
-    Without a generator they come in the order given. To `keep` the mistakes, `parts` has them call by call.
+    Without a generator they come in the order given. To `keep` the mistakes, `parts` has them call by call. R^2 grows
+    as blocks are visited for the first time. That is enough: what it bounds depends on examples that came already.
     """
 
     examples: Examples
+    history: Memory
     tie: Tie
     generator: np.random.Generator | None
     max_epochs: int | None
     keep: bool = False
     parts: list[Mistakes] = field(default_factory=list)
+    measured: set[int] = field(default_factory=set)
+    narrow: dict[int, Rows] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.history = self.examples.memory
-        self.epochs = Epochs(self.examples.blocks.n_rows)
+        self.epochs = Epochs(self.examples.n_rows)
         self.keep = self.keep or self.history.ballots is not None
         self.began = self.history.examples
+
+    def measure(self, block: Block) -> None:
+        """Let the longest row of a block count, and refuse numbers that cannot be learned from."""
+        if block.first in self.measured:
+            return
+        try:
+            self.history.longest = max(self.history.longest, longest_square(block.rows, self.history.constant))
+        except ValueError as error:
+            if self.examples.n_blocks == 1:
+                raise
+            raise ValueError(f"in the block of rows that begins with row {block.first}: {error}") from error
+        self.measured.add(block.first)
+
+    def _narrowed(self, block: Block) -> Block:
+        """A block among the columns that have weights. Looking these up takes longer than learning, so what has few
+        entries is kept."""
+        if self.history.columns is None:
+            return block
+        rows = self.narrow.get(block.first)
+        if rows is None:
+            rows = self.history.fitting(block.rows)
+            if sum(part.n_entries for part in self.narrow.values()) + rows.n_entries <= HELD_ENTRIES:
+                self.narrow[block.first] = rows
+        return block._replace(rows=rows)
+
+    def count_errors(self, readout: Readout) -> int:
+        """How many rows the read-out gets wrong."""
+        score = decider(self.history, readout).score
+
+        def wrong(block: Block) -> int:
+            self.measure(block)
+            return int(np.count_nonzero(predicted(score(block.rows)) != self.examples.places_of(block.labels)))
+
+        return sum(map(wrong, self.examples.blocks()))
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Visit all blocks; several epochs at a time only with one block."""
         epochs = self._epochs_at_once()
-        for number in block_order(len(self.examples.blocks), self.generator):
+        for number in block_order(self.examples.n_blocks, self.generator):
             stopped = self._visit_block(number, epochs, watch)
             if stopped is not None:
                 return stopped
@@ -267,9 +246,9 @@ class Coordinates:
         """How many epochs to order in one go: on few rows twice as many as before, because a call costs more than a
         row. An epoch too many does no harm: after one without a mistake, nothing changes any more.
         """
-        blocks, done = self.examples.blocks, self.epochs.begun
-        few = len(blocks) == 1 and blocks.n_rows <= POOL
-        most = min(done + 1, max(1, STEPS_PER_CALL // blocks.n_rows)) if few else 1
+        n_rows, done = self.examples.n_rows, self.epochs.begun
+        few = self.examples.n_blocks == 1 and n_rows <= POOL
+        most = min(done + 1, max(1, STEPS_PER_CALL // n_rows)) if few else 1
         return most if self.max_epochs is None else min(most, self.max_epochs - done)
 
     def forget_what_came_after(self) -> None:
@@ -280,6 +259,8 @@ class Coordinates:
     def _visit_block(self, number: int, epochs: int, watch: Watch) -> Stopped | None:
         """On return the block is let go, before the next one is mapped."""
         block = self.examples.block(number)
+        self.measure(block)
+        block = self._narrowed(block)
         n_rows, generator = block.rows.n_rows, self.generator
         if generator is None:
             return self._visit(block, given_order(n_rows, epochs), watch)
@@ -327,7 +308,7 @@ class Coordinates:
             return None
         mistakes = Mistakes.joined(self.parts)
         if self.history.ballots is not None and len(mistakes.rows):
-            self.history.ballots.append(Ballot.of(self.examples.blocks, mistakes))
+            self.history.ballots.append(Ballot.of(self.examples, mistakes))
         return mistakes
 
 
@@ -347,26 +328,3 @@ def _check_goes_on(memory: Memory, n_columns: int, vote: bool = False) -> None:
         raise ValueError(f"X has {n_columns} columns, but the weights were learned on {memory.n_columns}")
     if vote and memory.ballots is None:
         raise ValueError('a vote needs all mistakes, and earlier ones were not kept: start anew with readout="vote"')
-
-
-def check_labels(y: ArrayLike, n_rows: int, n_classes: int) -> NDArray[Any]:
-    """Labels as a kernel wants them: -1 and +1 for two classes, 0, 1, ... for more."""
-    labels = checked_labels(y)
-    if labels.shape != (n_rows,):
-        raise ValueError(f"y has shape {labels.shape}, but X has {n_rows} rows: one label a row is needed")
-    if n_rows == 0:
-        raise ValueError("X has no rows: there is nothing to learn from")
-    if labels.dtype.kind not in "biuf":
-        known = (-1, 1) if n_classes == 2 else range(n_classes)
-        good = np.array([label in known for label in labels.tolist()])
-    else:
-        good = (labels == 1) | (labels == -1) if n_classes == 2 else (labels >= 0) & (labels < n_classes)
-    if not good.all():
-        row = int(np.flatnonzero(~good)[0])
-        wanted = "-1 and +1" if n_classes == 2 else f"0 to {n_classes - 1}"
-        raise ValueError(f"label {labels.tolist()[row]!r} in row {row} is none of {wanted}")
-    return np.ascontiguousarray(labels, dtype=_label_type(n_classes))
-
-
-def _label_type(n_classes: int) -> np.dtype[Any]:
-    return np.dtype(np.int8 if n_classes == 2 else np.int64)

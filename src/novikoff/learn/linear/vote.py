@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.blocks import Blocks, stacked, take_rows
+from novikoff.data.blocks import stacked
+from novikoff.data.examples import Examples
 from novikoff.data.narrow import FEW, narrow, used_columns
 from novikoff.engine.linear import TINY, Replay, binary_votes, multiclass_votes
 from novikoff.engine.rounding import UNIT_ROUNDOFF
@@ -54,9 +55,9 @@ class Ballot:
     mistakes: Mistakes
 
     @classmethod
-    def of(cls, blocks: Blocks, mistakes: Mistakes) -> "Ballot":
+    def of(cls, examples: Examples, mistakes: Mistakes) -> "Ballot":
         distinct, which = np.unique(mistakes.rows, return_inverse=True)
-        return cls(take_rows(blocks, distinct), replace(mistakes, rows=which.astype(np.int64)))
+        return cls(examples.take(distinct).rows, replace(mistakes, rows=which.astype(np.int64)))
 
     @classmethod
     def joined(cls, parts: "Sequence[Ballot]") -> "Ballot":

@@ -98,7 +98,7 @@ class Memory(History):
         self.saved = {}
         try:
             yield
-        except Exception:
+        except BaseException:
             vars(self).update(scalars)
             for feature, (weight, drift) in self.saved.items():
                 _put_back(self.weights, feature, weight)

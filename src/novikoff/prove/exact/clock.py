@@ -5,6 +5,16 @@ import time
 from collections.abc import Callable
 
 
+class OutOfTimeError(Exception):
+    """The clock ran out in the middle of a computation."""
+
+
+def check_time_limit(time_limit: float | None) -> None:
+    """Refuse what is no limit."""
+    if time_limit is not None and not time_limit > 0:
+        raise ValueError(f"time_limit={time_limit!r} must be a positive number of seconds, or None")
+
+
 class Clock:
     """A time limit in seconds that starts now; without one it is never over. Whoever tests a limit passes `now`.
 

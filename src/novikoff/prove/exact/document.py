@@ -73,6 +73,14 @@ def read_proof(text: str | bytes, *kinds: str) -> ProofFields:
     return fields
 
 
+def read_parts(text: str | bytes, kind: str) -> tuple[ProofFields, ProofFields, ProofFields]:
+    """What a proof of this kind is about, what it claims, and its witnesses."""
+    fields = read_proof(text, kind)
+    data, claims, witnesses = (fields.part(name) for name in ("data", "claims", "witnesses"))
+    fields.close()
+    return data, claims, witnesses
+
+
 def written(kind: str, **parts: Any) -> str:
     """A proof as JSON."""
     return json.dumps({"format": FORMAT, "kind": kind, **parts}, allow_nan=False)
@@ -97,6 +105,14 @@ def fraction_pair(value: Fraction) -> list[str]:
 
 def fraction_pairs(values: Sequence[Fraction]) -> list[list[str]]:
     return [fraction_pair(value) for value in values]
+
+
+def check_fractions(name: str, values: Any, size: int) -> None:
+    """Refuse a part that does not consist of so many fractions."""
+    if not isinstance(values, list | tuple) or not all(isinstance(value, Fraction) for value in values):
+        raise CertificateError(f"the part {name} of the certificate does not consist of fractions")
+    if len(values) != size:
+        raise CertificateError(f"the part {name} of the certificate has {len(values)} numbers, and needs {size}")
 
 
 def claim(holds: bool, name: str, why: str) -> None:

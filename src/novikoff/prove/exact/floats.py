@@ -46,6 +46,8 @@ def root_down(value: Fraction) -> float:
     root = min(_root(value), sys.float_info.max)
     while Fraction(root) ** 2 > value:
         root = down(root)
+    while root < sys.float_info.max and Fraction(up(root)) ** 2 <= value:
+        root = up(root)
     return root
 
 
@@ -58,6 +60,8 @@ def fraction_root_up(value: Fraction) -> float:
     root = _root(value)
     while math.isfinite(root) and Fraction(root) ** 2 < value:
         root = up(root)
+    while 0 < root < math.inf and Fraction(down(root)) ** 2 >= value:
+        root = down(root)
     return root
 
 
@@ -92,6 +96,15 @@ def scaled_floats(vector: Sequence[int]) -> NDArray[np.float64]:
     """
     largest = max(map(abs, vector), default=0)
     return np.array([value / largest if value else 0.0 for value in vector])  # correctly rounded, however long
+
+
+def length_of(vector: NDArray[np.float64]) -> float:
+    """The length of a vector, right up to a few roundings: scaled, and summed exactly."""
+    largest = float(np.abs(vector).max(initial=0.0))
+    if largest == 0:
+        return 0.0
+    scaled = vector / largest
+    return largest * math.sqrt(math.fsum(scaled * scaled))
 
 
 def power_of_two(exponent: int) -> Fraction:

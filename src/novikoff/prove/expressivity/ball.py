@@ -18,10 +18,11 @@ from novikoff.engine.rounding import up
 from novikoff.prove.exact.document import (
     CertificateError,
     ProofFields,
+    check_fractions,
     claim,
     fraction_pair,
     fraction_pairs,
-    read_proof,
+    read_parts,
     written,
 )
 from novikoff.prove.exact.floats import nearest_float, root_down
@@ -54,7 +55,7 @@ class Labelled(NamedTuple):
 
 
 class About(NamedTuple):
-    """The examples that an answer speaks of: their shape, the fingerprint of numbers and labels, and the two labels."""
+    """The examples that an answer is about: their shape, the fingerprint of numbers and labels, and the two labels."""
 
     rows: int
     columns: int
@@ -109,8 +110,8 @@ class Ball:
     def check(self, X: Any, y: Any) -> None:
         """Prove it again from the examples; raises `CertificateError` if it is not true of them."""
         examples = _same_examples(X, y, self.about, self.inside)
-        _check_fractions("center", self.exact_center, examples.points.shape[1])
-        _check_fractions("radius_square", (self.exact_radius_square,), 1)
+        check_fractions("center", self.exact_center, examples.points.shape[1])
+        check_fractions("radius_square", (self.exact_radius_square,), 1)
         distances = distance_squares(examples.points, self.exact_center)
         for i, (label, distance) in enumerate(zip(examples.labels, distances, strict=True)):
             is_in = distance <= self.exact_radius_square
@@ -131,10 +132,10 @@ class Ball:
     @classmethod
     def from_json(cls, text: str | bytes) -> "Ball":
         """What `to_json` wrote; raises `CertificateError` for anything else."""
-        about, inside, shown = _read(text, True)
-        center = shown.each("center", shown.fraction)
-        square = shown.fraction(shown.value("radius_square"), "radius_square")
-        shown.close()
+        about, inside, witnesses = _read(text, True)
+        center = witnesses.each("center", witnesses.fraction)
+        square = witnesses.fraction(witnesses.value("radius_square"), "radius_square")
+        witnesses.close()
         return cls.of(center, square, inside, about)
 
 
@@ -169,15 +170,15 @@ class NoBall:
             raise CertificateError("the proof that there is no ball needs the numbers of some rows")
         if any(a >= b for a, b in itertools.pairwise(rows)) or rows[0] < 0 or rows[-1] >= n:
             raise CertificateError(f"the rows of the proof must ascend, from 0 to {n - 1}")
-        _check_fractions("weights", self.weights, len(rows))
-        _check_fractions("lift_weight", (self.lift_weight,), 1)
+        check_fractions("weights", self.weights, len(rows))
+        check_fractions("lift_weight", (self.lift_weight,), 1)
         claim(min(self.weights) > 0 and self.lift_weight >= 0, "no ball", "a weight is not positive")
         total = [Fraction(0)] * (d + 2)
         for row, weight in zip(rows, self.weights, strict=True):
             x = [Fraction(value) for value in examples.points[row].tolist()]
             signed = -weight if examples.labels[row] == self.inside else weight
             lifted = [*x, sum((v * v for v in x), Fraction(0)), Fraction(1)]
-            total = [sofar + signed * value for sofar, value in zip(total, lifted, strict=True)]
+            total = [partial + signed * value for partial, value in zip(total, lifted, strict=True)]
         wanted = [Fraction(0)] * d + [-self.lift_weight, Fraction(0)]
         claim(total == wanted, "no ball", "the lifted rows, times their weights, do not cancel")
 
@@ -193,10 +194,10 @@ class NoBall:
     @classmethod
     def from_json(cls, text: str | bytes) -> "NoBall":
         """What `to_json` wrote; raises `CertificateError` for anything else."""
-        about, inside, shown = _read(text, False)
-        rows, weights = shown.rows("rows"), shown.each("weights", shown.fraction)
-        lift_weight = shown.fraction(shown.value("lift_weight"), "lift_weight")
-        shown.close()
+        about, inside, witnesses = _read(text, False)
+        rows, weights = witnesses.rows("rows"), witnesses.each("weights", witnesses.fraction)
+        lift_weight = witnesses.fraction(witnesses.value("lift_weight"), "lift_weight")
+        witnesses.close()
         return cls(inside, rows, weights, lift_weight, about)
 
 
@@ -259,38 +260,28 @@ def _kinds(value: Any) -> Any:
     return tuple(map(_kinds, value)) if isinstance(value, tuple) else (type(value), value)
 
 
-def _check_fractions(name: str, values: Any, size: int) -> None:
-    if not isinstance(values, tuple) or not all(isinstance(value, Fraction) for value in values):
-        raise CertificateError(f"the part {name} of the proof does not consist of fractions")
-    if len(values) != size:
-        raise CertificateError(f"the part {name} of the proof has {len(values)} numbers, and needs {size}")
-
-
 # -- files --------------------------------------------------------------------------------------------------------
 
 
 def _written(is_ball: bool, inside: Any, about: About | None, witnesses: dict[str, Any]) -> str:
     if about is None:
         raise ValueError("this was made by hand, and does not say of which examples it speaks; it cannot be a proof")
-    data = {"rows": about.rows, "columns": about.columns, "sha256": about.sha256, "classes": list(about.classes)}
-    return written("ball", data=data, claims={"ball": is_ball, "inside": inside}, witnesses=witnesses)
+    return written("ball", data=about._asdict(), claims={"ball": is_ball, "inside": inside}, witnesses=witnesses)
 
 
 def _read(text: str | bytes, is_ball: bool) -> tuple[About, Label, ProofFields]:
-    fields = read_proof(text, "ball")
-    data, said, shown = (fields.part(name) for name in ("data", "claims", "witnesses"))
-    fields.close()
+    data, claims, witnesses = read_parts(text, "ball")
     size = data.whole("rows", least=2, most=10**9), data.whole("columns", most=10**9)
     classes = data.each("classes", lambda value, name: _read_label(data, value, name), most=2)
     if len(classes) != 2:
         data.fail("does not have two classes")
     about = About(*size, data.text("sha256", longest=64), (classes[0], classes[1]))
-    if said.flag("ball") is not is_ball:
-        said.fail(f"says {'no ' * is_ball}ball, and is read as the contrary")
-    inside = _read_label(said, said.value("inside"), "inside")
+    if claims.flag("ball") is not is_ball:
+        claims.fail(f"says {'no ' * is_ball}ball, and is read as the contrary")
+    inside = _read_label(claims, claims.value("inside"), "inside")
     data.close()
-    said.close()
-    return about, inside, shown
+    claims.close()
+    return about, inside, witnesses
 
 
 def _read_label(fields: ProofFields, value: Any, name: str) -> Label:
@@ -301,8 +292,7 @@ def _read_label(fields: ProofFields, value: Any, name: str) -> Label:
 
 def read_ball(text: str | bytes) -> Ball | NoBall:
     """A proof of the kind `ball`, whichever way it goes."""
-    said = read_proof(text, "ball").part("claims")
-    return Ball.from_json(text) if said.flag("ball") else NoBall.from_json(text)
+    return Ball.from_json(text) if read_parts(text, "ball")[1].flag("ball") else NoBall.from_json(text)
 
 
 # -- floats -------------------------------------------------------------------------------------------------------
@@ -313,8 +303,6 @@ def nearest_root(square: Fraction) -> float:
     if square < 0:
         return math.nan
     below = root_down(square)
-    while up(below) < math.inf and Fraction(up(below)) ** 2 <= square:
-        below = up(below)
     if below == sys.float_info.max:
         return below if Fraction(below) ** 2 == square else math.inf
     return up(below) if (Fraction(below) + Fraction(up(below))) ** 2 < 4 * square else below

@@ -186,7 +186,7 @@ def directions(points: Sequence[Point]) -> list[tuple[int, int]]:
         while not (a > 0 and b >= 0):
             a, b = -b, a
         quarter.add((a, b))
-    bounds = sorted(quarter, key=cmp_to_key(_turn))
+    bounds = sorted(quarter, key=cmp_to_key(_orientation))
     inside = [(a + u, b + v) for (a, b), (u, v) in zip(bounds, [*bounds[1:], (0, 1)], strict=True)]
     cells = []
     for _ in range(4):
@@ -234,11 +234,11 @@ def triangles(arcs: dict[int, Arc]) -> set[int]:
             if facing[1] == around:
                 found.update(both & third for third, _ in items[j:])
             else:
-                found.update(both & third for third, arc in items[j:] if _meet(arc, facing, around))
+                found.update(both & third for third, arc in items[j:] if _arcs_intersect(arc, facing, around))
     return found | {0, everything}
 
 
-def _turn(one: tuple[int, int], other: tuple[int, int]) -> int:
+def _orientation(one: tuple[int, int], other: tuple[int, int]) -> int:
     """Negative, 0 or positive, as the first direction of a quarter comes before, with or after the second one."""
     return one[1] * other[0] - one[0] * other[1]
 
@@ -246,14 +246,14 @@ def _turn(one: tuple[int, int], other: tuple[int, int]) -> int:
 def _opposite(first: Arc, second: Arc, around: int) -> Arc:
     """The cells opposite to those of two arcs and to those between them; all cells if the arcs have opposite ones."""
     half = around // 2
-    if _meet(first, (second[0] + half, second[1]), around):
+    if _arcs_intersect(first, (second[0] + half, second[1]), around):
         return 0, around
     ahead = (second[0] - first[0] + half) % around - half
     start, end = min(0, ahead), max(first[1], ahead + second[1])
     return first[0] + start + half, end - start
 
 
-def _meet(one: Arc, other: Arc, around: int) -> bool:
+def _arcs_intersect(one: Arc, other: Arc, around: int) -> bool:
     """Whether two arcs of a circle of cells have a cell in common."""
     return (one[0] - other[0]) % around < other[1] or (other[0] - one[0]) % around < one[1]
 

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most, decimal_digits, down, up
+from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most
+from novikoff.engine.words import cancelling, counted
 from novikoff.prove.exact.algebra import dot
 from novikoff.prove.exact.document import (
     CertificateError,
@@ -25,7 +26,7 @@ from novikoff.prove.exact.document import (
     claim,
     fraction_pairs,
     integers,
-    read_proof,
+    read_parts,
     written,
 )
 from novikoff.prove.exact.floats import (
@@ -108,11 +109,12 @@ class Inequalities:
         return f"<Inequalities: {self}>"
 
     def _what(self) -> str:
-        system = f"{self.n_rows:,} inequalit{'y' if self.n_rows == 1 else 'ies'} in {_count(self.n_columns, 'unknown')}"
+        rows = counted(self.n_rows, "inequality", "inequalities")
+        system = f"{rows} in {counted(self.n_columns, 'unknown')}"
         if self.margin is not None:
             return f"Solved (exact): the solution x of {system} has margin {at_least(self.margin)}."
         if self.combination is not None:
-            return f"No solution (exact): of {system}, {_in_words(self.combination)}."
+            return f"No solution (exact): of {system}, {cancelling(*self.combination)}."
         bound = f"no solution has a margin above {at_most(self.margin_at_most)}"
         if self.outcome is Outcome.MARGIN_RULED_OUT:
             return f"Margin ruled out (exact): of {system}, {bound}, and {self.min_margin:g} was asked for."
@@ -122,8 +124,8 @@ class Inequalities:
     def _how(self) -> str:
         if not self.iterations:
             return ""
-        steps = _count(self.iterations, "mistake" if self.method == "perceptron" else "step")
-        scaled = f" and {_count(self.rescalings, 'rescaling')}" if self.rescalings else ""
+        steps = counted(self.iterations, "mistake" if self.method == "perceptron" else "step")
+        scaled = f" and {counted(self.rescalings, 'rescaling')}" if self.rescalings else ""
         if self.method == "cutting-planes":
             return f"The rescaled perceptron took {steps}{scaled}, then came cutting planes and exact arithmetic."
         return f"The method {self.method} took {steps}{scaled}."
@@ -173,26 +175,24 @@ class Inequalities:
     @classmethod
     def from_json(cls, text: str | bytes) -> "Inequalities":
         """What `to_json` wrote; raises `CertificateError` for anything else."""
-        fields = read_proof(text, "inequalities")
-        data, said, shown = (fields.part(name) for name in ("data", "claims", "witnesses"))
-        fields.close()
-        outcome = Outcome(said.choice("outcome", tuple(each.value for each in Outcome)))
-        x = _read_vector(shown) if outcome is Outcome.SOLVED else None
-        is_bounded = outcome is not Outcome.NO_SOLUTION and shown.present("dual")
-        dual = _read_combination(shown.part("dual")) if is_bounded else None
+        data, claims, witnesses = read_parts(text, "inequalities")
+        outcome = Outcome(claims.choice("outcome", tuple(each.value for each in Outcome)))
+        x = _read_vector(witnesses) if outcome is Outcome.SOLVED else None
+        is_bounded = outcome is not Outcome.NO_SOLUTION and witnesses.present("dual")
+        dual = _read_combination(witnesses.part("dual")) if is_bounded else None
         answer = cls(
             outcome,
             data.whole("rows", least=1, most=10**9),
             data.whole("columns", most=10**9),
             data.text("sha256", longest=64),
             x,
-            _read_combination(shown.part("combination")) if outcome is Outcome.NO_SOLUTION else None,
+            _read_combination(witnesses.part("combination")) if outcome is Outcome.NO_SOLUTION else None,
             dual,
-            said.number("margin") if outcome is Outcome.SOLVED else None,
-            _bound_without_witness(outcome) if dual is None else said.number("margin_at_most"),
-            said.number("min_margin") if outcome is Outcome.MARGIN_RULED_OUT else None,
+            claims.number("margin") if outcome is Outcome.SOLVED else None,
+            _bound_without_witness(outcome) if dual is None else claims.number("margin_at_most"),
+            claims.number("min_margin") if outcome is Outcome.MARGIN_RULED_OUT else None,
         )
-        for part in (data, said, shown):
+        for part in (data, claims, witnesses):
             part.close()
         return answer
 
@@ -245,7 +245,7 @@ def derived(
         square = margin_square(rows, as_whole_vector(x, rows.shape[1]))
         if square is None:
             raise CertificateError("x does not have a positive product with every row")
-        return Derived(Outcome.SOLVED, _root_down(square), bound)
+        return Derived(Outcome.SOLVED, root_down(square), bound)
     if min_margin is None:
         return Derived(Outcome.UNDECIDED, None, bound)
     if not isinstance(min_margin, float) or not 0 < min_margin <= 1:
@@ -292,7 +292,7 @@ def margin_bound(rows: Floats, dual: Combination) -> float:
         square = sum(int(a) ** 2 for a in as_integers(rows[i], lowest))
         lengths += weight * math.isqrt(square << 2 * PLACES) * power_of_two(lowest - PLACES)
     length_square = sum(v * v for v in total) * power_of_two(2 * exponent)
-    return _root_up(min(length_square / lengths**2, Fraction(1)))
+    return fraction_root_up(min(length_square / lengths**2, Fraction(1)))
 
 
 def exact_sum(rows: Floats, combination: Combination) -> tuple[list[int], int]:
@@ -328,23 +328,7 @@ def as_whole_vector(x: Any, dimension: int) -> list[int]:
     return [int(v) for v in as_integers(values, lowest_exponent(values))]
 
 
-def _root_down(value: Fraction) -> float:
-    """The largest float that is not above the square root."""
-    root = root_down(value)
-    while Fraction(up(root)) ** 2 <= value:
-        root = up(root)
-    return root
-
-
-def _root_up(value: Fraction) -> float:
-    """The smallest float that is not below the square root."""
-    root = fraction_root_up(value)
-    while root > 0 and Fraction(down(root)) ** 2 >= value:
-        root = down(root)
-    return root
-
-
-# -- reading and saying -------------------------------------------------------------------------------------------
+# -- reading -------------------------------------------------------------------------------------------------------
 
 
 def _is_float(value: Any, expected: float | None) -> bool:
@@ -376,17 +360,3 @@ def _read_combination(fields: ProofFields) -> Combination:
     combination = Combination(fields.rows("rows"), fields.each("weights", fields.positive))
     fields.close()
     return combination
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def _in_words(combination: Combination) -> str:
-    rows, weights = combination
-    if max(weights) >= 10**12:
-        digits = decimal_digits(max(weights))
-        shown = ", ".join(map(str, rows[:6])) + (", ..." if len(rows) > 6 else "")
-        return f"rows {shown}, times whole weights of up to {digits} digits, add up to 0"
-    shown = " + ".join(f"{weight:,} x row {row}" for row, weight in zip(rows[:6], weights[:6], strict=True))
-    return shown + (f" + {len(rows) - 6} more" if len(rows) > 6 else "") + " = 0"

@@ -19,13 +19,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from novikoff.engine.rounding import at_most, up
+from novikoff.engine.words import counted
 from novikoff.prove.exact.document import (
     CertificateError,
     ProofFields,
+    check_fractions,
     claim,
     fraction_pair,
     fraction_pairs,
-    read_proof,
+    read_parts,
     written,
 )
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, nearest_float, power_of_two
@@ -47,12 +49,18 @@ class Multipliers(NamedTuple):
 
 
 class About(NamedTuple):
-    """The program that a certificate speaks of: its size, and the fingerprint of its numbers."""
+    """The program that a certificate is about: its size, and the fingerprint of its numbers."""
 
     variables: int
     inequalities: int
     equations: int
     sha256: str
+
+    @property
+    def size(self) -> str:
+        """How large the program is, in words."""
+        inequalities = counted(self.inequalities, "inequality", "inequalities")
+        return f"{counted(self.variables, 'variable')}, {inequalities} and {counted(self.equations, 'equation')}"
 
     @classmethod
     def of(cls, program: Program) -> "About":
@@ -67,7 +75,7 @@ class ProgramCertificate:
 
     An `optimal` program has an optimum `x`, and `multipliers` that combine its constraints to the cost. An `infeasible`
     one has multipliers that combine them to a contradiction. An `unbounded` one has a point `x` and a `ray` along which
-    the cost falls for ever. All of it holds exactly, and `violation` is 0. The claim `approximate` is no such proof: it
+    the cost falls forever. All of it holds exactly, and `violation` is 0. The claim `approximate` is no such proof: it
     says that x and the multipliers obey everything up to `violation`, relative to the cost or limit in question and
     rounded up. Such a program may have no solution at all.
     """
@@ -84,10 +92,8 @@ class ProgramCertificate:
         return f"ProgramCertificate({self.claim}, {self.arithmetic}, violation={self.violation:.3g})"
 
     def __str__(self) -> str:
-        n, m, k, sha256 = self.about
         cost = "" if self.value is None else f", which has {nearest_float(self.value):.12g}"
-        program = f"the program with {n} variables, {m} inequalities and {k} equations ({sha256[:12]})"
-        return f"Of {program}: {self.meaning}{cost}."
+        return f"Of the program with {self.about.size} ({self.about.sha256[:12]}): {self.meaning}{cost}."
 
     @property
     def meaning(self) -> str:
@@ -99,8 +105,13 @@ class ProgramCertificate:
         return {
             "optimal": "no point has a smaller cost than x",
             "infeasible": "no point obeys all constraints",
-            "unbounded": "the cost falls for ever along a ray",
+            "unbounded": "the cost falls forever along a ray",
         }.get(self.claim, "nothing")
+
+    @property
+    def sentence(self) -> str:
+        """The claim, how it is proved, and what it says."""
+        return f"{self.claim.capitalize()} ({self.arithmetic}): {self.meaning}."
 
     @property
     def arithmetic(self) -> str:
@@ -149,24 +160,22 @@ class ProgramCertificate:
     @classmethod
     def from_json(cls, text: str | bytes) -> "ProgramCertificate":
         """What `to_json` wrote; raises `CertificateError` for anything else."""
-        fields = read_proof(text, "program")
-        about = _read_about(fields.part("data"))
-        said, shown = fields.part("claims"), fields.part("witnesses")
-        fields.close()
-        what = said.choice("answer", CLAIMS)
-        value = said.fraction(said.value("value"), "value") if what == "optimal" else None
-        violation = said.number("violation", least=0.0) if what == "approximate" else 0.0
-        said.close()
+        data, claims, witnesses = read_parts(text, "program")
+        about = _read_about(data)
+        what = claims.choice("answer", CLAIMS)
+        value = claims.fraction(claims.value("value"), "value") if what == "optimal" else None
+        violation = claims.number("violation", least=0.0) if what == "approximate" else 0.0
+        claims.close()
         parts: dict[str, Any] = {}
         if "x" in PARTS[what]:
-            parts["x"] = shown.each("x", shown.fraction)
+            parts["x"] = witnesses.each("x", witnesses.fraction)
         if "multipliers" in PARTS[what]:
-            given = shown.part("multipliers")
+            given = witnesses.part("multipliers")
             parts["multipliers"] = Multipliers(*(given.each(name, given.fraction) for name in Multipliers._fields))
             given.close()
         if "ray" in PARTS[what]:
-            parts["ray"] = shown.each("ray", shown.fraction)
-        shown.close()
+            parts["ray"] = witnesses.each("ray", witnesses.fraction)
+        witnesses.close()
         certificate = cls(what, violation, about, value=value, **parts)
         check_parts(certificate)
         return certificate
@@ -203,19 +212,12 @@ def check_parts(certificate: ProgramCertificate) -> None:
         )
     for name in ("x", "ray"):
         if name in PARTS[certificate.claim]:
-            _check_numbers(name, getattr(certificate, name), n)
+            check_fractions(name, getattr(certificate, name), n)
     if certificate.multipliers is not None:
         if not isinstance(certificate.multipliers, Multipliers):
             raise CertificateError("the part multipliers of the certificate does not consist of four lists")
         for part, values, size in zip(Multipliers._fields, certificate.multipliers, (m_ub, m_eq, n, n), strict=True):
-            _check_numbers(f"multipliers.{part}", values, size)
-
-
-def _check_numbers(name: str, values: Any, size: int) -> None:
-    if not isinstance(values, Sequence) or not all(isinstance(value, Fraction) for value in values):
-        raise CertificateError(f"the part {name} of the certificate does not consist of fractions")
-    if len(values) != size:
-        raise CertificateError(f"the part {name} of the certificate has {len(values)} numbers, and needs {size}")
+            check_fractions(f"multipliers.{part}", values, size)
 
 
 # -- by how much a claim fails ------------------------------------------------------------------------------------
@@ -321,7 +323,7 @@ def _infeasibilities(program: Program, x: Numbers) -> list[Fraction]:
 
 
 def _recession(program: Program) -> Program:
-    """The program whose points are the directions in which one may walk for ever: all finite limits 0."""
+    """The program whose points are the directions in which one may walk forever: all finite limits 0."""
     lower = np.where(np.isfinite(program.lower), 0.0, -np.inf)
     upper = np.where(np.isfinite(program.upper), 0.0, np.inf)
     no_ub, no_eq = np.zeros_like(program.b_ub), np.zeros_like(program.b_eq)

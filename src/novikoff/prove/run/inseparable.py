@@ -22,6 +22,8 @@ from scipy import sparse
 from scipy.optimize import brentq
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most, down, up
+from novikoff.engine.words import counted
+from novikoff.prove.exact.floats import length_of
 from novikoff.prove.separable.margin import Separator, radius
 from novikoff.prove.separable.points import Points
 
@@ -55,9 +57,12 @@ class FreundSchapireBound:
         """How far `value` may be from the smallest there is, relatively."""
         return (self.value - self.lower) / self.value
 
+    @property
+    def promise(self) -> str:
+        """What it says of a perceptron, in words."""
+        return f"at most {counted(self.bound, 'mistake')} in {counted(self.passes, 'pass', 'passes')}"
+
     def __str__(self) -> str:
-        mistakes = f"At most {self.bound:,} mistake{'s' if self.bound != 1 else ''}"
-        passes = "one pass" if self.passes == 1 else f"{self.passes:,} passes"
         if self.separator is None:
             why = "one for every example seen"
         else:
@@ -66,7 +71,7 @@ class FreundSchapireBound:
                 f"{formula} <= {at_most(self.value)} with R = {self.radius:.6g}, D = {self.deviation:.6g} "
                 f"and gamma = {self.margin:.6g}"
             )
-        return f"{mistakes} in {passes}: {why}. No plane and margin promise less than {at_least(self.lower)}."
+        return f"A{self.promise[1:]}: {why}. No plane and margin promise less than {at_least(self.lower)}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,15 +177,15 @@ class ScaledPoints:
         first order (u the unit roundoff); m + 8 also pays for the second order, for the subtraction from 1 and for
         what underflows. So each xi_i is raised by that. Lengths are off by a few u, because `fsum` adds exactly.
         """
-        length = _length(v) * (1 + 8 * UNIT_ROUNDOFF)
+        length = length_of(v) * (1 + 8 * UNIT_ROUNDOFF)
         error = (self.terms + 8) * UNIT_ROUNDOFF * (1 + self.radius * length)
-        missing = _length(self.slack(self.Z @ v - error)) * (1 + 8 * UNIT_ROUNDOFF)
+        missing = length_of(self.slack(self.Z @ v - error)) * (1 + 8 * UNIT_ROUNDOFF)
         return up(up(self.radius * length) + up(up(up(self.root)) * missing)), missing
 
     def at_least(self, a: Floats) -> float:
         """A number not above any f(v), from weights a >= 0 that are not all 0, scaled to be feasible in the dual."""
         reach = self._reach(a)
-        scale = min(self.root / _length(a), self.lowest / reach if reach else math.inf)
+        scale = min(self.root / length_of(a), self.lowest / reach if reach else math.inf)
         return math.fsum(a) * scale * (1 - 16 * UNIT_ROUNDOFF)
 
     def _reach(self, a: Floats) -> float:
@@ -190,7 +195,7 @@ class ScaledPoints:
         the number of blocks; m + 8 pays for the rest.
         """
         m = self._block + a.size // self._block + 8
-        return _length(self.total(a)) * (1 + 8 * UNIT_ROUNDOFF) + m * UNIT_ROUNDOFF * self.radius * math.fsum(a)
+        return length_of(self.total(a)) * (1 + 8 * UNIT_ROUNDOFF) + m * UNIT_ROUNDOFF * self.radius * math.fsum(a)
 
     @property
     def nothing_helps(self) -> bool:
@@ -212,18 +217,9 @@ class ScaledPoints:
         if not v.any() or (margin is None and value >= examples):
             value = float(examples) if float(examples) >= examples else up(float(examples))
             return FreundSchapireBound(examples, value, lower, None, math.inf, math.inf, R, self.passes)
-        length = _length(v)
+        length = length_of(v)
         u = v / length
         line = Separator(u[:-1], float(u[-1])) if self.fit_intercept else Separator(u)
         gamma = math.ldexp(1 / length, self.exponent) if margin is None else float(margin)
         deviation = up(missing * gamma) if missing else 0.0
         return FreundSchapireBound(math.floor(value), value, lower, line, gamma, deviation, R, self.passes)
-
-
-def _length(vector: Floats) -> float:
-    """The length of a vector, right up to a few roundings: scaled, and summed exactly."""
-    largest = float(np.abs(vector).max(initial=0.0))
-    if largest == 0:
-        return 0.0
-    scaled = vector / largest
-    return largest * math.sqrt(math.fsum(scaled * scaled))

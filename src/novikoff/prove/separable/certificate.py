@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.engine.rounding import at_least, at_most, decimal_digits
+from novikoff.engine.rounding import at_least, at_most
+from novikoff.engine.words import cancelling, counted, listed, no_margin_above, radius_in_words, whole_at_most
 from novikoff.prove.exact.floats import scaled_floats
 from novikoff.prove.separable.margin import Separator
 from novikoff.prove.separable.question import Verdict
@@ -39,8 +40,6 @@ class Bracket(NamedTuple):
     @property
     def words(self) -> str:
         """Rounded to the safe sides; how well the number is known, if that is less than usual."""
-        if not self.lower:
-            return f"at most {at_most(self.upper)}"
         wide = f" (known to within {at_most(100 * self.gap, 2)} %)" if self.gap > USUAL_GAP else ""
         return f"between {at_least(self.lower, 8)} and {at_most(self.upper, 8)}{wide}"
 
@@ -60,14 +59,6 @@ class Obstruction(NamedTuple):
     weights: tuple[int, ...]
     rivals: tuple[Any, ...] | None = None
 
-    def terms(self, most: int) -> str:
-        """The combination, row by row; of many rows the first ones."""
-        parts = [f"{weight:,} x row {row}" for row, weight in zip(self.rows[:most], self.weights[:most], strict=True)]
-        if self.rivals is not None:
-            parts = [f"{part} against {rival}" for part, rival in zip(parts, self.rivals[:most], strict=True)]
-        more = [f"{len(self.rows) - most} more"] if len(self.rows) > most else []
-        return " + ".join([*parts, *more])
-
 
 class Divergence(NamedTuple):
     """A coefficient that logistic regression sends to infinity, and why its sign is what it is.
@@ -83,7 +74,8 @@ class Divergence(NamedTuple):
     witnesses: tuple[tuple[int, ...], ...] = ()
 
 
-SIGNS = ("+inf", "-inf", "sign undetermined")
+UNDETERMINED = "sign undetermined"
+SIGNS = ("+inf", "-inf", UNDETERMINED)
 
 
 class Planes(NamedTuple):
@@ -182,8 +174,8 @@ class Certificate(Subject):
         return self.feature_names[column]
 
     def __str__(self) -> str:
-        sentences = (self._what(), self._how_wide(), self._why_not(), self._infinite())
-        return " ".join(filter(None, sentences))
+        parts = (self._what(), self._how_wide(), self._why_not(), self.diverging_in_words)
+        return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts if part)
 
     @property
     def space(self) -> str:
@@ -197,65 +189,99 @@ class Certificate(Subject):
     def _what(self) -> str:
         data = f"These {self.n_rows:,} rows" + ("" if self.kernel is not None else f" of {self.n_columns:,} columns")
         space = f"{self.space} " if self.space else ""
-        return f"{data} are {space}{self.verdict.value} ({self.arithmetic}): {self.meaning}."
+        return f"{data} are {space}{self.verdict_in_words}: {self.meaning}"
+
+    @property
+    def verdict_in_words(self) -> str:
+        """The verdict, and in which arithmetic it is proved."""
+        return f"{self.verdict.value} ({self.arithmetic})"
 
     @property
     def meaning(self) -> str:
         """What the verdict says, in words."""
+        return self.meaning_of("plane")
+
+    def meaning_of(self, plane: str) -> str:
+        """The same, where planes are drawn as something else and called so."""
         if self.verdict is Verdict.SEPARABLE and self.margin.lower == 0 and self.is_by_theorem:
             return "different points are always separable there, and no two with different labels are equal"
-        return self.problem.meaning(self.verdict, is_obstructed=self.obstruction is not None)
+        return self.problem.meaning(self.verdict, is_obstructed=self.obstruction is not None, plane=plane)
 
     @property
     def is_by_theorem(self) -> bool:
         """Whether the kernel separates all different points, so that the verdict needs no witness."""
         return self.kernel is not None and not self.kernel.is_rational
 
-    def _how_wide(self) -> str:
-        if self.verdict is Verdict.UNDECIDED:
-            if self.obstruction is not None or math.isinf(self.margin.upper):
-                return ""
-            tiny = _TRY_INEQUALITIES if self.problem.has_one_plane else ""
-            return f"No margin above {at_most(self.margin.upper)} is possible.{tiny}"
-        if self.verdict is not Verdict.SEPARABLE or self.margin.lower == 0:
-            return ""
-        plural = "" if self.mistake_bound == 1 else "s"
+    @property
+    def margin_in_words(self) -> str | None:
+        """What is known of the margin; None if nothing is, or if nothing separates."""
+        if self.margin.lower:
+            return f"gamma lies {self.margin.words}"
+        return no_margin_above(self.margin.upper) if 0 < self.margin.upper < math.inf else None
+
+    @property
+    def bound_in_words(self) -> str | None:
+        """How many mistakes the theorem allows."""
+        if self.mistake_bound is None:
+            return None
+        return f"{self.problem.formula} = {whole_at_most(self.mistake_bound)}"
+
+    @property
+    def promise(self) -> str | None:
+        """What the theorem says of a perceptron on these data."""
+        if self.mistake_bound is None:
+            return None
+        noun = "mistake" if self.mistake_bound == 1 else "mistakes"
         given = ", if the matrix is that of a kernel" if self.kernel and self.kernel.form == "precomputed" else ""
-        return (
-            f"The margin gamma lies {self.margin.words}, and the longest example has length R <= "
-            f"{at_most(self.radius)}, so a perceptron makes at most {self.problem.formula} = "
-            f"{self.mistake_bound:,} mistake{plural}{given}.{self._how_to_get_there()}"
-        )
+        return f"a perceptron makes at most {self.bound_in_words} {noun}{given}"
+
+    def against_bound(self, mistakes: int) -> str | None:
+        """The mistakes that a run made, against those that the theorem allows."""
+        if self.mistake_bound is None:
+            return None
+        return f"{counted(mistakes, 'mistake')} made; the theorem allows {self.bound_in_words}"
+
+    def _how_wide(self) -> str | None:
+        if self.promise is not None:
+            longest = f"the longest example has length {radius_in_words(self.radius)}"
+            return f"the margin {self.margin_in_words}, and {longest}, so {self.promise}{self._how_to_get_there()}"
+        tiny = self.verdict is Verdict.UNDECIDED and self.problem.has_one_plane
+        return f"{self.margin_in_words}{_TRY_INEQUALITIES if tiny else ''}" if self.margin_in_words else None
 
     def _how_to_get_there(self) -> str:
         if not self.problem.has_one_plane or self.mistake_bound is None or self.mistake_bound < MANY_MISTAKES:
             return ""
-        return " It may need so many; solve_inequalities on the rows y (x, 1) does not: it is made for tiny margins."
+        return ". It may need so many; solve_inequalities on the rows y (x, 1) does not: it is made for tiny margins"
 
-    def _why_not(self) -> str:
+    @property
+    def obstruction_in_words(self) -> str | None:
+        """The rows that stand in the way of a separator."""
         if self.obstruction is None:
-            return ""
-        rows, weights, _ = self.obstruction
-        digits = decimal_digits(max(weights))
-        if digits > 12:
-            shown = ", ".join(map(str, rows[:12])) + (", ..." if len(rows) > 12 else "")
-            weighed = f"{self.problem.as_points}, with whole weights of up to {digits} digits"
-            return f"The proof: rows {shown}, {weighed}, cancel exactly."
-        return f"The proof: examples {self.problem.as_points} cancel exactly, {self.obstruction.terms(6)} = 0."
+            return None
+        return cancelling(*self.obstruction, as_points=f" {self.problem.as_points}")
 
-    def _infinite(self) -> str:
+    def _why_not(self) -> str | None:
+        return None if self.obstruction is None else f"The proof: {self.obstruction_in_words}"
+
+    @property
+    def diverging_in_words(self) -> str | None:
+        """The coefficients that logistic regression sends to infinity."""
         if not self.diverging:
-            return ""
-        signs = ", ".join(f"{name} ({sign})" for name, sign in list(self.diverging.items())[:8])
-        more = f", and {len(self.diverging) - 8} more" if len(self.diverging) > 8 else ""
-        return f"Logistic regression has infinite estimates for: {signs}{more}."
+            return None
+        undetermined = [str(name) for name, sign in self.diverging.items() if sign == UNDETERMINED]
+        signed = [f"{name} ({sign})" for name, sign in self.diverging.items() if sign != UNDETERMINED]
+        if not signed and len(undetermined) > 8:
+            return f"{len(undetermined):,} estimates of logistic regression are infinite, each in either direction"
+        parts = [listed(signed, 8)] if signed else []
+        parts += [f"of undetermined sign: {listed(undetermined, 8)}"] if undetermined else []
+        return f"logistic regression has infinite estimates: {'; '.join(parts)}"
 
     def _repr_html_(self) -> str:
         facts = {
-            "verdict": f"{self.verdict.value} ({self.arithmetic})",
-            "margin": f"{at_least(self.margin.lower, 8)} to {at_most(self.margin.upper, 8)}",
-            "radius": f"at most {at_most(self.radius)}",
-            "mistakes at most": "no bound" if self.mistake_bound is None else f"{self.mistake_bound:,}",
+            "verdict": self.verdict_in_words,
+            "margin": self.margin_in_words or "none",
+            "longest example": radius_in_words(self.radius),
+            "mistakes at most": self.bound_in_words or "no bound",
         }
         rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in facts.items())
         return f"<table><caption>{html.escape(str(self))}</caption>{rows}</table>"
@@ -310,6 +336,6 @@ MANY_MISTAKES = 10**9
 USUAL_GAP = 1e-6
 
 _TRY_INEQUALITIES = (
-    " solve_inequalities on the rows y (x, 1) may still find a separator: its rescaled perceptron is made for tiny "
-    "margins."
+    ". solve_inequalities on the rows y (x, 1) may still find a separator: its rescaled perceptron is made for tiny "
+    "margins"
 )

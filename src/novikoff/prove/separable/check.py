@@ -2,20 +2,22 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from novikoff.data.batches import Records
-from novikoff.features.spool import comes_in_batches
+from novikoff.data.examples import Examples
+from novikoff.features.examples import comes_in_batches
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.conclude import InMemory, conclude
-from novikoff.prove.separable.examples import examples_from
 from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
 from novikoff.prove.separable.files import from_json, to_json
+from novikoff.prove.separable.in_blocks import InBlocks, exactly
 from novikoff.prove.separable.question import Problem
-from novikoff.prove.separable.subject import Subject, difference, same
+from novikoff.prove.separable.subject import Subject, Table, difference, same
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -28,7 +30,7 @@ def check_certificate(
     claimed = _well_formed(certificate)
     known = None if claimed.table is None else claimed.table.encoding.to_dict()
     if encoding is not None and not same(encoding.to_dict(), known):
-        raise CertificateError("the certificate speaks of numbers from another encoding than the one given")
+        raise CertificateError("the certificate is about numbers from another encoding than the one given")
     try:
         derived = _derived(claimed, X, y)
     except MemoryError as error:
@@ -52,10 +54,10 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
             raise ValueError("batches have labels of their own, and are no kernel matrix: leave y out, or pass arrays")
         _check_table(claimed, X)
         try:
-            source = X if claimed.table is None else _records_of(X)
-            with examples_from(source, claimed.table, claimed.fit_intercept) as examples:
-                _check_subject(claimed, examples.subject)
-                return conclude(examples, claimed.witnesses)
+            with _examples_of(X, claimed.table) as examples:
+                blocks = InBlocks(examples, claimed.fit_intercept)
+                _check_subject(claimed, blocks.subject)
+                return conclude(blocks, claimed.witnesses)
         except CertificateError:
             raise
         except ValueError as error:
@@ -63,7 +65,7 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
     if y is None:
         raise ValueError("y is missing: a matrix needs its labels; only a reader or batches have their own")
     if claimed.table is not None:
-        raise CertificateError("the certificate speaks of a table; pass its reader, as in check(read(path, label=...))")
+        raise CertificateError("the certificate is about a table; pass its reader, as in check(read(path, label=...))")
     if claimed.kernel is not None:
         space = InFeatureSpace.of(X, y, claimed.kernel, claimed.fit_intercept)
         _check_subject(claimed, space.subject)
@@ -73,22 +75,29 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
     return conclude(data, claimed.witnesses)
 
 
+def _examples_of(source: Any, table: Table | None) -> AbstractContextManager[Examples]:
+    """The examples as they are; or those of a table, encoded as the certificate says, or of batches."""
+    if table is None or isinstance(source, Examples):
+        return exactly(source)
+    return exactly(_records_of(source), table.encoding, table.label)
+
+
 def _records_of(source: Any) -> Iterator[Records]:
     """The records of a table; numbers that somebody has encoded are not the table."""
     for item in source:
         if not isinstance(item, Records):
-            raise CertificateError("the certificate speaks of a table, and numbers were given; pass the table's reader")
+            raise CertificateError("the certificate is about a table, and numbers were given; pass the table's reader")
         yield item
 
 
 def _check_table(claimed: Certificate, source: Any) -> None:
-    """Whether a table is given exactly if the certificate speaks of one, and the same column has the labels."""
+    """Whether a table is given exactly if the certificate is about one, and the same column has the labels."""
     is_table = bool(getattr(source, "is_table", False))
     if is_table and claimed.table is None:
-        raise CertificateError("the certificate speaks of numbers, and does not say how a table becomes these")
+        raise CertificateError("the certificate is about numbers, and does not say how a table becomes these")
     if is_table and claimed.table is not None and source.label != claimed.table.label:
         raise CertificateError(
-            f"the certificate speaks of the labels in {claimed.table.label!r}, but {source.label!r} was read as label"
+            f"the certificate is about the labels in {claimed.table.label!r}, but {source.label!r} was read as label"
         )
 
 

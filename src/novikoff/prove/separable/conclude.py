@@ -33,11 +33,11 @@ from novikoff.prove.separable.proofs import (
     weakly_separates,
 )
 from novikoff.prove.separable.question import Problem, Verdict
-from novikoff.prove.separable.subject import Subject, Table, check_width, exact_labels, floor_of, header, names_of
+from novikoff.prove.separable.subject import Subject, check_width, exact_labels, floor_of, header, names_of
 
 
 class Data(Protocol):
-    """What has to be known of the examples that a certificate speaks of, in memory or in blocks."""
+    """What has to be known of the examples that a certificate is about, in memory or in blocks."""
 
     @property
     def subject(self) -> Subject: ...
@@ -76,14 +76,7 @@ class InMemory:
     radius_square: Fraction
 
     @classmethod
-    def of(
-        cls,
-        X: Any,
-        y: ArrayLike,
-        fit_intercept: bool,
-        table: Table | None = None,
-        feature_names: tuple[str, ...] | None = None,
-    ) -> "InMemory":
+    def of(cls, X: Any, y: ArrayLike, fit_intercept: bool) -> "InMemory":
         """Rows and labels as they were given; what is wrong with them is named."""
         rows = exact_matrix(X)
         check_width(int(rows.shape[1]), int(rows.nnz if hasattr(rows, "tocsr") else rows.size))
@@ -94,8 +87,7 @@ class InMemory:
             "classes": classes,
             "n_rows": int(rows.shape[0]),
             "n_columns": int(rows.shape[1]),
-            "feature_names": feature_names or names_of(X),
-            "table": table,
+            "feature_names": names_of(X),
         }
         digest = Fingerprint(header(**about))
         digest.add(rows)
@@ -111,8 +103,7 @@ class InMemory:
         return folded_dimension(self.subject)
 
     def named(self, rows: Sequence[int], rivals: Sequence[Any] | None) -> tuple[Points, NDArray[np.int64]]:
-        numbers = np.array(rows, dtype=np.int64) if rivals is None else point_numbers(self.labels, rows, rivals)
-        return self.points, numbers
+        return self.points, point_numbers(self.labels, rows, rivals)
 
     def label_of(self, rows: Sequence[int]) -> list[Any]:
         return list(self.labels[np.array(rows, dtype=np.int64)].tolist())
@@ -161,7 +152,7 @@ def _check_no_more(found: Witnesses, **not_needed: Any) -> None:
             raise CertificateError(f"the witness {name} is not needed for this verdict, and must not be there")
 
 
-def drawn_up(
+def make_certificate(
     subject: Subject,
     radius_square: Fraction,
     found: Witnesses,
@@ -203,10 +194,10 @@ def check_rows(rows: Sequence[int], n_rows: int, name: str) -> None:
         raise CertificateError(f"the {name} names a row that is not among the {n_rows} rows of the data")
 
 
-def _drawn_up(
+def _certificate(
     data: Data, found: Witnesses, verdict: Verdict, margin: Bracket | None = None, **claims: Any
 ) -> Certificate:
-    return drawn_up(data.subject, data.radius_square, found, verdict, margin, **claims)
+    return make_certificate(data.subject, data.radius_square, found, verdict, margin, **claims)
 
 
 # -- the verdicts -----------------------------------------------------------------------------------------------------
@@ -220,7 +211,7 @@ def _separable(data: Data, found: Witnesses) -> Certificate:
         raise CertificateError("the vector does not have every example strictly on its side")
     claim(found.support is not None, "margin_at_most", "there is no support to prove it")
     subject = data.subject
-    return _drawn_up(
+    return _certificate(
         data,
         found,
         Verdict.SEPARABLE,
@@ -242,18 +233,18 @@ def _not_separable(data: Data, found: Witnesses) -> Certificate:
         weak = data.all_separate_weakly([found.weak_separator])
         claim(weak, "verdict", "the weak separator has some example on its wrong side, or all of them on it")
         divergences = _divergences(data, found, obstruction.rows)
-        return _drawn_up(data, found, Verdict.QUASI_SEPARABLE, divergences=divergences)
+        return _certificate(data, found, Verdict.QUASI_SEPARABLE, divergences=divergences)
     _check_no_more(found, divergences=found.divergences)
     if not found.spans:
-        return _drawn_up(data, found, Verdict.UNDECIDED)
+        return _certificate(data, found, Verdict.UNDECIDED)
     claim(data.spans_all(points, numbers), "verdict", "the obstruction does not span all examples")
-    return _drawn_up(data, found, Verdict.OVERLAPPING)
+    return _certificate(data, found, Verdict.OVERLAPPING)
 
 
 def _undecided(data: Data, found: Witnesses) -> Certificate:
     if found.support is None:
-        return _drawn_up(data, found, Verdict.UNDECIDED, arithmetic="float64")
-    return _drawn_up(data, found, Verdict.UNDECIDED, Bracket(0.0, _upper(data, found.support)))
+        return _certificate(data, found, Verdict.UNDECIDED, arithmetic="float64")
+    return _certificate(data, found, Verdict.UNDECIDED, Bracket(0.0, _upper(data, found.support)))
 
 
 def _upper(data: Data, support: Support | None) -> float:

@@ -26,7 +26,7 @@ from novikoff.prove.exact.document import CertificateError, claim
 from novikoff.prove.exact.floats import fraction_root_up, root_down
 from novikoff.prove.exact.given_numbers import exact_matrix
 from novikoff.prove.separable.certificate import Bracket, Certificate, Obstruction, Support, Witnesses
-from novikoff.prove.separable.conclude import check_weighed, drawn_up
+from novikoff.prove.separable.conclude import check_weighed, make_certificate
 from novikoff.prove.separable.fingerprint import Fingerprint
 from novikoff.prove.separable.kernels import Interval, Kernel, Products
 from novikoff.prove.separable.proofs import as_whole_floats
@@ -82,9 +82,9 @@ class InFeatureSpace:
     @property
     def contradicted(self) -> list[bool]:
         """Which rows have an equal one with the other label."""
-        twins, signs = self.products.twins, self.products.signs.tolist()
-        seen = {(twin, sign) for twin, sign in zip(twins, signs, strict=True)}
-        return [(twin, -sign) in seen for twin, sign in zip(twins, signs, strict=True)]
+        first_equals, signs = self.products.first_equals, self.products.signs.tolist()
+        seen = {(first, sign) for first, sign in zip(first_equals, signs, strict=True)}
+        return [(first, -sign) in seen for first, sign in zip(first_equals, signs, strict=True)]
 
 
 def symmetric(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -116,14 +116,14 @@ def conclude_kernel(data: InFeatureSpace, found: Witnesses) -> Certificate:
         return _not_separable(data, found)
     claim(found.weak_separator is None, "weak_separator", "without an obstruction it is not needed")
     if found.support is None:
-        return _drawn_up(data, found, Verdict.UNDECIDED, arithmetic="float64")
+        return _certificate(data, found, Verdict.UNDECIDED, arithmetic="float64")
     upper = _settled(lambda bits: _upper_square(data, found.support, bits), fraction_root_up, up=True)
-    return _drawn_up(data, found, Verdict.UNDECIDED, Bracket(0.0, upper))
+    return _certificate(data, found, Verdict.UNDECIDED, Bracket(0.0, upper))
 
 
 def _by_theorem(data: InFeatureSpace, found: Witnesses) -> Certificate:
     """Gaussian and Laplacian: equal points with different labels decide. Margins need coefficients and a support."""
-    claim(found.weak_separator is None, "weak_separator", "the theorem makes it needless")
+    claim(found.weak_separator is None, "weak_separator", "the theorem makes it unnecessary")
     contradicted = data.contradicted
     if not any(contradicted):
         claim(found.obstruction is None, "obstruction", "no two equal points have different labels")
@@ -135,16 +135,16 @@ def _by_theorem(data: InFeatureSpace, found: Witnesses) -> Certificate:
     _check_part(data, obstruction, "obstruction")
     balance: dict[int, int] = {}
     for row, weight in zip(obstruction.rows, obstruction.weights, strict=True):
-        twin = data.products.twins[row]
-        balance[twin] = balance.get(twin, 0) + weight * int(data.products.signs[row])
+        first = data.products.first_equals[row]
+        balance[first] = balance.get(first, 0) + weight * int(data.products.signs[row])
     claim(not any(balance.values()), "obstruction", "its rows are not equal points whose labels cancel")
     verdict = Verdict.OVERLAPPING if all(contradicted) else Verdict.QUASI_SEPARABLE
-    return _drawn_up(data, found, verdict)
+    return _certificate(data, found, verdict)
 
 
 def _without_margin(data: InFeatureSpace, found: Witnesses) -> Certificate:
     claim(found.support is None, "support", "without coefficients it is not needed")
-    return _drawn_up(data, found, Verdict.SEPARABLE)
+    return _certificate(data, found, Verdict.SEPARABLE)
 
 
 def _separable(data: InFeatureSpace, found: Witnesses) -> Certificate:
@@ -163,7 +163,7 @@ def _separable(data: InFeatureSpace, found: Witnesses) -> Certificate:
     if lower > upper:
         raise CertificateError("no kernel has this matrix: it is not positive semidefinite")
     is_exact = data.products.kernel.is_rational
-    return _drawn_up(
+    return _certificate(
         data,
         found,
         Verdict.SEPARABLE,
@@ -223,20 +223,20 @@ def _not_separable(data: InFeatureSpace, found: Witnesses) -> Certificate:
         scores = [low for low, _ in data.scores(found.weak_separator, bits=0)]
         weak = min(scores) >= 0 and max(scores) > 0
         claim(weak, "verdict", "the weak separator has some example on its wrong side, or all of them on it")
-        return _drawn_up(data, found, Verdict.QUASI_SEPARABLE)
+        return _certificate(data, found, Verdict.QUASI_SEPARABLE)
     if not found.spans:
-        return _drawn_up(data, found, Verdict.UNDECIDED)
+        return _certificate(data, found, Verdict.UNDECIDED)
     everything = list(data.everything)
     whole = data.products.whole(everything, everything)
     spans = rank([whole[row] for row in obstruction.rows]) == rank(whole)
     claim(spans, "verdict", "the obstruction does not span all examples")
-    return _drawn_up(data, found, Verdict.OVERLAPPING)
+    return _certificate(data, found, Verdict.OVERLAPPING)
 
 
-def _drawn_up(
+def _certificate(
     data: InFeatureSpace, found: Witnesses, verdict: Verdict, margin: Bracket | None = None, **claims: Any
 ) -> Certificate:
-    return drawn_up(data.subject, data.products.radius_square, found, verdict, margin, **claims)
+    return make_certificate(data.subject, data.products.radius_square, found, verdict, margin, **claims)
 
 
 def _check_coefficients(data: InFeatureSpace, coefficients: Sequence[int], name: str) -> None:

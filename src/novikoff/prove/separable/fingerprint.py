@@ -1,4 +1,4 @@
-"""A hash of what a certificate speaks of: the numbers, the labels, and everything that says what they mean.
+"""A hash of what a certificate is about: the numbers, the labels, and everything that says what they mean.
 
 It depends neither on how the numbers are stored nor on the pieces in which they come. `docs/certificates.md` gives it
 byte by byte.

@@ -209,7 +209,7 @@ class Products:
         return self.whole([row], [row])[0][0] * self.scale
 
     @cached_property
-    def twins(self) -> list[int]:
+    def first_equals(self) -> list[int]:
         """The number of the first row that equals each row: distinct points have distinct numbers."""
         floats = np.asarray(self.X, dtype=np.float64) + 0.0
         first: dict[bytes, int] = {}

@@ -44,10 +44,12 @@ def rows_and_rivals(y: ArrayLike, numbers: NDArray[np.int64]) -> tuple[tuple[int
     return tuple(rows.tolist()), tuple(classes[rivals].tolist())
 
 
-def point_numbers(y: ArrayLike, rows: Sequence[int], rivals: Sequence[Any]) -> NDArray[np.int64]:
-    """The points that these rows are against these classes."""
-    classes, labels = np.unique(np.asarray(y), return_inverse=True)
+def point_numbers(y: ArrayLike, rows: Sequence[int], rivals: Sequence[Any] | None) -> NDArray[np.int64]:
+    """The points that these rows are, by themselves or against these classes."""
     which = np.asarray(rows, dtype=np.int64)
+    if rivals is None:
+        return which
+    classes, labels = np.unique(np.asarray(y), return_inverse=True)
     rival = np.searchsorted(classes, np.asarray(rivals, dtype=classes.dtype))
     return which * (len(classes) - 1) + rival - (rival > labels[which])
 

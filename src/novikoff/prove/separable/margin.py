@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.features.fold import signs
-from novikoff.prove.exact.floats import fraction_root_up
+from novikoff.prove.exact.floats import fraction_root_up, length_of
 from novikoff.prove.exact.given_numbers import matrix_of_examples
 from novikoff.prove.exact.longest_row import longest_square
 
@@ -71,7 +71,7 @@ class Separator:
 
     def distance(self, X: Any) -> NDArray[np.float64]:
         """The signed distance of every row from the plane, as one would measure it in the picture (||w|| = 1)."""
-        length = _length(self.weights)
+        length = length_of(self.weights)
         if length == 0:
             raise ValueError("all weights are 0: only the bias is left, and that is no plane in the picture")
         return self.score(X) / length
@@ -89,7 +89,7 @@ def margins(X: Any, y: ArrayLike, separator: Separator, fit_intercept: bool = Tr
     if not fit_intercept and separator.bias != 0:
         raise ValueError(f"the separator has bias {separator.bias}, but without an intercept it must be 0")
     labels = _labels_for(X, y)
-    return labels * separator.score(X) / _length(separator.folded)
+    return labels * separator.score(X) / length_of(separator.folded)
 
 
 def multiclass_margins(
@@ -112,7 +112,7 @@ def multiclass_margins(
     scores = np.asarray(_as_matrix(X) @ W.T) + b
     right = scores[np.arange(len(labels)), labels]
     scores[np.arange(len(labels)), labels] = -np.inf
-    return (right - scores.max(axis=1)) / _length(np.append(W.ravel(), b))
+    return (right - scores.max(axis=1)) / length_of(np.append(W.ravel(), b))
 
 
 def radius(X: Any, fit_intercept: bool = True) -> float:
@@ -148,9 +148,3 @@ def _labels_for(X: Any, y: ArrayLike) -> NDArray[np.int8]:
     if len(labels) != np.shape(X)[0]:
         raise ValueError(f"y has {len(labels)} labels, but X has {np.shape(X)[0]} rows")
     return labels
-
-
-def _length(vector: NDArray[np.float64]) -> float:
-    """The length of a vector, scaled so that no square overflows or vanishes."""
-    largest = float(np.abs(vector).max(initial=0.0))
-    return largest * float(np.linalg.norm(vector / largest)) if largest else 0.0

@@ -34,9 +34,9 @@ def exact_sum(points: Points, which: NDArray[np.int64], weights: Sequence[int]) 
         for block in blocks:
             rows = as_integers(points.take(which[block]), exponent).tolist()
             for weight, row in zip(weights[block], rows, strict=True):
-                total = [sofar + weight * value for sofar, value in zip(total, row, strict=True)]
+                total = [partial + weight * value for partial, value in zip(total, row, strict=True)]
         return total, exponent
-    columns, values, lengths, exponent = _whole_entries(points, which)
+    columns, values, lengths, exponent = whole_entries(points, which)
     signed = [weight * int(sign) for weight, sign in zip(weights, points.signs[which], strict=True)]
     each = itertools.chain.from_iterable(itertools.repeat(w, n) for w, n in zip(signed, lengths, strict=True))
     for column, value, weight in zip(columns, values, each, strict=True):
@@ -51,7 +51,7 @@ def _blocks(points: Points, count: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, count, size))
 
 
-def _whole_entries(points: Points, which: NDArray[np.int64]) -> tuple[list[int], list[int], list[int], int]:
+def whole_entries(points: Points, which: NDArray[np.int64]) -> tuple[list[int], list[int], list[int], int]:
     """The entries of some sparse rows, without their labels: columns, whole numbers, how many a row, the exponent."""
     rows = points.rows[which]
     exponent = lowest_exponent(np.append(rows.data, points.constant))
@@ -63,18 +63,21 @@ def signs_of_products(points: Points, w: Sequence[int]) -> NDArray[np.int8]:
     used = np.array([bool(value) for value in w])
     if points.is_zero_along(used):
         return np.zeros(points.n_points, dtype=np.int8)
-    approximate, error = _approximate(points, w)
+    return signs_near(points, w, *approximate_products(points, scaled_floats(w), points.radius))
+
+
+def signs_near(points: Points, w: Sequence[int], approximate: Floats, error: float) -> NDArray[np.int8]:
+    """The exact sign of <z, w> for every point, from products in floats that are off by no more than an error."""
     signs = np.sign(approximate).astype(np.int8)
     doubtful = np.flatnonzero(~(np.abs(approximate) > error))
     if len(doubtful):
-        signs[doubtful] = _exact_signs(points, doubtful, w, np.flatnonzero(used[:-1]))
+        signs[doubtful] = _exact_signs(points, doubtful, w)
     return signs
 
 
-def _exact_signs(
-    points: Points, which: NDArray[np.int64], w: Sequence[int], columns: NDArray[np.int64]
-) -> NDArray[np.int8]:
-    """Of the products of some points with a vector that is 0 but in some columns."""
+def _exact_signs(points: Points, which: NDArray[np.int64], w: Sequence[int]) -> NDArray[np.int8]:
+    """Of the products of some points; in the columns in which the vector is not 0."""
+    columns = np.flatnonzero([bool(value) for value in w[:-1]])
     few = Points(points.rows[which][:, columns], points.signs[which], points.constant)
     v = [*(w[column] for column in columns.tolist()), w[-1]]
     exact = _products_of_few_digits(few, v)
@@ -104,7 +107,7 @@ def _products_of_few_digits(points: Points, w: Sequence[int]) -> Floats | None:
 
 def smallest_product(points: Points, w: Sequence[int]) -> tuple[Fraction, int]:
     """The exact minimum of <z, w> over all points, w being whole numbers, and a point that has it."""
-    approximate, error = _approximate(points, w)
+    approximate, error = approximate_products(points, scaled_floats(w), points.radius)
     finite = np.where(np.isfinite(approximate), approximate, math.inf)
     candidates = np.flatnonzero(~(approximate > finite.min() + 2 * error))
     best: tuple[Fraction, int] | None = None
@@ -118,17 +121,17 @@ def smallest_product(points: Points, w: Sequence[int]) -> tuple[Fraction, int]:
     return best
 
 
-def _approximate(points: Points, w: Sequence[int]) -> tuple[Floats, float]:
-    """Products in floats, with w scaled to about 1, and a bound on their error (infinite where floats give up).
+def approximate_products(points: Points, scaled: Floats, longest: float) -> tuple[Floats, float]:
+    """Products in floats with a vector scaled to about 1, and a bound on their error (infinite where floats give up).
 
     Rounding w and adding n products in any order is off by at most 2 (n + 4) u ||z|| ||w||; squares of the scaled
-    lengths are off by less than the slack in the factor 4. Products below 2^-1000 may have underflowed.
+    lengths are off by less than the slack in the factor 4. Products below 2^-1000 may have underflowed. No point is
+    longer than `longest`.
     """
-    scaled = scaled_floats(w)
     with np.errstate(all="ignore"):
         products = points.products(scaled)
         length = float(np.linalg.norm(scaled))
-        error = 4.0 * (points.widest + 4) * UNIT_ROUNDOFF * points.radius * length + 2.0**-1000
+        error = 4.0 * (points.widest + 4) * UNIT_ROUNDOFF * longest * length + 2.0**-1000
     return products, error if math.isfinite(error) else math.inf
 
 
@@ -136,7 +139,7 @@ def _exact_products(points: Points, which: NDArray[np.int64], w: Sequence[int]) 
     if not points.is_sparse:
         rows, exponent = whole_points(points, which)
         return [sum(a * b for a, b in zip(row, w, strict=True) if a) for row in rows], exponent
-    columns, values, lengths, exponent = _whole_entries(points, which)
+    columns, values, lengths, exponent = whole_entries(points, which)
     terms = (value * w[column] for column, value in zip(columns, values, strict=True))
     bias = w[-1] * int(Fraction(points.constant) / power_of_two(exponent))
     signs = points.signs[which].tolist()

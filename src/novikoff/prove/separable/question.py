@@ -82,12 +82,20 @@ class Problem(enum.StrEnum):
             return f"are there weights and a largest score for every class, {bias}?"
         return f"is there a plane between the classes, {bias}?"
 
-    def meaning(self, verdict: Verdict, *, is_obstructed: bool = False) -> str:
-        """What a verdict says; if undecided, perhaps with an obstruction, which rules out the first."""
+    @property
+    def no_separator(self) -> str:
+        """That nothing separates strictly."""
+        return _NO_WEIGHTS if self.has_rivals else _NO_PLANE
+
+    def meaning(self, verdict: Verdict, *, is_obstructed: bool = False, plane: str = "plane") -> str:
+        """What a verdict says; if undecided, perhaps with an obstruction, which rules out the first.
+
+        `plane` is what a plane is called where it is drawn.
+        """
         planes, weights = _MEANINGS[verdict]
         if verdict is Verdict.UNDECIDED and is_obstructed:
             planes, weights = _NOT_STRICTLY
-        return weights if self.has_rivals else planes
+        return weights if self.has_rivals else planes.replace("plane", plane)
 
 
 _NO_PLANE = "no plane has every example strictly on its side"

@@ -1,4 +1,4 @@
-"""What a certificate speaks of: which numbers, which labels, which table they come from, and which question was asked.
+"""What a certificate is about: which numbers, which labels, which table they come from, and which question was asked.
 
 All of it is part of the fingerprint. A proof about two of seven columns, or about another column of labels, is a true
 statement about something else; so whoever reads a certificate is told, and nobody can change it afterwards.
@@ -87,8 +87,18 @@ def header(
 # -- names and labels -------------------------------------------------------------------------------------------------
 
 
+class RoundedError(ValueError):
+    """The numbers would be rounded, and proofs are about numbers as they were given."""
+
+
 class TooWideError(ValueError):
     """A certificate would be out of all proportion to its examples."""
+
+
+def check_not_rounded(rounded: str | None) -> None:
+    """Refuse data whose numbers are not those that were given."""
+    if rounded is not None:
+        raise RoundedError(rounded)
 
 
 def check_width(n_columns: int, n_entries: int) -> None:

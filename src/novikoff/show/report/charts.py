@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.show.report.markup import LONGEST_HINT, Markup, cut, element, joined, worded
+from novikoff.engine.words import label_in_words
+from novikoff.show.polygons import Point, clipped, edge_on
+from novikoff.show.report.markup import LONGEST_HINT, Markup, cut, element, joined
 
 Floats = NDArray[np.float64]
 
@@ -61,6 +63,16 @@ class Line:
     look: str
     band: float | None = None
 
+    def across(self, corners: Sequence[Point]) -> list[Point]:
+        """Its two ends in a box, if it crosses that."""
+        size = max(abs(value) for corner in corners for value in corner)
+        return edge_on(clipped(corners, self.a, self.b, self.c), self.a, self.b, self.c, size)
+
+    def strip(self, corners: Sequence[Point]) -> list[Point]:
+        """The part of a box that lies within the band."""
+        wide = self.band or 0.0
+        return clipped(clipped(corners, self.a, self.b, self.c + wide), -self.a, -self.b, wide - self.c)
+
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
@@ -83,13 +95,18 @@ class Scatter:
     @property
     def box(self) -> tuple[float, float, float, float]:
         """Left, right, bottom and top of the picture, a little wider than the points."""
-        return (*roomy(self.x), *roomy(self.y))
+        return (*padded_range(self.x), *padded_range(self.y))
+
+    @property
+    def corners(self) -> list[Point]:
+        left, right, bottom, top = self.box
+        return [(left, bottom), (right, bottom), (right, top), (left, top)]
 
 
-def roomy(values: Floats) -> tuple[float, float]:
+def padded_range(values: Floats) -> tuple[float, float]:
     """The range of numbers with a little room at both ends.
 
-    >>> roomy(np.array([0.0, 100.0]))
+    >>> padded_range(np.array([0.0, 100.0]))
     (-8.0, 108.0)
     """
     low, high = float(values.min()), float(values.max())
@@ -200,14 +217,12 @@ def scatter(picture: Scatter, *, says: str) -> Markup:
     entries: list[tuple[str, Any]] = []
     for line in picture.lines:
         if line.band is not None:
-            band = _clipped(line, x, y, (-line.band, line.band))
-            parts.append(element("polygon", points=_points(x, y, *band), class_="band"))
-        edge = _clipped(line, x, y, (0.0,))
-        parts.append(element("polyline", points=_points(x, y, *edge), class_=f"curve {line.look}"))
+            parts.append(element("polygon", points=_path(x, y, line.strip(picture.corners)), class_="band"))
+        parts.append(element("polyline", points=_path(x, y, line.across(picture.corners)), class_=f"curve {line.look}"))
         entries.append((line.name, _line_sample(line.look)))
     marks = [_shape(c, x(a), y(b), len(picture.classes)) for a, b, c in _triples(picture)]
     shown = range(min(len(picture.classes), 26))
-    entries += [(worded(picture.classes[c]), _shape_sample(c, len(picture.classes))) for c in shown]
+    entries += [(label_in_words(picture.classes[c]), _shape_sample(c, len(picture.classes))) for c in shown]
     if picture.ringed is not None and picture.ringed.any():
         for a, b in zip(picture.x[picture.ringed].tolist(), picture.y[picture.ringed].tolist(), strict=True):
             marks.append(element("circle", cx=_at(x(a)), cy=_at(y(b)), r=8, class_="ring"))
@@ -247,44 +262,6 @@ def _legend(entries: Sequence[tuple[str, Any]], top: float) -> Markup:
     return joined(parts)
 
 
-def _clipped(line: Line, x: Scale, y: Scale, levels: tuple[float, ...]) -> tuple[list[float], list[float]]:
-    """The part of the box where a x + b y + c lies between the levels; of one level, the ends of the line in the box.
-
-    Sutherland and Hodgman's way: cut the polygon by one half-plane after the other.
-    """
-    corners = [(x.low, y.low), (x.high, y.low), (x.high, y.high), (x.low, y.high)]
-
-    def height(point: tuple[float, float]) -> float:
-        return line.a * point[0] + line.b * point[1] + line.c
-
-    if len(levels) == 1:
-        ends = sorted({_crossing(p, q, height, levels[0]) for p, q in _sides(corners)} - {None})  # type: ignore[type-var]
-        found: list[Any] = [ends[0], ends[-1]] if ends else []
-    else:
-        found = corners
-        for sign, level in ((1.0, levels[0]), (-1.0, -levels[1])):
-            kept: list[Any] = []
-            for p, q in _sides(found):
-                kept += [p] if sign * height(p) >= level else []
-                crossing = _crossing(p, q, height, sign * level)
-                kept += [crossing] if crossing is not None else []
-            found = kept
-    return [p[0] for p in found], [p[1] for p in found]
-
-
-def _sides(corners: list[Any]) -> list[tuple[Any, Any]]:
-    return list(zip(corners, [*corners[1:], *corners[:1]], strict=True))
-
-
-def _crossing(p: Any, q: Any, height: Any, level: float) -> tuple[float, float] | None:
-    """Where a side crosses a level."""
-    before, after = height(p) - level, height(q) - level
-    if before == after or (before > 0) == (after > 0):
-        return None
-    share = before / (before - after)
-    return p[0] + share * (q[0] - p[0]), p[1] + share * (q[1] - p[1])
-
-
 def _regions(grid: NDArray[np.int64], x: Scale, y: Scale) -> list[Markup]:
     """The classes of a grid as shades of grey: for each class one shape, of the runs of it in every row."""
     n_up, n_across = grid.shape
@@ -316,6 +293,10 @@ def _thinned(curve: Curve) -> tuple[Floats, Floats]:
     return curve.x[places], curve.y[places]
 
 
+def _path(x: Scale, y: Scale, points: list[Point]) -> str:
+    return _points(x, y, [point[0] for point in points], [point[1] for point in points])
+
+
 def _points(x: Scale, y: Scale, xs: Any, ys: Any) -> str:
     pairs = zip(np.asarray(xs).tolist(), np.asarray(ys).tolist(), strict=True)
     return " ".join(f"{_at(x(a))},{_at(y(b))}" for a, b in pairs if math.isfinite(a) and math.isfinite(b))
@@ -332,7 +313,7 @@ def _axes(
     parts += [_text(x(value), y.start + 18, _number(value, log), "quiet middle") for value in at[0]]
     parts.append(element("path", d=f"M{_at(x.start)} {_at(y.end)}V{_at(y.start)}H{_at(x.end)}", class_="frame"))
     parts.append(_text((x.start + x.end) / 2, y.start + 36, cut(x_name, 80), "quiet middle", hint=x_name))
-    parts.append(_turned(14, (y.start + y.end) / 2, y_name))
+    parts.append(_vertical_text(14, (y.start + y.end) / 2, y_name))
     return joined(parts)
 
 
@@ -340,7 +321,7 @@ def _number(value: float, log: bool) -> str:
     return f"{10**value:,.3g}" if log and value < 3 else f"{10**value if log else value:,.6g}"
 
 
-def _turned(x: float, y: float, words: str) -> Markup:
+def _vertical_text(x: float, y: float, words: str) -> Markup:
     turn = f"rotate(-90 {_at(x)} {_at(y)})"
     return element("text", cut(words, 44), x=_at(x), y=_at(y), class_="quiet middle", transform=turn)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from novikoff.data.visible import visible
+from novikoff.engine.words import label_in_words
 
 # Elements that have no end tag in HTML, or are empty shapes in SVG.
 EMPTY = frozenset({"circle", "line", "meta", "path", "polygon", "polyline", "rect"})
@@ -46,18 +47,9 @@ def cut(text: str, longest: int = LONGEST_NAME) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def worded(label: Any) -> str:
-    """A label in words; a whole number without its .0.
-
-    >>> worded(-1.0), worded("yes")
-    ('-1', 'yes')
-    """
-    return f"{label:.17g}" if isinstance(label, float) else str(label)
-
-
 def name(text: Any, longest: int = LONGEST_NAME) -> Markup:
     """A name from the data: isolated, so that its writing direction turns nothing around it, and cut if it is long."""
-    words = worded(text)
+    words = label_in_words(text)
     hint = cut(words, LONGEST_HINT) if len(words) > longest else None
     return element("bdi", cut(words, longest), title=hint)
 

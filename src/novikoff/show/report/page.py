@@ -6,6 +6,7 @@ A report loads nothing and runs nothing: it opens from a disk, travels by mail, 
 from collections.abc import Sequence
 
 from novikoff.engine.rounding import at_least
+from novikoff.engine.words import whole_at_most
 from novikoff.features.encode import Encoding
 from novikoff.learn.linear.model import LinearModel
 from novikoff.prove.separable.certificate import Certificate
@@ -22,7 +23,7 @@ from novikoff.show.report.sections import (
     weights_section,
 )
 from novikoff.show.report.style import POLICY, STYLE
-from novikoff.show.style import GAMMA, bound_in_words
+from novikoff.show.style import GAMMA
 
 
 def fit_report(
@@ -30,7 +31,7 @@ def fit_report(
 ) -> str:
     """The report on a model: an HTML page.
 
-    `evidence` is what `gather` found in the training data, `certificate` speaks of these, and `names` tells what files
+    `evidence` is what `gather` found in the training data, `certificate` is about these, and `names` tells what files
     and columns are called. A certificate that the model brings along is not shown: nobody has proved it here.
     """
     names = names or Names(label=model.parameters.get("label"))
@@ -120,7 +121,7 @@ def _verdict_card(certificate: Certificate | None) -> Markup:
 def _bound_card(certificate: Certificate) -> Markup:
     if certificate.mistake_bound is None:
         return _card("no bound", "on the mistakes, for nothing separates" if certificate.obstruction else "is proved")
-    return _card(bound_in_words(certificate.mistake_bound), "mistakes at most, by the theorem")
+    return _card(whole_at_most(certificate.mistake_bound), "mistakes at most, by the theorem")
 
 
 def _margin_card(certificate: Certificate) -> Markup | None:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from novikoff.engine.rounding import at_least, at_most, decimal_digits
-from novikoff.learn.history import Run, counted
+from novikoff.engine.words import counted, radius_in_words, whole_at_most
+from novikoff.learn.history import Run
 from novikoff.prove.run.follow import FollowedProof
 from novikoff.prove.separable.certificate import Certificate, Obstruction, Support
-from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.show.report.charts import Curve, line_chart
 from novikoff.show.report.evidence import Evidence
 from novikoff.show.report.markup import (
@@ -25,7 +25,7 @@ from novikoff.show.report.markup import (
     section,
     table,
 )
-from novikoff.show.style import GAMMA, bound_in_words, typeset
+from novikoff.show.style import ALPHA, GAMMA, MINUS, typeset
 
 MOST_ROWS = 24
 MOST_DIGITS = 24
@@ -40,24 +40,17 @@ def proof_section(run: Run, certificate: Certificate | None, evidence: Evidence)
     if evidence.proof is not None:
         return _followed(evidence.proof, certificate)
     many = certificate is not None and certificate.problem.has_rivals
-    if certificate is not None and certificate.mistake_bound is not None:
-        sentence = f"{counted(run.mistakes, 'mistake')} made; the theorem allows {_bound(certificate)}."
-        return section("The proof", sentence, _last_line(run, certificate))
+    if certificate is not None and (sentence := certificate.against_bound(run.mistakes)) is not None:
+        return section("The proof", f"{typeset(sentence)}.", _last_line(run, certificate))
     if not run.mistakes:
         return section("The proof", "Without a mistake there is nothing to prove.")
-    ceiling = at_most(run.margin_at_most)
-    sentence = f"After k mistakes no separator has a margin above ‖w‖/k, and here that is {ceiling}."
     return section(
         "The proof",
-        sentence,
-        None if evidence.lengths is None else _ruled_out(evidence.lengths, ceiling),
+        f"{run.made_rule_out}.",
+        None if evidence.lengths is None else _ruled_out(evidence.lengths, at_most(run.margin_at_most)),
         None if evidence.allowance is None else element("p", f"Freund and Schapire (1999): {evidence.allowance}"),
         element("p", "Here w is the sum of Kesler's vectors, one for each mistake.", class_="note") if many else None,
     )
-
-
-def _bound(certificate: Certificate) -> str:
-    return f"{typeset(certificate.problem.formula)} = {bound_in_words(certificate.mistake_bound or 0)}"
 
 
 def _ceiling(certificate: Certificate) -> str:
@@ -81,11 +74,10 @@ def _last_line(run: Run, certificate: Certificate) -> Markup:
 def _followed(proof: FollowedProof, certificate: Certificate | None) -> Markup:
     """The four quantities of the proof after every mistake, and a few of them as numbers."""
     many = certificate is not None and certificate.problem.has_rivals
-    bound = bound_in_words(proof.bound) if certificate is None else _bound(certificate)
+    bound = whole_at_most(proof.bound) if certificate is None else typeset(certificate.bound_in_words or "")
     verdict = "every inequality held" if proof.holds else "not every inequality held"
     sentence = f"{INEQUALITY} after every one of {counted(proof.mistakes, 'mistake')}: {verdict}."
-    k = np.arange(proof.mistakes + 1.0)
-    beyond = _beyond(proof)
+    k, beyond = proof.made, _beyond(proof)
     curves = [
         Curve("√k·R, the ceiling of the length", beyond, np.sqrt(beyond) * proof.radius, "grey dashed"),
         Curve("‖w‖, the length of the weights", k, proof.length, "red"),
@@ -99,16 +91,35 @@ def _followed(proof: FollowedProof, certificate: Certificate | None) -> Markup:
         f"allows {bound} mistakes; {proof.mistakes:,} were made."
     )
     kesler = "w is the sum of Kesler's vectors, one for each mistake, and R the length of the longest of these."
-    head = ("k", f"k·{GAMMA}", "⟨w,u⟩", "‖w‖", "√k·R")
-    parts = (proof.progress_floor, proof.progress, proof.length, proof.length_ceiling)
-    lines = [(f"{i:,}", *(f"{part[i]:.6g}" for part in parts)) for i in _worth_showing(proof.mistakes)]
+    head = ("k", f"k·{GAMMA}", "⟨w,u⟩", "‖w‖", "√k·R", "cosine", f"{ALPHA}ₖ", f"{ALPHA}₀ {MINUS} k·R²")
+    parts = [proof.progress_floor, proof.progress, proof.length, proof.length_ceiling, proof.cosine]
+    parts += [proof.distance, proof.distance_ceiling]
+    lines = [(f"{i:,}", *(f"{part[i]:.6g}" for part in parts)) for i in proof.worth_showing(8)]
     return section(
         "The proof",
         sentence,
         figure(chart, caption),
+        _distance(proof, beyond),
         element("p", kesler, class_="note") if many else None,
         table(head, lines, left=0),
     )
+
+
+def _distance(proof: FollowedProof, beyond: Any) -> Markup | None:
+    """Another proof of the bound: the distance falls with every mistake, and it cannot fall below 0."""
+    first = proof.distance[0]
+    if not math.isfinite(first):
+        return None
+    meeting = _meeting(proof.radius, proof.margin)
+    ceiling = first * np.maximum(1.0 - beyond / meeting, 0.0)
+    curves = [
+        Curve(f"R⁴/{GAMMA}² {MINUS} k·R², its ceiling", beyond, ceiling, "grey dashed"),
+        Curve(f"{ALPHA}ₖ, the distance", proof.made, proof.distance, "blue"),
+    ]
+    says = f"The distance {ALPHA}ₖ = ‖w {MINUS} (R²/{GAMMA})·u‖² falls by at least R² with every mistake."
+    chart = line_chart(curves, x_name="mistakes k", y_name="distance", says=says, mark=meeting)
+    caption = f"{says} It starts at R⁴/{GAMMA}² and cannot fall below 0: the same bound, proved another way."
+    return figure(chart, caption)
 
 
 def _beyond(proof: FollowedProof) -> Any:
@@ -124,18 +135,15 @@ def _meeting(R: float, gamma: float) -> float:
     return ratio * ratio
 
 
-def _worth_showing(mistakes: int) -> list[int]:
-    if mistakes <= 8:
-        return list(range(mistakes + 1))
-    return sorted({0, mistakes, *(2**i for i in range(mistakes.bit_length()))})
-
-
 def _ruled_out(lengths: Any, ceiling: str) -> Markup:
     k = np.arange(1.0, len(lengths))
     curve = Curve("‖w‖/k: no separator has a wider margin", k, lengths[1:] / k, "blue")
     says = f"The margins that are not ruled out, down to {ceiling}"
     chart = line_chart([curve], x_name="mistakes k", y_name="margin", says=says, log=True)
-    caption = "Each mistake adds an example to w; when w grows more slowly than k, only ever thinner margins are left."
+    caption = (
+        "After k mistakes no separator has a margin above ‖w‖/k. Each mistake adds an example to w; when w grows more "
+        "slowly than k, only ever thinner margins are left."
+    )
     return figure(chart, caption)
 
 
@@ -152,7 +160,7 @@ def theorem_section(certificate: Certificate) -> Markup | None:
         Curve(f"{_ceiling(certificate)}, the ceiling of the length ‖w‖", k, np.sqrt(k) * R, "red dashed"),
         Curve(f"k·{GAMMA}, the floor of the progress ⟨w,u⟩", k, k * gamma, "blue"),
     ]
-    sentence = f"Whatever the order of the examples, a perceptron makes at most {_bound(certificate)} mistakes on them."
+    sentence = f"Whatever the order of the examples, {typeset(certificate.promise or '')}."
     chart = line_chart(curves, x_name="mistakes k", y_name="length", says=sentence, mark=meeting)
     caption = (
         f"Every mistake adds at least {GAMMA} along the separator, but makes the weights longer only like √k. Progress "
@@ -166,47 +174,45 @@ def theorem_section(certificate: Certificate) -> Markup | None:
 
 def certificate_section(certificate: Certificate, labels: Mapping[int, Any]) -> Markup:
     """The certificate in words and in numbers."""
-    is_bound = certificate.mistake_bound is not None
-    known = certificate.verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED)
     return section(
         "The certificate",
         cut(str(certificate), 2000),
         facts(
             [
-                ("verdict", f"{certificate.verdict.value} ({certificate.arithmetic})"),
-                (f"margin {GAMMA}", certificate.margin.words if known else None),
+                ("verdict", certificate.verdict_in_words),
+                ("margin", typeset(certificate.margin_in_words) if certificate.margin_in_words else None),
                 (
                     "distance in the picture",
                     f"at least {at_least(certificate.geometric_margin)}" if certificate.geometric_margin else None,
                 ),
-                ("longest example", f"R ≤ {at_most(certificate.radius)}"),
-                ("mistakes at most", _bound(certificate) if is_bound else None),
+                ("longest example", typeset(radius_in_words(certificate.radius))),
+                ("mistakes at most", typeset(certificate.bound_in_words) if certificate.bound_in_words else None),
                 ("bias", "folded in" if certificate.fit_intercept else "none"),
                 ("fingerprint", element("code", certificate.data_hash)),
             ]
         ),
-        _obstruction(certificate.obstruction, certificate.problem, labels),
-        None if certificate.obstruction is not None else _support(certificate.support, certificate.problem, labels),
+        _proof_rows(certificate, labels),
         _diverging(certificate),
     )
 
 
-def _obstruction(found: Obstruction | None, problem: Problem, labels: Mapping[int, Any]) -> Markup | None:
+def _proof_rows(certificate: Certificate, labels: Mapping[int, Any]) -> Markup | None:
+    """The rows that stand in the way of a separator, or those that fix the margin."""
+    as_points = f"these rows (the first is 0) {certificate.problem.as_points}"
+    found: Obstruction | Support | None = certificate.obstruction or certificate.support
     if found is None:
         return None
-    words = (
-        f"These rows (the first of the file is 0), {problem.as_points}, with the bias folded in if there is one, and "
-        f"with these whole weights, have the sum 0. {problem.contradiction}"
-    )
-    weights = [_whole(weight) for weight in found.weights[:MOST_ROWS]]
-    return joined(
-        [
-            element("h3", "Why nothing separates"),
-            element("p", words),
-            _rows_table(found.rows, weights, found.rivals, labels),
-            left_out(MOST_ROWS, len(found.rows), "rows"),
-        ]
-    )
+    if certificate.obstruction is not None:
+        title, weights = "Why nothing separates", [_whole(weight) for weight in certificate.obstruction.weights]
+        words = (
+            f"T{as_points[1:]}, with the bias folded in if there is one, and with these whole weights, cancel exactly. "
+            f"{certificate.problem.contradiction}"
+        )
+    else:
+        title, weights = "The rows that fix the margin", [f"{weight:.6g}" for weight in found.weights]
+        words = f"No separator has a wider margin than the combination of {as_points}, with these weights, has length."
+    shown = _rows_table(found.rows, weights, found.rivals, labels)
+    return joined([element("h3", title), element("p", words), shown, left_out(MOST_ROWS, len(found.rows), "rows")])
 
 
 def _whole(weight: int) -> str:
@@ -214,30 +220,12 @@ def _whole(weight: int) -> str:
     return f"{weight:,}" if digits <= MOST_DIGITS else f"a number of {digits:,} digits"
 
 
-def _support(found: Support | None, problem: Problem, labels: Mapping[int, Any]) -> Markup | None:
-    if found is None:
-        return None
-    words = (
-        "No separator has a wider margin than the combination of these rows (the first of the file is 0), "
-        f"{problem.as_points}, with these weights has length."
-    )
-    weights = [f"{weight:.6g}" for weight in found.weights[:MOST_ROWS]]
-    return joined(
-        [
-            element("h3", "The rows that fix the margin"),
-            element("p", words),
-            _rows_table(found.rows, weights, found.rivals, labels),
-            left_out(MOST_ROWS, len(found.rows), "rows"),
-        ]
-    )
-
-
 def _rows_table(
     rows: Sequence[int], weights: Sequence[str], rivals: Sequence[Any] | None, labels: Mapping[int, Any]
 ) -> Markup:
     """Rows with their class and weight; with many classes, against which other."""
     lines = []
-    for place, (row, weight) in enumerate(zip(rows[:MOST_ROWS], weights, strict=True)):
+    for place, (row, weight) in enumerate(zip(rows[:MOST_ROWS], weights[:MOST_ROWS], strict=True)):
         against = [] if rivals is None else [name(rivals[place])]
         lines.append([f"{row:,}", name(labels[row]) if row in labels else "", *against, weight])
     header = ["row", "class", *([] if rivals is None else ["against"]), "weight"]
@@ -248,12 +236,11 @@ def _diverging(certificate: Certificate) -> Markup | None:
     found = list((certificate.diverging or {}).items())
     if not found:
         return None
-    words = "On these data logistic regression has no finite estimate of:"
-    if len(found) > 1 and all(sign == "sign undetermined" for _, sign in found):
-        words = f"On these data logistic regression has no finite estimate of {len(found):,} coefficients; each"
-        return element("p", f"{words} may go to either infinity.")
     lines = [(name(column), sign) for column, sign in found[:MOST_ROWS]]
-    parts = [element("h3", "What logistic regression sends to infinity"), element("p", words)]
     return joined(
-        [*parts, table(("coefficient", "towards"), lines, left=2), left_out(MOST_ROWS, len(found), "coefficients")]
+        [
+            element("h3", "What logistic regression sends to infinity"),
+            table(("coefficient", "towards"), lines, left=2),
+            left_out(MOST_ROWS, len(found), "coefficients"),
+        ]
     )

@@ -1,4 +1,4 @@
-"""The parts of a report that speak of data and of the model: columns, run, picture, weights, confusion."""
+"""The parts of a report that are about the data and the model: columns, run, picture, weights, confusion."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.rounding import at_most
+from novikoff.engine.words import counted, label_in_words, radius_in_words
 from novikoff.features.encode import Encoding
-from novikoff.learn.history import Run, Stopped, counted
+from novikoff.learn.history import NO_WEIGHTS, READOUT_WORDS, Run, Stopped
 from novikoff.learn.linear.model import LinearModel
+from novikoff.prove.separable.question import Problem
 from novikoff.show.report.charts import Bar, Curve, bar_chart, column_chart, line_chart, scatter
 from novikoff.show.report.check import Names
 from novikoff.show.report.evidence import Evidence
@@ -25,16 +26,14 @@ from novikoff.show.report.markup import (
     names,
     section,
     table,
-    worded,
 )
+from novikoff.show.style import typeset
 
 MOST_COLUMNS = 40
 MOST_CLASSES = 40
 MOST_BARS = 20
 MOST_EPOCH_COLUMNS = 60
 WIDEST_TABLE = 20
-
-READOUTS = {"last": "the last weights", "average": "the averaged weights", "vote": "the vote of all weights"}
 
 
 def data_section(
@@ -67,17 +66,15 @@ def run_section(model: LinearModel) -> Markup:
     """How many mistakes, in which epochs, why it stopped, what is wrong in the end."""
     run = model.record
     sentence = "On every mistake the example is added to the weights; what is counted here are those mistakes."
-    stopped = "it goes on" if run.stopped is None else f"after {counted(run.epochs, 'epoch')}: {run.stopped.value}"
-    wrong = None if run.errors is None else f"{run.errors:,} of {run.n_rows or 0:,} ({READOUTS[run.readout]})"
     return section(
         "The run",
         sentence,
         facts(
             [
-                ("stopped", stopped),
-                ("mistakes", f"{run.mistakes:,} on {counted(run.examples, 'example')}"),
-                ("training rows wrong", wrong),
-                ("longest example", f"R ≤ {at_most(run.radius)}"),
+                ("stopped", run.ending),
+                ("mistakes", run.made),
+                ("errors", run.wrong),
+                ("longest example", typeset(radius_in_words(run.radius))),
                 ("sum of the mistakes", f"‖w‖ = {run.weights_length:.6g}"),
             ]
         ),
@@ -122,7 +119,7 @@ def picture_section(evidence: Evidence) -> Markup | None:
     elif picture.lines:
         sentence = f"{some}, and the line where the decision changes."
     else:
-        sentence = f"{some}; no line has every one of them strictly on its side."
+        sentence = f"{some}; {Problem.BINARY.no_separator.replace('plane', 'line')}."
     other = (
         "The model has other features, too: the picture is drawn where these are 0, which for a number means its mean. "
         "Rows lie elsewhere in those, so that some may be right on what looks like the wrong side."
@@ -138,12 +135,12 @@ def weights_section(model: LinearModel) -> Markup:
     """The heaviest features by name."""
     title = "The heaviest features"
     if model.readout == "vote":
-        return section(title, "A vote of many weights has no weights of its own to show.")
+        return section(title, f"{NO_WEIGHTS.capitalize()}.")
     found = [weight for weight in model.weights_by_name() if weight.name is not None]
     if not found:
         return section(title, "All weights are 0.")
     heaviest = found[:MOST_BARS]
-    which = READOUTS[model.readout]
+    which = READOUT_WORDS[model.readout]
     if len(model.classes) == 2:
         first, second = (name(label) for label in model.classes.tolist())
         sentence = [f"The largest of {which}: a positive one (full) speaks for ", second]
@@ -152,7 +149,9 @@ def weights_section(model: LinearModel) -> Markup:
         sentence = [f"The largest of {which}: each speaks for (full) or against (hollow) the class before it."]
     bars = [
         Bar(
-            cut(str(w.name), 300) if w.label is None else f"{cut(worded(w.label), 14)}: {cut(str(w.name), 280)}",
+            cut(str(w.name), 300)
+            if w.label is None
+            else f"{cut(label_in_words(w.label), 14)}: {cut(str(w.name), 280)}",
             w.weight,
         )
         for w in heaviest

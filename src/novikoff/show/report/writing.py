@@ -3,15 +3,13 @@
 What makes the page is imported when it is made: a command that writes none does not wait for it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from novikoff.data.batches import Batch
-from novikoff.data.blocks import Blocks
+from novikoff.data.examples import Examples
 from novikoff.data.whole_file import WholeFile
-from novikoff.features.encode import Encoding
 
 if TYPE_CHECKING:
     from novikoff.learn.linear.model import LinearModel
@@ -20,21 +18,6 @@ if TYPE_CHECKING:
     from novikoff.show.report.check import Names
     from novikoff.show.report.evidence import Evidence
     from novikoff.show.report.picture import Columns
-
-
-class Examples(Protocol):
-    """Examples with their labels, batch by batch, as often as one asks."""
-
-    def __iter__(self) -> Iterator[Batch]: ...
-
-    @property
-    def blocks(self) -> Blocks: ...
-
-    @property
-    def encoding(self) -> Encoding | None: ...
-
-    @property
-    def n_numbers(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -51,7 +34,7 @@ class Report:
         """Whether the proof will be followed, mistake by mistake."""
         from novikoff.show.report.evidence import FOLLOWED_NUMBERS
 
-        return self.examples.n_numbers <= FOLLOWED_NUMBERS
+        return self.examples.n_entries <= FOLLOWED_NUMBERS
 
     def on_model(
         self, model: "LinearModel", certificate: "Certificate | None", mistakes: "Mistakes | None", model_file: Path
@@ -74,7 +57,7 @@ class Report:
     def _evidence(self, **parts: Any) -> "Evidence":
         from novikoff.show.report.evidence import gather
 
-        return gather(self.examples, n_rows=self.examples.blocks.n_rows, columns=self.columns, **parts)
+        return gather(self.examples, columns=self.columns, **parts)
 
     def _write(self, page: str) -> None:
         with WholeFile(self.path) as file:
@@ -97,7 +80,7 @@ def report_on(
     from novikoff.show.report.check import Names
     from novikoff.show.report.picture import columns_to_draw
 
-    columns = columns_to_draw(examples.encoding, examples.blocks.n_columns, examples, features or ())
+    columns = columns_to_draw(examples.encoding, examples.n_columns, examples, features or ())
     source, files, label = table
     return Report(path, examples, columns, Names(files, source, label, words_for(asked)))
 

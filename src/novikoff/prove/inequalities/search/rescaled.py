@@ -71,7 +71,7 @@ class Ellipsoid:
     def grown(self, growth: Growth) -> "Ellipsoid":
         return Ellipsoid(self.axes @ growth.axes, self.log_det + growth.gain)
 
-    def is_blurred(self, seen: Seen) -> bool:
+    def is_lost_to_rounding(self, seen: Seen) -> bool:
         """Whether some row is nothing but rounding in the coordinates of the ellipsoid."""
         return bool(seen.lengths.min() < 64 * ROUNDING * np.linalg.norm(self.axes))
 
@@ -131,7 +131,7 @@ def rescaled(system: System, limits: Limits, last_attempt: float = LAST_ATTEMPT)
             potential.append(ellipsoid.log_det)
         combination = proofs.attempt(len(potential), weights) if x is None else None
         stopped = limits.reached(bound)
-        if not stopped and (grown is None or bound < ROUNDING or ellipsoid.is_blurred(seen)):
+        if not stopped and (grown is None or bound < ROUNDING or ellipsoid.is_lost_to_rounding(seen)):
             stopped = "the margin, if there is one, is too small for float64"
             if x is None and combination is None and last_attempt:
                 combination = system.cancelling(weights, limits.clock.within(last_attempt))
@@ -161,4 +161,4 @@ def _inner(
             next_try = 0.8 * step.length
         if k > most or (k % 64 == 0 and limits.reached(math.inf)):
             return None, step.weights, None, k
-    raise AssertionError("the steps go on for ever")
+    raise AssertionError("the steps go on forever")

@@ -31,7 +31,7 @@ class Step(NamedTuple):
 
 
 def smooth_steps(A: Floats) -> Iterator[Step]:
-    """The smooth perceptron on unit rows, step by step, for ever.
+    """The smooth perceptron on unit rows, step by step, forever.
 
     It keeps ||x A||^2/2 <= min_p (<Ay, p> + mu d(p)) - ||y||^2/2, where d is the entropy of p above its minimum: while
     Ay > 0 fails, the right side is at most mu log n, and mu = 4/((k + 1)(k + 2)).
@@ -74,4 +74,4 @@ def smooth(system: System, limits: Limits, most_steps: int = MOST_STEPS) -> Foun
         stopped = f"{k:,} steps were made" if k == most_steps else limits.reached(step.length)
         if x is not None or combination or stopped:
             return Found("smooth", x, combination, step.weights, k, 0, tuple(history), stopped)
-    raise AssertionError("the steps go on for ever")
+    raise AssertionError("the steps go on forever")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.clock import Clock, check_time_limit
 from novikoff.prove.inequalities.check import (
     Combination,
     Inequalities,
@@ -186,5 +186,4 @@ def _check_parameters(method: str, min_margin: float | None, time_limit: float |
         raise ValueError(
             f"min_margin={min_margin!r} must be above 0 and at most 1: rows and x count as vectors of length 1"
         )
-    if time_limit is not None and not time_limit > 0:
-        raise ValueError(f"time_limit={time_limit!r} must be a positive number of seconds, or None")
+    check_time_limit(time_limit)

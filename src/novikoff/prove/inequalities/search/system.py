@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.floats import power_of_two
-from novikoff.prove.inequalities.check import Combination, exact_sum, read_rows
+from novikoff.prove.inequalities.check import Combination, as_whole_vector, exact_sum, read_rows
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products
-from novikoff.prove.separable.proofs import as_whole_floats
 from novikoff.prove.separable.search.faces import Answer, Face, decide
 
 ROUNDING = 2.0**-52
@@ -64,7 +63,9 @@ class System:
 
     def first_violated(self, x: Sequence[Any] | NDArray[Any]) -> int | None:
         """The first row whose product with x is not positive, exactly; None if x solves all."""
-        violated = signs_of_products(self._even_rows.points, [*_as_whole(x), 0]) <= 0
+        vector = x if isinstance(x, np.ndarray) else np.array(x, dtype=object)
+        whole = as_whole_vector(vector, self.dimension)
+        violated = signs_of_products(self._rows_scaled.points, [*whole, 0]) <= 0
         return int(np.argmax(violated)) if violated.any() else None
 
     def is_cancelled_by(self, combination: Combination) -> bool:
@@ -101,19 +102,19 @@ class System:
         answer = self._decided(everything, clock)
         if answer.vector is None:
             return None, self._combination(everything, answer)
-        exponents = self._even.columns.tolist()
+        exponents = self._scaled.columns.tolist()
         pairs = zip(answer.vector, exponents, strict=False)
         x = as_whole([value * power_of_two(-exponent) for value, exponent in pairs])
         return (x if self.is_solved_by(x) else None), None
 
     def _decided(self, which: NDArray[np.int64], clock: Clock) -> Answer:
-        return decide(Face(self._even.points, which), clock)
+        return decide(Face(self._scaled.points, which), clock)
 
     def _combination(self, which: NDArray[np.int64], answer: Answer) -> Combination | None:
         if answer.obstruction is None:
             return None
         rows = which[answer.obstruction.rows]
-        exponents = self._even.rows[rows].tolist()
+        exponents = self._scaled.rows[rows].tolist()
         pairs = zip(answer.obstruction.weights, exponents, strict=True)
         weights = as_whole([weight * power_of_two(-exponent) for weight, exponent in pairs])
         ascending = sorted(zip(rows.tolist(), weights, strict=True))
@@ -121,15 +122,15 @@ class System:
         return combination if self.is_cancelled_by(combination) else None
 
     @cached_property
-    def _even_rows(self) -> "_Even":
-        return _evened(self.rows, with_columns=False)
+    def _rows_scaled(self) -> "_Equilibrated":
+        return _equilibrated(self.rows, with_columns=False)
 
     @cached_property
-    def _even(self) -> "_Even":
-        return _evened(self.rows, with_columns=True)
+    def _scaled(self) -> "_Equilibrated":
+        return _equilibrated(self.rows, with_columns=True)
 
 
-class _Even(NamedTuple):
+class _Equilibrated(NamedTuple):
     """The same system, row i divided by 2^rows[i] and column j by 2^columns[j]."""
 
     points: Points
@@ -137,7 +138,7 @@ class _Even(NamedTuple):
     columns: NDArray[np.int64]
 
 
-def _evened(matrix: Floats, *, with_columns: bool) -> _Even:
+def _equilibrated(matrix: Floats, *, with_columns: bool) -> _Equilibrated:
     """Divide rows, and columns if asked, by powers of two until their largest entries are about 1.
 
     Powers of two round nothing, so that nothing of the proof is lost. Where an entry would underflow, the columns, and
@@ -152,13 +153,6 @@ def _evened(matrix: Floats, *, with_columns: bool) -> _Even:
     shifts = rows[:, None] + columns
     underflows = (np.ldexp(np.ldexp(matrix, -shifts), shifts) != matrix).any(axis=1)
     if with_columns and underflows.any():
-        return _evened(matrix, with_columns=False)
+        return _equilibrated(matrix, with_columns=False)
     shifts[underflows], rows[underflows] = 0, 0
-    return _Even(Points(np.ldexp(matrix, -shifts), np.ones(len(matrix), dtype=np.int8), 0.0), rows, columns)
-
-
-def _as_whole(x: Sequence[Any] | NDArray[Any]) -> list[int]:
-    """Floats or whole numbers, in the same proportions, as whole numbers."""
-    if isinstance(x, np.ndarray) and x.dtype.kind == "f":
-        return as_whole_floats(x)
-    return [int(v) for v in x]
+    return _Equilibrated(Points(np.ldexp(matrix, -shifts), np.ones(len(matrix), dtype=np.int8), 0.0), rows, columns)

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.algebra import regular_solution
+from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
-from novikoff.prove.exact.lifting import solve_whole
 from novikoff.prove.programs.program import Mask, Program, Vector
 from novikoff.prove.programs.search.homogeneous import NOWHERE, Places, SelfDualCone, equilibrate
 
@@ -123,6 +123,8 @@ def _complete_in_floats(T: Vector, target: Vector, start: Vector, equations: Pla
 def _complete_exactly(
     T: Vector, target: Vector, start: Vector, equations: Places, unknowns: Places, clock: Clock
 ) -> list[Fraction]:
+    from flint import fmpz_mat
+
     v = [Fraction(value) for value in start.tolist()]
     if len(equations) == 0:
         return v
@@ -141,9 +143,12 @@ def _complete_exactly(
     whole = [as_integers(row, exponent).tolist() for row, exponent in zip(scaled, exponents, strict=True)]
     right = [value / power_of_two(exponent) for value, exponent in zip(rest, exponents, strict=True)]
     denominator = math.lcm(*(value.denominator for value in right))
-    solved = solve_whole(whole, [int(value * denominator) for value in right], clock)
+    found = regular_solution(fmpz_mat(whole), fmpz_mat([[int(value * denominator)] for value in right]), clock)
+    if found is None:
+        raise OutOfTimeError
     for place, j in enumerate(unknowns):
-        v[j] = solved[place] * Fraction(k[place]) / denominator
+        solved = Fraction(int(found.numerators[place, 0]), int(found.denominator))
+        v[j] = solved * Fraction(k[place]) / denominator
     return v
 
 

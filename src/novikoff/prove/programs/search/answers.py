@@ -67,7 +67,7 @@ def contradictory_bounds(program: Program, j: int) -> Candidate:
 
 
 def unbounded(program: Program, x: Iterable[Any], ray: Iterable[Any]) -> Candidate:
-    """That the cost falls for ever along the ray from x."""
+    """That the cost falls forever along the ray from x."""
     point, direction = fractions(x), fractions(ray)
     violation = max(ray_violation(program, direction), point_violation(program, point))
     return Candidate("unbounded", violation, point, ray=direction)

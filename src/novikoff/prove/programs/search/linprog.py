@@ -8,7 +8,6 @@ go on from the guess. Nothing is called proved that the independent check in `pr
 
 import itertools
 import math
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
@@ -19,9 +18,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from novikoff.engine.rounding import at_most
-from novikoff.prove.exact.clock import Clock
-from novikoff.prove.exact.lifting import OutOfTimeError
+from novikoff.prove.exact.clock import Clock, OutOfTimeError
+from novikoff.prove.exact.floats import nearest_float
 from novikoff.prove.programs.check import Numbers, ProgramCertificate, fractions, products
 from novikoff.prove.programs.program import Program, Vector, read_program
 from novikoff.prove.programs.search.active_set import Guess, choose_pivots, point, read_guess, row_multipliers
@@ -88,7 +86,7 @@ def linprog(
     >>> result.status, result.fun, result.x.tolist(), result.certificate.arithmetic
     (0, -5.0, [3.0, 1.0], 'exact')
     >>> print(linprog([1, 1], A_ub=[[1, 1]], b_ub=[-1]).message)
-    Infeasible: multipliers combine the constraints to a contradiction (proved in exact arithmetic).
+    Infeasible (exact): no point obeys all constraints.
     """
     if method != "perceptron":
         raise ValueError(f"method is {method!r}, but this solver has only 'perceptron'; SciPy's linprog has others")
@@ -225,13 +223,7 @@ def _settings(options: dict[str, Any] | None) -> dict[str, float]:
     return {name: float(value) for name, value in settings.items()}
 
 
-PROVED = "(proved in exact arithmetic)"
-MESSAGES = {
-    Status.OPTIMAL: f"Optimal: no point has a smaller cost {PROVED}.",
-    Status.INFEASIBLE: f"Infeasible: multipliers combine the constraints to a contradiction {PROVED}.",
-    Status.UNBOUNDED: f"Unbounded: along a ray the cost falls for ever {PROVED}.",
-    Status.LIMIT: "The time limit was reached before an answer could be proved; raise options['time_limit'].",
-}
+NOT_PROVED = "The time limit was reached before an answer could be proved; raise options['time_limit']."
 
 
 def _result(
@@ -240,7 +232,8 @@ def _result(
     from scipy.optimize import OptimizeResult
 
     status = Status.LIMIT if certificate is None else Status[certificate.claim.upper()]
-    message = MESSAGES[status] + (f" {_but(approximate)}" if approximate else "")
+    message = NOT_PROVED if certificate is None else certificate.sentence
+    message += f" {approximate.sentence}" if approximate else ""
     result = OptimizeResult(
         {"x": None, "fun": None, "success": status is Status.OPTIMAL, "status": int(status), "message": message}
     )
@@ -271,13 +264,5 @@ def _residuals(program: Program, x: Numbers) -> tuple[Vector, Vector, Vector, Ve
     return _floats(left[:m_ub]), _floats(left[m_ub:]), above, below
 
 
-def _but(approximate: ProgramCertificate) -> str:
-    """What is true besides, though it proves nothing."""
-    violation = at_most(approximate.violation, 2)
-    return f"A point and multipliers obey everything up to {violation}, which is no proof of an optimum."
-
-
 def _floats(values: Numbers) -> Vector:
-    """The nearest floats; infinite beyond their range."""
-    limit = Fraction(sys.float_info.max)
-    return np.array([float(v) if abs(v) <= limit else math.inf if v > 0 else -math.inf for v in values])
+    return np.array([nearest_float(value) for value in values])

@@ -3,7 +3,7 @@
 Let r = Ax. All variables, x and r, have bounds, and a tableau writes some of them, the basic ones, as combinations of
 the rest. While a basic one is out of its bounds, it changes places with another one that can move; if none can, its row
 of the tableau is the proof that the program has no solution (Dutertre and de Moura 2006). Then the cost, one more row,
-falls step by step, until no variable can make it smaller, or one can for ever (Dantzig). The smallest number among the
+falls step by step, until no variable can make it smaller, or one can forever (Dantzig). The smallest number among the
 candidates is taken (Bland 1977), so that it cannot go round in circles. Everything is exact, and every pivot looks at
 the clock. From the guess that projection and rescaling make it is a few pivots to the end.
 """
@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from novikoff.prove.exact.clock import Clock
-from novikoff.prove.exact.lifting import OutOfTimeError
+from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.programs.check import Numbers
 from novikoff.prove.programs.program import Program, Vector
 from novikoff.prove.programs.search.active_set import Guess, Pivots, as_fraction, choose_pivots, rational
@@ -117,7 +116,7 @@ class Tableau:
             self.exchange(i, s)
 
     def descend(self) -> tuple[int, int] | None:
-        """Lower the cost until it is smallest; or return a variable, and its direction, that lowers it for ever."""
+        """Lower the cost until it is smallest; or return a variable, and its direction, that lowers it forever."""
         while True:
             s = self._first(self.rows[-1], -1)
             if s is None:

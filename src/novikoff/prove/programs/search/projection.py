@@ -4,7 +4,7 @@ Given a linear subspace L, the question is which points of L have no negative co
 L, and let z >= 0 be weights of sum 1. If Pz > 0, it is such a point, with all coordinates positive. If Pz is small, z
 bounds them: a point x of L with 0 <= x <= 1 has z_i x_i <= <z, x> = <Pz, x> <= |(Pz)+|_1 for every i. A coordinate that
 is bounded by less than 1 is stretched, so that the box is again of side 1, and the search for weights goes on. The
-coordinates that can be positive stop being stretched, relative to each other; the rest are stretched for ever.
+coordinates that can be positive stop being stretched, relative to each other; the rest are stretched forever.
 
 The weights come from the smooth perceptron (Soheili and Peña 2012): the perceptron's search for a vector that has a
 positive product with every column of P, accelerated. In a subspace that is its own complement, as here, there is no

@@ -71,7 +71,7 @@ class _Best:
         self.a = np.ones(n)
         self.lower = problem.at_least(self.a)
 
-    def see(self, v: Floats, products: Floats, a: Floats) -> None:
+    def consider(self, v: Floats, products: Floats, a: Floats) -> None:
         """Take v at its best length, and a."""
         length = float(np.linalg.norm(v))
         if length > 0:
@@ -136,7 +136,7 @@ def _slope(problem: ScaledPoints, svm: SquaredSlack, mu: float, ones: Floats, be
     gap = best.gap
     v, products = svm.minimise(mu, ones, gap)
     xi = problem.slack(products)
-    best.see(v, products, xi)
+    best.consider(v, products, xi)
     if not xi.any():
         return math.inf
     slope = math.log(mu * np.linalg.norm(v) * problem.root / (problem.radius * np.linalg.norm(xi)))
@@ -169,5 +169,5 @@ def _widen(problem: ScaledPoints, svm: SquaredSlack, mu: float, best: _Best) -> 
         gap = best.gap
         v, products = svm.minimise(mu, 1 + mu * alpha, best.gap)
         alpha = np.maximum(alpha + (1 - products) / mu, 0.0)
-        best.see(v, products, alpha)
+        best.consider(v, products, alpha)
         idle = 0 if best.gap < 0.7 * gap else idle + 1

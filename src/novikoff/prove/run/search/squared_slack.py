@@ -47,7 +47,7 @@ class SquaredSlack:
             if idle > 3 or not np.isfinite(step).all():
                 break
             smallest = min(size, smallest)
-            self._go(step, mu, targets)
+            self._move_along(step, mu, targets)
         return self.v, self.products
 
     def _newton(self, mu: float, active: NDArray[np.bool_], targets: Floats, gradient: Floats) -> Floats:
@@ -76,7 +76,7 @@ class SquaredSlack:
                 self.columns += sign * _plain(rows.T @ rows)
         self.counted = active
 
-    def _go(self, step: Floats, mu: float, targets: Floats) -> None:
+    def _move_along(self, step: Floats, mu: float, targets: Floats) -> None:
         """Along the step, to its end or to where the function starts to rise."""
         along = np.asarray(self.Z @ step).ravel()
         missing = targets - self.products

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.features.spool import comes_in_batches
-from novikoff.prove.exact.clock import Clock
+from novikoff.features.examples import comes_in_batches
+from novikoff.prove.exact.clock import Clock, check_time_limit
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.separable.certificate import Certificate, Divergence, Obstruction, Support, Witnesses
 from novikoff.prove.separable.conclude import Data, InMemory, conclude, off_points, places_of_no_bias
+from novikoff.prove.separable.in_blocks import exactly
 from novikoff.prove.separable.kernels import Kernel
 from novikoff.prove.separable.kesler import rows_and_rivals
 from novikoff.prove.separable.points import Points
@@ -23,7 +24,7 @@ from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.search.divergences import divergences
 from novikoff.prove.separable.search.exact_hull import nearest_point_exactly
 from novikoff.prove.separable.search.faces import SMALL, Answer, Face, Whole, decide, reduce_faces
-from novikoff.prove.separable.subject import Subject, Table
+from novikoff.prove.separable.subject import Subject
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -87,55 +88,27 @@ def certify(
     >>> certificate.check([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1])
     """
     chosen = _kernel(kernel, gamma, degree, coef0)
-    in_batches = comes_in_batches(X)
-    if in_batches and (y is not None or chosen is not None):
-        raise ValueError("batches have labels of their own, and are no kernel matrix: leave y and kernel out")
-    if not in_batches and y is None:
+    _check_parameters(tolerance, time_limit)
+    if comes_in_batches(X):
+        if y is not None or chosen is not None:
+            raise ValueError("batches have labels of their own, and are no kernel matrix: leave y and kernel out")
+        from novikoff.prove.separable.search.working_set import certify_examples
+
+        with exactly(X, encoding) as examples:
+            found = certify_examples(
+                examples, fit_intercept=fit_intercept, tolerance=tolerance, time_limit=time_limit, diverging=diverging
+            )
+    elif y is None:
         raise ValueError("y is missing: a matrix needs its labels; only a reader or batches have their own")
-    if chosen is not None:
+    elif chosen is not None:
         from novikoff.prove.separable.search.kernel import certify_kernel
 
-        _check_parameters(tolerance, time_limit)
         found = certify_kernel(X, y, chosen, fit_intercept=fit_intercept, tolerance=tolerance, time_limit=time_limit)
     else:
-        from novikoff.prove.separable.examples import table_for
-
-        found = certify_encoded(
-            X,
-            y,
-            table_for(X, encoding) if in_batches else None,
-            fit_intercept=fit_intercept,
-            tolerance=tolerance,
-            time_limit=time_limit,
-            diverging=diverging,
-        )
-    return _said_if_wide(found, tolerance)
-
-
-def certify_encoded(
-    X: Any,
-    y: ArrayLike | None,
-    table: Table | None,
-    *,
-    fit_intercept: bool,
-    tolerance: float,
-    time_limit: float | None,
-    diverging: bool | None,
-) -> Certificate:
-    """The certificate of examples that were a table and are numbers now; `table` says how they became so.
-
-    X and y, or batches as X alone.
-    """
-    _check_parameters(tolerance, time_limit)
-    clock = Clock(time_limit)
-    if y is None:
-        from novikoff.prove.separable.search.working_set import certify_batches
-
-        return certify_batches(X, table, fit_intercept, tolerance, clock, diverging)
-    names = None if table is None else table.encoding.feature_names
-    data = InMemory.of(X, y, fit_intercept, table, names)
-    question = Question(data.points, data.subject, data.labels)
-    return concluded(data, find_witnesses(question, tolerance, clock, diverging))
+        data, clock = InMemory.of(X, y, fit_intercept), Clock(time_limit)
+        question = Question(data.points, data.subject, data.labels)
+        found = concluded(data, find_witnesses(question, tolerance, clock, diverging))
+    return _warned_if_wide(found, tolerance)
 
 
 def concluded(data: Data, found: Witnesses) -> Certificate:
@@ -146,7 +119,7 @@ def concluded(data: Data, found: Witnesses) -> Certificate:
         return conclude(data, replace(found, spans=False, divergences=None))
 
 
-def _said_if_wide(certificate: Certificate, tolerance: float) -> Certificate:
+def _warned_if_wide(certificate: Certificate, tolerance: float) -> Certificate:
     if certificate.verdict is Verdict.SEPARABLE and certificate.margin.lower > 0 and certificate.gap > tolerance:
         warnings.warn(
             f"the bounds of the margin are {certificate.gap:.1e} apart, relatively, and {tolerance:g} was asked for; "
@@ -237,7 +210,7 @@ def _separable(question: Question, answer: Answer, tolerance: float, clock: Cloc
     if nearest is not None and nearest.lower > 0:
         pair = _Pair(as_whole_floats(nearest.separator), nearest.rows, nearest.weights)
     if pair is None or not pair.gap(points) <= tolerance:
-        pair = _exactly(points, answer, clock) or pair
+        pair = _bracketed_exactly(points, answer, clock) or pair
     if pair is None or math.isinf(pair.gap(points)):
         pair = _Pair(list(answer.vector or []), np.zeros(1, dtype=np.int64), np.ones(1))
     everything = np.arange(points.n_points)
@@ -261,7 +234,7 @@ def _signs(
     return divergences(points, weak, face, left, clock) if wanted else None
 
 
-def _exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | None:
+def _bracketed_exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | None:
     """The nearest point in rationals, for data that floats bracket too widely; from where floats ended."""
     nearest, exact, vector = answer.nearest, answer.exact, answer.vector
     if exact is None:
@@ -282,14 +255,14 @@ def _exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | None:
 def _not_separable(question: Question, answer: Answer, clock: Clock, wanted: bool | None) -> Witnesses:
     points = question.points
     assert answer.obstruction is not None
-    beyond = reduce_faces(points, answer.obstruction, clock)
-    order = np.argsort(beyond.obstruction.rows)
-    weights = tuple(beyond.obstruction.weights[place] for place in order)
-    obstruction = Obstruction(*question.named(beyond.obstruction.rows[order], weights))
-    weak = beyond.weak_separator
-    if weak is None or not beyond.settled:
-        return Witnesses(obstruction=obstruction, spans=beyond.settled)
-    signs = _signs(points, list(weak), beyond.obstruction.rows, beyond.left, clock, wanted)
+    reduced = reduce_faces(points, answer.obstruction, clock)
+    order = np.argsort(reduced.obstruction.rows)
+    weights = tuple(reduced.obstruction.weights[place] for place in order)
+    obstruction = Obstruction(*question.named(reduced.obstruction.rows[order], weights))
+    weak = reduced.weak_separator
+    if weak is None or not reduced.settled:
+        return Witnesses(obstruction=obstruction, spans=reduced.settled)
+    signs = _signs(points, list(weak), reduced.obstruction.rows, reduced.left, clock, wanted)
     return Witnesses(obstruction=obstruction, weak_separator=question.vector(weak), divergences=question.signed(signs))
 
 
@@ -305,5 +278,4 @@ def _kernel(form: str | None, gamma: float | None, degree: int | None, coef0: fl
 def _check_parameters(tolerance: float, time_limit: float | None) -> None:
     if not 0 < tolerance < 1:
         raise ValueError(f"tolerance={tolerance!r} must lie between 0 and 1")
-    if time_limit is not None and not time_limit > 0:
-        raise ValueError(f"time_limit={time_limit!r} must be a positive number of seconds, or None")
+    check_time_limit(time_limit)

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.blocks import stacked
-from novikoff.engine.rounding import UNIT_ROUNDOFF
+from novikoff.data.examples import Block
 from novikoff.engine.rows import Rows
 from novikoff.prove.exact.floats import scaled_floats
-from novikoff.prove.separable.examples import Examples, Piece, in_float64
+from novikoff.prove.separable.in_blocks import InBlocks, in_float64
 from novikoff.prove.separable.points import Floats, Points
-from novikoff.prove.separable.products import signs_of_products, smallest_product
+from novikoff.prove.separable.products import approximate_products, signs_near, smallest_product
 
 Whole = list[int]
 Numbers = NDArray[np.int64]
@@ -45,39 +45,17 @@ class Direction:
         return float(np.linalg.norm(self.floats))
 
     def products(self, points: Points, longest: float) -> tuple[Floats, float]:
-        """Products in floats and a bound on their error, as in `products`: `longest` is no less than any length."""
-        with np.errstate(all="ignore"):
-            products = points.products(self.floats)
-            error = 4.0 * (points.widest + 4) * UNIT_ROUNDOFF * longest * self.length + 2.0**-1000
-        return products, error if math.isfinite(error) else math.inf
+        """Products in floats and a bound on their error; no point is longer than `longest`."""
+        return approximate_products(points, self.floats, longest)
 
     def signs(self, points: Points, longest: float) -> NDArray[np.int8]:
         """The exact signs of the products."""
-        products, error = self.products(points, longest)
-        signs = np.sign(products).astype(np.int8)
-        doubtful = np.flatnonzero(~(np.abs(products) > error))
-        if len(doubtful):
-            signs[doubtful] = self._exact_signs(points.part(doubtful))
-        return signs
-
-    def _exact_signs(self, points: Points) -> NDArray[np.int8]:
-        """In the columns that count; by floats where these are small whole numbers, which floats add exactly."""
-        columns = np.array([place for place, value in enumerate(self.whole[:-1]) if value], dtype=np.int64)
-        few = Points(points.rows[:, columns], points.signs, points.constant)
-        w = [*(self.whole[column] for column in columns.tolist()), self.whole[-1]]
-        entries = few.rows.data if few.is_sparse else few.rows
-        if max(map(abs, w)) < 2**20 and len(w) < 2**12 and _are_small_and_whole(entries):
-            return np.sign(few.products(np.array(w, dtype=np.float64))).astype(np.int8)
-        return signs_of_products(few, w)
-
-
-def _are_small_and_whole(values: Any) -> bool:
-    return bool(np.abs(values).max(initial=0.0) < 2**20 and np.array_equal(np.rint(values), values))
+        return signs_near(points, self.whole, *self.products(points, longest))
 
 
 @dataclass(frozen=True, eq=False)
-class Some:
-    """Some of the examples, by their numbers among all, ascending.
+class Subset:
+    """Subset of the examples, by their numbers among all, ascending.
 
     The smaller the urgency of one, the more it matters; it is infinite for those that never contradicted anything.
     """
@@ -88,13 +66,13 @@ class Some:
     urgency: Floats
 
     @classmethod
-    def of(cls, piece: Piece, which: Numbers, urgency: Floats | None = None) -> "Some":
-        """A copy of some rows of a piece."""
-        rows, labels = in_float64(piece.rows.take(which)), piece.labels[which]
-        return cls(piece.start + which, rows, labels, np.full(len(which), math.inf) if urgency is None else urgency)
+    def of(cls, block: Block, which: Numbers, urgency: Floats | None = None) -> "Subset":
+        """A copy of some rows of a block."""
+        rows, labels = in_float64(block.rows.take(which)), block.labels[which]
+        return cls(block.first + which, rows, labels, np.full(len(which), math.inf) if urgency is None else urgency)
 
     @classmethod
-    def joined(cls, parts: list["Some"]) -> "Some":
+    def joined(cls, parts: list["Subset"]) -> "Subset":
         """All of them, in ascending order of their numbers."""
         both = cls(
             np.concatenate([part.numbers for part in parts]),
@@ -108,17 +86,17 @@ class Some:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def chosen(self, which: Numbers) -> "Some":
-        return Some(self.numbers[which], self.rows.take(which), self.labels[which], self.urgency[which])
+    def chosen(self, which: Numbers) -> "Subset":
+        return Subset(self.numbers[which], self.rows.take(which), self.labels[which], self.urgency[which])
 
-    def different(self) -> "Some":
+    def without_copies(self) -> "Subset":
         """One of all examples that are copies of each other: the others say nothing new."""
         first: dict[Any, int] = {}
         for place, key in enumerate(self.contents()):
             first.setdefault(key, place)
         return self if len(first) == len(self) else self.chosen(np.array(list(first.values())))
 
-    def unlike(self, known: set[tuple[bytes, Any]]) -> "Some | None":
+    def without(self, known: set[tuple[bytes, Any]]) -> "Subset | None":
         """Those whose contents are not known; None if there are none."""
         new = [place for place, key in enumerate(self.contents()) if key not in known]
         return self.chosen(np.array(new)) if new else None
@@ -126,7 +104,7 @@ class Some:
     def contents(self) -> Iterator[tuple[bytes, Any]]:
         return zip(_as_bytes(self.rows), self.labels.tolist(), strict=True)
 
-    def most_urgent(self, most: int) -> "Some":
+    def most_urgent(self, most: int) -> "Subset":
         return self.chosen(np.sort(np.argsort(self.urgency, kind="stable")[:most]))
 
 
@@ -140,49 +118,49 @@ def _as_bytes(rows: Rows) -> Iterator[bytes]:
         yield indices[start:stop].tobytes() + data[start:stop].tobytes()
 
 
-class Worst:
+class MostUrgent:
     """The most urgent of all rows that are added, no more than `most`, and no copies of each other."""
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._parts: list[Some] = []
+        self._parts: list[Subset] = []
 
-    def add(self, some: Some) -> None:
-        self._parts.append(some.different())
+    def add(self, some: Subset) -> None:
+        self._parts.append(some.without_copies())
         if sum(map(len, self._parts)) > 2 * self.most:
-            self._parts = [Some.joined(self._parts).different().most_urgent(self.most)]
+            self._parts = [Subset.joined(self._parts).without_copies().most_urgent(self.most)]
 
-    def rows(self) -> Some | None:
+    def rows(self) -> Subset | None:
         """Those that are left; None if there never were any."""
-        return Some.joined(self._parts).different().most_urgent(self.most) if self._parts else None
+        return Subset.joined(self._parts).without_copies().most_urgent(self.most) if self._parts else None
 
 
-class Smallest:
+class SmallestProduct:
     """The exact smallest product of all points with a vector, from one pass over them."""
 
-    def __init__(self, examples: Examples, direction: Direction) -> None:
-        self.examples = examples
+    def __init__(self, data: InBlocks, direction: Direction) -> None:
+        self.data = data
         self.direction = direction
         self._floor = math.inf
         self._is_negative = False
-        self._doubtful: list[Some] = []
+        self._doubtful: list[Subset] = []
         self._smallest: Fraction | None = None
 
-    def add(self, piece: Piece, products: Floats, error: float) -> None:
-        """The points of a piece with their products in floats, which are off by no more than `error`."""
+    def add(self, block: Block, products: Floats, error: float) -> None:
+        """The points of a block with their products in floats, which are off by no more than `error`."""
         self._floor = min(self._floor, products[np.isfinite(products)].min(initial=math.inf))
         self._is_negative = self._is_negative or self._floor < -error
         if self._is_negative:
             return
-        rows = np.unique(np.flatnonzero(~(products > self._floor + 2 * error)) // self.examples.rivals)
+        rows = np.unique(np.flatnonzero(~(products > self._floor + 2 * error)) // self.data.rivals)
         if len(rows):
-            self._doubtful.append(Some.of(piece, rows).different())
+            self._doubtful.append(Subset.of(block, rows).without_copies())
         if sum(map(len, self._doubtful)) > DOUBTFUL:
             self._decide()
 
     def _decide(self) -> None:
-        held = Some.joined(self._doubtful).different()
-        smallest, _ = smallest_product(self.examples.points(held.rows, held.labels), self.direction.whole)
+        held = Subset.joined(self._doubtful).without_copies()
+        smallest, _ = smallest_product(self.data.points(held.rows, held.labels), self.direction.whole)
         self._smallest = smallest if self._smallest is None else min(smallest, self._smallest)
         self._doubtful = []
 
@@ -215,12 +193,12 @@ class Claims:
     def are_empty(self) -> bool:
         return self.plane is None and not self.weak and not self.normals
 
-    def test(self, points: Points, piece: Piece, smallest: Smallest | None) -> tuple[NDArray[np.bool_], Floats]:
+    def test(self, points: Points, block: Block, smallest: SmallestProduct | None) -> tuple[NDArray[np.bool_], Floats]:
         """Which points contradict a claim, and how urgently. `smallest` learns of the products with the plane."""
         wrong, urgency = np.zeros(points.n_points, dtype=bool), np.full(points.n_points, math.inf)
         if self.plane is not None and smallest is not None:
             urgency, error = self.plane.products(points, self.longest)
-            smallest.add(piece, urgency, error)
+            smallest.add(block, urgency, error)
             wrong = ~(urgency >= self.least * self.plane.length)
         flat = np.ones(points.n_points, dtype=bool)
         for number, direction in enumerate(self.weak):

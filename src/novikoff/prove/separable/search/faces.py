@@ -205,7 +205,7 @@ def _from_floats(face: Face, nearest: Nearest, clock: Clock) -> Answer | None:
 
 
 @dataclass(frozen=True)
-class Beyond:
+class ReducedFaces:
     """What facial reduction found: the whole obstruction, what it does not span, and a weak separator if there is one.
 
     `settled` is False if neither a weak separator nor a spanning obstruction could be proved.
@@ -217,19 +217,19 @@ class Beyond:
     settled: bool
 
 
-def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Beyond:
+def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
     """Go on beyond an obstruction until a weak separator or a spanning obstruction is found."""
     columns = points.columns_of(np.arange(points.n_points))
     few = points.in_columns(columns)
     if few.dimension > LARGEST_COMPLEMENT or len(obstruction.rows) * few.dimension > MOST_COORDINATES:
-        return Beyond(obstruction, np.arange(points.n_points), None, settled=False)
+        return ReducedFaces(obstruction, np.arange(points.n_points), None, settled=False)
     beyond = _reduce_faces(few, obstruction, clock)
     if few is points or beyond.weak_separator is None:
         return beyond
     return replace(beyond, weak_separator=widened(beyond.weak_separator, columns, points.dimension))
 
 
-def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Beyond:
+def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
     weak = None
     if points.n_points * points.dimension > SMALL and not _spans_the_space(points, obstruction, clock):
         obstruction, weak = _by_programs(points, clock) or (obstruction, None)
@@ -238,20 +238,20 @@ def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Bey
         complement = null_vectors(rows, points.dimension, clock)
         left = None if complement is None else _outside_the_span(points, complement, clock)
         if complement is None or left is None:
-            return Beyond(obstruction, np.arange(points.n_points), None, settled=False)
+            return ReducedFaces(obstruction, np.arange(points.n_points), None, settled=False)
         if len(left) == 0:
-            return Beyond(obstruction, left, None, settled=True)
+            return ReducedFaces(obstruction, left, None, settled=True)
         if weak is not None and Face(points, left).is_separated_by(weak):
-            return Beyond(obstruction, left, weak, settled=True)
+            return ReducedFaces(obstruction, left, weak, settled=True)
         answer = decide(Face(points, left, complement), clock)
         if answer.vector is not None:
-            return Beyond(obstruction, left, answer.vector, settled=True)
+            return ReducedFaces(obstruction, left, answer.vector, settled=True)
         joined = None
         if answer.obstruction is not None:
             found = Obstruction(left[answer.obstruction.rows], answer.obstruction.weights)
             joined = _joined(points, obstruction, found, clock)
         if joined is None:
-            return Beyond(obstruction, left, None, settled=False)
+            return ReducedFaces(obstruction, left, None, settled=False)
         obstruction = joined
 
 

@@ -46,21 +46,21 @@ def whole_face(points: Points, clock: Clock) -> WholeFace | None:
     """The points on which every weak separator vanishes; None if it could not be proved that a combination is 0."""
     if clock.is_over():
         return None
-    even = _Even.of(points)
-    on_face = _face(even.Z, clock)
+    scaled = _Equilibrated.of(points)
+    on_face = _face(scaled.Z, clock)
     if on_face is None or not on_face.any():
         return None
     face = np.flatnonzero(on_face)
-    spanning = face[_spanning(even.Z[face])]
-    combination = _combination(even, face, spanning, clock)
+    spanning = face[_spanning(scaled.Z[face])]
+    combination = _combination(scaled, face, spanning, clock)
     if combination is None or not vanishes(points, *combination):
         return None
-    weak = None if on_face.all() else _weak_separator(points, even, ~on_face, spanning, clock)
+    weak = None if on_face.all() else _weak_separator(points, scaled, ~on_face, spanning, clock)
     return WholeFace(*combination, weak)
 
 
 @dataclass(frozen=True, eq=False)
-class _Even:
+class _Equilibrated:
     """The different ones of some points, columns and rows divided by powers of two until their entries are about 1."""
 
     Z: Floats
@@ -69,7 +69,7 @@ class _Even:
     columns: NDArray[np.int32]
 
     @classmethod
-    def of(cls, points: Points) -> "_Even":
+    def of(cls, points: Points) -> "_Equilibrated":
         Z = points.take(np.arange(points.n_points)) + 0.0
         _, first = np.unique(Z, axis=0, return_index=True)
         which = np.sort(first)
@@ -140,21 +140,23 @@ def _basis(Z: Floats, few: Numbers) -> tuple[Numbers, Floats]:
     return np.sort(few[pivots[:rank]]), Q[:, :rank]
 
 
-def _combination(even: _Even, face: Numbers, spanning: Numbers, clock: Clock) -> tuple[Numbers, list[int]] | None:
+def _combination(
+    scaled: _Equilibrated, face: Numbers, spanning: Numbers, clock: Clock
+) -> tuple[Numbers, list[int]] | None:
     """Positive weights, of points that include the spanning ones, with which they should add up to 0.
 
     Some multiple of every spanning point, and the least that cancels them. The multiples are drawn at random, lest too
     many vertices be equally good.
     """
     multiples = np.random.default_rng(0).integers(512, 1024, len(spanning))
-    Z = even.Z[face]
+    Z = scaled.Z[face]
     equations = _spanning(Z[np.isin(face, spanning)].T)
-    right = -(multiples @ even.Z[spanning])[equations]
+    right = -(multiples @ scaled.Z[spanning])[equations]
     mu = _solved(clock, np.ones(len(face)), A_eq=Z[:, equations].T, b_eq=right)
     if mu is None:
         return None
     moving = face[mu > 0]
-    exact = even.whole(np.concatenate([spanning, moving]))
+    exact = scaled.whole(np.concatenate([spanning, moving]))
     fixed = exact[: len(spanning)]
     pairs = [dot([int(m) for m in multiples], column) for column in zip(*fixed, strict=True)]
     found = solution(exact[len(spanning) :], [-value for value in pairs], clock)
@@ -164,19 +166,18 @@ def _combination(even: _Even, face: Numbers, spanning: Numbers, clock: Clock) ->
     for row, weight in zip(moving.tolist(), found, strict=True):
         weights[row] = weights.get(row, Fraction(0)) + weight
     rows = np.array(sorted(row for row, weight in weights.items() if weight), dtype=np.int64)
-    scaled = [weights[row] * power_of_two(-int(even.rows[row])) for row in rows.tolist()]
-    return even.which[rows], as_whole(scaled)
+    return scaled.which[rows], as_whole([weights[row] * power_of_two(-int(scaled.rows[row])) for row in rows.tolist()])
 
 
 def _weak_separator(
-    points: Points, even: _Even, is_beyond: NDArray[np.bool_], spanning: Numbers, clock: Clock
+    points: Points, scaled: _Equilibrated, is_beyond: NDArray[np.bool_], spanning: Numbers, clock: Clock
 ) -> list[int] | None:
     """A vector that is orthogonal to the spanning points, exactly, and has the points beyond on its side.
 
     The one whose least product with these is largest, as far as floats can tell; then some of its coordinates are
     rounded, and the others follow from them.
     """
-    S, beyond = even.Z[spanning], even.Z[is_beyond]
+    S, beyond = scaled.Z[spanning], scaled.Z[is_beyond]
     dimension = S.shape[1]
     largest_margin = np.append(np.zeros(dimension), -1.0)
     equations = np.hstack([S, np.zeros((len(S), 1))])
@@ -188,7 +189,7 @@ def _weak_separator(
         return None
     determined = _spanning(S.T)
     free = np.setdiff1d(np.arange(dimension), determined)
-    exact = even.whole(spanning)
+    exact = scaled.whole(spanning)
     for bits in BITS:
         rounded = [int(v) for v in np.rint(found[free] * 2.0**bits)]
         target = [-sum(row[j] * v for j, v in zip(free.tolist(), rounded, strict=True)) for row in exact]
@@ -196,7 +197,7 @@ def _weak_separator(
         if others is None:
             return None
         whole = dict(zip([*free.tolist(), *determined.tolist()], [*map(Fraction, rounded), *others], strict=True))
-        weak = as_whole([whole[j] * power_of_two(-int(even.columns[j])) for j in range(dimension)])
+        weak = as_whole([whole[j] * power_of_two(-int(scaled.columns[j])) for j in range(dimension)])
         if weakly_separates(points, weak):
             return weak
     return None

@@ -47,15 +47,15 @@ def certify_kernel(
     nearest = _nearest(data.products, tolerance, clock)
     support = None if nearest is None else _support(nearest)
     for coefficients in () if nearest is None else _candidates(nearest):
-        found = _tried(data, Witnesses(coefficients=coefficients, support=support))
+        found = _certificate_if_proved(data, Witnesses(coefficients=coefficients, support=support))
         if found is not None:
             return found
     if not kernel.is_rational:
         return conclude_kernel(data, Witnesses())
-    exactly = _exactly(data, clock)
+    exactly = _decided_exactly(data, clock)
     if exactly.coefficients is not None:
-        exactly = Witnesses(coefficients=exactly.coefficients, support=support or _lightest(data.products))
-    found = _tried(data, exactly) if exactly.coefficients or exactly.obstruction else None
+        exactly = Witnesses(coefficients=exactly.coefficients, support=support or _shortest_point(data.products))
+    found = _certificate_if_proved(data, exactly) if exactly.coefficients or exactly.obstruction else None
     return found or _bounded(data, support)
 
 
@@ -73,7 +73,7 @@ def _bounded(data: InFeatureSpace, support: Support | None) -> Certificate:
     return conclude_kernel(data, Witnesses(support=support if square >= 0 else None))
 
 
-def _tried(data: InFeatureSpace, found: Witnesses) -> Certificate | None:
+def _certificate_if_proved(data: InFeatureSpace, found: Witnesses) -> Certificate | None:
     """The certificate, if the witnesses prove one."""
     try:
         return conclude_kernel(data, found)
@@ -87,7 +87,7 @@ def _contradictions(data: InFeatureSpace) -> Obstruction:
     chosen: dict[tuple[int, int], int] = {}
     for row, is_contradicted in enumerate(data.contradicted):
         if is_contradicted:
-            chosen.setdefault((data.products.twins[row], signs[row]), row)
+            chosen.setdefault((data.products.first_equals[row], signs[row]), row)
     rows = sorted(chosen.values())
     return Obstruction(tuple(rows), (1,) * len(rows))
 
@@ -137,7 +137,7 @@ def _support(nearest: NearestByProducts) -> Support:
     return Support(tuple(rows.tolist()), tuple(nearest.weights[rows].tolist()))
 
 
-def _lightest(products: Products) -> Support:
+def _shortest_point(products: Products) -> Support:
     """The shortest point alone: some upper bound."""
     squares = [products.whole([row], [row])[0][0] for row in range(products.n_points)]
     return Support((min(range(len(squares)), key=squares.__getitem__),), (1.0,))
@@ -146,7 +146,7 @@ def _lightest(products: Products) -> Support:
 # -- exactly ----------------------------------------------------------------------------------------------------------
 
 
-def _exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
+def _decided_exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
     """Facial reduction in whole numbers, on the rows of G in its independent columns; nothing if G is too large."""
     from flint import fmpz_mat
 

@@ -11,7 +11,6 @@ that fit into memory are the special case in which the working set has every row
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -19,20 +18,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.examples import Block, Examples
 from novikoff.prove.exact.algebra import null_vectors
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.floats import fraction_root_up, root_down
-from novikoff.prove.separable.certificate import Certificate, Obstruction, Support, Witnesses
+from novikoff.prove.separable.certificate import Certificate, Support, Witnesses
 from novikoff.prove.separable.conclude import InMemory, off_points, on_points
-from novikoff.prove.separable.examples import Examples, Piece, examples_from, matrix_of
+from novikoff.prove.separable.in_blocks import InBlocks, matrix_of
 from novikoff.prove.separable.kesler import point_numbers
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import whole_points
 from novikoff.prove.separable.proofs import lower_square, upper_square
-from novikoff.prove.separable.search.certify import QUICK_TO_SIGN, Question, concluded, find_witnesses
-from novikoff.prove.separable.search.claims import Claims, Direction, Smallest, Some, Worst
+from novikoff.prove.separable.search.certify import QUICK_TO_SIGN, Question, certify, concluded, find_witnesses
+from novikoff.prove.separable.search.claims import Claims, Direction, MostUrgent, SmallestProduct, Subset
 from novikoff.prove.separable.search.faces import LARGEST_COMPLEMENT, Whole
-from novikoff.prove.separable.subject import Table, check_width, plain_classes
+from novikoff.prove.separable.subject import check_not_rounded, check_width, plain_classes
 
 # Points of up to so many bytes are all in memory; of more, a working set of about as many.
 MEMORY = 64_000_000
@@ -42,53 +42,58 @@ MOST_PASSES = 100
 Numbers = NDArray[np.int64]
 
 
-def certify_batches(
-    source: Iterable[Any],
-    table: Table | None,
-    fit_intercept: bool,
-    tolerance: float,
-    clock: Clock,
-    diverging: bool | None,
+def certify_examples(
+    examples: Examples,
+    *,
+    fit_intercept: bool = True,
+    tolerance: float = 1e-6,
+    time_limit: float | None = None,
+    diverging: bool | None = None,
 ) -> Certificate:
-    """The certificate of a reader or of batches, as `certify` gives it for the same rows in one piece."""
-    with examples_from(source, table, fit_intercept) as examples:
-        check_width(examples.n_columns, sum(entry.entries for entry in examples.blocks.cache.entries))
-        plain_classes(examples.classes)
-        if len(examples.classes) < 2:
-            raise ValueError(f"there is only one class, {examples.classes.tolist()}; two are needed to separate")
-        working = _sample(examples)
-        found = _Search(examples, tolerance, clock, diverging).run(working)
-        if len(working) < examples.n_rows:
-            return concluded(examples, found)
-        points = examples.points(working.rows, working.labels)
-        labels = examples.classes[examples.places_of(working.labels)]
-        return concluded(
-            InMemory(matrix_of(working.rows), labels, points, examples.subject, examples.radius_square), found
-        )
+    """The certificate of examples, as `certify` gives it for the same rows in one piece; the options are its own."""
+    check_width(examples.n_columns, examples.n_entries)
+    check_not_rounded(examples.rounded)
+    plain_classes(examples.classes)
+    data = InBlocks(examples, fit_intercept)
+    if time_limit is not None:
+        _compile(data)
+    clock = Clock(time_limit)
+    working = _sample(data)
+    found = _Rounds(data, tolerance, clock, diverging).run(working)
+    if len(working) < data.n_rows:
+        return concluded(data, found)
+    points, labels = data.points(working.rows, working.labels), examples.labels_of(working.labels)
+    return concluded(InMemory(matrix_of(working.rows), labels, points, data.subject, data.radius_square), found)
 
 
-def _sample(examples: Examples) -> Some:
+def _compile(data: InBlocks) -> None:
+    """Let a row of each class or two compile the kernels, on a machine's first run, before the clock runs."""
+    rows, labels = data.take(data.first_of_each[:3])
+    certify(matrix_of(rows), labels, fit_intercept=data.fit_intercept)
+
+
+def _sample(data: InBlocks) -> Subset:
     """A first working set, from the pass that also surveys the data: an even sample, and a row of every class."""
-    n_rows = examples.n_rows
-    share = examples.bytes_per_row * n_rows / MEMORY
+    n_rows = data.n_rows
+    share = data.bytes_per_row * n_rows / MEMORY
     step = 1 if share <= 1 else math.ceil(2 * share)
-    chosen = np.union1d(np.arange(0, n_rows, step), examples.first_of_each)
-    sample = list[Some]()
+    chosen = np.union1d(np.arange(0, n_rows, step), data.first_of_each)
+    sample = list[Subset]()
 
-    def visit(piece: Piece) -> None:
-        first, last = np.searchsorted(chosen, [piece.start, piece.start + piece.rows.n_rows])
+    def visit(block: Block) -> None:
+        first, last = np.searchsorted(chosen, [block.first, block.first + block.rows.n_rows])
         if first < last:
-            sample.append(Some.of(piece, chosen[first:last] - piece.start))
+            sample.append(Subset.of(block, chosen[first:last] - block.first))
 
-    examples.survey(visit)
-    return Some.joined(sample)
+    data.survey(visit)
+    return Subset.joined(sample)
 
 
 @dataclass
-class _Search:
+class _Rounds:
     """Rounds of witnesses for the working set and a look at all rows, and the best bracket so far."""
 
-    examples: Examples
+    data: InBlocks
     tolerance: float
     clock: Clock
     diverging: bool | None
@@ -97,9 +102,9 @@ class _Search:
     support: Support | None = None
     upper: Fraction | None = None
 
-    def run(self, working: Some) -> Witnesses:
-        examples = self.examples
-        if len(working) == examples.n_rows:
+    def run(self, working: Subset) -> Witnesses:
+        data = self.data
+        if len(working) == data.n_rows:
             question = self._question(working)
             return self._renumbered(find_witnesses(question, self.tolerance, self.clock, self.diverging), working)
         wanted, settled = False, None
@@ -115,7 +120,7 @@ class _Search:
             found = self._renumbered(found, working)
             if found.vector is None and found.weak_separator is None and not found.spans:
                 break
-            new = self._look(claims, working)
+            new = self._contradicting(claims, working)
             if new is not None:
                 working = self._exchange(working, new, found, claims, points)
             else:
@@ -127,30 +132,31 @@ class _Search:
                 break
         return settled or self._unsettled(found)
 
-    def _question(self, working: Some) -> Question:
-        points = self.examples.points(working.rows, working.labels)
-        return Question(points, self.examples.subject, working.labels)
+    def _question(self, working: Subset) -> Question:
+        points = self.data.points(working.rows, working.labels)
+        return Question(points, self.data.subject, working.labels)
 
-    def _note_support(self, found: Witnesses, points: Points, working: Some) -> None:
+    def _note_support(self, found: Witnesses, points: Points, working: Subset) -> None:
         """Keep the convex combination that rules out the most margins."""
         if found.support is None:
             return
-        square = upper_square(points, _numbers(found.support, working.labels), found.support.weights)
+        rows, weights, rivals = found.support
+        square = upper_square(points, point_numbers(working.labels, rows, rivals), weights)
         if self.upper is None or square < self.upper:
             self.support, self.upper = self._renumbered(found, working).support, square
 
     def _wants_signs(self, points: Points) -> bool:
         """As in memory: if asked for, or if nobody said so and it is quick."""
-        if not self.examples.problem.has_one_plane:
+        if not self.data.problem.has_one_plane:
             return False
         if self.diverging is not None:
             return self.diverging
-        return points.dimension**2 * self.examples.n_rows <= QUICK_TO_SIGN
+        return points.dimension**2 * self.data.n_rows <= QUICK_TO_SIGN
 
     def _claims(self, found: Witnesses, points: Points, labels: NDArray[Any]) -> Claims:
         """What the witnesses of a working set say about all points."""
-        subject = self.examples.subject
-        longest = fraction_root_up(self.examples.radius_square * subject.factor)
+        subject = self.data.subject
+        longest = fraction_root_up(self.data.radius_square * subject.factor)
         signs = found.divergences or {}
         weak = [Direction(list(witness)) for sign in signs.values() for witness in sign.witnesses]
         if found.vector is not None:
@@ -159,58 +165,59 @@ class _Search:
             return Claims(longest, Direction(plane), root_down(lower) * (1 - self.tolerance / 4), tuple(weak))
         if found.obstruction is None or (found.weak_separator is None and not found.spans):
             return Claims(longest)
-        normals = null_vectors(whole_points(points, _numbers(found.obstruction, labels))[0], points.dimension)
+        numbers = point_numbers(labels, found.obstruction.rows, found.obstruction.rivals)
+        normals = null_vectors(whole_points(points, numbers)[0], points.dimension)
         if found.weak_separator is not None:
             weak = [Direction(list(on_points(subject, found.weak_separator))), *weak]
         return Claims(longest, weak=tuple(weak), normals=tuple(map(Direction, normals)))
 
-    def _look(self, claims: Claims, working: Some) -> Some | None:
+    def _contradicting(self, claims: Claims, working: Subset) -> Subset | None:
         """The rows that contradict the claims, from one pass over all; notes the plane if it separates all."""
         if claims.are_empty:
             return None
-        examples = self.examples
-        worst = Worst(max(1, int(MEMORY / 4 / examples.bytes_per_row)))
-        smallest = None if claims.plane is None else Smallest(examples, claims.plane)
+        data = self.data
+        worst = MostUrgent(max(1, int(MEMORY / 4 / data.bytes_per_row)))
+        smallest = None if claims.plane is None else SmallestProduct(data, claims.plane)
         known = set(working.contents())
-        for piece in examples.pieces():
-            wrong, urgency = claims.test(examples.points(piece.rows, piece.labels), piece, smallest)
-            rows = np.flatnonzero(wrong.reshape(piece.rows.n_rows, -1).any(axis=1))
-            rows = rows[~np.isin(piece.start + rows, working.numbers)]
+        for block in data.blocks():
+            wrong, urgency = claims.test(data.points(block.rows, block.labels), block, smallest)
+            rows = np.flatnonzero(wrong.reshape(block.rows.n_rows, -1).any(axis=1))
+            rows = rows[~np.isin(block.first + rows, working.numbers)]
             if len(rows):
-                some = Some.of(piece, rows, urgency.reshape(piece.rows.n_rows, -1).min(axis=1)[rows])
+                some = Subset.of(block, rows, urgency.reshape(block.rows.n_rows, -1).min(axis=1)[rows])
                 # A copy of a known row tells nothing new, even if floats cannot see that the claim holds for it.
-                if (new := some.unlike(known)) is not None:
+                if (new := some.without(known)) is not None:
                     worst.add(new)
         square = None if smallest is None else smallest.lower_square()
         if claims.plane is not None and square is not None and square > self.lower:
             self.vector, self.lower = claims.plane.whole, square
         return worst.rows()
 
-    def _exchange(self, working: Some, new: Some, found: Witnesses, claims: Claims, points: Points) -> Some:
+    def _exchange(self, working: Subset, new: Subset, found: Witnesses, claims: Claims, points: Points) -> Subset:
         """Add new rows. If there are too many, those leave that are farthest from contradicting the claims.
 
-        Those of the first sample leave before those that contradicted something once, lest they come and go for ever.
+        Those of the first sample leave before those that contradicted something once, lest they come and go forever.
         """
-        most = int(MEMORY * 3 / 4 / self.examples.bytes_per_row)
+        most = int(MEMORY * 3 / 4 / self.data.bytes_per_row)
         if points.dimension <= LARGEST_COMPLEMENT:  # so that a proof always has room
             most = max(most, 2 * points.dimension)
         if len(working) > most:
             urgency = claims.urgency(points).reshape(len(working), -1).min(axis=1)
             named = [part.rows for part in (found.support, found.obstruction) if part is not None]
-            pinned = np.isin(working.numbers, np.concatenate([self.examples.first_of_each, *map(np.array, named)]))
+            pinned = np.isin(working.numbers, np.concatenate([self.data.first_of_each, *map(np.array, named)]))
             order = np.lexsort((urgency, np.isinf(working.urgency), ~pinned))
-            working = working.chosen(np.sort(order[: max(most, int(pinned.sum()))])).different()
-        return Some.joined([working, new])
+            working = working.chosen(np.sort(order[: max(most, int(pinned.sum()))])).without_copies()
+        return Subset.joined([working, new])
 
     # -- certificates -------------------------------------------------------------------------------------------------
 
-    def _renumbered(self, found: Witnesses, working: Some) -> Witnesses:
+    def _renumbered(self, found: Witnesses, working: Subset) -> Witnesses:
         """The witnesses of a working set with the numbers that its rows have among all."""
 
         def part(of: Any) -> Any:
             if of is None:
                 return None
-            rivals = None if of.rivals is None else tuple(self.examples.classes[list(of.rivals)].tolist())
+            rivals = None if of.rivals is None else tuple(self.data.classes[list(of.rivals)].tolist())
             return of._replace(rows=tuple(working.numbers[list(of.rows)].tolist()), rivals=rivals)
 
         signs = found.divergences
@@ -232,11 +239,5 @@ class _Search:
         """Separable by the best plane that has every row on its side, or undecided if there is none."""
         if self.vector is None:
             return Witnesses(support=self.support)
-        vector = tuple(off_points(self.examples.subject, self.vector))
+        vector = tuple(off_points(self.data.subject, self.vector))
         return Witnesses(vector=vector, support=self.support, divergences=found.divergences)
-
-
-def _numbers(part: Support | Obstruction, labels: NDArray[Any]) -> Numbers:
-    """Which points of a working set its support or obstruction names."""
-    rows, _, rivals = part
-    return np.array(rows, dtype=np.int64) if rivals is None else point_numbers(labels, rows, rivals)

@@ -1,4 +1,4 @@
-"""Labelled examples in blocks, as the proofs see them: a few points at a time, or the few that a proof names.
+"""Examples in blocks, as the proofs see them: a few points at a time, or the few that a proof names.
 
 A proof speaks of all points, or of some that it names. The first kind of claim is proved block by block, and for the
 second the rows that are named are fetched. So neither needs all examples in memory.
@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +17,9 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Batch, Records
 from novikoff.data.blocks import stacked
 from novikoff.data.cache import DENSE_COST, SPARSE_COST
-from novikoff.data.labels import Labels
+from novikoff.data.examples import Block, Examples
 from novikoff.engine.rows import Rows, as_rows, csr_rows
-from novikoff.features.columns import Numeric
-from novikoff.features.spool import Labelled, batches_of, encoding_for, spooled
+from novikoff.features.examples import cached, learned_encoding, rounded_column
 from novikoff.prove.exact.given_numbers import exact_numbers
 from novikoff.prove.separable.conclude import folded_dimension, on_points
 from novikoff.prove.separable.fingerprint import Fingerprint
@@ -37,33 +35,20 @@ if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
 
 
-class Piece(NamedTuple):
-    """Some examples that follow each other: the number of the first, their rows and their labels."""
-
-    start: int
-    rows: Rows
-    labels: NDArray[Any]
-
-
 @dataclass(frozen=True, eq=False)
-class Examples:
-    """Examples of two or more classes, in blocks.
+class InBlocks:
+    """Examples of two or more classes as points, block by block: what `InMemory` is for a matrix."""
 
-    Labels are -1 and +1 for two classes, and places among the sorted `classes` for more.
-    """
-
-    blocks: Labelled
-    classes: NDArray[Any]
+    examples: Examples
     fit_intercept: bool
-    table: Table | None = None
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        return self.examples.classes
 
     @property
     def n_rows(self) -> int:
-        return self.blocks.n_rows
-
-    @property
-    def n_columns(self) -> int:
-        return self.blocks.n_columns
+        return self.examples.n_rows
 
     @property
     def rivals(self) -> int:
@@ -81,7 +66,7 @@ class Examples:
     @cached_property
     def _facts(self) -> tuple[Subject, Fraction]:
         """The subject and R^2, from one pass."""
-        return self.survey(lambda piece: None)
+        return self.survey(lambda block: None)
 
     @property
     def subject(self) -> Subject:
@@ -91,36 +76,36 @@ class Examples:
     def radius_square(self) -> Fraction:
         return self._facts[1]
 
-    def survey(self, visit: Callable[[Piece], None]) -> tuple[Subject, Fraction]:
-        """The subject and R^2, from one pass over all examples, on which every piece is also visited."""
+    def survey(self, visit: Callable[[Block], None]) -> tuple[Subject, Fraction]:
+        """The subject and R^2, from one pass over all examples, on which every block is also visited."""
+        examples, encoding = self.examples, self.examples.encoding
         about: dict[str, Any] = {
             "problem": self.problem,
             "fit_intercept": self.fit_intercept,
-            "classes": plain_classes(self.classes),
-            "n_rows": self.n_rows,
-            "n_columns": self.n_columns,
-            "feature_names": None if self.table is None else self.table.encoding.feature_names,
-            "table": self.table,
+            "classes": plain_classes(examples.classes),
+            "n_rows": examples.n_rows,
+            "n_columns": examples.n_columns,
+            "feature_names": None if encoding is None else encoding.feature_names,
+            "table": None if encoding is None else Table(examples.label, encoding),
         }
         digest, longest = Fingerprint(header(**about)), Fraction(0)
-        for piece in self.pieces():
-            matrix = matrix_of(piece.rows)
+        for block in self.blocks():
+            matrix = matrix_of(block.rows)
             digest.add(matrix)
             longest = max(longest, radius_square(matrix, self.fit_intercept))
-            visit(piece)
-        facts = Subject(data_hash=digest.with_labels(self._places()), **about), longest
+            visit(block)
+        places = (examples.places_of(block.labels) for block in examples.blocks())
+        facts = Subject(data_hash=digest.with_labels(places), **about), longest
         self.__dict__["_facts"] = facts
         return facts
 
     @property
     def bytes_per_row(self) -> float:
         """What the points of a row take in memory, on average."""
-        entries = self.blocks.cache.entries
-        if self.problem.has_rivals:
-            return self._copies * SPARSE_COST * sum(e.entries + e.rows for e in entries) / self.n_rows
-        if not all(e.index_bytes for e in entries):
-            return float(max(self.n_columns, 1) * DENSE_COST)
-        return SPARSE_COST * sum(e.entries + e.rows for e in entries) / self.n_rows
+        examples = self.examples
+        if not examples.is_sparse and not self.problem.has_rivals:
+            return float(max(examples.n_columns, 1) * DENSE_COST)
+        return self._copies * SPARSE_COST * (examples.n_entries + examples.n_rows) / examples.n_rows
 
     @property
     def _copies(self) -> int:
@@ -129,30 +114,17 @@ class Examples:
 
     # -- as they come -------------------------------------------------------------------------------------------------
 
-    def pieces(self) -> Iterator[Piece]:
-        """One pass over all examples, in pieces whose points take about as much memory as a block."""
-        for number, start in enumerate(self.blocks.starts[:-1].tolist()):
-            rows, labels = self.blocks.block(number)
-            size = -(-rows.n_rows // self._copies)
-            for first in range(0, rows.n_rows, size):
-                last = min(first + size, rows.n_rows)
-                yield Piece(start + first, rows.part(first, last), labels[first:last])
-
-    def _places(self) -> Iterator[NDArray[Any]]:
-        """The place of every label among the classes, block by block."""
-        places = self.places_of(self.blocks.labels)
-        for number in range(len(self.blocks)):
-            _, codes = self.blocks.cache.block(number)
-            yield places[codes]
+    def blocks(self) -> Iterator[Block]:
+        """One pass over all examples, in blocks whose points take about as much memory as a block of the cache."""
+        for block in self.examples.blocks():
+            size = -(-block.rows.n_rows // self._copies)
+            for start in range(0, block.rows.n_rows, size):
+                yield block.part(start, min(start + size, block.rows.n_rows))
 
     def label_of(self, rows: Sequence[int]) -> list[Any]:
         """The labels of some rows, as the source has them."""
         numbers, places = np.unique(np.array(rows, dtype=np.int64), return_inverse=True)
-        return list(self.classes[self.places_of(self.take(numbers)[1])[places]].tolist())
-
-    def places_of(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """Labels as they are inside, as places among the classes."""
-        return labels if self.problem.has_rivals else (labels + 1) // 2
+        return list(self.examples.labels_of(self.take(numbers)[1])[places].tolist())
 
     def points(self, rows: Rows, labels: NDArray[Any]) -> Points:
         """Rows as points; of many classes as many points a row as it has rivals, one row after the other."""
@@ -171,9 +143,9 @@ class Examples:
     def first_of_each(self) -> NDArray[np.int64]:
         """The number of the first example of every class, ascending."""
         found: dict[int, int] = {}
-        for number, start in enumerate(self.blocks.starts[:-1].tolist()):
-            labels, first = np.unique(self.blocks.block(number)[1], return_index=True)
-            found = {**dict(zip(labels.tolist(), (start + first).tolist(), strict=True)), **found}
+        for block in self.examples.blocks():
+            labels, rows = np.unique(block.labels, return_index=True)
+            found = {**dict(zip(labels.tolist(), (block.first + rows).tolist(), strict=True)), **found}
             if len(found) == len(self.classes):
                 break
         return np.array(sorted(found.values()), dtype=np.int64)
@@ -184,21 +156,14 @@ class Examples:
 
     def take(self, numbers: NDArray[np.int64]) -> tuple[Rows, NDArray[Any]]:
         """A copy of some examples, whose numbers ascend."""
-        starts = self.blocks.starts
-        parts, labels = [], []
-        for number, (first, last) in enumerate(pairwise(np.searchsorted(numbers, starts).tolist())):
-            if first < last:
-                its_rows, its_labels = self.blocks.block(number)
-                which = numbers[first:last] - starts[number]
-                parts.append(its_rows.take(which))
-                labels.append(its_labels[which])
-        return in_float64(stacked(parts)), np.concatenate(labels)
+        taken = self.examples.take(numbers)
+        return in_float64(taken.rows), taken.labels
 
     # -- what can be proved of them -----------------------------------------------------------------------------------
 
     def all_points(self) -> Iterator[Points]:
         """One pass over all points."""
-        return (self.points(rows, labels) for _, rows, labels in self.pieces())
+        return (self.points(block.rows, block.labels) for block in self.blocks())
 
     def named(self, rows: Sequence[int], rivals: Sequence[Any] | None) -> tuple[Points, NDArray[np.int64]]:
         """Points, never none, and which of them some rows are, by themselves or against rivals."""
@@ -240,55 +205,28 @@ class Examples:
         return all(span.has_all(some) for some in self.all_points())
 
 
-def table_for(source: Iterable[Any], encoding: "Encoding | None") -> Table | None:
-    """The table that a source is, encoded as told, or else as a pass over it suggests; None for plain numbers."""
-    encoding = encoding_for(source, encoding)
-    return None if encoding is None else Table(getattr(source, "label", None), encoding)
-
-
 @contextlib.contextmanager
-def examples_from(source: Iterable[Any], table: Table | None = None, fit_intercept: bool = True) -> Iterator[Examples]:
-    """The examples of a reader or of batches, spooled into a temporary cache; records are encoded on the way.
+def exactly(source: Iterable[Any], encoding: "Encoding | None" = None, label: str | None = None) -> Iterator[Examples]:
+    """The examples of a reader or of batches, as `cached` has them, but no number is rounded: it is refused instead.
 
-    >>> with examples_from([([[1.0], [2.0]], ["no", "yes"]), ([[3.0]], ["yes"])]) as examples:
-    ...     [points.take(np.arange(3)).tolist() for points in examples.all_points()]
+    >>> with exactly([([[1.0], [2.0]], ["no", "yes"]), ([[3.0]], ["yes"])]) as examples:
+    ...     [points.take(np.arange(3)).tolist() for points in InBlocks(examples, fit_intercept=True).all_points()]
     [[[-1.0, -1.0], [2.0, 1.0], [3.0, 1.0]]]
     """
-    encoding = None if table is None else table.encoding
-    labels = Labels()
-    with spooled(batches_of(_exactly(source, table), encoding), labels, _check_finite) as cache:
-        blocks = Labelled(cache, labels.inner(), cache.n_columns)
-        yield Examples(blocks, labels.classes(), fit_intercept, table)
+    encoding = learned_encoding(source, encoding)
+    given = source if isinstance(source, Examples) else _as_given(source, encoding)
+    with cached(given, encoding=encoding, label=label or getattr(source, "label", None)) as examples:
+        yield examples
 
 
-def _exactly(source: Iterable[Any], table: Table | None) -> Iterator[Any]:
+def _as_given(source: Iterable[Any], encoding: "Encoding | None") -> Iterator[Any]:
     """The same, but numbers that float64 cannot hold are refused instead of rounded."""
     for item in source:
-        if isinstance(item, Records):
-            _check_whole_columns(item, table)
-        elif isinstance(item, tuple) and len(item) == 2 and not isinstance(item, Batch):
+        if isinstance(item, Records) and (why := rounded_column(item, encoding)) is not None:
+            raise ValueError(why)
+        if isinstance(item, tuple) and len(item) == 2 and not isinstance(item, Batch):
             item = (exact_numbers(item[0]), item[1])
         yield item
-
-
-def _check_whole_columns(records: Records, table: Table | None) -> None:
-    import pyarrow as pa
-    from pyarrow import compute
-
-    kinds = {} if table is None else table.encoding.columns
-    for name, kind in kinds.items():
-        if not isinstance(kind, Numeric) or name not in records.columns.schema.names:
-            continue
-        column = records.columns.column(name)
-        if not pa.types.is_integer(column.type) or len(column) == 0:
-            continue
-        bounds = compute.min_max(column).as_py()
-        if max(abs(bounds["min"] or 0), abs(bounds["max"] or 0)) > 2**53:
-            where = f" in {records.file}" if records.file else ""
-            raise ValueError(
-                f"the column {name!r}{where} has whole numbers beyond 2^53, which float64 would round; subtract an "
-                "offset, or treat the column as categorical, or ignore it"
-            )
 
 
 def matrix_of(rows: Rows) -> Any:
@@ -302,14 +240,3 @@ def in_float64(rows: Rows) -> Rows:
         return as_rows(rows.matrix.astype(np.float64))
     data, indices, indptr = rows.matrix
     return csr_rows(data.astype(np.float64), indices, indptr, rows.n_columns)
-
-
-def _check_finite(rows: Rows) -> None:
-    if np.isfinite(rows.entries).all():
-        return
-    place = int(np.argmin(np.isfinite(rows.entries)))
-    if rows.is_sparse:
-        row, column = int(np.searchsorted(rows.matrix.indptr, place, side="right")) - 1, rows.matrix.indices[place]
-    else:
-        row, column = divmod(place, rows.n_columns)
-    raise ValueError(f"X contains NaN or infinity in row {row}, column {column}; impute or drop it before certifying")

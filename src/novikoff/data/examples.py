@@ -1,0 +1,187 @@
+"""Labelled examples: what is learned from, certified, checked and reported on.
+
+They come in blocks, of which one is in use at a time. Arrays in memory are one block; a cache on disk has as many as it
+needs (see `novikoff.features.examples`). So there is one driver for both, and what is learned from blocks is what is
+learned from the same rows in one piece. Whatever can be counted was counted when the examples were put together.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.data.batches import Batch
+from novikoff.data.blocks import Width, stacked, with_columns
+from novikoff.data.labels import Labels, checked_labels
+from novikoff.engine.rows import Rows, as_rows
+
+
+class Block(NamedTuple):
+    """Some examples that follow each other: their rows, their inner labels, and the number of the first among all."""
+
+    rows: Rows
+    labels: NDArray[Any]
+    first: int
+
+    def part(self, start: int, stop: int) -> "Block":
+        """Those from `start` to `stop`, sharing their entries."""
+        return Block(self.rows.part(start, stop), self.labels[start:stop], self.first + start)
+
+
+class Parts(Protocol):
+    """Where blocks are kept: in a list or in a cache."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, number: int, /) -> tuple[Rows, NDArray[Any]]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Examples of some classes, block by block.
+
+    `classes` are sorted, and `counts` says how many examples each has. Inside, a label is -1 or +1 if there are two
+    classes, and otherwise its place among them: `parts` has these inner labels with the rows of every block, or codes
+    of which `inner` has the inner labels. `n_entries` counts the numbers that are stored, in sparse rows not the zeros.
+
+    If they were a table, `label` is its column of labels, and `encoding` says how the others became numbers.
+    `fingerprint` is a SHA-256 of a cache. `rounded` says which numbers are not those that were given, if any are not.
+
+    >>> examples = Examples.of([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
+    >>> examples.n_rows, examples.classes.tolist(), examples.counts, examples.block(0).labels.tolist()
+    (3, ['no', 'yes'], (2, 1), [-1, 1, -1])
+    """
+
+    parts: Parts
+    starts: NDArray[np.int64]
+    classes: NDArray[Any]
+    counts: tuple[int, ...]
+    n_columns: int
+    n_entries: int
+    is_sparse: bool
+    inner: NDArray[Any] | None = None
+    label: str | None = None
+    encoding: Any = None
+    fingerprint: str | None = None
+    rounded: str | None = None
+
+    @classmethod
+    def of(cls, X: Any, y: ArrayLike) -> "Examples":
+        """Rows in memory with labels of any kind."""
+        labels, rows = Labels(), as_rows(X)
+        codes = labels.codes(checked_labels(y))
+        return cls.in_blocks([(rows, labels.inner()[codes])], len(labels.known), labels.classes())
+
+    @classmethod
+    def in_blocks(
+        cls, parts: Sequence[tuple[Rows, ArrayLike]], n_classes: int = 2, classes: NDArray[Any] | None = None
+    ) -> "Examples":
+        """Blocks in memory, with inner labels; without `classes`, these are the classes.
+
+        >>> examples = Examples.in_blocks([(as_rows([[1.0], [2.0]]), [1, -1]), (as_rows([[3.0]]), [1])])
+        >>> examples.starts.tolist(), examples.classes.tolist(), examples.counts
+        ([0, 2, 3], [-1, 1], (1, 2))
+        """
+        width, counts, starts = Width(), np.zeros(n_classes, dtype=np.int64), [0]
+        checked = []
+        for rows, y in parts:
+            try:
+                labels = check_labels(y, rows.n_rows, n_classes)
+                width.add(rows)
+            except ValueError as error:
+                if len(parts) == 1:
+                    raise
+                raise ValueError(f"in the block of rows that begins with row {starts[-1]}: {error}") from error
+            counts += np.bincount(_places(labels, n_classes), minlength=n_classes)
+            starts.append(starts[-1] + rows.n_rows)
+            checked.append((rows, labels))
+        if not checked:
+            raise ValueError("there are no rows: there is nothing to learn from")
+        if classes is None:
+            classes = np.array([-1, 1]) if n_classes == 2 else np.arange(n_classes)
+        return cls(
+            checked,
+            np.array(starts, dtype=np.int64),
+            classes,
+            tuple(counts.tolist()),
+            width.n_columns,
+            sum(rows.n_entries for rows, _ in checked),
+            all(rows.is_sparse for rows, _ in checked),
+        )
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.starts[-1])
+
+    @property
+    def n_blocks(self) -> int:
+        return len(self.parts)
+
+    def among(self, n_columns: int) -> "Examples":
+        """The same examples among so many columns."""
+        return replace(self, n_columns=n_columns)
+
+    def block(self, number: int) -> Block:
+        rows, labels = self.parts[number]
+        inner = labels if self.inner is None else self.inner[labels]
+        return Block(with_columns(rows, self.n_columns), inner, int(self.starts[number]))
+
+    def blocks(self) -> Iterator[Block]:
+        """All blocks, one after the other."""
+        return (self.block(number) for number in range(self.n_blocks))
+
+    def __iter__(self) -> Iterator[Batch]:
+        """The examples with their labels as they were given, block by block."""
+        return (Batch(rows, self.labels_of(inner), "", first) for rows, inner, first in self.blocks())
+
+    def places_of(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """The places of inner labels among the classes."""
+        return _places(labels, len(self.classes))
+
+    def labels_of(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Inner labels as they were given."""
+        return self.classes[self.places_of(labels)]
+
+    def take(self, numbers: NDArray[np.int64]) -> Block:
+        """A copy of some examples, whose numbers ascend."""
+        rows, labels = [], []
+        for number, (first, last) in enumerate(pairwise(np.searchsorted(numbers, self.starts).tolist())):
+            if first < last:
+                block = self.block(number)
+                which = numbers[first:last] - block.first
+                rows.append(block.rows.take(which))
+                labels.append(block.labels[which])
+        return Block(stacked(rows), np.concatenate(labels), int(numbers[0]))
+
+    def in_one_piece(self) -> tuple[Any, NDArray[Any]]:
+        """All examples as a matrix, of NumPy or SciPy, and their labels."""
+        blocks = list(self.blocks())
+        rows = stacked([block.rows for block in blocks])
+        labels = self.labels_of(np.concatenate([block.labels for block in blocks]))
+        return rows.as_scipy() if rows.is_sparse else rows.matrix, labels
+
+
+def _places(labels: NDArray[Any], n_classes: int) -> NDArray[Any]:
+    return (labels > 0).astype(np.int64) if n_classes == 2 else labels
+
+
+def check_labels(y: ArrayLike, n_rows: int, n_classes: int) -> NDArray[Any]:
+    """Inner labels as a kernel wants them: -1 and +1 for two classes, 0, 1, ... for more."""
+    labels = checked_labels(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"y has shape {labels.shape}, but X has {n_rows} rows: one label a row is needed")
+    if n_rows == 0:
+        raise ValueError("X has no rows: there is nothing to learn from")
+    if labels.dtype.kind not in "biuf":
+        known = (-1, 1) if n_classes == 2 else range(n_classes)
+        good = np.array([label in known for label in labels.tolist()])
+    else:
+        good = (labels == 1) | (labels == -1) if n_classes == 2 else (labels >= 0) & (labels < n_classes)
+    if not good.all():
+        row = int(np.flatnonzero(~good)[0])
+        wanted = "-1 and +1" if n_classes == 2 else f"0 to {n_classes - 1}"
+        raise ValueError(f"label {labels.tolist()[row]!r} in row {row} is none of {wanted}")
+    return np.ascontiguousarray(labels, dtype=np.int8 if n_classes == 2 else np.int64)

@@ -1,0 +1,75 @@
+"""Counts, lists and bounds as every message, page and picture words them."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from novikoff.engine.rounding import at_most, decimal_digits, up
+
+
+def listed(items: Sequence[Any], most: int = 12) -> str:
+    """Items with commas, not more than `most`; numbers with theirs.
+
+    >>> listed([1, 2000]), listed("abcd", 2)
+    ('1, 2,000', 'a, b, ... (4 in all)')
+    """
+    shown = ", ".join(f"{item:,}" if type(item) is int else str(item) for item in items[:most])
+    return f"{shown}, ... ({len(items):,} in all)" if len(items) > most else shown
+
+
+def label_in_words(label: Any) -> str:
+    """A label; a whole number without its .0.
+
+    >>> label_in_words(-1.0), label_in_words(0.1), label_in_words("yes")
+    ('-1', '0.1', 'yes')
+    """
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+
+
+def whole_at_most(value: int) -> str:
+    """A whole number in full, or a power of ten or so that is not below it.
+
+    >>> whole_at_most(1234), whole_at_most(10**12 + 1), whole_at_most(10**400)
+    ('1,234', '1.00001e+12', '10^401')
+    """
+    if value < 10**9:
+        return f"{value:,}"
+    digits = decimal_digits(value)
+    return at_most(up(float(value))) if digits < 300 else f"10^{digits}"
+
+
+def counted(number: float, noun: str, nouns: str | None = None) -> str:
+    """How many of what: the noun gets its s, or is replaced by its plural, unless there is one.
+
+    >>> counted(1, "epoch"), counted(2000, "mistake"), counted(2, "inequality", "inequalities")
+    ('1 epoch', '2,000 mistakes', '2 inequalities')
+    """
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
+def no_margin_above(margin: float) -> str:
+    """What mistakes, or a combination of examples, rule out."""
+    return f"no separator has a margin above {at_most(margin)}"
+
+
+def radius_in_words(radius: float) -> str:
+    """R, the length of the longest example."""
+    return f"R <= {at_most(radius)}" if math.isfinite(radius) else "R is not finite"
+
+
+def cancelling(
+    rows: Sequence[int], weights: Sequence[int], rivals: Sequence[Any] | None = None, *, as_points: str = ""
+) -> str:
+    """That rows, times whole weights, add up to 0; with many classes, each against a rival.
+
+    >>> cancelling([0, 2], [1, 3])
+    'rows (the first is 0) cancel exactly: 1 x row 0 + 3 x row 2 = 0'
+    """
+    digits = decimal_digits(max(weights))
+    if digits > 7 or len(rows) > 8:
+        weighed = f"with whole weights of up to {counted(digits, 'digit')}"
+        return f"{counted(len(rows), 'row')} (the first is 0){as_points}, {weighed}, cancel exactly: {listed(rows)}"
+    terms = [f"{weight:,} x row {row}" for row, weight in zip(rows, weights, strict=True)]
+    if rivals is not None:
+        terms = [f"{term} against {rival}" for term, rival in zip(terms, rivals, strict=True)]
+    return f"rows (the first is 0){as_points} cancel exactly: {' + '.join(terms)} = 0"

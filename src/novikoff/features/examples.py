@@ -1,0 +1,198 @@
+"""How a reader, or any iterable of batches, becomes examples that can be visited again: through a temporary cache.
+
+Records of a table become numbers on the way, labels become codes, and what is wrong with a batch is said with its
+place. Learning, certifying, checking and the report all use the one cache.
+"""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.batches import Batch, Records
+from novikoff.data.cache import CacheWriter, open_cache
+from novikoff.data.examples import Examples
+from novikoff.data.labels import Labels, checked_labels, located_errors
+from novikoff.data.streams import STANDARD_INPUT
+from novikoff.engine.rows import Rows, as_rows, check_finite
+from novikoff.features.columns import Numeric
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+
+# What a matrix has, and a sequence of batches has not.
+MATRIX_MARKS = ("__array__", "__array_interface__", "__dataframe__", "tocsr", "shape")
+
+
+def comes_in_batches(X: Any) -> bool:
+    """Whether X is a reader or another iterable of batches, and not a matrix of any kind."""
+    if hasattr(X, "is_table"):
+        return True
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and _is_batch(X[0])
+    not_batches = isinstance(X, str | bytes | dict | set) or any(hasattr(X, mark) for mark in MATRIX_MARKS)
+    return hasattr(X, "__iter__") and not not_batches
+
+
+def _is_batch(item: Any) -> bool:
+    return isinstance(item, Batch | Records) or (isinstance(item, tuple) and len(item) == 2 and np.ndim(item[0]) == 2)
+
+
+def comes_once(source: Iterable[Any]) -> bool:
+    """Whether a source can be passed over only once."""
+    return iter(source) is source or getattr(source, "files", None) == (STANDARD_INPUT,)
+
+
+def batches_of(source: Iterable[Any], encoding: "Encoding | None" = None) -> Iterator[Batch]:
+    """The examples of a source as numbers, batch by batch."""
+    first = 0
+    for item in source:
+        if isinstance(item, Batch):
+            batch = item
+        elif isinstance(item, Records):
+            if encoding is None:
+                raise ValueError("records of a table need an encoding; see novikoff.features.encode.learn_encoding")
+            batch = encoding.encode(item).batch
+        else:
+            batch = _batch_of_pair(item, first)
+        first += batch.rows.n_rows
+        if batch.rows.n_rows:
+            yield batch
+
+
+def _batch_of_pair(item: Any, first: int) -> Batch:
+    try:
+        X, y = item
+    except (TypeError, ValueError):
+        raise ValueError(f"a batch is a Batch or a pair (X, y), not {type(item).__name__}") from None
+    rows, labels = as_rows(X), None
+    if y is not None:
+        with located_errors(Batch(rows, None, "", first)):
+            labels = checked_labels(y)
+    if labels is not None and labels.shape != (rows.n_rows,):
+        raise ValueError(
+            f"the batch that begins with row {first} has {rows.n_rows} rows, but labels of shape {labels.shape}: "
+            "one label a row is needed"
+        )
+    return Batch(rows, labels, "", first)
+
+
+def learned_encoding(source: Iterable[Any], encoding: "Encoding | None" = None) -> "Encoding | None":
+    """The encoding that was given, or that examples have; else, for a table, the one that a pass over it suggests."""
+    if encoding is None and isinstance(source, Examples):
+        return source.encoding
+    if encoding is None and getattr(source, "is_table", False):
+        from novikoff.features.encode import learn_encoding
+
+        return learn_encoding(source)
+    return encoding
+
+
+def rounded_column(records: Records, encoding: "Encoding | None") -> str | None:
+    """Which column has whole numbers that float64 would round, in words; None if there is none."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    for name, kind in ({} if encoding is None else encoding.columns).items():
+        if not isinstance(kind, Numeric) or name not in records.columns.schema.names:
+            continue
+        column = records.columns.column(name)
+        if not pa.types.is_integer(column.type) or len(column) == 0:
+            continue
+        bounds = compute.min_max(column).as_py()
+        if max(abs(bounds["min"] or 0), abs(bounds["max"] or 0)) > 2**53:
+            where = f" in {records.file}" if records.file else ""
+            return (
+                f"the column {name!r}{where} has whole numbers beyond 2^53, which float64 would round; subtract an "
+                "offset, or treat the column as categorical, or ignore it"
+            )
+    return None
+
+
+def _watched(source: Iterable[Any], encoding: "Encoding | None", rounded: list[str]) -> Iterator[Any]:
+    """The same; the first column that is rounded is noted."""
+    for item in source:
+        if not rounded and isinstance(item, Records) and (why := rounded_column(item, encoding)) is not None:
+            rounded.append(why)
+        yield item
+
+
+@contextlib.contextmanager
+def cached(
+    source: Iterable[Any],
+    *,
+    encoding: "Encoding | None" = None,
+    label: str | None = None,
+    classes: NDArray[Any] | None = None,
+    check: Callable[[Rows], Any] = check_finite,
+    folder: str | os.PathLike[str] | None = None,
+) -> Iterator[Examples]:
+    """The examples of a reader or of batches, in a temporary cache, which is gone afterwards; examples as they are.
+
+    An `encoding` and a `label` that are not given are those of the source. `classes` may name the classes beforehand.
+    `check` sees the rows of every batch first, and may refuse them.
+
+    >>> with cached([([[1.0], [2.0]], ["no", "yes"]), ([[3.0]], ["no"])]) as examples:
+    ...     examples.n_rows, examples.counts, examples.block(0).labels.tolist()
+    (3, (2, 1), [-1, 1, -1])
+    """
+    if isinstance(source, Examples) and (classes is None or np.array_equal(classes, source.classes)):
+        yield source
+        return
+    encoding, labels, rounded = learned_encoding(source, encoding), Labels(classes), list[str]()
+    with _temporary_folder(folder) as place:
+        path = Path(place) / "examples"
+        counts = _written(path, batches_of(_watched(source, encoding, rounded), encoding), labels, check)
+        cache = open_cache(path)
+        check_there_are_two(labels, cache.n_rows)
+        yield Examples(
+            cache,
+            cache.starts,
+            labels.classes(),
+            counts,
+            cache.n_columns,
+            sum(entry.entries for entry in cache.entries),
+            all(entry.index_bytes for entry in cache.entries),
+            labels.inner(),
+            label or getattr(source, "label", None),
+            encoding,
+            cache.fingerprint,
+            next(iter(rounded), None),
+        )
+
+
+def _written(path: Path, batches: Iterable[Batch], labels: Labels, check: Callable[[Rows], Any]) -> tuple[int, ...]:
+    """Write all batches into a cache; how many examples each class has."""
+    counts = np.zeros(len(labels.known), dtype=np.int64)
+    with CacheWriter(path) as writer:
+        for batch in batches:
+            with located_errors(batch):
+                check(batch.rows)
+                codes = labels.codes(batch.labels)
+                writer.append(batch.rows, codes)
+            more = np.bincount(codes, minlength=len(labels.known))
+            more[: len(counts)] += counts
+            counts = more
+    return tuple(counts[labels.order].tolist())
+
+
+def check_there_are_two(labels: Labels, n_rows: int) -> None:
+    """Refuse a source in which there is nothing to tell apart."""
+    if n_rows == 0:
+        raise ValueError("the source has no examples: there is nothing to learn from")
+    if len(labels.known) < 2:
+        raise ValueError(f"all labels are {labels.known.tolist()[0]!r}; at least two classes are needed to tell apart")
+
+
+def _temporary_folder(folder: str | os.PathLike[str] | None) -> tempfile.TemporaryDirectory[str]:
+    try:
+        return tempfile.TemporaryDirectory(prefix="novikoff-", dir=folder)
+    except OSError as error:
+        how = "choose another with cache_folder=, or with the environment variable TMPDIR"
+        why = f"a folder for the cache could not be made: {error.strerror}; {how}"
+        raise OSError(error.errno, why, str(folder or tempfile.gettempdir())) from error

@@ -1,0 +1,45 @@
+"""A kernel perceptron with all that it takes to use it, free of scikit-learn."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.learn.kernel.kernels import Points, as_points
+from novikoff.learn.kernel.memory import Memory
+from novikoff.learn.kernel.readout import decide, read_out
+from novikoff.learn.linear.space import predicted
+from novikoff.learn.model import Classifier
+
+
+@dataclass(frozen=True, eq=False)
+class KernelModel(Classifier):
+    """The support rows with their coefficients, the classes, and how they are read out.
+
+    >>> from novikoff.learn.kernel.space import kernel_perceptron
+    >>> X = [[0, 0], [1, 1], [0, 1], [1, 0]]
+    >>> learned = kernel_perceptron(X, [1, 1, -1, -1], kernel="poly", degree=2, gamma=1, random_state=0)
+    >>> KernelModel(learned.memory, np.array(["even", "odd"])[::-1], run=learned.run).predict(X).tolist()
+    ['even', 'even', 'odd', 'odd']
+    """
+
+    memory: Memory
+
+    def points(self, X: Any) -> Points:
+        """Examples as the kernel takes them."""
+        return as_points(X, self.memory.kernel.form, square=False)
+
+    def scores(self, X: Any) -> NDArray[np.float64]:
+        """The score of every example, or the share of the votes; a column a class for more than two classes."""
+        return decide(self.memory, self.points(X), self.readout)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of every example."""
+        return self.classes[predicted(self.scores(X))]
+
+    def coefficients(self) -> NDArray[np.float64]:
+        """The coefficients of the support rows in the read-out, a row a class."""
+        if self.readout == "vote":
+            raise ValueError('a vote has no coefficients of its own; read out the "average" or the "last" ones')
+        return read_out(self.memory, self.readout).T

@@ -1,0 +1,47 @@
+"""What a structured perceptron has learned, with all that it takes to predict."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import nsmallest
+from typing import Any
+
+from novikoff.learn.history import Readout, Run
+from novikoff.learn.model import Model
+from novikoff.learn.structure.memory import Memory, Weights
+from novikoff.learn.structure.search import Search
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """The mistaken inputs by number, in order, and what was guessed."""
+
+    rows: list[int]
+    guesses: list[Any]
+
+    def followed_by(self, more: "Mistakes") -> "Mistakes":
+        return Mistakes(self.rows + more.rows, self.guesses + more.guesses)
+
+
+@dataclass(frozen=True, eq=False)
+class StructuredModel(Model):
+    """The weights by feature, the functions that they are for, and how they are read out."""
+
+    memory: Memory
+    search: Search
+    readout: Readout = "average"
+    mistakes: Mistakes | None = None
+
+    @property
+    def record(self) -> Run:
+        """The record of the run, also while learning goes on."""
+        record: Run = self.memory.recorded(self.readout) if self.run is None else self.run
+        return record
+
+    @cached_property
+    def weights(self) -> Weights:
+        """The weights of the read-out, by feature."""
+        return self.memory.read_out(self.readout)
+
+    def heaviest(self, n: int) -> list[tuple[Any, float]]:
+        """The n features of the largest weights, of either sign, with their weights."""
+        return nsmallest(n, self.weights.items(), key=lambda item: (-abs(item[1]), repr(item[0])))

@@ -1,0 +1,296 @@
+"""The structured perceptron as it is used: fit, partial_fit and predict, around a `StructuredModel`."""
+
+import inspect
+import operator
+import random
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+from novikoff.engine.words import counted
+from novikoff.learn.epochs import Limits, Watch, Watcher, check_choices, run
+from novikoff.learn.history import Readout, Run, Stopped, why_not_converged
+from novikoff.learn.structure.memory import Memory, Weights
+from novikoff.learn.structure.model import Mistakes, StructuredModel
+from novikoff.learn.structure.search import Search, Violation, same
+from novikoff.learn.structure.space import Structures
+
+
+class StructuredPerceptron:
+    """The perceptron for any argmax: you supply the features of a structure, and the search for the best one.
+
+    Parameters
+    ----------
+    features : `features(x, y)` maps the features of input x with structure y to numbers.
+    decode : `decode(weights, x)` returns the structure y with the highest score, the sum of `weights[f]` times value
+        over its features; `weights[f]` is 0 for a feature never seen. Ties are its own to break.
+    readout : the weights that predict, "average" (of the weights after each example) or "last". It makes no difference
+        to what is learned.
+    max_epochs, shuffle, random_state : at most how many epochs (None: no limit), each in a new random order (unless
+        shuffle=False), drawn from a seed or a generator.
+    min_margin : stop as soon as the mistakes prove that no unit vector has this margin.
+    time_limit : stop after so many seconds.
+    record_mistakes : keep the rows of all mistakes in `mistake_rows_` and the wrong guesses in `mistake_guesses_`.
+    loss : `loss(gold, guess)`, at least 0, for cost-augmented training. Learning then calls
+        `decode(weights, x, gold=gold)`, which must return the structure with the highest score + loss; every gold
+        structure has to lead each other one by more than its loss.
+    violation : "early" or "max", for a beam. Learning then calls `decode(weights, x, gold=gold)`, which yields, step by
+        step, a prefix of gold and the beam of prefixes of the same length, best first. "early" (Collins & Roark 2004)
+        updates where gold falls off the beam, or at the end, "max" (Huang, Fayong & Guo 2012) where the beam's best
+        leads gold most; both need `features` of prefixes. If the best of the last beam is gold, there is no update.
+
+    A mistake is a guess that is not gold and whose score is at least gold's (with a loss: whose score plus loss). A
+    guess that scores below gold is an error of the search: it teaches nothing about the weights, breaks the proof if it
+    is added, and is only counted, in `search_errors_`.
+
+    The record `run_` has the mistakes, R (the length of the longest difference added) and `margin_at_most`: after k
+    mistakes no unit vector scores all gold structures above all others by more than ||w||/k. With that margin gamma, at
+    most (R/gamma)^2 mistakes are made, however many structures there are; (R^2 + 2 max loss)/gamma^2 with a loss.
+    Structures are compared by ==, arrays element by element.
+
+    Which of two words is the subject? A structure is a pair (subject, object):
+
+    >>> def features(x, y):
+    ...     subject, object = y
+    ...     return {("subject", subject): 1, ("object", object): 1}
+    >>> def decode(weights, x):
+    ...     return max([x, x[::-1]], key=lambda y: weights.score(features(x, y)))
+    >>> model = StructuredPerceptron(features, decode, readout="last", shuffle=False)
+    >>> model.fit([("dog", "bone"), ("bone", "cat"), ("stick", "dog")],
+    ...           [("dog", "bone"), ("cat", "bone"), ("dog", "stick")])
+    StructuredPerceptron(readout='last', shuffle=False): 2 mistakes on 6 examples
+    >>> model.predict_one(("stick", "cat"))
+    ('cat', 'stick')
+    >>> model.heaviest(2)
+    [(('object', 'bone'), 1.0), (('object', 'cat'), -1.0)]
+    """
+
+    model_: StructuredModel
+
+    def __init__(
+        self,
+        features: Callable[[Any, Any], Mapping[Any, Any]],
+        decode: Callable[..., Any],
+        *,
+        readout: Readout = "average",
+        max_epochs: int | None = 10,
+        shuffle: bool = True,
+        random_state: Any = None,
+        min_margin: float | None = None,
+        time_limit: float | None = None,
+        record_mistakes: bool = False,
+        loss: Callable[[Any, Any], float] | None = None,
+        violation: Violation | None = None,
+    ) -> None:
+        self.features = features
+        self.decode = decode
+        self.readout = readout
+        self.max_epochs = max_epochs
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.min_margin = min_margin
+        self.time_limit = time_limit
+        self.record_mistakes = record_mistakes
+        self.loss = loss
+        self.violation = violation
+
+    # -- learning -----------------------------------------------------------------------------------------------------
+
+    def fit(self, xs: Iterable[Any], ys: Iterable[Any], *, watch: Watcher | None = None) -> Self:
+        """Learn inputs with their gold structures, epoch by epoch, until one makes no mistake or a limit is reached.
+
+        `watch` is called with the history between epochs, and may return a reason to stop. After Ctrl-C the model holds
+        what was learned so far, and the interrupt is raised again; the training errors are then not counted. Any other
+        failure leaves the model as it was.
+        """
+        search, pairs = self._checked(), _paired(xs, ys)
+        chance = _chance(self.random_state) if self.shuffle else None
+        space = Structures(Memory(), search, pairs, chance, self.record_mistakes)
+        stopped = run(space, Limits(self.max_epochs, self.min_margin, self.time_limit, watch))
+        errors = None
+        if stopped is not Stopped.INTERRUPTED:
+            weights = space.history.read_out(self.readout)
+            errors = sum(not same(search.best(weights, x, row), gold) for row, (x, gold) in enumerate(pairs))
+        per_epoch = space.epochs.per_epoch()
+        record = space.history.recorded(self.readout, stopped, per_epoch, n_rows=len(pairs), errors=errors)
+        self._keep(space, record)
+        if stopped is Stopped.INTERRUPTED:
+            raise KeyboardInterrupt
+        _warn_unless_converged(self, space.astray)
+        return self
+
+    def partial_fit(self, xs: Iterable[Any], ys: Iterable[Any]) -> Self:
+        """Learn inputs with their gold structures once, in the order given, on top of what was learned before.
+
+        A call that fails leaves the model as it was. After Ctrl-C it holds the examples before, and the interrupt is
+        raised again; a second one leaves the model as it was.
+        """
+        search, pairs = self._checked(), _paired(xs, ys)
+        memory = self.model_.memory if hasattr(self, "model_") else Memory()
+        space = Structures(memory, search, pairs, keep=self.record_mistakes, before=memory.examples)
+        watch = Watch()
+        with watch.interrupt.noted():
+            with memory.all_or_nothing():
+                space.learn(watch)
+            self._keep(space, None)
+        if watch.interrupt.asked:
+            raise KeyboardInterrupt
+        return self
+
+    def _keep(self, space: Structures, run: Run | None) -> None:
+        """Become what was learned: by a fit, which leaves a record, or on top of what was there."""
+        before = getattr(self, "model_", None) if run is None else None
+        mistakes = None if before is None else before.mistakes
+        if self.record_mistakes:
+            made = Mistakes(space.rows, space.guesses)
+            mistakes = made if mistakes is None else mistakes.followed_by(made)
+        self.model_ = StructuredModel(space.history, space.search, run=run, mistakes=mistakes)
+
+    @classmethod
+    def from_model(cls, model: StructuredModel) -> Self:
+        """The learner that holds this model, with its parameters."""
+        learner = cls(**model.parameters)
+        learner.model_ = model
+        return learner
+
+    def to_model(self) -> StructuredModel:
+        """The model, with the parameters that the learner has now."""
+        if not hasattr(self, "model_"):
+            raise AttributeError("this StructuredPerceptron has learned nothing yet; call fit or partial_fit first")
+        _check_readout(self.readout)
+        parameters = {name: getattr(self, name) for name in PARAMETERS}
+        if self.model_.readout == self.readout and self.model_.parameters == parameters:
+            return self.model_
+        self.model_ = replace(self.model_, readout=self.readout, parameters=parameters)
+        return self.model_
+
+    # -- predicting ---------------------------------------------------------------------------------------------------
+
+    def predict(self, xs: Iterable[Any]) -> list[Any]:
+        """The best structure of every input, as the read-out has it."""
+        search, weights = self._checked(), self.weights
+        return [search.best(weights, x, row) for row, x in enumerate(xs)]
+
+    def predict_one(self, x: Any) -> Any:
+        """The best structure of an input, as the read-out has it."""
+        return self.predict([x])[0]
+
+    def score(self, xs: Iterable[Any], ys: Iterable[Any]) -> float:
+        """The share of inputs whose structure is exactly right."""
+        pairs = _paired(xs, ys)
+        guesses = self.predict(x for x, _ in pairs)
+        return sum(same(guess, gold) for guess, (_, gold) in zip(guesses, pairs, strict=True)) / len(pairs)
+
+    @property
+    def weights(self) -> Weights:
+        """The weights of the read-out, by feature; those that are 0 are left out, and are read as 0 all the same."""
+        return self.to_model().weights
+
+    def heaviest(self, n: int = 10) -> list[tuple[Any, float]]:
+        """The n features of the largest weights, of either sign, with their weights."""
+        return self.to_model().heaviest(n)
+
+    @property
+    def run_(self) -> Run:
+        """The record of the run."""
+        return self.to_model().record
+
+    @property
+    def mistake_rows_(self) -> list[int]:
+        """The rows of all mistakes, in order, if they were to be recorded."""
+        return self._mistakes().rows
+
+    @property
+    def mistake_guesses_(self) -> list[Any]:
+        """What was guessed in their place."""
+        return self._mistakes().guesses
+
+    @property
+    def search_errors_(self) -> int:
+        """How many wrong guesses scored below gold, and so were not learned from."""
+        return self.to_model().memory.search_errors
+
+    @property
+    def largest_loss_(self) -> float:
+        """The largest loss of a mistake."""
+        return self.to_model().memory.largest_loss
+
+    def _mistakes(self) -> Mistakes:
+        mistakes = self.to_model().mistakes
+        if mistakes is None:
+            raise AttributeError("the mistakes were not recorded; fit with record_mistakes=True")
+        return mistakes
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(StructuredPerceptron).parameters
+        options = {name: getattr(self, name) for name in list(defaults)[2:]}
+        shown = [f"{name}={_name(value)}" for name, value in options.items() if value != defaults[name].default]
+        state = "nothing learned yet"
+        if hasattr(self, "model_"):
+            memory = self.model_.memory
+            state = f"{counted(memory.mistakes, 'mistake')} on {counted(memory.examples, 'example')}"
+        return f"StructuredPerceptron({', '.join(shown)}): {state}"
+
+    def _checked(self) -> Search:
+        """The search, if all choices make sense."""
+        _check_readout(self.readout)
+        check_choices(max_epochs=self.max_epochs, min_margin=self.min_margin, time_limit=self.time_limit)
+        return Search(self.features, self.decode, self.loss, self.violation)
+
+
+def _warn_unless_converged(model: StructuredPerceptron, astray: int) -> None:
+    """Whoever asked for convergence and did not get it is told why, and what to do next."""
+    run = model.run_
+    what = why_not_converged(run, model.readout, model.min_margin)
+    if run.stopped is Stopped.NO_MISTAKES and astray:
+        what = (
+            f"the last epoch made no mistake, but {astray:,} guess{'' if astray == 1 else 'es'} missed a gold "
+            "structure that scores higher, so decode did not find the best one. Check that it scores what "
+            "features(x, y) returns (and, given gold=, adds the loss); if it is a beam, widen it or train with "
+            'violation="max"'
+        )
+    if not what:
+        return
+    # At the line that called fit: past this function and fit itself.
+    warnings.warn(f"StructuredPerceptron did not converge: {what}.", UserWarning, stacklevel=3)
+
+
+def _paired(xs: Iterable[Any], ys: Iterable[Any]) -> list[tuple[Any, Any]]:
+    inputs, golds = list(xs), list(ys)
+    if len(inputs) != len(golds):
+        raise ValueError(
+            f"there are {len(inputs)} inputs and {len(golds)} structures: one gold structure an input is needed"
+        )
+    if not inputs:
+        raise ValueError("there are no inputs: there is nothing to learn from, or to judge by")
+    return list(zip(inputs, golds, strict=True))
+
+
+def _chance(random_state: Any) -> Any:
+    """What shuffles: a generator of random or NumPy as it is, or a new one from a seed."""
+    if hasattr(random_state, "shuffle"):
+        return random_state
+    try:
+        return random.Random(None if random_state is None else operator.index(random_state))
+    except TypeError:
+        how = "give a whole number, a random.Random, a NumPy generator, or None"
+        raise TypeError(f"random_state={random_state!r} is no seed; {how}") from None
+
+
+def _check_readout(readout: str) -> None:
+    if readout == "vote":
+        raise ValueError(
+            "readout='vote' would have to decode with every weight vector, and the structure with most votes need not "
+            "be the best for any weights, so no decoder finds it; choose 'average', which predicts much the same"
+        )
+    if readout not in ("last", "average"):
+        raise ValueError(f"readout={readout!r} is unknown; choose one of last, average")
+
+
+def _name(value: Any) -> str:
+    return getattr(value, "__name__", repr(value))
+
+
+# The parameters, which a model file has under these names.
+PARAMETERS = tuple(inspect.signature(StructuredPerceptron).parameters)

@@ -1,0 +1,246 @@
+"""The steps of a run: the vectors that its mistakes added, in order.
+
+The proof of the mistake bound never looks at examples. It looks at the vectors z that were added to the weights, each
+of which had a score <w, z> that was not positive, and at a vector u whose product with each is at least gamma:
+
+- two classes: z = y x, with the bias folded in;
+- many classes: Kesler's vectors, x in the place of its class and -x in that of the class taken instead;
+- a kernel: z lies in feature space, and only products of two such vectors are known;
+- sequences, and any other structure: the features of gold minus those of the guess;
+- features by name, one example at a time: any of these, as mappings from names to numbers.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.features.fold import signs
+from novikoff.features.names import Intercept, as_numbers
+from novikoff.prove.exact.floats import fraction_root_up, nearest_float
+from novikoff.prove.run.spaces import Floats, Gram, Rows, Vectors
+from novikoff.prove.separable.points import Points
+
+Whole = NDArray[np.object_]
+
+
+@dataclass(frozen=True, eq=False)
+class Walked:
+    """For every step <w, z> before it and ||z||^2, which count `unit`s; and which of the `rows` it added."""
+
+    scores: Whole
+    squares: Whole
+    which: NDArray[np.int64]
+    rows: Rows
+
+    def weights_squares(self) -> Whole:
+        """||w||^2 from the zero vector on, in units."""
+        return objects(accumulate((2 * self.scores + self.squares).tolist(), initial=0))
+
+    def gains(self, u: Sequence[int]) -> Whole:
+        """<u, z> for every step, in units of `rows.along`."""
+        return objects(row.times(u) for row in self.rows.rows)[self.which]
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What a run added to its weights, from zero weights on, one vector a step.
+
+    Step number i added the vector `order[i]` of `vectors`. R and gamma are those of the `examples`: of all vectors that
+    the run could have added, or, where nobody can list these, of those that it added. A step counts as a mistake if its
+    score is at most `allowed`, which is 0 but for learners that ask for more than a positive score, and then its loss.
+
+    `mistakes` says how many mistakes each step stands for, if it is not one: where several learners go on from common
+    weights and their changes are averaged (iterative parameter mixing), a step is the mean of sums of mistakes, and it
+    stands for the mean of their numbers.
+    """
+
+    vectors: Vectors | Gram
+    order: NDArray[np.int64]
+    examples: Vectors | Gram | None = None
+    allowed: Sequence[float] | None = None
+    mistakes: Sequence[float | Fraction] | None = None
+
+    def __post_init__(self) -> None:
+        order = np.asarray(self.order, dtype=np.int64).ravel()
+        if len(order) and not (order.min() >= 0 and order.max() < self.vectors.n_points):
+            raise ValueError(f"a step is the number of a vector, from 0 to {self.vectors.n_points - 1}")
+        for name in ("allowed", "mistakes"):
+            values = getattr(self, name)
+            if values is not None and len(values) != len(order):
+                raise ValueError(f"{name} has {len(values)} numbers, but there are {len(order)} steps: one each")
+        object.__setattr__(self, "order", order)
+
+    @classmethod
+    def of_rows(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        mistake_rows: ArrayLike,
+        guesses: ArrayLike | None = None,
+        *,
+        fit_intercept: bool = True,
+    ) -> "Steps":
+        """Of a run on a matrix X with labels y: the row of every mistake, in order.
+
+        `Perceptron(record_mistakes=True)` keeps them. With more than two classes, also the class taken instead.
+        """
+        rows = _row_numbers(mistake_rows, len(np.asarray(y)))
+        if guesses is None or len(np.unique(np.asarray(y))) == 2:
+            return cls(Vectors(Points.of(X, y, fit_intercept)), rows)
+        from novikoff.prove.separable.kesler import kesler_points, point_numbers
+
+        classes, wrong = np.unique(np.asarray(y)), np.asarray(guesses)
+        if wrong.shape != rows.shape:
+            raise ValueError(f"there are {len(rows)} mistakes, but {wrong.size} guesses: one each")
+        if len(rows) and not np.isin(wrong, classes).all():
+            raise ValueError("a guess is no class of y; the proof needs rows of every class")
+        if len(rows) and (wrong == np.asarray(y)[rows]).any():
+            raise ValueError("a guess is the class of its row, so it was no mistake")
+        numbers = point_numbers(y, rows.tolist(), wrong.tolist())
+        return cls(Vectors(kesler_points(X, y, fit_intercept), per_row=len(classes) - 1), numbers)
+
+    @classmethod
+    def of_kernel(cls, K: ArrayLike, y: ArrayLike, mistake_rows: ArrayLike) -> "Steps":
+        """Of a run in the space of a kernel, on two classes; K has the value of the kernel for every two rows."""
+        from novikoff.prove.separable.feature_space import symmetric
+
+        labels, matrix = signs(y).astype(np.float64), symmetric(np.asarray(K, dtype=np.float64))
+        if len(labels) != len(matrix):
+            raise ValueError(f"y has {len(labels)} labels, but K has {len(matrix)} rows")
+        return cls(Gram(matrix * np.outer(labels, labels)), _row_numbers(mistake_rows, len(labels)))
+
+    @classmethod
+    def of_features(
+        cls,
+        examples: Iterable[Mapping[Any, Any]],
+        labels: Iterable[Any],
+        guesses: Iterable[Any] | None = None,
+        *,
+        classes: Sequence[Any],
+        fit_intercept: bool = True,
+    ) -> "Steps":
+        """Of a run on features by name: the mistaken examples in order, their labels, and the labels taken instead.
+
+        Of two classes the second is +1, and the guesses can be left out. A separator of two classes maps names to
+        numbers, with the bias under `Intercept`; one of more maps pairs of name and label.
+        """
+        bias: dict[Any, Any] = {Intercept: 1} if fit_intercept else {}
+        folded = [{**as_numbers(x), **bias} for x in examples]
+        if len(classes) <= 2:
+            added = [
+                {name: value if label == classes[-1] else -value for name, value in x.items()}
+                for x, label in zip(folded, labels, strict=True)
+            ]
+            return cls._named(added)
+        if guesses is None:
+            raise ValueError(f"of {len(classes)} classes, say which was taken instead, mistake by mistake")
+        pairs = zip(folded, labels, guesses, strict=True)
+        return cls._named(
+            _difference({(name, label): v for name, v in x.items()}, {(name, guess): v for name, v in x.items()})
+            for x, label, guess in pairs
+        )
+
+    @classmethod
+    def of_structures(
+        cls,
+        features: Callable[[Any, Any], Mapping[Any, Any]],
+        xs: Sequence[Any],
+        ys: Sequence[Any],
+        mistake_rows: Iterable[int],
+        guesses: Iterable[Any],
+        *,
+        loss: Callable[[Any, Any], float] | None = None,
+        part: Callable[[Any, Any], Any] | None = None,
+    ) -> "Steps":
+        """Of a run on structures: `features(x, y)`, inputs, gold structures, and the guess of every mistake, in order.
+
+        `StructuredPerceptron(record_mistakes=True)` and `SequencePerceptron(record_mistakes=True)` keep rows and
+        guesses. `loss(gold, guess)` is that of cost-augmented learning. For a beam, `part(gold, guess)` is what of gold
+        a guess was compared with, such as gold[:len(guess)]. Who can list all structures? So R is the longest of the
+        differences that were added, and gamma the smallest of their leads. A separator maps features to numbers.
+        """
+        pairs = [(row, guess) for row, guess in zip(mistake_rows, guesses, strict=True)]
+        golds = [ys[row] if part is None else part(ys[row], guess) for row, guess in pairs]
+        both = list(zip(pairs, golds, strict=True))
+        added = [_difference(features(xs[row], gold), features(xs[row], guess)) for (row, guess), gold in both]
+        allowed = None if loss is None else [float(loss(gold, guess)) for (_, guess), gold in both]
+        return cls._named(added, allowed)
+
+    @classmethod
+    def _named(cls, added: Iterable[Mapping[Any, Any]], allowed: Sequence[float] | None = None) -> "Steps":
+        """Vectors with names for coordinates."""
+        from scipy.sparse import csr_matrix
+
+        names: dict[Any, int] = {}
+        starts, columns, values = [0], list[int](), list[float]()
+        for vector in added:
+            columns += [names.setdefault(name, len(names)) for name in vector]
+            values += map(float, vector.values())
+            starts.append(len(columns))
+        n = len(starts) - 1
+        if not n:
+            raise ValueError("there is no mistake, and so no step to follow")
+        rows = csr_matrix((np.array(values), columns, starts), shape=(n, len(names)))
+        return cls(Vectors(Points(rows, np.ones(n, dtype=np.int8), 0.0), names=names), np.arange(n), allowed=allowed)
+
+    @cached_property
+    def walked(self) -> Walked:
+        """The run once more, in whole numbers."""
+        distinct, which = np.unique(self.order, return_inverse=True)
+        rows = self.vectors.rows(distinct)
+        w: dict[int, int] = defaultdict(int)
+        scores = []
+        for place in which.tolist():
+            scores.append(rows.rows[place].times(w))
+            for at, value in zip(*rows.added[place], strict=True):
+                w[at] += value
+        squares = [
+            row.times(defaultdict(int, zip(*added, strict=True)))
+            for row, added in zip(rows.rows, rows.added, strict=True)
+        ]
+        return Walked(objects(scores), objects(squares)[which], which, rows)
+
+    @property
+    def longest(self) -> Fraction:
+        """R^2."""
+        return (self.examples or self.vectors).longest
+
+    @property
+    def radius(self) -> float:
+        """R, rounded up."""
+        return fraction_root_up(self.longest)
+
+    @property
+    def lengths(self) -> Floats:
+        """||w|| after 0, 1, 2, ... steps; that needs no separator."""
+        squares, unit = self.walked.weights_squares(), self.walked.rows.unit
+        return np.sqrt([max(nearest_float(square * unit), 0.0) for square in squares.tolist()])
+
+
+def _row_numbers(mistake_rows: ArrayLike, n_rows: int) -> NDArray[np.int64]:
+    rows = np.asarray(mistake_rows, dtype=np.int64).ravel()
+    if len(rows) and not (rows.min() >= 0 and rows.max() < n_rows):
+        raise ValueError(f"mistake_rows must be row numbers from 0 to {n_rows - 1}")
+    return rows
+
+
+def _difference(gold: Mapping[Any, Any], guess: Mapping[Any, Any]) -> dict[Any, Any]:
+    between = dict(gold)
+    for name, value in guess.items():
+        between[name] = between.get(name, 0) - value
+    return {name: value for name, value in between.items() if value}
+
+
+def objects(values: Iterable[Any]) -> Whole:
+    """Numbers of any size in an array."""
+    held = list(values)
+    found = np.empty(len(held), dtype=object)
+    found[:] = held
+    return found

@@ -1,0 +1,192 @@
+"""Cutting planes: solve a small working set to the last digit, look at all points, add the worst, again."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from novikoff.engine.hull import settle
+from novikoff.prove.exact.clock import Clock
+from novikoff.prove.separable.search.hull_points import Coordinates, Floats, Numbers, Source
+
+# Of points or coordinates, whichever are fewer: beyond, coordinate descent finds the points that matter.
+MOST_FOR_CUTTING = 1000
+# Rounds without progress, and what counts as progress.
+STALLS = 5
+PROGRESS = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """The best that was found so far."""
+
+    rows: Numbers
+    weights: Floats
+    separator: Floats | None = None
+    lower: float = -math.inf
+    upper: float = math.inf
+    passes: int = 0
+    settled: bool = False
+
+    def with_point(self, rows: Numbers, weights: Floats, upper: float) -> "Search":
+        return replace(self, rows=rows, weights=weights, upper=upper) if upper < self.upper else self
+
+    def with_separator(self, separator: Floats, lower: float) -> "Search":
+        better = self.separator is None or lower > self.lower
+        best = replace(self, separator=separator, lower=lower) if better else self
+        return replace(best, passes=best.passes + 1)
+
+    def agrees(self, tolerance: float) -> bool:
+        return self.upper - self.lower <= tolerance * self.upper
+
+
+def of_one_row(source: Source, row: int) -> Search:
+    """A row of zeros is the nearest point, and nothing else needs to be said."""
+    rows, weights = np.array([row]), np.ones(1)
+    return Search(rows, weights, upper=source.length(rows, weights), settled=True)
+
+
+def with_own_plane(source: Source, search: Search) -> Search:
+    """Give a search that ended early a plane: the one that its point makes."""
+    coordinates = source.coordinates(search.rows)
+    direction = search.weights @ coordinates.matrix
+    separator = source.separator(search.rows, search.weights, coordinates, direction)
+    return search.with_separator(separator, float(source.margins(separator).min()))
+
+
+@dataclass(frozen=True, eq=False)
+class Working:
+    """A few points, and the nearest point of their hull: `active` are the positions of those that carry it."""
+
+    rows: Numbers
+    coordinates: Coordinates
+    active: Numbers
+    weights: Floats
+
+    @property
+    def support(self) -> Numbers:
+        return self.rows[self.active]
+
+
+def cut(source: Source, tolerance: float, clock: Clock | None, start: Search | None = None) -> tuple[Search, Numbers]:
+    """Solve a working set, look at all points, add the worst; also returns the last working set."""
+    size = min(source.n_points, source.dimension)
+    batch, most_rows = 3 * size + 10, 6 * size + 50
+    if start is None:
+        search = Search(np.zeros(1, dtype=np.int64), np.ones(1))
+        rows = _first_rows(source, most_rows, clock)
+        working = Working(rows, source.coordinates(rows), np.zeros(0, dtype=np.int64), np.zeros(0))
+    else:
+        search, rows = start, start.rows
+        batch, most_rows = MOST_FOR_CUTTING, max(3 * MOST_FOR_CUTTING, len(rows))
+        working = Working(rows, source.coordinates(rows), np.arange(len(rows)), start.weights)
+    stalls = 0
+    while True:
+        working, direction, is_nothing = _solve(source, working, clock)
+        upper = source.length(working.support, working.weights)
+        before = search
+        search = search.with_point(working.support, working.weights, upper)
+        if is_nothing:
+            working = _without_negligible(source, working, clock)
+            upper = source.length(working.support, working.weights)
+            carried = replace(search, rows=working.support, weights=working.weights, upper=upper)
+            return replace(carried, settled=True), working.rows
+        if is_late(clock) and search.separator is not None:
+            break
+        separator = source.separator(working.support, working.weights, working.coordinates, direction)
+        margins = source.margins(separator)
+        search = search.with_separator(separator, float(margins.min()))
+        if search.agrees(tolerance):
+            return replace(search, settled=True), working.rows
+        least = PROGRESS * search.upper
+        has_gained = before.upper - search.upper > least or search.lower - before.lower > least
+        stalls = 0 if has_gained else stalls + 1
+        is_wrong = margins < upper * (1 - tolerance / 4)
+        is_wrong[working.rows] = False
+        new = np.flatnonzero(is_wrong)
+        if len(new) == 0 or stalls == STALLS or is_late(clock):
+            break
+        if len(new) > batch:
+            new = new[np.argpartition(margins[new], batch)[:batch]]
+        working = _exchange(source, working, margins, new, most_rows)
+    return search, working.rows
+
+
+def _without_negligible(source: Source, working: Working, clock: Clock | None) -> Working:
+    """Without the points that rounding alone keeps, if the others carry the origin as well."""
+    points = working.coordinates.matrix[working.active]
+    shares = working.weights * np.linalg.norm(points, axis=1)
+    keep = np.flatnonzero(shares > 1e-12 * shares.max()) if shares.max() > 0 else np.zeros(0, dtype=np.int64)
+    if len(keep) in (0, len(shares)):
+        return working
+    coordinates = Coordinates(points[keep], working.coordinates.columns)
+    few = Working(working.support[keep], coordinates, np.arange(len(keep)), working.weights[keep])
+    few, _, is_nothing = _solve(source, few, clock)
+    return few if is_nothing else working
+
+
+def _first_rows(source: Source, most: int, clock: Clock | None) -> Numbers:
+    """All rows if they are few, else the working set of a sample: passes over a sixteenth cost a sixteenth."""
+    n = source.n_points
+    if n <= most:
+        return np.arange(n)
+    step = 16
+    if n < step * most // 2:
+        return np.unique(np.linspace(0, n - 1, most // 2).astype(np.int64))
+    return step * cut(source.every(step), 1e-3, clock)[1]
+
+
+def _exchange(source: Source, working: Working, margins: Floats, new: Numbers, most: int) -> Working:
+    """Add new rows; if that makes too many, those that lie farthest from the plane leave."""
+    urgency = margins[working.rows]
+    urgency[working.active] = -np.inf
+    keep = np.sort(np.argsort(urgency)[: max(most - len(new), len(working.active))])
+    rows = np.concatenate([working.rows[keep], new])
+    return Working(rows, source.coordinates(rows), np.searchsorted(keep, working.active), working.weights)
+
+
+def _solve(source: Source, working: Working, clock: Clock | None) -> tuple[Working, Floats, bool]:
+    """The nearest point of the hull of a working set, a separator's direction, and whether that point is the origin.
+
+    The least-squares problem behind it appends a coordinate c to every point. Its residual is the separator, and it is
+    most accurate where c is of the size of the distance that is sought; so c follows it.
+    """
+    points = working.coordinates.matrix
+    lengths = np.linalg.norm(points, axis=1)
+    least = max(float(lengths.max()) * 2.0**-30, 1e-100)
+    active, weights = working.active, working.weights
+    reached = float(np.linalg.norm(weights @ points[active])) if len(active) else float(lengths.min())
+    stacked = np.hstack([points, np.zeros((len(points), 1))])
+    residual = np.zeros(stacked.shape[1])
+    most_steps = 10 + 200_000_000 // (stacked.shape[1] * min(stacked.shape))  # about a second
+    while True:
+        c = 2.0 ** math.frexp(max(reached, least))[1]
+        stacked[:, -1] = c
+        places, shares, Qt, R, k = _factors(stacked, active, weights)
+        is_done = False
+        while not is_done and c <= 32 * max(reached, least):
+            k, steps = settle(stacked, np.hypot(lengths, c), places, shares, Qt, R, k, residual, most_steps)
+            active, weights = places[:k].copy(), shares[:k] / shares[:k].sum()
+            reached = float(np.linalg.norm(weights @ points[active]))
+            is_nothing = reached <= math.sqrt(k + 10) * source.rounding * float(weights @ lengths[active])
+            is_done = steps < most_steps or is_nothing
+            if is_nothing or is_late(clock) or (is_done and c <= 32 * max(reached, least)):
+                return replace(working, active=active, weights=weights), -residual[:-1], is_nothing
+
+
+def _factors(stacked: Floats, active: Numbers, weights: Floats) -> tuple[Numbers, Floats, Floats, Floats, int]:
+    """What `settle` works on: the active rows, their weights, and their orthogonal and triangular factors."""
+    most = min(stacked.shape)
+    k = len(active)
+    room = (np.zeros(most, dtype=np.int64), np.zeros(most), np.zeros((most, stacked.shape[1])), np.zeros((most, most)))
+    if k == 0 or k > most:
+        return *room, 0
+    Q, R = np.linalg.qr(stacked[active].T)
+    if np.abs(np.diagonal(R)).min() <= 1e-13 * np.linalg.norm(R, axis=0).max():
+        return *room, 0  # not independent: begin again, one at a time
+    room[0][:k], room[1][:k], room[2][:k], room[3][:k, :k] = active, weights, Q.T, R
+    return *room, k
+
+
+def is_late(clock: Clock | None) -> bool:
+    return clock is not None and clock.is_over()

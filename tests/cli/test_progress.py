@@ -1,0 +1,78 @@
+"""A run is watched, and is stopped only between two epochs."""
+
+import os
+import signal
+
+import pytest
+
+from novikoff.cli.progress import Bar, DelayedInterrupt
+from novikoff.data import read
+from novikoff.features.encode import learn_encoding
+from novikoff.features.examples import cached
+from novikoff.learn.linear.space import perceptron
+
+
+@pytest.fixture
+def reader(folder):
+    return read(str(folder / "circle.csv"), label="where")
+
+
+@pytest.fixture
+def examples(reader):
+    with cached(reader, encoding=learn_encoding(reader, ignore=["z"])) as found:  # without z, no line separates them
+        yield found
+
+
+def learn(examples, bar, max_epochs):
+    with bar.learning(examples.n_rows, max_epochs) as watched:
+        return perceptron(examples, max_epochs=max_epochs, random_state=0, **watched)
+
+
+class Asking(Bar):
+    """A bar at whose third advance somebody presses Ctrl-C."""
+
+    def reach(self, done):
+        super().reach(done)
+        self.advances = getattr(self, "advances", 0) + 1
+        if self.advances == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interrupt_waits_for_the_end_of_the_epoch(examples, capsys):
+    run = learn(examples, Asking(is_shown=False), None).run
+    assert run.stopped.name == "INTERRUPTED"
+    assert run.examples % examples.n_rows == 0
+    assert "stopping after this epoch" in capsys.readouterr().err
+
+
+class AskingAtTheEnd(Bar):
+    """A bar at which somebody presses Ctrl-C when the last epoch is over."""
+
+    was_pressed = False
+
+    def reach(self, done):
+        super().reach(done)
+        if self.done == self.total and not self.was_pressed:
+            self.was_pressed = True
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interrupt_at_the_end_does_not_lose_the_run(examples):
+    run = learn(examples, AskingAtTheEnd(is_shown=False), 1).run
+    assert run.stopped.name == "MAX_EPOCHS"
+    assert run.errors is not None
+
+
+def test_the_second_interrupt_does_not_wait():
+    with DelayedInterrupt().installed() as interrupt:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interrupt.asked
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_bar_counts_every_row(examples, reader):
+    bar = Bar(is_shown=False)
+    learn(examples, bar, 7)
+    assert bar.done == bar.total == 7 * 60
+    assert sum(records.columns.num_rows for records in bar.over(reader, "reading")) == bar.done == 60
