@@ -9,15 +9,14 @@ import uvicorn
 from novikoff.serve import run
 from novikoff.serve.app import App
 from novikoff.serve.service import Options, Service
-from novikoff.serve.sqlite import SqliteStore
 from novikoff.web import address_of, listen
 
 
 @contextlib.contextmanager
-def listening(folder, token=None, **options):
+def listening(where, token=None, lease=10.0, **options):
     """The address of a service, and the service."""
-    service = Service(SqliteStore(folder), Options(**options))
     listener = listen()
+    service = Service(run.open_store(str(where), address_of(listener), lease), Options(**options))
     config = uvicorn.Config(
         App(service, token), http=run._protocol(), log_level="error", ws="none", lifespan="on", access_log=False
     )

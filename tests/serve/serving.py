@@ -38,17 +38,17 @@ def run(test):
     return asyncio.run(asyncio.wait_for(test, 300))
 
 
-async def started(where, clock=None, on_failure=None, **options):
+async def started(where, clock=None, on_failure=None, store=None, **options):
     failure = Failure() if on_failure is None else on_failure
-    service = Service(opened(where), Options(**options), clock, failure)
+    service = Service(store or opened(where), Options(**options), clock, failure)
     await service.start()
     if service.store.lease is not None:
         await service.models.open()  # each model is held as if somebody had asked for it
     return service
 
 
-def opened(where):
-    return open_store(str(where), "http://127.0.0.1:1", 10.0)
+def opened(where, url="http://127.0.0.1:1", lease=10.0):
+    return open_store(str(where), url, lease)
 
 
 async def killed(service):

@@ -27,7 +27,7 @@ class App:
         for route in (*ROUTES, Route("GET", "/openapi.json", _openapi)):
             self.routes.setdefault(_key(route.path), {})[route.method] = route
         self._starting: asyncio.Task[None] | None = None
-        self._forwarder = Forwarder() if service.store.lease is not None else None
+        self._forwarder = None if service.store.lease is None else Forwarder(service.store.lease)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":

@@ -4,6 +4,9 @@ Every server has a row in `servers`, which expires unless it is renewed, by the 
 server that holds it. If that has no row, or an expired one, whoever asks may take the model, and its fence grows.
 A transaction that changes models first locks their rows, if their fences are those that it knows: until it ends, nobody
 can take them. A server that has expired is never renewed. It begins anew, as another one that holds nothing.
+
+No server waits for another, since that one may stand still. Where something is locked, the request is refused for now,
+and the sessions of servers that have expired are ended, so that they lock nothing any more.
 """
 
 import contextlib
@@ -15,7 +18,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from novikoff.serve.refused import ElsewhereError
+from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.run import shown
 from novikoff.serve.sql import SqlStore
 from novikoff.serve.store import FIRST_FENCE, Held, StoreError
@@ -23,7 +26,8 @@ from novikoff.serve.store import FIRST_FENCE, Held, StoreError
 FORMAT = 1
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 LEASE = 10.0
-NAMES = int.from_bytes(b"novikoff", "big")  # the advisory lock of those who create or delete
+NAMES = int.from_bytes(b"novikoff", "big")  # the advisory lock of those who create or delete models
+LONGEST_WAIT = 30_000  # milliseconds; nothing should wait for a lock, and whatever does, ends
 
 # A connection that is lost without a word is found out within half a minute.
 CONNECTION: dict[str, Any] = {
@@ -39,7 +43,8 @@ TABLES = """
 CREATE SCHEMA novikoff;
 CREATE TABLE format (number INTEGER NOT NULL);
 CREATE TABLE servers (
-    server BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, url TEXT NOT NULL, expires TIMESTAMPTZ NOT NULL
+    server BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, url TEXT NOT NULL, expires TIMESTAMPTZ NOT NULL,
+    pid INTEGER NOT NULL, backend_start TIMESTAMPTZ NOT NULL
 );
 CREATE TABLE models (
     model BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL UNIQUE, server BIGINT,
@@ -78,7 +83,6 @@ class PostgresStore(SqlStore):
     """A store in a database, for the server that others reach at `url`."""
 
     address_of_row = "ctid"
-    skip_locked = "FOR UPDATE SKIP LOCKED"
 
     def __init__(self, where: str, url: str, lease: float = LEASE) -> None:
         self.lock = threading.Lock()
@@ -87,10 +91,8 @@ class PostgresStore(SqlStore):
         self.server: int | None = None
         self._transaction = contextlib.ExitStack()
         self._pipeline: psycopg.Pipeline | None = None  # statements of a transaction do not wait for each other
-        self.connection = self._connect(where, lease)
-        self._leases = self._connect(
-            where, lease
-        )  # so that a long transaction does not keep the lease from being renewed
+        self.connection = self._connect(where)
+        self._leases = self._connect(where)  # so that a long transaction does not keep the lease from being renewed
         try:
             self._open()
             self.renew()
@@ -98,7 +100,7 @@ class PostgresStore(SqlStore):
             self.close()
             raise
 
-    def _connect(self, where: str, lease: float) -> Connection:
+    def _connect(self, where: str) -> Connection:
         try:
             given = make_conninfo(**{**CONNECTION, **conninfo_to_dict(where)})
             connection = psycopg.connect(given, autocommit=True)
@@ -106,13 +108,7 @@ class PostgresStore(SqlStore):
             raise ValueError(f"--store {self.where} is no address of a database ({error})".rstrip()) from None
         except psycopg.Error as error:
             raise OSError(f"{self.where} cannot be reached ({error})") from None
-        milliseconds = round(3000 * lease)
-        for setting in (
-            "search_path = novikoff",
-            "statement_timeout = 0",
-            "lock_timeout = 0",
-            f"idle_in_transaction_session_timeout = {milliseconds}",  # a server that stands still locks nobody out
-        ):
+        for setting in ("search_path = novikoff", "statement_timeout = 0", f"lock_timeout = {LONGEST_WAIT}"):
             connection.execute(f"SET {setting}".encode())
         return connection
 
@@ -122,18 +118,25 @@ class PostgresStore(SqlStore):
         if self._setting("synchronous_commit") != "remote_apply":
             self._run("SET synchronous_commit = on")
             self._check("synchronous_commit", "on")
+        if not self._has_tables():
+            self._create_tables()
+        ((version,),) = self._all("SELECT number FROM format")
+        if version > FORMAT:
+            raise ValueError(f"{self.where} has format {version}, and this version of novikoff reads up to {FORMAT}")
+
+    def _has_tables(self) -> bool:
+        return bool(self._all("SELECT 1 FROM pg_tables WHERE schemaname = 'novikoff' AND tablename = 'format'"))
+
+    def _create_tables(self) -> None:
         self._run(BEGIN)
-        self._lock_names()
-        if self._all("SELECT to_regclass('novikoff.format')") == [(None,)]:
+        self._all("SELECT pg_advisory_xact_lock(?)", NAMES)
+        if not self._has_tables():  # nobody was quicker
             if self._all("SELECT 1 FROM pg_namespace WHERE nspname = 'novikoff'"):
                 raise ValueError(f"{self.where} has a schema novikoff that is no store; choose another database")
             for statement in TABLES.split(";")[:-1]:
                 self._run(statement)
             self._run("INSERT INTO format VALUES (?)", FORMAT)
-        ((version,),) = self._all("SELECT number FROM format")
         self.commit()
-        if version > FORMAT:
-            raise ValueError(f"{self.where} has format {version}, and this version of novikoff reads up to {FORMAT}")
 
     def _setting(self, name: str) -> str:
         return str(self._all("SELECT current_setting(?)", name)[0][0])
@@ -145,14 +148,15 @@ class PostgresStore(SqlStore):
     # Transactions, of models that nobody else can take meanwhile
 
     def begin(self, fences: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
-        self._pipeline = self._transaction.enter_context(self.connection.pipeline())
+        with self._or_end():
+            self._pipeline = self._transaction.enter_context(self.connection.pipeline())
         self._run(BEGIN)
         if not fences:
             return set()
         numbers, known = zip(*fences, strict=True)
         held = self._all(
             "SELECT model, fence FROM models JOIN unnest(?::bigint[], ?::bigint[]) AS wanted (number, known) "
-            "ON number = model AND known = fence FOR SHARE OF models",
+            "ON number = model AND known = fence FOR SHARE OF models SKIP LOCKED",
             *(list(numbers), list(known)),
         )
         return set(fences).difference(held)
@@ -199,18 +203,26 @@ class PostgresStore(SqlStore):
         return True
 
     def _register(self) -> int:
-        """A new number for this server. What it was before, under the same URL, has ended, and so have the expired."""
+        """A new number for this server. What it was before, under the same URL, has ended."""
+        self._leases.execute("UPDATE servers SET expires = '-infinity' WHERE url = %s", [self.url])
         self._leases.execute(
-            "DELETE FROM servers WHERE server IN "
-            "(SELECT server FROM servers WHERE url = %s OR expires <= clock_timestamp() FOR UPDATE SKIP LOCKED)",
-            [self.url],
+            "DELETE FROM servers WHERE server IN (SELECT server FROM servers WHERE expires <= clock_timestamp() "
+            "AND server NOT IN (SELECT server FROM models WHERE server IS NOT NULL) FOR UPDATE SKIP LOCKED)"
         )
         found = self._leases.execute(
-            "INSERT INTO servers (url, expires) VALUES (%s, clock_timestamp() + make_interval(secs => %s)) "
-            "RETURNING server",
-            [self.url, self.lease],
+            "INSERT INTO servers (url, expires, pid, backend_start) "
+            "SELECT %s, clock_timestamp() + make_interval(secs => %s), pid, backend_start FROM pg_stat_activity "
+            "WHERE pid = %s RETURNING server",
+            [self.url, self.lease, self.connection.info.backend_pid],
         ).fetchall()
         return int(found[0][0])
+
+    def _end_expired(self) -> None:
+        """End the sessions of servers that have expired, in which something may be locked."""
+        self._all(
+            "SELECT pg_terminate_backend(pid) FROM servers JOIN pg_stat_activity USING (pid, backend_start) "
+            "WHERE expires <= clock_timestamp() AND pid <> pg_backend_pid()"
+        )
 
     def hold(self, name: str) -> Held | None:
         me = self.server
@@ -236,10 +248,11 @@ class PostgresStore(SqlStore):
         try:
             free = self._is_free(model, fence)
         except StoreError as error:
-            # Whoever is about to change the model, or to renew a lease, has locked its row: this is not the moment.
             if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
                 raise
-            free = False
+            self._run("ROLLBACK")
+            self._end_expired()
+            raise ElsewhereError(name) from None
         if not free:
             self._run("ROLLBACK")
             raise ElsewhereError(name)
@@ -253,8 +266,8 @@ class PostgresStore(SqlStore):
             "SELECT server FROM models WHERE model = ? AND fence = ? FOR UPDATE NOWAIT", model, fence
         ):
             expired = "SELECT server FROM servers WHERE server = ? AND expires <= clock_timestamp() FOR UPDATE NOWAIT"
-            self._run(f"DELETE FROM servers WHERE server IN ({expired})", holder)
-            return not self._all("SELECT 1 FROM servers WHERE server = ?", holder)
+            self._run(f"UPDATE servers SET expires = '-infinity' WHERE server IN ({expired})", holder)
+            return not self._all("SELECT 1 FROM servers WHERE server = ? AND expires > '-infinity'", holder)
         return False
 
     def create(self, name: str) -> int | None:
@@ -267,13 +280,18 @@ class PostgresStore(SqlStore):
         )
         return int(found[0][0]) if found else None
 
+    def _own(self) -> str:
+        return f"AND model IN (SELECT model FROM models WHERE server = {self.server or 0})"
+
     def delete(self, model: int) -> None:
         self._lock_names()
         super().delete(model)
 
     def _lock_names(self) -> None:
-        """Let others wait who create or delete, so that no two wait for each other."""
-        self._all("SELECT pg_advisory_xact_lock(?)", NAMES)
+        """Let one server at a time create or delete: two that do so with the same names would wait for each other."""
+        if self._all("SELECT pg_try_advisory_xact_lock(?)", NAMES) == [(False,)]:
+            self._end_expired()
+            raise RefusedError(503, "another server is creating or deleting a model; send again", retry_after=1)
 
     # Whatever goes wrong, nobody knows what the database has done: nothing more may be promised.
 

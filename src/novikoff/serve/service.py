@@ -24,7 +24,7 @@ from novikoff.serve.events import Example, Row, Settings
 from novikoff.serve.files import settled, to_file
 from novikoff.serve.jobs import Token
 from novikoff.serve.models import Model, Models
-from novikoff.serve.refused import RefusedError
+from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.replay import TrimmedError, state_at
 from novikoff.serve.store import Key, Store, StoreError
 from novikoff.serve.why import why
@@ -182,6 +182,19 @@ class Service:
         if settings.file is not None or model.state.line.settings != fold.plain(wanted):
             raise RefusedError(409, f"there is a model {name!r}, and it is another one; delete it first")
         return answering.about(name, model.state), False
+
+    async def holder(self, name: str) -> str | None:
+        """The URL of the other server that holds a model. If nobody does any more, this one does now."""
+
+        def read() -> str | None:
+            try:
+                with self.store.lock:
+                    self.store.hold(name)
+            except ElsewhereError as error:
+                return error.url
+            return None
+
+        return await asyncio.to_thread(read)
 
     async def names(self) -> list[str]:
         def read() -> list[str]:

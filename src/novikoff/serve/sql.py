@@ -14,9 +14,12 @@ class SqlStore(ABC):
     """A store in a database. A subclass opens it, runs statements, and says what makes a model this process's own."""
 
     address_of_row = "rowid"  # by what a row of a table is known to the database
-    skip_locked = ""  # how a query passes over what other servers are about to change
 
     lock: threading.Lock
+
+    def _own(self) -> str:
+        """A condition of what belongs to models that this process holds, if it does not hold all."""
+        return ""
 
     @abstractmethod
     def _run(self, statement: str, *values: Any) -> None:
@@ -155,6 +158,6 @@ class SqlStore(ABC):
         forgotten = 0
         for table in ("predictions", "keys"):
             row = self.address_of_row
-            some = f"SELECT {row} FROM {table} WHERE expires < ? LIMIT ? {self.skip_locked}"
+            some = f"SELECT {row} FROM {table} WHERE expires < ? {self._own()} LIMIT ?"
             forgotten += self._count(f"DELETE FROM {table} WHERE {row} IN ({some})", now, most)
         return forgotten
