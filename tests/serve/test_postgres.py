@@ -168,7 +168,7 @@ def test_a_server_whose_lease_is_over_answers_nothing_before_it_is_renewed(datab
 
 def test_a_lease_that_is_renewed_too_late_is_lost_and_the_server_begins_anew(database):
     async def test():
-        async with two_services(database) as (here, _):
+        async with two_services(database) as (here, there):
             service, before = here.service, to_file(here.state.learner)
             number = service.store.server
             ask(database, EXPIRE.format(HERE))
@@ -177,6 +177,7 @@ def test_a_lease_that_is_renewed_too_late_is_lost_and_the_server_begins_anew(dat
             service.models.lose(list(service.models.loaded.values()))
             assert service.store.renew()
             assert service.store.server > number
+            there.service.store._end_expired()
             assert await here.file() == before
             assert fence(database) == 2
 

@@ -25,7 +25,6 @@ from novikoff.serve.store import FIRST_FENCE, Held, StoreError
 
 FORMAT = 1
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
-LEASE = 10.0
 NAMES = int.from_bytes(b"novikoff", "big")  # the advisory lock of those who create or delete models
 LONGEST_WAIT = 30_000  # milliseconds; nothing should wait for a lock, and whatever does, ends
 
@@ -84,7 +83,7 @@ class PostgresStore(SqlStore):
 
     address_of_row = "ctid"
 
-    def __init__(self, where: str, url: str, lease: float = LEASE) -> None:
+    def __init__(self, where: str, url: str, lease: float) -> None:
         self.lock = threading.Lock()
         self.where, self.url, self.until = shown(where), url, 0.0
         self.lease: float | None = lease
@@ -96,8 +95,10 @@ class PostgresStore(SqlStore):
         try:
             self._open()
             self.renew()
-        except BaseException:
+        except BaseException as error:
             self.close()
+            if isinstance(error, StoreError):
+                raise OSError(str(error)) from None
             raise
 
     def _connect(self, where: str) -> Connection:
@@ -187,7 +188,7 @@ class PostgresStore(SqlStore):
         if self.connection.closed:
             raise StoreError(f"{self.where}: the connection is lost")
         sent = time.monotonic()
-        try:
+        with self._or_end():
             if self.server is None:
                 self.server = self._register()
             elif not self._leases.execute(
@@ -197,8 +198,6 @@ class PostgresStore(SqlStore):
             ).rowcount:
                 self.server = None
                 return False
-        except psycopg.Error as error:
-            raise StoreError(f"{self.where}: {error}") from error
         self.until = sent + (self.lease or 0.0)  # no later than in the database, whose clock was read later
         return True
 
@@ -218,10 +217,10 @@ class PostgresStore(SqlStore):
         return int(found[0][0])
 
     def _end_expired(self) -> None:
-        """End the sessions of servers that have expired, in which something may be locked."""
+        """End the sessions of servers that have expired and did not begin anew: something may be locked in them."""
         self._all(
             "SELECT pg_terminate_backend(pid) FROM servers JOIN pg_stat_activity USING (pid, backend_start) "
-            "WHERE expires <= clock_timestamp() AND pid <> pg_backend_pid()"
+            "WHERE pid <> pg_backend_pid() GROUP BY pid HAVING max(expires) <= clock_timestamp()"
         )
 
     def hold(self, name: str) -> Held | None:
@@ -271,12 +270,13 @@ class PostgresStore(SqlStore):
         return False
 
     def create(self, name: str) -> int | None:
-        if self.server is None:
+        me = self.server
+        if me is None:
             raise ElsewhereError(name)
         self._lock_names()
         found = self._all(
             "INSERT INTO models (name, server, fence) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING model",
-            *(name, self.server, FIRST_FENCE),
+            *(name, me, FIRST_FENCE),
         )
         return int(found[0][0]) if found else None
 

@@ -26,7 +26,7 @@ from novikoff.serve.jobs import Token
 from novikoff.serve.models import Model, Models
 from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.replay import TrimmedError, state_at
-from novikoff.serve.store import Key, Store, StoreError
+from novikoff.serve.store import Key, Store
 from novikoff.serve.why import why
 from novikoff.serve.writer import Writer, end_process
 
@@ -103,7 +103,7 @@ class Service:
             while True:
                 try:
                     in_time = await asyncio.get_running_loop().run_in_executor(thread, self.store.renew)
-                except StoreError as error:
+                except Exception as error:
                     self.writer.on_failure(error)
                     return
                 if in_time:
