@@ -11,7 +11,6 @@ from novikoff import __version__
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
-    from novikoff.learn.linear.model import LinearModel
     from novikoff.prove.separable.certificate import Certificate
 
 SCHEMA = 1
@@ -105,12 +104,12 @@ def described_certificate(certificate: "Certificate | None") -> Document | None:
     )
 
 
-def described_weights(model: "LinearModel", most: int | None, *, with_bias: bool = True) -> list[Document]:
-    """The heaviest weights by name; a vote has none of its own."""
-    found = [] if model.readout == "vote" else model.weights_by_name()
+def described_weights(model: Any, most: int | None, *, with_bias: bool = True) -> list[Document]:
+    """The heaviest weights by name; a vote or a kernel has none of its own."""
+    has_none = getattr(model, "readout", None) == "vote" or not hasattr(model, "weights_by_name")
     named = [
-        {"class": plain(label), "name": "(bias)" if name is None else name, "weight": weight}
-        for label, name, weight in found
+        {"class": plain(label), "name": "(bias)" if name is None else str(name), "weight": weight}
+        for label, name, weight in ([] if has_none else model.weights_by_name())
         if with_bias or name is not None
     ]
     return named[:most]

@@ -50,7 +50,7 @@ def inspect(model: str, weights: int | str, output: Output) -> None:
         classes=_classes(loaded),
         columns=_columns(loaded),
         run=None if run is None else documents.described_run(run),
-        weights=_weights(loaded, options.unlimited(weights)),
+        weights=documents.described_weights(loaded, options.unlimited(weights)),
         certificate=documents.described_certificate(certificate),
         certificate_is_checked=False,
         certificate_problem=problem,
@@ -79,25 +79,6 @@ def _columns(model: Any) -> list[dict[str, str]]:
     encoding = getattr(model, "encoding", None)
     notes = () if encoding is None else encoding.describe()
     return [{"name": note.column, "kind": note.kind, "detail": note.detail} for note in notes]
-
-
-def _weights(model: Any, most: int | None) -> list[dict[str, Any]]:
-    """The heaviest weights by name, of the kinds of models whose weights have names."""
-    from novikoff.cli.documents import described_weights, plain
-
-    if hasattr(model, "weights_by_name"):
-        return described_weights(model, most)
-    if hasattr(model, "heaviest"):
-        return [{"class": plain(w.label), "name": str(w.feature), "weight": w.weight} for w in model.heaviest(most)]
-    if type(model).__name__ != "OnlinePerceptron":
-        return []
-    labels = model.classes if len(model.classes) > 2 else (None,)
-    found = [
-        {"class": plain(label), "name": str(name), "weight": weight}
-        for label in labels
-        for name, weight in {**model.weights(label), "(bias)": model.intercept(label)}.items()
-    ]
-    return sorted(found, key=lambda weight: -abs(weight["weight"]))[:most]
 
 
 def panel(document: dict[str, Any], run: "Run | None", certificate: "Certificate | None") -> Any:

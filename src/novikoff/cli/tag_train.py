@@ -116,7 +116,7 @@ def _report(output: Output, file: str, n_sentences: int, tagger: "Tagger", targe
             "features": tagger.weights.emissions.shape[0],
         },
         run={**run, "wrong_tokens": tagger.run.wrong_tokens, "held_out_errors": tagger.run.held_out_errors},
-        weights=[{"class": w.label, "name": str(w.feature), "weight": w.weight} for w in tagger.heaviest(SHOWN)],
+        weights=documents.described_weights(tagger, SHOWN),
         model=target,
     )  # fmt: skip
     answer(output, document, lambda: panel(document, tagger.run))

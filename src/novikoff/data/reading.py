@@ -144,7 +144,8 @@ class Reader:
             found = dict.fromkeys(only or (), pa.null())  # one that is not there is missed when it is read
             if only is None or only:
                 collections.deque(self._shown(found, only), maxlen=0)
-            self._found.types = told | found
+            known = told | found
+            self._found.types = known if names is None else {name: known[name] for name in names}
         types: dict[str, pa.DataType] = self._found.types
         return types
 

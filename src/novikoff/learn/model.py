@@ -5,15 +5,28 @@ knows nothing of scikit-learn: estimators hold a model and forward to it, and fi
 models alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from novikoff.learn.history import Readout, Run
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+class NamedWeight(NamedTuple):
+    """A weight: its class (None: the second of two, or there are none), its feature (None: the bias), its size."""
+
+    label: Any
+    name: Any
+    weight: float
+
+
+def heaviest_first(weights: Iterable[NamedWeight]) -> list[NamedWeight]:
+    """Those that are not 0, the largest in size first."""
+    return sorted((weight for weight in weights if weight.weight), key=lambda weight: -abs(weight.weight))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -22,6 +22,7 @@ from novikoff.engine.rounding import UNIT_ROUNDOFF, up
 from novikoff.features.names import Intercept, as_numbers
 from novikoff.learn.epochs import put_off_interrupt
 from novikoff.learn.history import History, Readout, Run, Tie
+from novikoff.learn.model import NamedWeight, heaviest_first
 
 if TYPE_CHECKING:
     from novikoff.learn.river import RiverPerceptron
@@ -305,6 +306,14 @@ class OnlinePerceptron(History):
     def intercept(self, label: Hashable = None) -> float:
         """The weight of the constant 1 for a label, as the read-out has it."""
         return self._read_out(label)[Intercept]
+
+    def weights_by_name(self) -> list[NamedWeight]:
+        """The weights that are not 0, of all classes, the largest in size first."""
+        labels = self.classes if len(self.classes) > 2 else (None,)
+        parts = ((label, {**self.weights(label), None: self.intercept(label)}) for label in labels)
+        return heaviest_first(
+            NamedWeight(label, name, weight) for label, part in parts for name, weight in part.items()
+        )
 
     def to_state(self) -> OnlineState:
         """All that was learned; the weights are not copied."""

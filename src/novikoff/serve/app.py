@@ -9,9 +9,10 @@ from typing import Any
 from novikoff.serve.api import OPEN, ROUTES, Route
 from novikoff.serve.events import ENCODER
 from novikoff.serve.forward import PASSED_ON, Forwarder
-from novikoff.serve.http import Call, GoneError, Reply, refusal, send_reply
+from novikoff.serve.http import Call, GoneError, Reply, refusal, send_reply, send_stream
 from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.service import Service
+from novikoff.serve.static import files
 from novikoff.web import problem, why_foreign
 
 Key = tuple[str | None, ...]
@@ -24,7 +25,9 @@ class App:
         self.service = service
         self.token = None if token is None else f"Bearer {token}".encode()
         self.routes: dict[Key, dict[str, Route]] = {}
-        for route in (*ROUTES, Route("GET", "/openapi.json", _openapi)):
+        page = [Route("GET", path, answer) for path, answer in files().items()]
+        self.open = OPEN.union(route.path for route in page)
+        for route in (*ROUTES, *page, Route("GET", "/openapi.json", _openapi)):
             self.routes.setdefault(_key(route.path), {})[route.method] = route
         self._starting: asyncio.Task[None] | None = None
         self._forwarder = None if service.store.lease is None else Forwarder(service.store.lease)
@@ -55,14 +58,14 @@ class App:
             self.service.writer.on_failure(error)
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
-        path, route = "unknown", None
+        path, route, call = "unknown", None, Call(self.service, scope, receive)
         try:
             self._check(scope)
             route, names = self._route(scope)
             path = route.path
-            if not self.service.ready and path not in OPEN:
+            if not self.service.ready and path not in self.open:
                 raise RefusedError(503, "the service is not ready; the logs are being read", retry_after=1)
-            reply = await self._reply(route, names, Call(self.service, scope, receive))
+            reply = await self._reply(route, names, call)
         except RefusedError as error:
             reply = refusal(error)
         except GoneError:
@@ -77,7 +80,10 @@ class App:
         if reply.status == 405:
             allowed = ", ".join(self.routes[_find(self.routes, scope["path"])[0] or ()]).encode()
             reply = reply._replace(headers=((b"allow", allowed),))
-        await send_reply(send, reply)
+        if reply.watcher is not None:
+            await send_stream(call, send, reply, reply.watcher)
+        else:
+            await send_reply(send, reply)
 
     def _check(self, scope: Any) -> None:
         """Refuse who may not call."""
@@ -85,7 +91,7 @@ class App:
             foreign = why_foreign(scope["headers"], "the service")
             if foreign is not None:
                 raise RefusedError(403, foreign)
-        elif scope["path"] not in OPEN:
+        elif scope["path"] not in self.open:
             given = dict(scope["headers"]).get(b"authorization", b"")
             if not hmac.compare_digest(given, self.token):
                 raise RefusedError(401, "the token is missing or wrong: Authorization: Bearer ...")

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from novikoff.serve.http import Call, Reply
+from novikoff.serve.leases import holder
 from novikoff.serve.refused import RefusedError
 
 SECONDS_TO_CONNECT = 5.0
@@ -32,7 +33,7 @@ class Forwarder:
         answering = asyncio.create_task(self._request(url, call))
         try:
             while not (await asyncio.wait({answering}, timeout=self.patience))[0]:
-                if await call.service.holder(call.names[0]) != url:
+                if await asyncio.to_thread(holder, call.service.store, call.names[0]) != url:
                     raise _unknown(url)
             answer = answering.result()
         except (httpx.ConnectError, httpx.ConnectTimeout):

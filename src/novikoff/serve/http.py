@@ -11,29 +11,34 @@ import msgspec
 from novikoff.serve.jobs import Token
 from novikoff.serve.refused import RefusedError
 from novikoff.serve.service import Service
-from novikoff.web import HEADERS, problem
+from novikoff.serve.watch import Watcher
+from novikoff.web import RAW_HEADERS, problem
 
 MOST_BYTES = 8 << 20
 MOST_LINES = 10_000
 SECONDS_TO_SEND = 30.0
 LONGEST_KEY = 200
 
-# Of the headers that keep a page to itself, those that matter where there is none.
+# Of the headers that keep a page to itself, those that matter where there is none; a page needs the others, too.
 OWN_HEADERS = [
-    (name.lower().encode(), HEADERS[name].encode())
-    for name in ("X-Content-Type-Options", "Cache-Control", "Cross-Origin-Resource-Policy")
+    (name, value)
+    for name, value in RAW_HEADERS
+    if name in (b"x-content-type-options", b"cache-control", b"cross-origin-resource-policy")
 ]
+PAGE_HEADERS = tuple(header for header in RAW_HEADERS if header not in OWN_HEADERS)
 
-JSON, NDJSON = b"application/json", b"application/x-ndjson"
+JSON, NDJSON, EVENTS = b"application/json", b"application/x-ndjson", b"text/event-stream"
+CONNECTION = "novikoff.connection"  # the extension of ASGI by which a stream can be ended from this side
 
 
 class Reply(NamedTuple):
-    """What is answered."""
+    """What is answered; to a watcher, what it will be told."""
 
     body: bytes
     status: int = 200
     kind: bytes = JSON
     headers: tuple[tuple[bytes, bytes], ...] = ()
+    watcher: Watcher | None = None
 
 
 class GoneError(Exception):
@@ -170,3 +175,32 @@ async def send_reply(send: Any, reply: Reply) -> None:
     ]
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": reply.body})
+
+
+async def send_stream(call: Call, send: Any, reply: Reply, watcher: Watcher) -> None:
+    """Send a watcher what it is told, until it goes, is too slow, or the server ends."""
+    connection = call.scope.get("extensions", {}).get(CONNECTION)
+    sending = asyncio.create_task(_send_messages(send, reply, watcher))
+    watcher.drop = sending.cancel if connection is None else connection.transport.abort
+    if connection is not None:
+        connection.before_end = lambda: watcher.tell(None)
+    gone = asyncio.create_task(_until_gone(call.receive))
+    try:
+        await asyncio.wait({sending, gone}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        call.service.watchers.leave(watcher)
+        sending.cancel()
+        gone.cancel()
+
+
+async def _send_messages(send: Any, reply: Reply, watcher: Watcher) -> None:
+    headers = [(b"content-type", reply.kind), *OWN_HEADERS]
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    while (message := await watcher.messages.get()) is not None:
+        await send({"type": "http.response.body", "body": message, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _until_gone(receive: Any) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

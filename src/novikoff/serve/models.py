@@ -35,7 +35,7 @@ class Model:
     def take_afterthought(self) -> Afterthought | None:
         """What the next commit has to write down for this model."""
         mistakes = [(line.number, self.state.seq, line.mistakes) for line in self.state.all_lines() if line.mistakes]
-        if not mistakes and not self.answers:
+        if self.deleted or not (mistakes or self.answers):
             return None
         thought = Afterthought(self, self.answers, mistakes)
         self.answers = {}
@@ -65,6 +65,7 @@ def figures_of(state: State) -> dict[str, float]:
         "drift_window_mistakes": drift.mistakes,
         "drift_window_expected": drift.expected,
         "drift_alarms": drift.total,
+        "drift_last_alarm": drift.alarms[-1].after if drift.alarms else 0,
     }
 
 
@@ -73,6 +74,7 @@ class Models:
 
     def __init__(self, store: Store, most: int) -> None:
         self.store, self.most = store, most
+        self.numbers: dict[str, int] = {}  # of those that are in memory, or were
         self.loaded: OrderedDict[str, Model] = OrderedDict()
         self.figures: dict[str, dict[str, float]] = {}  # the last ones of those that are not in memory
         self.touched: set[Model] = set()  # since the last commit
@@ -122,12 +124,14 @@ class Models:
     def add(self, model: Model, losses: int) -> None:
         """Let a model in, as the one that was used last, unless there were more losses since: it may be among them."""
         if losses == self.losses:
+            self.numbers[model.name] = model.number
             self.loaded[model.name] = model
             self.touched.add(model)
 
     def remove(self, model: Model) -> None:
         if self.loaded.get(model.name) is model:
             del self.loaded[model.name]
+        self.numbers.pop(model.name, None)
         self.figures.pop(model.name, None)
         self.touched.discard(model)
 

@@ -68,6 +68,7 @@ CREATE TABLE predictions (
     PRIMARY KEY (model, name)
 );
 CREATE INDEX predictions_expire ON predictions (expires);
+CREATE INDEX predictions_wait ON predictions (model) WHERE revealed IS NULL;
 CREATE TABLE keys (
     model BIGINT NOT NULL, name TEXT NOT NULL, digest BYTEA NOT NULL, first BIGINT NOT NULL,
     expires DOUBLE PRECISION NOT NULL, answer BYTEA, PRIMARY KEY (model, name)

@@ -103,13 +103,29 @@ def serve(listener: socket.socket, app: Any) -> None:
 
 
 def _protocol() -> Any:
-    """uvicorn's protocol, which closes a connection whose headers do not come to an end."""
+    """uvicorn's protocol, which closes a connection whose headers do not come to an end.
+
+    The application sees the connection, so that a stream can be dropped, and can end before the server does.
+    """
     if importlib.util.find_spec("httptools") is None:
         return "auto"
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+    from novikoff.serve.http import CONNECTION
+
     class Impatient(HttpToolsProtocol):
         late: Any = None
+        before_end: Any = None
+
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            connection: Any = self
+            self.scope["extensions"] = {CONNECTION: connection}
+
+        def shutdown(self) -> None:
+            super().shutdown()
+            if self.before_end is not None:
+                self.before_end()
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)

@@ -10,7 +10,6 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import hypot
 from typing import Any
@@ -23,10 +22,12 @@ from novikoff.serve.clock import Clock
 from novikoff.serve.events import Example, Row, Settings
 from novikoff.serve.files import settled, to_file
 from novikoff.serve.jobs import Token
+from novikoff.serve.leases import keep_renewing
 from novikoff.serve.models import Model, Models
-from novikoff.serve.refused import ElsewhereError, RefusedError
+from novikoff.serve.refused import RefusedError
 from novikoff.serve.replay import TrimmedError, state_at
 from novikoff.serve.store import Key, Store
+from novikoff.serve.watch import Watchers
 from novikoff.serve.why import why
 from novikoff.serve.writer import Writer, end_process
 
@@ -64,6 +65,7 @@ class Service:
         self.models = Models(store, self.options.most_models)
         self.writer = Writer(store, self.models, self.clock, on_failure)
         self.writer.after_commit = self._after_commit
+        self.watchers = Watchers(self.models, self._names, self._waiting)
         self.ready = False
         self.requests: Counter[tuple[str, str, int]] = Counter()  # route, method, status
         self._snapshots: set[Model] = set()
@@ -75,7 +77,8 @@ class Service:
         if self.store.lease is None:
             await self.models.open()
         else:
-            self._renewing = asyncio.create_task(self._renew(self.store.lease / 3))
+            renewing = keep_renewing(self.store, self.models, self.store.lease / 3, self.writer.on_failure)
+            self._renewing = asyncio.create_task(renewing)
         self.writer.start()
         self._housekeeper = asyncio.create_task(self._keep_house())
         self.ready = True
@@ -97,20 +100,6 @@ class Service:
                 await self._renewing
         self.store.close()
 
-    async def _renew(self, every: float) -> None:
-        """Renew the lease of this server. If that is too late, others may hold its models, and it forgets them."""
-        with ThreadPoolExecutor(1, "lease") as thread:
-            while True:
-                try:
-                    in_time = await asyncio.get_running_loop().run_in_executor(thread, self.store.renew)
-                except Exception as error:
-                    self.writer.on_failure(error)
-                    return
-                if in_time:
-                    await asyncio.sleep(every)
-                else:
-                    self.models.lose(list(self.models.loaded.values()))
-
     async def _keep_house(self) -> None:
         """Where the log is kept for some days only, take snapshots now and then: nothing is trimmed without."""
         while self.options.keep_log is not None:
@@ -124,6 +113,7 @@ class Service:
                 self._snapshot_soon(model)
 
     def _after_commit(self) -> None:
+        self.watchers.changed(model.name for model in self.models.touched)
         for model in self.models.touched:
             if model.state.seq - model.saved >= self.options.snapshot_every:
                 self._snapshot_soon(model)
@@ -183,25 +173,12 @@ class Service:
             raise RefusedError(409, f"there is a model {name!r}, and it is another one; delete it first")
         return answering.about(name, model.state), False
 
-    async def holder(self, name: str) -> str | None:
-        """The URL of the other server that holds a model. If nobody does any more, this one does now."""
-
-        def read() -> str | None:
-            try:
-                with self.store.lock:
-                    self.store.hold(name)
-            except ElsewhereError as error:
-                return error.url
-            return None
-
-        return await asyncio.to_thread(read)
-
     async def names(self) -> list[str]:
-        def read() -> list[str]:
-            with self.store.lock:
-                return self.store.names()
+        return sorted(await asyncio.to_thread(self._names))
 
-        return sorted(await asyncio.to_thread(read))
+    def _names(self) -> list[str]:
+        with self.store.lock:
+            return self.store.names()
 
     async def delete(self, model: Model) -> None:
         await self.writer.submit(jobs.Delete(self.models, model))
@@ -255,7 +232,23 @@ class Service:
         found = await asyncio.to_thread(self._remembered, model.number, name)
         if found is None or found.expires < self.clock():
             raise RefusedError(404, f"no prediction {name!r} is remembered; it may have been too long ago", "id")
-        said = events.decode_prediction(found.body)
+        return await self._why(model, events.decode_prediction(found.body), top)
+
+    async def explain(self, model: Model, asked: messages.ToExplain, top: int) -> messages.Why:
+        """Why an example gets its label; nothing is remembered."""
+        try:
+            x = as_numbers(asked.x)
+        except ValueError as error:
+            raise RefusedError(422, str(error), "x") from None
+
+        def predict() -> events.Prediction:
+            said = answering.predict(model.state.learner, x)
+            return answering.to_remember("", model.state, asked.x, *said)
+
+        answer = await self._why(model, await self.writer.submit(jobs.Predict(model, predict)), top)
+        return msgspec.structs.replace(answer, id=None)
+
+    async def _why(self, model: Model, said: events.Prediction, top: int) -> messages.Why:
         try:
             return await asyncio.to_thread(why, self.store, model.number, model.state, said, top)
         except TrimmedError as error:

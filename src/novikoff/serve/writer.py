@@ -135,8 +135,7 @@ class Writer:
         for job in jobs:
             if job.refused is None:
                 answer = job.finish()
-                if not job.model.deleted:
-                    self.models.touched.add(job.model)
+                self.models.touched.add(job.model)
                 if not job.done.done():
                     job.done.set_result(answer)
             elif not job.done.done():

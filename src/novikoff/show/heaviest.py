@@ -44,7 +44,7 @@ class HeaviestDisplay(Display):
         """
         if n < 1:
             raise ValueError(f"n={n} weights are none to show; ask for at least 1")
-        bars, classes = _weights(estimator, n, label)
+        bars, classes = _weights(estimator)
         if label is not None:
             bars = _only(bars, label)
         heaviest = sorted((bar for bar in bars if bar.weight != 0), key=lambda bar: -abs(bar.weight))
@@ -71,20 +71,17 @@ class HeaviestDisplay(Display):
         return self._drawn(ax)
 
 
-def _weights(estimator: Any, n: int, label: Any) -> tuple[list[Bar], Sequence[Any]]:
-    """The weights of any of the learners, all of them or the heaviest, and the classes."""
+def _weights(estimator: Any) -> tuple[list[Bar], Sequence[Any]]:
+    """All weights of any of the learners, and the classes."""
     model = last_step(estimator)
-    if hasattr(model, "coef_"):
+    if hasattr(model, "coef_"):  # of any library, behind any steps
         classes = model.classes_.tolist()
         return _of_coefficients(estimator, classes), classes
-    if hasattr(model, "intercept") and hasattr(model, "weights"):
-        return _of_online(model), model.classes
-    if hasattr(model, "classes_") and hasattr(model, "heaviest"):
-        found = model.heaviest(n, label)
-        return [Bar(str(weight.feature), weight.weight, weight.label) for weight in found], model.classes_
-    if hasattr(model, "heaviest"):
-        return [Bar(str(name), float(weight)) for name, weight in model.heaviest(n)], ()
-    raise ValueError(f"this {type(model).__name__} has no weights of features to show: a kernel or a vote has none")
+    plain = model.to_model() if hasattr(model, "to_model") else model
+    if not hasattr(plain, "weights_by_name") or getattr(plain, "readout", None) == "vote":
+        raise ValueError(f"this {type(model).__name__} has no weights of features to show: a kernel or a vote has none")
+    bars = [Bar(BIAS if name is None else str(name), weight, label) for label, name, weight in plain.weights_by_name()]
+    return bars, getattr(model, "classes", getattr(model, "classes_", ()))
 
 
 def _of_coefficients(estimator: Any, classes: Sequence[Any]) -> list[Bar]:
@@ -109,15 +106,6 @@ def _feature_names(estimator: Any, n_columns: int) -> list[Any]:
         except AttributeError:
             return [f"x{j}" for j in range(n_columns)]
     return list(getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_columns)]))
-
-
-def _of_online(model: Any) -> list[Bar]:
-    labels = model.classes if len(model.classes) > 2 else (None,)
-    return [
-        Bar(str(name), float(weight), label)
-        for label in labels
-        for name, weight in [*model.weights(label).items(), (BIAS, model.intercept(label))]
-    ]
 
 
 def _only(bars: list[Bar], label: Any) -> list[Bar]:

@@ -37,7 +37,7 @@ from novikoff.learn.chain.space import (
 )
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.history import Stopped
-from novikoff.learn.model import Model
+from novikoff.learn.model import Model, NamedWeight
 
 Label = Hashable
 Constraint = str | Callable[[Any, Any], bool]
@@ -170,6 +170,10 @@ class Tagger(Model):
             Weight(names[row], self.labels[column], float(emissions[row, column]) / self.divisor)
             for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
         ]
+
+    def weights_by_name(self) -> list[NamedWeight]:
+        """The weights of features that are not 0, the largest in size first."""
+        return [NamedWeight(weight.label, weight.feature, weight.weight) for weight in self.heaviest(None)]
 
     def links(self) -> list[Weight]:
         """The weights of label after label, the largest in size first; None stands for the outside of a sequence."""

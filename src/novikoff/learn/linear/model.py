@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +15,10 @@ from novikoff.learn.epochs import check_choices
 from novikoff.learn.history import Tie
 from novikoff.learn.linear.memory import Decider, Memory, decider, read_out, written_out
 from novikoff.learn.linear.space import Learned, predicted
-from novikoff.learn.model import Classifier
+from novikoff.learn.model import Classifier, NamedWeight
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
-
-
-class NamedWeight(NamedTuple):
-    """A weight: the class that it speaks for (None: the second of two), its feature (None: the bias), and its size."""
-
-    label: Any
-    name: str | None
-    weight: float
 
 
 @dataclass(frozen=True, eq=False)

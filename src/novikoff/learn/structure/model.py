@@ -6,7 +6,7 @@ from heapq import nsmallest
 from typing import Any
 
 from novikoff.learn.history import Readout, Run
-from novikoff.learn.model import Model
+from novikoff.learn.model import Model, NamedWeight
 from novikoff.learn.structure.memory import Memory, Weights
 from novikoff.learn.structure.search import Search
 
@@ -41,6 +41,10 @@ class StructuredModel(Model):
     def weights(self) -> Weights:
         """The weights of the read-out, by feature."""
         return self.memory.read_out(self.readout)
+
+    def weights_by_name(self) -> list[NamedWeight]:
+        """The weights, the largest in size first."""
+        return [NamedWeight(None, name, weight) for name, weight in self.heaviest(len(self.weights))]
 
     def heaviest(self, n: int) -> list[tuple[Any, float]]:
         """The n features of the largest weights, of either sign, with their weights."""
