@@ -14,7 +14,8 @@ from tests.browser import served
 def listening(folder, token=None, port=0, **options):
     """The address of a service, and the service."""
     service = Service(SqliteStore(folder), Options(**options))
-    with served(App(service, token), port, lifespan="on", http=run._protocol(), access_log=False) as address:
+    app = App(service, token)
+    with served(app, port, lifespan="on", http=run.protocol(app), access_log=False) as address:
         while not service.ready:
             time.sleep(0.01)
         yield address, service
