@@ -15,7 +15,8 @@ def listening(where, token=None, port=0, **options):
     """The address of a service, and the service."""
     port = port or free_port()
     service = Service(run.open_store(str(where), f"http://127.0.0.1:{port}/", 10.0), Options(**options))
-    with served(App(service, token), port, lifespan="on", http=run._protocol(), access_log=False) as address:
+    app = App(service, token)
+    with served(app, port, lifespan="on", http=run.protocol(app), access_log=False) as address:
         while not service.ready:
             time.sleep(0.01)
         yield address, service

@@ -103,12 +103,11 @@ def _fail(store, after):
 
 
 def main():
-    import uvicorn.protocols.http.httptools_impl  # noqa: F401
-
     with contextlib.suppress(ImportError):
         import novikoff.serve.postgres
     import novikoff.keep.online
     import novikoff.serve.app
+    import novikoff.serve.connection
     import novikoff.serve.run
     import novikoff.serve.schema
     import novikoff.serve.sqlite  # noqa: F401

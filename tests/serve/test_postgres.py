@@ -262,6 +262,7 @@ def test_whichever_server_is_asked_answers_alike(database):
             no_further = client.get("/v1/models/m", headers={PASSED_ON: b"1"})
             assert (no_further.status_code, no_further.headers["retry-after"]) == (503, "1")
             assert client.get("/v1/models/m/weights?top=1").status_code == 200
+            assert client.head("/v1/models/m").headers["content-length"] != "0"
             assert client.delete("/v1/models/m").status_code == 204
             assert client.get("/v1/models").json() == {"models": []}
 

@@ -170,7 +170,7 @@ async def watch(call: Call) -> Reply:
 
     The data of each is Changes. Who does not read them is dropped.
     """
-    return Reply(b"", kind=EVENTS, watcher=None if call.scope["method"] == "HEAD" else call.service.watchers.join())
+    return Reply(b"", kind=EVENTS, watcher=None if call.method == "HEAD" else call.service.watchers.join())
 
 
 async def healthz(call: Call) -> Reply:

@@ -49,12 +49,11 @@ class Forwarder:
     async def _request(self, url: str, call: Call) -> Any:
         import httpx
 
-        path, query = call.scope["raw_path"], call.scope.get("query_string", b"")
-        target = httpx.URL(url).copy_with(raw_path=path + b"?" + query if query else path)
+        query = b"?" + call.raw_query if call.raw_query else b""
+        target = httpx.URL(url).copy_with(raw_path=call.raw_path + query)
+        method = "GET" if call.method == "HEAD" else call.method
         headers = [(name, call.headers[name]) for name in HEADERS if name in call.headers]
-        return await self.client.request(
-            call.scope["method"], target, headers=[*headers, (PASSED_ON, b"1")], content=call.body
-        )
+        return await self.client.request(method, target, headers=[*headers, (PASSED_ON, b"1")], content=call.body)
 
     async def close(self) -> None:
         await self.client.aclose()
