@@ -110,16 +110,16 @@ def test_a_constraint_is_never_broken():
     assert not all(all(map(never_b_after_a, path, path[1:])) for path in free)
 
 
-def test_the_held_out_part_chooses_the_epochs_and_all_is_learned():
+def test_the_validation_part_chooses_the_epochs_and_all_is_learned():
     rng = np.random.default_rng(1)
     X = [rng.normal(size=(4, 2)) for _ in range(40)]
     y = [[int(token[0] + rng.normal() > 0) for token in sequence] for sequence in X]
-    model = SequencePerceptron(held_out=0.25, patience=2, max_epochs=20, random_state=0).fit(X, y)
-    errors = model.run_.held_out_errors
+    model = SequencePerceptron(validation=0.25, patience=2, max_epochs=20, random_state=0).fit(X, y)
+    errors = model.run_.validation_errors
     assert model.run_.epochs == int(np.argmin(errors)) + 1
     assert len(errors) in (model.run_.epochs + 2, 20)
     assert model.run_.n_rows == 40
-    assert "The held-out part chose" in str(model.run_)
+    assert "The validation part chose" in str(model.run_)
 
 
 def test_pruning_drops_features_without_weight_and_nothing_else():
@@ -197,8 +197,8 @@ def test_a_run_that_did_not_converge_warns_who_asked_for_it():
         (lambda: fitted(min_count=0), "min_count=0 must be"),
         (lambda: fitted(cost=-1.0), "cost=-1.0 must be"),
         (lambda: fitted(max_epochs=0), "max_epochs=0 must be"),
-        (lambda: fitted(held_out=1.5), "held_out=1.5 of 5 sequences"),
-        (lambda: fitted(held_out=0.4, patience=0), "patience=0 must be"),
+        (lambda: fitted(validation=1.5), "validation=1.5 of 5 sequences"),
+        (lambda: fitted(validation=0.4, patience=0), "patience=0 must be"),
         (lambda: fitted(constraint="IOB9"), "constraint='IOB9' is unknown"),
         (lambda: fitted([[("a",)]], [["I-x"]], columns="w", constraint="IOB2"), "token 0 in sequence 0 breaks"),
         (

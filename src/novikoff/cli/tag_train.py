@@ -34,8 +34,10 @@ SHOWN = 10
     help="Predict only legal label sequences of this scheme.",
 )
 @options.number("--min-count", options.AT_LEAST_ONE, "N", "How often a feature must occur.", 1)
-@options.number("--held-out", options.SHARE, "SHARE", "Choose the number of epochs on this share of the sentences.")
-@options.number("--patience", options.AT_LEAST_ONE, "N", "How many epochs to go on after the best, with --held-out.", 3)
+@options.number("--validation", options.SHARE, "SHARE", "Choose the number of epochs on this share of the sentences.")
+@options.number(
+    "--patience", options.AT_LEAST_ONE, "N", "How many epochs to go on after the best, with --validation.", 3
+)
 @options.number(
     "--cost",
     click.FloatRange(min=0),
@@ -83,7 +85,7 @@ def train(
     gold = sentences.column(label)
     features = tuple(name for name in sentences.columns if name != label)
     with progress(output.quiet) as bar, DelayedInterrupt().installed() as interrupt:
-        most = None if learning["held_out"] else learning["max_epochs"]
+        most = None if learning["validation"] else learning["max_epochs"]
         tagger = learn_tagger(
             sentences, gold, templates=read_templates(templates), columns=features, random_state=random_state,
             **learning, watch=_watcher(len(gold), most, bar, interrupt),
@@ -115,7 +117,7 @@ def _report(output: Output, file: str, n_sentences: int, tagger: "Tagger", targe
             "file": file, "sentences": n_sentences, "tokens": tagger.run.n_tokens, "labels": tagger.labels,
             "features": tagger.weights.emissions.shape[0],
         },
-        run={**run, "wrong_tokens": tagger.run.wrong_tokens, "held_out_errors": tagger.run.held_out_errors},
+        run={**run, "wrong_tokens": tagger.run.wrong_tokens, "validation_errors": tagger.run.validation_errors},
         weights=documents.described_weights(tagger, SHOWN),
         model=target,
     )  # fmt: skip
