@@ -8,9 +8,11 @@ goes wrong is said in one shape: {"error": {"message": ..., "field": ...}}.
 import json
 import socket
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 ADDRESS = "127.0.0.1"
+SHARED = Path(__file__).with_name("page")  # what the pages have in common
 OWN_NAMES = (ADDRESS, "localhost", "[::1]")
 
 HEADERS = {

@@ -14,7 +14,8 @@ FIRST_FIT = """
 import novikoff, novikoff.engine.linear
 from pathlib import Path
 assert "site-packages" in novikoff.__file__
-assert (Path(novikoff.__file__).parent / "py.typed").exists()
+for name in ("py.typed", "page/style.css", "lab/page/index.html", "serve/page/index.html"):
+    assert (Path(novikoff.__file__).parent / name).exists()
 model = novikoff.Perceptron(readout="last").fit([[0.0], [1.0]], ["off", "on"])
 print(model.predict([[2.0]])[0], novikoff.__version__)
 """

@@ -7,7 +7,8 @@ import itertools
 import sys
 from pathlib import Path
 
-from tests.lab.browser import Watched, chromium, served_lab
+from tests.browser import chromium
+from tests.lab.browser import Lab, served_lab
 
 PICTURES = Path(__file__).resolve().parents[2] / "docs" / "pictures"
 SIZES = {"720": (1280, 720), "1080": (1920, 1080)}
@@ -23,7 +24,7 @@ MOMENTS = {
 IN_THE_DOCUMENTATION = {"lab_worked": ("worked", "720", "light"), "lab_xor": ("xor", "720", "dark")}
 
 
-def photograph(watched: Watched, scene: str, path: Path) -> None:
+def photograph(watched: Lab, scene: str, path: Path) -> None:
     step, certificate = MOMENTS[scene]
     watched.scene(scene)
     if step:
@@ -37,7 +38,7 @@ def photograph(watched: Watched, scene: str, path: Path) -> None:
 def main(folder: Path | None) -> None:
     with served_lab() as address, chromium() as browser:
         for size, theme in itertools.product(SIZES, THEMES):
-            watched = Watched.opened(browser, address, size=SIZES[size], theme=theme)
+            watched = Lab.opened(browser, address, size=SIZES[size], theme=theme)
             if folder is not None:
                 for scene in MOMENTS:
                     photograph(watched, scene, folder / f"{scene}_{size}_{theme}.png")

@@ -15,7 +15,8 @@ if not os.environ.get("CI"):
 import numpy as np
 
 from novikoff import Perceptron, Steps, certify, follow_proof
-from tests.lab.browser import Watched, chromium, in_ascii, served_lab
+from tests.browser import chromium, in_ascii
+from tests.lab.browser import Lab, served_lab
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 POINTS = [(1.0, 1.5, 1), (-1.0, -0.5, -1), (2.0, 0.25, 1), (-1.75, 0.75, -1)]
@@ -36,7 +37,7 @@ def address():
 @pytest.fixture
 def lab(browser, address):
     """A lab in the browser. No test may leave an error in the console, or send a request elsewhere."""
-    watched = Watched.opened(browser, address)
+    watched = Lab.opened(browser, address)
     yield watched
     watched.page.context.close()
     assert watched.complaints == []
@@ -230,7 +231,7 @@ def test_two_columns_of_a_csv_become_points(lab, tmp_path):
 
 @pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
 def test_nothing_is_cut_off(browser, address, size):
-    watched = Watched.opened(browser, address, size=size)
+    watched = Lab.opened(browser, address, size=size)
     watched.step_to(3)
     for selector in ("#transport", "#proof", "#space", "#help-button"):
         box = watched.page.locator(selector).bounding_box()
@@ -244,7 +245,7 @@ def test_nothing_is_cut_off(browser, address, size):
 
 
 def test_the_theme_follows_the_system_and_can_be_switched(browser, address):
-    watched = Watched.opened(browser, address, theme="dark")
+    watched = Lab.opened(browser, address, theme="dark")
     paper = "getComputedStyle(document.body).backgroundColor"
     dark = watched.page.evaluate(paper)
     watched.page.click("#theme")

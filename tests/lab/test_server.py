@@ -29,7 +29,7 @@ def test_the_page_and_its_parts_are_served(client):
 
 
 def test_the_page_names_nothing_that_is_elsewhere(client):
-    for name in ("", "lab.css", "lab.js", "plane.js", "svg.js", "share.js"):
+    for name in ("", "lab.css", "lab.js", "plane.js", "share.js", "shared/svg.js", "shared/style.css"):
         text = client.get(f"/{name}").text.replace("http://www.w3.org/2000/svg", "")
         assert "http://" not in text
         assert "https://" not in text

@@ -33,6 +33,12 @@ def kind(schema):
     return schema.get("type", "anything")
 
 
+def described(media, about):
+    """What is answered, in a few words."""
+    words = {"text/event-stream": "events, each with {}", "application/json": "{}"}
+    return words.get(media, media).format(kind(about["schema"]))
+
+
 def operation(method, path, about):
     lines = [f"### {method.upper()} `{path}`", "", about["summary"], ""]
     queries = [parameter for parameter in about["parameters"] if parameter["in"] == "query"]
@@ -44,8 +50,8 @@ def operation(method, path, about):
     for status, answer in about["responses"].items():
         if status < "300":
             content = answer.get("content", {})
-            gives = kind(content["application/json"]["schema"]) if "application/json" in content else ", ".join(content)
-            lines.append(f"- {status}: {gives or 'nothing'}")
+            gives = described(*next(iter(content.items()))) if content else "nothing"
+            lines.append(f"- {status}: {gives}")
     errors = ", ".join(status for status in about["responses"] if status >= "400")
     return [*lines, f"- errors: {errors}", ""]
 

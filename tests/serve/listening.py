@@ -1,35 +1,21 @@
 """A service that listens, in a thread of this process."""
 
 import contextlib
-import threading
 import time
-
-import uvicorn
 
 from novikoff.serve import run
 from novikoff.serve.app import App
 from novikoff.serve.service import Options, Service
 from novikoff.serve.sqlite import SqliteStore
-from novikoff.web import address_of, listen
+from tests.browser import served
 
 
 @contextlib.contextmanager
-def listening(folder, token=None, **options):
+def listening(folder, token=None, port=0, **options):
     """The address of a service, and the service."""
     service = Service(SqliteStore(folder), Options(**options))
-    listener = listen()
-    config = uvicorn.Config(
-        App(service, token), http=run._protocol(), log_level="error", ws="none", lifespan="on", access_log=False
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-    thread.start()
-    while not service.ready:
-        assert thread.is_alive()
-        time.sleep(0.01)
-    try:
-        yield address_of(listener), service
-    finally:
-        server.should_exit = True
-        thread.join()
-        listener.close()
+    app = App(service, token)
+    with served(app, port, lifespan="on", http=run.protocol(app), access_log=False) as address:
+        while not service.ready:
+            time.sleep(0.01)
+        yield address, service

@@ -103,10 +103,9 @@ def _fail(store, after):
 
 
 def main():
-    import uvicorn.protocols.http.httptools_impl  # noqa: F401
-
     import novikoff.keep.online
     import novikoff.serve.app
+    import novikoff.serve.connection
     import novikoff.serve.run
     import novikoff.serve.schema
     import novikoff.serve.sqlite  # noqa: F401

@@ -108,6 +108,9 @@ class Caller:
     async def why(self, name, top=1000):
         return await self._with(lambda model: self.service.why(model, name, top))
 
+    async def explain(self, x, top=1000):
+        return await self._with(lambda model: self.service.explain(model, messages.ToExplain(x), top))
+
     async def file(self, seq=None):
         return await self._with(lambda model: self.service.model_file(model, seq))
 

@@ -15,7 +15,7 @@ from novikoff.lab.state import MOST_POINTS, MOST_STEPS, State, StateError, parse
 from novikoff.lab.table import describe_table, points_of_table
 from novikoff.lab.trace import moment_as_json, run_as_json
 from novikoff.learn.history import READOUT_WORDS
-from novikoff.web import Guard, problem
+from novikoff.web import SHARED, Guard, problem
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -37,6 +37,7 @@ def make_app() -> "Starlette":
     routes = [
         Route("/api/scenes", _scenes),
         *(Route(f"/api/{name}", _answering(answer), methods=["POST"]) for name, answer in ANSWERS.items()),
+        Mount("/shared", StaticFiles(directory=SHARED)),
         Mount("/", StaticFiles(directory=PAGE, html=True)),
     ]
     handlers: Any = {HTTPException: _http_error, StateError: _state_error, ValueError: _refused}

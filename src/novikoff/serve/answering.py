@@ -54,8 +54,10 @@ def about(name: str, state: State) -> messages.About:
 
 
 def record(state: State, waiting: int, margin: float | None) -> messages.Record:
-    """What happened, and what it proves; with the bound for a margin, if one is asked for."""
+    """What happened, and what it proves; with the bound for a margin, or for the largest that is not ruled out."""
     run, counts = state.learner.run, state.line.counts
+    if margin is None and 0.0 < run.margin_at_most < math.inf:
+        margin = run.margin_at_most
     curve, drift = counts.curve, counts.drift
     return messages.Record(
         seq=state.seq,

@@ -8,7 +8,7 @@ import msgspec
 from novikoff import __version__
 from novikoff.serve import answering, events, messages
 from novikoff.serve.events import ENCODER
-from novikoff.serve.http import NDJSON, Call, Reply, decoded, positive, whole
+from novikoff.serve.http import EVENTS, NDJSON, Call, Reply, decoded, positive, whole
 from novikoff.serve.infer import infer, metadata
 from novikoff.serve.metrics import as_text
 from novikoff.serve.models import Model
@@ -53,6 +53,7 @@ def _json(answer: Any, status: int = 200) -> Reply:
 
 _SETTINGS = msgspec.json.Decoder(events.Settings)
 _TO_PREDICT = msgspec.json.Decoder(messages.ToPredict)
+_TO_EXPLAIN = msgspec.json.Decoder(messages.ToExplain)
 _TO_REVEAL = msgspec.json.Decoder(messages.ToReveal)
 _EXAMPLE = msgspec.json.Decoder(events.Example)
 _ROLLBACK = msgspec.json.Decoder(events.Rollback)
@@ -122,6 +123,12 @@ async def show_why(call: Call, model: Model) -> Reply:
     return _json(await call.service.why(model, call.names[1], top))
 
 
+async def explain(call: Call, model: Model) -> Reply:
+    """Predict, and say why; nothing is remembered."""
+    top = whole(call.query("top").get("top"), "top", 1, 1000) or 20
+    return _json(await call.service.explain(model, call.one(_TO_EXPLAIN), top))
+
+
 async def get_file(call: Call, model: Model) -> Reply:
     """A model file, for `novikoff predict` and `novikoff.load`; as the model is, or as it was after an event."""
     seq = whole(call.query("seq").get("seq"), "seq", 0, 2**53)
@@ -156,6 +163,14 @@ async def retire_challenger(call: Call, model: Model) -> Reply:
 async def promote(call: Call, model: Model) -> Reply:
     """Let a challenger become the model."""
     return Reply(await call.service.promote(model, call.one(_CHALLENGER).name, call.token))
+
+
+async def watch(call: Call) -> Reply:
+    """What changes, as it happens: server-sent events named `models`, and a comment now and then in silence.
+
+    The data of each is Changes. Who does not read them is dropped.
+    """
+    return Reply(b"", kind=EVENTS, watcher=None if call.method == "HEAD" else call.service.watchers.join())
 
 
 async def healthz(call: Call) -> Reply:
@@ -198,7 +213,11 @@ async def infer_model(call: Call, model: Model) -> Reply:
 
 
 _TOP = Query("top", "how many to show", {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20})
-_MARGIN = Query("margin", "the margin of which to state the bound", {"type": "number", "exclusiveMinimum": 0})
+_MARGIN = Query(
+    "margin",
+    "the margin of which to state the bound; without it, the largest that is not ruled out",
+    {"type": "number", "exclusiveMinimum": 0},
+)
 _SEQ = Query("seq", "the event after which", {"type": "integer", "minimum": 0, "maximum": 2**53})
 _OF = "/v1/models/{model}"
 
@@ -215,6 +234,7 @@ ROUTES = (
     Route("GET", f"{_OF}/record", show_record, gives=messages.Record, queries=(_MARGIN,)),
     Route("GET", f"{_OF}/weights", show_weights, gives=messages.Weights, queries=(_TOP,)),
     Route("GET", f"{_OF}/why/{{id}}", show_why, gives=messages.Why, queries=(_TOP,), errors=(410,)),
+    Route("POST", f"{_OF}/why", explain, messages.ToExplain, messages.Why, queries=(_TOP,), errors=(410,)),
     Route("GET", f"{_OF}/model", get_file, queries=(_SEQ,), errors=(410,), kind=OCTETS),
     Route("GET", f"{_OF}/snapshots", list_snapshots, gives=messages.Kept),
     Route("POST", f"{_OF}/snapshots", take_snapshot, gives=messages.Taken, status=201, key=True),
@@ -227,6 +247,7 @@ ROUTES = (
     ),
     Route("DELETE", f"{_OF}/challengers/{{name}}", retire_challenger, gives=messages.Done, key=True, errors=(410,)),
     Route("POST", f"{_OF}/promote", promote, events.Challenger, messages.Done, key=True, errors=(410,)),
+    Route("GET", "/v1/events", watch, gives=messages.Changes, errors=(429,), kind=EVENTS),
     Route("GET", "/healthz", healthz, gives=messages.IsLive),
     Route("GET", "/readyz", readyz, gives=messages.IsReady),
     Route("GET", "/metrics", show_metrics, kind=TEXT),

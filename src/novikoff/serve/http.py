@@ -1,6 +1,5 @@
 """Requests and replies, as far as every route needs them: bodies within limits, queries, one shape of errors."""
 
-import asyncio
 import math
 import re
 from typing import Any, NamedTuple
@@ -11,67 +10,57 @@ import msgspec
 from novikoff.serve.jobs import Token
 from novikoff.serve.refused import RefusedError
 from novikoff.serve.service import Service
-from novikoff.web import HEADERS, problem
+from novikoff.serve.watch import Watcher
+from novikoff.web import RAW_HEADERS, problem
 
 MOST_BYTES = 8 << 20
 MOST_LINES = 10_000
-SECONDS_TO_SEND = 30.0
 LONGEST_KEY = 200
 
-# Of the headers that keep a page to itself, those that matter where there is none.
+# Of the headers that keep a page to itself, those that matter where there is none; a page needs the others, too.
 OWN_HEADERS = [
-    (name.lower().encode(), HEADERS[name].encode())
-    for name in ("X-Content-Type-Options", "Cache-Control", "Cross-Origin-Resource-Policy")
+    (name, value)
+    for name, value in RAW_HEADERS
+    if name in (b"x-content-type-options", b"cache-control", b"cross-origin-resource-policy")
 ]
+PAGE_HEADERS = tuple(header for header in RAW_HEADERS if header not in OWN_HEADERS)
 
-JSON, NDJSON = b"application/json", b"application/x-ndjson"
+JSON, NDJSON, EVENTS = b"application/json", b"application/x-ndjson", b"text/event-stream"
 
 
 class Reply(NamedTuple):
-    """What is answered."""
+    """What is answered; to a watcher, what it will be told."""
 
     body: bytes
     status: int = 200
     kind: bytes = JSON
     headers: tuple[tuple[bytes, bytes], ...] = ()
-
-
-class GoneError(Exception):
-    """The client has closed its connection: there is nobody to answer."""
+    watcher: Watcher | None = None
 
 
 class Call:
     """A request: its headers, the parts of its path and its query as they are needed, and its body."""
 
-    def __init__(self, service: Service, scope: Any, receive: Any) -> None:
-        self.service, self.scope, self.receive = service, scope, receive
-        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+    def __init__(
+        self,
+        service: Service,
+        method: str,
+        path: str,
+        headers: list[tuple[bytes, bytes]],
+        body: bytes,
+        raw_path: bytes,
+        raw_query: bytes,
+    ) -> None:
+        self.service, self.method, self.path, self.body = service, method, path, body
+        self.headers: dict[bytes, bytes] = dict(headers)
+        self.raw_path, self.raw_query = raw_path, raw_query
         self.names: list[str] = []  # what stands in the places of the path that a route leaves open
-        self.body = b""
+        self.stays = True  # whether the connection is for more requests
 
     @property
     def kind(self) -> bytes:
         """The content type, without parameters."""
         return self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-
-    async def read(self) -> None:
-        """Read the body, as long as it is neither too large nor too slow."""
-        length = self.headers.get(b"content-length")
-        if length is not None and length.isdigit() and int(length) > MOST_BYTES:
-            raise RefusedError(413, f"the request is larger than {MOST_BYTES:,} bytes; send it in parts")
-        try:
-            async with asyncio.timeout(SECONDS_TO_SEND):
-                while True:
-                    message = await self.receive()
-                    if message["type"] == "http.disconnect":
-                        raise GoneError
-                    self.body += message.get("body", b"")
-                    if len(self.body) > MOST_BYTES:
-                        raise RefusedError(413, f"the request is larger than {MOST_BYTES:,} bytes; send it in parts")
-                    if not message.get("more_body"):
-                        return
-        except TimeoutError:
-            raise RefusedError(408, f"the request did not arrive within {SECONDS_TO_SEND:g} seconds") from None
 
     def one(self, decoder: Any) -> Any:
         """The body, which must be JSON of the type that the decoder wants."""
@@ -99,11 +88,11 @@ class Call:
         name = key.decode("latin-1")
         if not 0 < len(name) <= LONGEST_KEY:
             raise RefusedError(422, f"an Idempotency-Key has 1 to {LONGEST_KEY} characters", "Idempotency-Key")
-        return Token.of(name, self.scope["method"].encode(), self.scope["path"].encode(), self.kind, self.body)
+        return Token.of(name, self.method.encode(), self.path.encode(), self.kind, self.body)
 
     def query(self, *known: str) -> dict[str, str]:
         """The query, in which only these names may stand."""
-        pairs = parse_qsl(self.scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+        pairs = parse_qsl(self.raw_query.decode("latin-1"), keep_blank_values=True)
         for name, _ in pairs:
             if name not in known:
                 raise RefusedError(422, f"this takes no {name!r:.60} in the query", name[:60])
@@ -159,14 +148,3 @@ def refusal(error: RefusedError) -> Reply:
     """What is answered to a request that is refused."""
     retry = () if error.retry_after is None else ((b"retry-after", str(error.retry_after).encode()),)
     return Reply(problem(error.message, error.field), error.status, headers=retry)
-
-
-async def send_reply(send: Any, reply: Reply) -> None:
-    headers = [
-        (b"content-type", reply.kind),
-        (b"content-length", str(len(reply.body)).encode()),
-        *reply.headers,
-        *OWN_HEADERS,
-    ]
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": reply.body})

@@ -273,6 +273,19 @@ class Flush(Job):
         return None
 
 
+class Predict(Flush):
+    """What the model says at a moment at which all its mistakes are in the index, so that it can be explained."""
+
+    alone = True
+
+    def __init__(self, model: Model, predict: Callable[[], Prediction]) -> None:
+        super().__init__(model)
+        self.predict = predict
+
+    def apply(self) -> Any:
+        return self.predict()
+
+
 class Export(Flush):
     """A model file of what has been learned; nothing is learned while it is made."""
 

@@ -15,6 +15,12 @@ class ToPredict(msgspec.Struct, forbid_unknown_fields=True):
     remember: bool = False
 
 
+class ToExplain(msgspec.Struct, forbid_unknown_fields=True):
+    """An example, of which to say why it gets its label."""
+
+    x: Features
+
+
 class ToReveal(msgspec.Struct, forbid_unknown_fields=True):
     """The label of a prediction that was remembered."""
 
@@ -81,6 +87,23 @@ class Names(msgspec.Struct):
     models: list[str]
 
 
+class Brief(msgspec.Struct):
+    """A model in brief: figures as in /metrics, and how many labels are waited for.
+
+    There are none if the model has not been used since the service started.
+    """
+
+    name: str
+    figures: dict[str, float] | None
+
+
+class Changes(msgspec.Struct):
+    """How models are that changed, and which are gone. The first message of a stream has all models."""
+
+    models: list[Brief]
+    gone: list[str]
+
+
 class Delay(msgspec.Struct):
     """How late labels came: the mistakes learned between serving and revealing, over the mistakes."""
 
@@ -137,7 +160,7 @@ class Record(msgspec.Struct):
 
     `mistakes` are the theorem's, those of the last weights, from which was learned; `wrong` are answers that were given
     and turned out wrong, among the `revealed`. `margin_at_most`: no weights separate the stream with a larger margin
-    (gamma <= ||w||/k); null before the first mistake.
+    (gamma <= ||w||/k); null before the first mistake. `bound` is for the margin that was asked for, or else for that.
     """
 
     seq: int
@@ -197,10 +220,10 @@ class Why(msgspec.Struct):
 
     The weights are the sum of the mistakes, so the lead of the answer over its rival is the sum of what each mistake
     contributes. `rest` is what comes from before the log, or from the file that the model began with; `mistakes` is how
-    many mistakes there are in all, of which those are shown that weigh most.
+    many mistakes there are in all, of which those are shown that weigh most. `id` is null if nothing was remembered.
     """
 
-    id: str
+    id: str | None
     label: Label | None
     rival: Label | None
     seq: int

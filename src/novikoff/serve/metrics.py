@@ -14,6 +14,7 @@ OF_MODELS = {
     "drift_window_mistakes": ("gauge", "Mistakes in the window for drift."),
     "drift_window_expected": ("gauge", "Mistakes in the window that the record before it leads one to expect."),
     "drift_alarms": ("counter", "Windows with more mistakes than chance explains."),
+    "drift_last_alarm": ("gauge", "After how many examples the last alarm came; 0 if there was none."),
 }
 
 

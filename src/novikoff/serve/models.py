@@ -63,6 +63,7 @@ def figures_of(state: State) -> dict[str, float]:
         "drift_window_mistakes": drift.mistakes,
         "drift_window_expected": drift.expected,
         "drift_alarms": drift.total,
+        "drift_last_alarm": drift.alarms[-1].after if drift.alarms else 0,
     }
 
 

@@ -1,5 +1,6 @@
 """A service that listens: which store, which address, who may call."""
 
+import asyncio
 import importlib.util
 import re
 import signal
@@ -8,19 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from novikoff.serve.app import App
     from novikoff.serve.store import Store
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-SECONDS_FOR_HEADERS = 30.0
 SECONDS_TO_END = 10
 
 
 def check_installed() -> None:
     """Say how to install what the service needs, if it is not there."""
-    for package in ("msgspec", "uvicorn"):
+    for package in ("httptools", "msgspec", "uvicorn"):
         if importlib.util.find_spec(package) is None:
             raise ImportError(
-                f'the service needs msgspec and uvicorn, and {package} is not installed; pip install "novikoff[serve]"'
+                f"the service needs httptools, msgspec and uvicorn, and {package} is not installed; "
+                'pip install "novikoff[serve]"'
             )
 
 
@@ -47,20 +49,19 @@ def check_address(host: str, token: str | None) -> None:
         raise ValueError(f"--host {host} can be reached from elsewhere; give a --token-file, or listen on 127.0.0.1")
 
 
-def serve(listener: socket.socket, app: Any) -> None:
+def serve(listener: socket.socket, app: "App") -> None:
     """Serve until SIGTERM or Ctrl-C; what was accepted is answered first."""
     import uvicorn
 
     config = uvicorn.Config(
         app,
-        http=_protocol(),
+        http=protocol(app),
         ws="none",
         lifespan="on",
         log_level="warning",
         access_log=False,
         server_header=False,
         date_header=False,
-        timeout_keep_alive=75,
         timeout_graceful_shutdown=SECONDS_TO_END,
     )
     # uvicorn ends in good order on SIGTERM, and then raises the signal again; that is no failure.
@@ -74,31 +75,11 @@ def serve(listener: socket.socket, app: Any) -> None:
         listener.close()
 
 
-def _protocol() -> Any:
-    """uvicorn's protocol, which closes a connection whose headers do not come to an end."""
-    if importlib.util.find_spec("httptools") is None:
-        return "auto"
-    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+def protocol(app: "App") -> Any:
+    """The connections of an application, as uvicorn's server makes them."""
+    from novikoff.serve.connection import Connection
 
-    class Impatient(HttpToolsProtocol):
-        late: Any = None
+    def connection(config: Any, server_state: Any, app_state: Any, _loop: Any = None) -> Connection:
+        return Connection(app, server_state, _loop or asyncio.get_running_loop())
 
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self.late = self.loop.call_later(SECONDS_FOR_HEADERS, transport.close)
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            has_request = self.cycle is not None and not self.cycle.response_complete
-            if has_request and self.late is not None:
-                self.late.cancel()
-                self.late = None
-            elif not has_request and self.late is None:
-                self.late = self.loop.call_later(SECONDS_FOR_HEADERS, self.transport.close)
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            if self.late is not None:
-                self.late.cancel()
-            super().connection_lost(exc)
-
-    return Impatient
+    return connection

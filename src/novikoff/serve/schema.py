@@ -86,12 +86,13 @@ def _queries(route: Route) -> list[dict[str, Any]]:
 
 def _responses(route: Route) -> dict[str, Any]:
     content: dict[str, Any] = {}
+    kind = route.kind.decode().partition(";")[0]
     if route.gives is not None:
-        content["application/json"] = {"schema": _schema(route.gives)}
+        content[kind] = {"schema": _schema(route.gives)}
         if route.gives_many:
             content["application/x-ndjson"] = {"schema": {"type": "string", "description": "One a line."}}
     elif route.status != 204:
-        content[route.kind.decode().partition(";")[0]] = {"schema": {"type": "string"}}
+        content[kind] = {"schema": {"type": "string"}}
     done = {"description": "Done.", **({"content": content} if content else {})}
     responses = {str(route.status): done}
     if route.status == 201 and route.method == "PUT":

@@ -24,6 +24,7 @@ from novikoff.serve.models import Model, Models
 from novikoff.serve.refused import RefusedError
 from novikoff.serve.replay import TrimmedError, state_at
 from novikoff.serve.store import Key, Store
+from novikoff.serve.watch import Watchers
 from novikoff.serve.why import why
 from novikoff.serve.writer import Writer, end_process
 
@@ -61,6 +62,7 @@ class Service:
         self.models = Models(store, self.options.most_models)
         self.writer = Writer(store, self.models, self.clock, on_failure)
         self.writer.after_commit = self._after_commit
+        self.watchers = Watchers(self.models, self._waiting)
         self.ready = False
         self.requests: Counter[tuple[str, str, int]] = Counter()  # route, method, status
         self._snapshots: set[Model] = set()
@@ -99,6 +101,7 @@ class Service:
                 self._snapshot_soon(model)
 
     def _after_commit(self) -> None:
+        self.watchers.changed(model.name for model in self.models.touched)
         for model in self.models.touched:
             if model.state.seq - model.saved >= self.options.snapshot_every:
                 self._snapshot_soon(model)
@@ -207,7 +210,23 @@ class Service:
         found = await asyncio.to_thread(self._remembered, model.number, name)
         if found is None or found.expires < self.clock():
             raise RefusedError(404, f"no prediction {name!r} is remembered; it may have been too long ago", "id")
-        said = events.decode_prediction(found.body)
+        return await self._why(model, events.decode_prediction(found.body), top)
+
+    async def explain(self, model: Model, asked: messages.ToExplain, top: int) -> messages.Why:
+        """Why an example gets its label; nothing is remembered."""
+        try:
+            x = as_numbers(asked.x)
+        except ValueError as error:
+            raise RefusedError(422, str(error), "x") from None
+
+        def predict() -> events.Prediction:
+            said = answering.predict(model.state.learner, x)
+            return answering.to_remember("", model.state, asked.x, *said)
+
+        answer = await self._why(model, await self.writer.submit(jobs.Predict(model, predict)), top)
+        return msgspec.structs.replace(answer, id=None)
+
+    async def _why(self, model: Model, said: events.Prediction, top: int) -> messages.Why:
         try:
             return await asyncio.to_thread(why, self.store, model.number, model.state, said, top)
         except TrimmedError as error:

@@ -38,6 +38,7 @@ CREATE TABLE predictions (
     PRIMARY KEY (model, name)
 );
 CREATE INDEX predictions_expire ON predictions (expires);
+CREATE INDEX predictions_wait ON predictions (model) WHERE revealed IS NULL;
 CREATE TABLE keys (
     model INTEGER NOT NULL, name TEXT NOT NULL, digest BLOB NOT NULL, first INTEGER NOT NULL, expires REAL NOT NULL,
     answer BLOB, PRIMARY KEY (model, name)

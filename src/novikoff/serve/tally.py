@@ -46,9 +46,13 @@ class Curve(msgspec.Struct):
 
 
 class Alarm(msgspec.Struct, frozen=True):
-    """Drift: in a window up to `seq` there were more mistakes than expected, with so small a chance."""
+    """Drift: in a window up to the event `seq`, the `after`-th example, there were more mistakes than expected.
+
+    `chance` is how likely that was without drift.
+    """
 
     seq: int
+    after: int
     examples: int
     mistakes: int
     expected: float
@@ -63,6 +67,7 @@ class Drift(msgspec.Struct):
     alarm the record starts anew. A learner that gets better makes fewer mistakes than expected, never more.
     """
 
+    seen: int = 0
     examples: int = 0
     mistakes: int = 0
     before_examples: int = 0
@@ -83,6 +88,7 @@ class Drift(msgspec.Struct):
             step = min(WINDOW - self.examples, len(flags) - start)
             self.mistakes += sum(flags[start : start + step])
             self.examples += step
+            self.seen += step
             start += step
             if self.examples == WINDOW:
                 self._look(first + start - 1)
@@ -94,7 +100,7 @@ class Drift(msgspec.Struct):
             if self.mistakes > self.expected:
                 chance = chance_of_more(self.mistakes, self.examples, self.before_mistakes, self.before_examples)
             if chance < ALARM / (self.looks * (self.looks + 1)):
-                alarm = Alarm(seq, self.examples, self.mistakes, self.expected, chance)
+                alarm = Alarm(seq, self.seen, self.examples, self.mistakes, self.expected, chance)
                 self.total += 1
                 self.alarms = [*self.alarms, alarm][-MOST_EVENTS:]
                 self.before_examples = self.before_mistakes = 0

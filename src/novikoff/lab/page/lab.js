@@ -6,7 +6,8 @@ import { drawPlane } from "./plane.js";
 import { drawProof } from "./proof.js";
 import { listenToRules, makePanels, nameReadouts, showRules } from "./rules.js";
 import { asFragment, download, fromFragment } from "./share.js";
-import { element } from "./svg.js";
+import { element } from "./shared/svg.js";
+import { followTheme } from "./shared/theme.js";
 import { makeTableDialog } from "./table.js";
 import { drawWeights } from "./weights.js";
 import { sayStep, sayVerdict } from "./words.js";
@@ -153,7 +154,7 @@ async function play() {
   if (playing) play();
 }
 
-// -- scenes, links, themes --------------------------------------------------------------------------------------------
+// -- scenes, links ----------------------------------------------------------------------------------------------------
 
 function load(state, step = 0, lookFor = "") {
   lab.undone.push(JSON.stringify(lab.state.points));
@@ -194,11 +195,6 @@ function toast(words) {
   at("toast").hidden = false;
   clearTimeout(toasting);
   toasting = setTimeout(() => { at("toast").hidden = true; }, 3500);
-}
-
-function paint(theme) {
-  document.documentElement.dataset.theme = theme;
-  draw();
 }
 
 // -- wiring -----------------------------------------------------------------------------------------------------------
@@ -300,11 +296,6 @@ function wire(known) {
     if (kind) download(kind, lab, plane).catch((error) => toast(error.message));
     closePanels();
   });
-  at("theme").addEventListener("click", () => {
-    const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-    localStorage.setItem("theme", theme);
-    paint(theme);
-  });
   new ResizeObserver(() => draw()).observe(document.querySelector("main"));
   window.addEventListener("hashchange", () => open(known));
 }
@@ -317,9 +308,7 @@ function open(known) {
 }
 
 async function begin() {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  paint(localStorage.getItem("theme") ?? (dark.matches ? "dark" : "light"));
-  dark.addEventListener("change", () => localStorage.getItem("theme") ?? paint(dark.matches ? "dark" : "light"));
+  followTheme(at("theme"), draw);
   const { scenes: known, limits, readouts } = await scenes();
   Object.assign(lab, { limits, readouts });
   nameReadouts(readouts);

@@ -1,6 +1,6 @@
 // The plane: points, boundaries, the update as a vector sum, and the certificate.
 
-import { arrow, element, niceStep, pathData, sheet, text, vector, written } from "./svg.js";
+import { arrow, element, niceStep, pathData, sheet, text, vector, written } from "./shared/svg.js";
 
 export function scaleOf(svg, view) {
   const { width, height } = svg.getBoundingClientRect();

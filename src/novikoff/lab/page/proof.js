@@ -1,6 +1,6 @@
 // The three proofs, live: k gamma <= <w,u> <= ||w|| <= sqrt(k) R, the cosine above its floor, the distance below its ceiling.
 
-import { element, niceStep, pathData, sheet, text, written } from "./svg.js";
+import { drawAxis, element, pathData, sheet, text, written } from "./shared/svg.js";
 
 export function drawProof(model, places) {
   const { run, step } = model;
@@ -150,15 +150,4 @@ function drawCurve(svg, points, place, kind) {
     const [cx, cy] = place(point);
     svg.append(element("circle", { cx, cy, r: point === points.at(-1) ? 5.5 : 3.2, class: `dot ${kind}` }));
   }
-}
-
-function drawAxis(svg, most, place, low, name) {
-  const step = Math.max(1, niceStep(most / 5));
-  const [left] = place([0, 0]);
-  const [right] = place([most, 0]);
-  svg.append(element("line", { x1: left, x2: right, y1: low, y2: low, class: "axis" }));
-  for (let k = step; k <= most * 0.82; k += step) {
-    svg.append(element("text", { x: place([k, 0])[0], y: low + 17, class: "coordinate", "text-anchor": "middle" }, k.toLocaleString("en")));
-  }
-  svg.append(text(name, right, low + 18, "soft", "end"));
 }

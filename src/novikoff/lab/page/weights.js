@@ -1,6 +1,6 @@
 // Weight space: the region of all solutions, and the walk of the weights towards it (after Duda & Hart 1973).
 
-import { arrow, element, pathData, sheet, text, written } from "./svg.js";
+import { arrow, element, pathData, sheet, text, written } from "./shared/svg.js";
 
 const ASPECT = 2.2;
 

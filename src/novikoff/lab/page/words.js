@@ -1,6 +1,6 @@
 // What is happening, in sentences. Numbers carry their full value in data-value.
 
-import { vector, written } from "./svg.js";
+import { vector, written } from "./shared/svg.js";
 
 const sign = (label) => (label > 0 ? '<span class="is-red">+</span>' : '<span class="is-blue">−</span>');
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.lab import browser
+from tests import browser
 
 
 @pytest.mark.parametrize(("ci", "outcome"), [("", pytest.skip.Exception), ("true", pytest.fail.Exception)])

@@ -69,3 +69,15 @@ export function niceStep(rough) {
   const power = 10 ** Math.floor(Math.log10(rough));
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough * 0.999);
 }
+
+/** The axis at the bottom, from 0 to `most`, with a name at its end. */
+export function drawAxis(svg, most, place, low, name) {
+  const step = Math.max(1, niceStep(most / 5));
+  const [left] = place([0, 0]);
+  const [right] = place([most, 0]);
+  svg.append(element("line", { x1: left, x2: right, y1: low, y2: low, class: "axis" }));
+  for (let k = step; k <= most * 0.82; k += step) {
+    svg.append(element("text", { x: place([k, 0])[0], y: low + 17, class: "coordinate", "text-anchor": "middle" }, k.toLocaleString("en")));
+  }
+  svg.append(text(name, right, low + 18, "soft", "end"));
+}

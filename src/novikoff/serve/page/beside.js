@@ -1,0 +1,57 @@
+// What stands beside a model: drift, challengers, snapshots.
+
+import { written } from "./shared/svg.js";
+import { READOUTS, at, node, number, whole } from "./node.js";
+
+const MOST = 6; // alarms or snapshots that are listed
+
+export function showDrift({ window, examples, mistakes, expected, alarms }) {
+  const now = examples ? [`In the window at hand, ${whole(examples)} of ${whole(window)} examples: `, node("b", {}, number(mistakes, "mistake")), expected ? `, and ${written(expected, 0, 3)} expected.` : "."]
+    : [`The next window of ${whole(window)} examples begins now.`];
+  const listed = alarms.slice(-MOST).reverse().map((alarm) => node("li", {},
+    node("b", {}, number(alarm.mistakes, "mistake")), ` where ${written(alarm.expected, 0, 3)} were expected`,
+    node("small", {}, ` after ${number(alarm.after, "example")}, by chance at most once in ${times(alarm.chance)}`)));
+  at("drift-rows").replaceChildren(node("p", {}, ...now),
+    listed.length ? node("ol", { class: "alarms" }, ...listed) : node("p", { class: "none" }, "No alarm so far: mistakes come as the record leads one to expect."),
+    more(alarms.length));
+}
+
+/** How many times it takes for something to happen once, rounded down. */
+function times(chance) {
+  const many = 1 / Math.max(chance, 1e-300);
+  if (many < 1e6) return `${whole(Math.floor(many))} times`;
+  return `10${[...String(Math.floor(Math.log10(many)))].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")} times`;
+}
+
+export function showChallengers(challengers) {
+  at("challengers-rows").replaceChildren(...(challengers.length ? challengers.map(challenger)
+    : [node("p", { class: "none" }, "None. A challenger learns from the same stream, answers nobody, and is compared here.")]));
+}
+
+function challenger({ name, settings, since, examples, wrong, model_wrong: modelWrong }) {
+  const ahead = modelWrong - wrong;
+  const verdict = ahead === 0 ? "level" : ahead > 0 ? `${whole(ahead)} fewer wrong` : `${whole(-ahead)} more wrong`;
+  const most = Math.max(wrong, modelWrong, 1);
+  const kind = `${READOUTS[settings.readout]}${settings.fit_intercept ? "" : ", no intercept"}`;
+  return node("div", { class: "challenger" },
+    node("p", {}, node("b", {}, name), node("em", { class: ahead > 0 ? "better" : null }, verdict), node("small", {}, `${kind}, since event ${whole(since)}`)),
+    compared("challenger", wrong, most, examples), compared("model", modelWrong, most, examples));
+}
+
+function compared(who, wrong, most, examples) {
+  const fill = node("span", { class: who });
+  fill.style.width = `${(100 * wrong) / most}%`;
+  return node("div", { class: "compared" }, node("span", {}, who), node("span", { class: "length", "aria-hidden": "true" }, fill), node("output", {}, `${whole(wrong)} of ${whole(examples)}`));
+}
+
+export function showSnapshots(snapshots) {
+  if (!snapshots.length) {
+    at("snapshots-rows").replaceChildren(node("p", { class: "none" }, "None yet. They are taken every so many events, or when asked for."));
+    return;
+  }
+  const rows = snapshots.slice(0, MOST).map(({ seq, mistakes, sha256 }) => node("tr", {}, node("td", {}, whole(seq)), node("td", {}, whole(mistakes)), node("td", { title: sha256 }, node("code", {}, sha256.slice(0, 12)))));
+  at("snapshots-rows").replaceChildren(node("table", {},
+    node("thead", {}, node("tr", {}, ...["after event", "mistakes", "SHA-256"].map((words) => node("th", { scope: "col" }, words)))), node("tbody", {}, ...rows)), more(snapshots.length));
+}
+
+const more = (all) => node("p", { class: "none" }, all > MOST ? `${whole(all - MOST)} older ones are not shown.` : "");
