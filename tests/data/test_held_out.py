@@ -10,6 +10,7 @@ from novikoff.data.examples import Examples
 from novikoff.data.held_out import HeldOut
 from novikoff.data.reading import read
 from novikoff.engine.rows import as_rows
+from novikoff.learn.linear.space import perceptron
 from tests.cli.calling import call
 
 SEEDS = st.integers(0, 2**32)
@@ -68,6 +69,26 @@ def test_rows_held_out_have_no_say_in_what_is_learned():
     assert (model.run_.n_rows, model.run_.held_out_rows) == ((~held).sum(), held.sum())
     assert model.run_.held_out_errors == np.count_nonzero(model.predict(X[held]) != y[held])
     assert model.run_.errors == np.count_nonzero(model.predict(X[~held]) != y[~held])
+
+
+def test_rows_in_blocks_and_in_one_piece_are_held_out_alike():
+    X, y = problem()
+    signs = np.where(y, 1, -1)
+    blocks = Examples.in_blocks([(as_rows(X[i : i + 7]), signs[i : i + 7]) for i in range(0, 60, 7)])
+    options = {"held_out": 0.4, "shuffle": False, "record_mistakes": True, "random_state": 2}
+    one, other = perceptron(X, signs, **options), perceptron(blocks, **options)
+    assert one.memory.weights.tolist() == other.memory.weights.tolist()
+    assert one.mistakes.rows.tolist() == other.mistakes.rows.tolist()
+    assert one.run == other.run
+
+
+def test_a_table_that_goes_by_once_is_held_out_alike():
+    X, y = problem()
+    batches = [(X[i : i + 7], y[i : i + 7]) for i in range(0, 60, 7)]
+    options = {"held_out": 0.4, "shuffle": False, "random_state": 2}
+    one, other = Perceptron(**options).fit(X, y), Perceptron(**options).fit(batch for batch in batches)
+    assert one.coef_.tolist() == other.coef_.tolist()
+    assert one.run_ == other.run_
 
 
 def table(path, X, y, words):

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from novikoff import Sentences, SequencePerceptron
 from novikoff.data.chunks import legal_bigram as legal
+from novikoff.data.held_out import HeldOut
 
 WORDS = [["the", "cat", "sleeps"], ["a", "dog", "barks", "loudly"], ["dogs", "bark"], [], ["sleep"]]
 TAGS = [["D", "N", "V"], ["D", "N", "V", "A"], ["N", "V"], [], ["V"]]
@@ -108,6 +109,39 @@ def test_a_constraint_is_never_broken():
     paths = SequencePerceptron(constraint=never_b_after_a, random_state=0).fit(X, y).predict(tokens)
     assert all(all(map(never_b_after_a, path, path[1:])) for path in paths)
     assert not all(all(map(never_b_after_a, path, path[1:])) for path in free)
+
+
+def test_sequences_held_out_have_no_say_and_are_counted():
+    rng = np.random.default_rng(1)
+    X = [rng.normal(size=(3, 2)) for _ in range(60)]
+    y = [[int(token[0] + 0.3 * rng.normal() > 0) for token in sequence] for sequence in X]
+    held = HeldOut.share(0.3, 7).which(0, 60)
+    model = SequencePerceptron(held_out=0.3, random_state=7).fit(X, y)
+    other = [-1000.0 * sequence if out else sequence for sequence, out in zip(X, held, strict=True)]
+    again = SequencePerceptron(held_out=0.3, random_state=7).fit(other, y)
+    assert again.state_features_ == model.state_features_
+    guessed = model.predict([sequence for sequence, out in zip(X, held, strict=True) if out])
+    gold = [labels for labels, out in zip(y, held, strict=True) if out]
+    wrong = sum(one != two for one, two in zip(guessed, gold, strict=True))
+    assert (model.run_.held_out_errors, model.run_.held_out_rows) == (wrong, held.sum())
+    assert not set(model.mistake_rows_.tolist()) & set(np.flatnonzero(held).tolist())
+    assert "On new sequences of this kind: about" in str(model.run_)
+
+
+def test_sentences_held_out_are_those_of_their_lists():
+    words = [["the", "cat"], ["a", "dog", "barks"], ["dogs"], ["cats", "bark"], ["a", "cat"], ["the", "dog"]] * 4
+    tags = [["X" if word in ("a", "the") else "Y" for word in sentence] for sentence in words]
+    sentences = Sentences.from_lists({"w": words, "t": tags})
+    options = {"templates": ["w[0]"], "columns": ["w"], "held_out": 0.4, "random_state": 0}
+    one = SequencePerceptron(**options).fit(sentences, tags)
+    other = SequencePerceptron(**options).fit([[{"w": word} for word in sentence] for sentence in words], tags)
+    assert one.state_features_ == other.state_features_
+    assert sentences.some([2, 0]).column("w") == [["dogs"], ["the", "cat"]]
+
+
+def test_a_share_of_the_sequences_that_leaves_nothing_is_refused():
+    with pytest.raises(ValueError, match="0 were held out by chance"):
+        SequencePerceptron(held_out=0.0001, random_state=0).fit([np.eye(2)], [[0, 1]])
 
 
 def test_the_validation_part_chooses_the_epochs_and_all_is_learned():

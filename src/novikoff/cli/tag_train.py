@@ -38,6 +38,7 @@ SHOWN = 10
 @options.number(
     "--patience", options.AT_LEAST_ONE, "N", "How many epochs to go on after the best, with --validation.", 3
 )
+@options.number("--held-out", options.SHARE, "SHARE", "Judge by this share of the sentences, which are not learned.")
 @options.number(
     "--cost",
     click.FloatRange(min=0),
@@ -91,7 +92,7 @@ def train(
             **learning, watch=_watcher(len(gold), most, bar, interrupt),
         )  # fmt: skip
     save(tagger, target)
-    _report(output, file, len(gold), tagger, str(target))
+    _report(output, file, gold, tagger, str(target))
     return INTERRUPTED if was_interrupted(tagger.run) else DONE
 
 
@@ -106,7 +107,7 @@ def _watcher(n_sentences: int, max_epochs: int | None, bar: "Bar", interrupt: "D
     return watch
 
 
-def _report(output: Output, file: str, n_sentences: int, tagger: "Tagger", target: str) -> None:
+def _report(output: Output, file: str, gold: list[list[str]], tagger: "Tagger", target: str) -> None:
     from novikoff.cli import documents
     from novikoff.cli.render import answer
 
@@ -114,7 +115,7 @@ def _report(output: Output, file: str, n_sentences: int, tagger: "Tagger", targe
     document = documents.document(
         "tag train",
         data={
-            "file": file, "sentences": n_sentences, "tokens": tagger.run.n_tokens, "labels": tagger.labels,
+            "file": file, "sentences": len(gold), "tokens": sum(map(len, gold)), "labels": tagger.labels,
             "features": tagger.weights.emissions.shape[0],
         },
         run={**run, "wrong_tokens": tagger.run.wrong_tokens, "validation_errors": tagger.run.validation_errors},
@@ -143,6 +144,7 @@ def panel(document: dict[str, Any], run: "Run") -> Any:
             ("stopped", wording.ending(run)),
             ("mistakes", run.made),
             ("errors", run.wrong),
+            ("to come", wording.to_come(run)),
             ("bound", wording.bound(None, run)),
             ("model", str(target)),
         ],

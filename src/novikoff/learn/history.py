@@ -130,7 +130,7 @@ class Run:
         """The errors of the read-out on what was learned from, in words; None before a `fit`."""
         if self.errors is None:
             return None
-        return f"{self.read_by}: {counted(self.errors, 'error')} on {counted(self.n_rows or 0, self.unit)}"
+        return f"{self.read_by}: {counted(self.errors, 'error')} on {counted(self.n_rows or 0, f'training {self.row}')}"
 
     @property
     def read_by(self) -> str:
@@ -138,9 +138,9 @@ class Run:
         return READOUT_WORDS[self.readout]
 
     @property
-    def unit(self) -> str:
+    def row(self) -> str:
         """What an example of the training data is called."""
-        return "training row"
+        return "row"
 
     @property
     def ruled_out(self) -> str | None:

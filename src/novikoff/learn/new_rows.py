@@ -70,6 +70,7 @@ class Generalisation:
     statements: tuple[Statement, ...]
     delivered: Statement | None
     why_not: str | None
+    row: str = "row"
 
     def __str__(self) -> str:
         return "\n".join([f"{self.in_words[0].upper()}{self.in_words[1:]}.", *map(str, self.statements)])
@@ -92,9 +93,9 @@ class Generalisation:
     def in_words(self) -> str:
         """The line of a panel."""
         if self._said is None or not self.is_known:
-            return f"on new rows of this kind: nothing is proved; {self.why_not}"
+            return f"on new {self.row}s of this kind: nothing is proved; {self.why_not}"
         alike = "" if self.folds is None else ", by models learned alike"
-        return f"on new rows of this kind{alike}: {self._said.in_words}"
+        return f"on new {self.row}s of this kind{alike}: {self._said.in_words}"
 
 
 def generalisation(run: "Run", confidence: float = 0.95, *, random_order: bool | None = None) -> Generalisation:
@@ -104,7 +105,7 @@ def generalisation(run: "Run", confidence: float = 0.95, *, random_order: bool |
     facts = Facts(run, run.order in ("mixed", "random") if random_order is None else random_order)
     makers = [facts.held_out, facts.folds, facts.progressive, facts.first_vote, facts.left_out, facts.compressed]
     statements = [found for make in makers if (found := make(doubt)) is not None]
-    return Generalisation(tuple(statements), _delivered(facts, doubt), facts.why_not())
+    return Generalisation(tuple(statements), _delivered(facts, doubt), facts.why_not(), run.row)
 
 
 def _delivered(facts: "Facts", doubt: float) -> Statement | None:
@@ -150,9 +151,10 @@ class Facts:
         if not run.held_out_rows or run.held_out_errors is None:
             return None
         lower, upper = clopper_pearson(run.held_out_errors, run.held_out_rows, 1.0 - doubt)
-        judged = f"{counted(run.held_out_errors, 'error')} on {counted(run.held_out_rows, 'row')} that were held out"
+        judged = f"{counted(run.held_out_errors, 'error')} on {counted(run.held_out_rows, run.row)} that were held out"
         share = run.held_out_errors / run.held_out_rows
-        return Statement("held out", f"{run.read_by}, by {judged}", INDEPENDENT, upper, 1.0 - doubt, share, lower)
+        assumed = INDEPENDENT.replace("row", run.row)
+        return Statement("held out", f"{run.read_by}, by {judged}", assumed, upper, 1.0 - doubt, share, lower)
 
     def folds(self, doubt: float) -> Statement | None:
         """Hoelder's inequality: the product of the folds' bets, each to the power of 1/folds, has a mean of at most 1,
@@ -226,4 +228,4 @@ class Facts:
         if self._compression is not None:
             rows, kept, _ = self._compression
             return f"too many rows were mistaken, {kept:,} of {rows:,}"
-        return "that needs rows that were not learned from"
+        return f"that needs {run.row}s that were not learned from"

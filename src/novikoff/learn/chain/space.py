@@ -95,8 +95,8 @@ class SequenceRun(Run):
     validation_errors: tuple[int, ...] = ()
 
     @property
-    def unit(self) -> str:
-        return "training sequence"
+    def row(self) -> str:
+        return "sequence"
 
     @property
     def wrong(self) -> str | None:

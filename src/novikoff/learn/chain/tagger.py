@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.chunks import SCHEMES, allowed_transitions
+from novikoff.data.held_out import HeldOut
+from novikoff.data.sentences import Sentences
 from novikoff.engine.viterbi import Weights
 from novikoff.features.attributes import AttributeIndex
 from novikoff.features.templates import TemplateIndex, needed_columns, parse_template
@@ -234,6 +236,7 @@ def learn_tagger(
     max_epochs: int | None = 10,
     validation: float | None = None,
     patience: int = 3,
+    held_out: float | None = None,
     random_state: int | np.random.Generator | None = None,
     watch: Watcher | None = None,
     **learning: Any,
@@ -242,12 +245,18 @@ def learn_tagger(
 
     With `validation`, that share of the sequences is put aside, the number of epochs is chosen by the fewest wrong
     labels on them (the search ends `patience` epochs after the best), and then all are learned for so many epochs.
+    With `held_out`, a share has no say in anything, and the record counts how many of these are labelled wrong.
 
     >>> words = [[{"w": "a"}, {"w": "dog"}], [{"w": "the"}, {"w": "dog"}, {"w": "runs"}]]
     >>> tagger = learn_tagger(words, [["D", "N"], ["D", "N", "V"]], templates=["w[0]", "w[-1]"], random_state=0)
     >>> tagger.label([[{"w": "the"}, {"w": "cat"}, {"w": "runs"}]])
     [['D', 'N', 'V']]
     """
+    asked: dict[str, Any] = {"templates": templates, "columns": columns, "min_count": min_count}
+    asked |= {"constraint": constraint, "readout": readout, "max_epochs": max_epochs}
+    asked |= {"validation": validation, "patience": patience, "random_state": random_state}
+    if held_out is not None:
+        return _learn_and_judge(sequences, labels, held_out, watch, asked | learning)
     features, tokens = Features.learn(sequences, templates, columns, min_count)
     numbers, known = number_labels(labels, tokens.starts)
     allowed = _allowed(constraint, known)
@@ -262,19 +271,42 @@ def learn_tagger(
         epochs = int(np.argmin(errors)) + 1 if errors else max_epochs
     if learned is None or learned.run.stopped not in (Stopped.INTERRUPTED, Stopped.TIME_LIMIT):
         learned = sequence_perceptron(tokens, numbers, len(known), max_epochs=epochs, watch=watch, **options)
-    asked: dict[str, Any] = {"templates": templates, "columns": columns, "min_count": min_count}
-    asked |= {"constraint": constraint, "readout": readout, "max_epochs": max_epochs}
-    asked |= {"validation": validation, "patience": patience, "random_state": random_state}
     return Tagger(
         features,
         tuple(known),
         learned.weights,
         learned.divisor,
         run=replace(learned.run, validation_errors=tuple(errors)),
-        parameters=asked | learning,
+        parameters=asked | learning | {"held_out": None},
         mistake_rows=learned.mistakes,
         mistake_guesses=learned.guesses and [[known[number] for number in guess] for guess in learned.guesses],
     )
+
+
+def _learn_and_judge(
+    sequences: Any, labels: Sequence[Sequence[Label]], held_out: float, watch: Watcher | None, asked: dict[str, Any]
+) -> Tagger:
+    """Learn all but the sequences held out, and count how many of those are labelled wrong."""
+    held = HeldOut.share(held_out, asked["random_state"]).which(0, len(labels))
+    kept, judged = np.flatnonzero(~held), np.flatnonzero(held)
+    if not (len(kept) and len(judged)):
+        raise ValueError(
+            f"of {len(labels)} sequences, {len(judged)} were held out by chance, which leaves nothing to learn from or "
+            "nothing to judge by; hold another share out, or none"
+        )
+    tagger = learn_tagger(_sequences(sequences, kept), _sequences(labels, kept), watch=watch, **asked)
+    guesses = tagger.label(_sequences(sequences, judged))
+    wrong = sum(list(gold) != guess for gold, guess in zip(_sequences(labels, judged), guesses, strict=True))
+    rows = None if tagger.mistake_rows is None else kept[tagger.mistake_rows]
+    run = replace(tagger.run, held_out_rows=len(judged), held_out_errors=wrong)
+    return replace(tagger, run=run, mistake_rows=rows, parameters={**tagger.parameters, "held_out": held_out})
+
+
+def _sequences(sequences: Any, numbers: NDArray[np.int64]) -> Any:
+    """Some of the sequences, in whatever form they come."""
+    if isinstance(sequences, Sentences):
+        return sequences.some(numbers.tolist())
+    return [sequences[number] for number in numbers.tolist()]
 
 
 def _learn_part(
