@@ -123,8 +123,16 @@ def decode_classes(header: Fields, least: int = 2) -> NDArray[Any]:
 
 
 def encode_run(run: Run) -> dict[str, Any]:
-    plain = {field.name: encode(_own(getattr(run, field.name))) for field in fields(run) if field.name != "stopped"}
+    """The record, without what later versions have come to record if there is nothing of the kind."""
+    known = {field.name: getattr(run, field.name) for field in fields(run) if field.name != "stopped"}
+    left_out = {field.name for field in fields(run) if field.name in LATER and known[field.name] == field.default}
+    plain = {name: encode(_own(value)) for name, value in known.items() if name not in left_out}
     return {**plain, "stopped": None if run.stopped is None else run.stopped.name}
+
+
+def says_more(run: Mapping[str, Any]) -> bool:
+    """Whether a record has what earlier versions do not know."""
+    return not run.keys().isdisjoint(LATER)
 
 
 def _own(value: Any) -> Any:
@@ -137,23 +145,45 @@ def _own(value: Any) -> Any:
 def decode_run(header: Fields, kind: type[Run] = Run, *, most_mistakes: int = 1) -> Run:
     """The record, if it can be one: an example can be so many mistakes."""
     plain = header.part("run")
-    names = [field.name for field in fields(kind)]
+    names = [field.name for field in fields(kind) if field.name not in LATER or field.name in plain.content]
     ensure(plain.content.keys() == set(names), "the record of the run has other fields")
     values = {name: decode(plain.value(name)) for name in names}
-    stopped = plain.optional_choice("stopped", tuple(reason.name for reason in Stopped))
-    values["stopped"] = None if stopped is None else Stopped[stopped]
+    stopped = plain.optional_choice("stopped", (*(reason.name for reason in Stopped), *RENAMED))
+    values["stopped"] = None if stopped is None else Stopped[RENAMED.get(stopped, stopped)]
     for name, value in values.items():
         ensure(_fits(name, value), f"the record of the run has {name}={value!r:.60}")
     run = kind(**values)
     ensure(run.mistakes <= most_mistakes * run.examples, "the record has more mistakes than examples")
     ensure(sum(run.mistakes_per_epoch) <= run.mistakes, "the record has more mistakes in its epochs than in all")
-    ensure((run.errors or 0) <= (run.n_rows or 0) or run.n_rows is None, "the record has more errors than rows")
+    _check_counts(run)
     return run
 
 
+def _check_counts(run: Run) -> None:
+    """Refuse counts of rows that cannot be."""
+    n_rows = run.n_rows or 0
+    elsewhere = (run.mistaken_rows or 0) + (run.errors_elsewhere or 0)
+    ensure(run.n_rows is None or max(run.errors or 0, elsewhere) <= n_rows, "the record has more errors than rows")
+    ensure((run.held_out_errors or 0) <= run.held_out_rows, "the record has more errors than rows that were held out")
+    folds = zip(run.fold_errors, run.fold_rows, strict=False)
+    sound = len(run.fold_errors) == len(run.fold_rows) and all(wrong <= rows for wrong, rows in folds)
+    ensure(sound, "the record has more errors than rows in a fold")
+
+
+# Reasons that had another name up to format 2.
+RENAMED = {"HELD_OUT": "VALIDATION"}
+
+# What earlier versions did not record.
+LATER = (
+    *("order", "mistaken_rows", "errors_elsewhere", "encoded"),
+    *("held_out_rows", "held_out_errors", "fold_rows", "fold_errors"),
+)
 NUMBERS = ("radius", "weights_length", "margin_at_most")
-MAYBE = ("n_rows", "errors")
-LISTS = ("mistakes_per_epoch", "wrong_tokens_per_epoch", "seconds_per_epoch", "held_out_errors")
+MAYBE = ("n_rows", "errors", "mistaken_rows", "errors_elsewhere", "held_out_errors")
+LISTS = (
+    *("mistakes_per_epoch", "wrong_tokens_per_epoch", "seconds_per_epoch", "validation_errors"),
+    *("fold_rows", "fold_errors"),
+)
 
 
 def _fits(name: str, value: Any) -> bool:
@@ -163,6 +193,10 @@ def _fits(name: str, value: Any) -> bool:
         return True
     if name == "readout":
         return value in ("last", "average", "vote")
+    if name == "order":
+        return value in (None, "given", "mixed", "random")
+    if name == "encoded":
+        return type(value) is bool
     if name in LISTS:
         numbers = float if name.startswith("seconds") else int
         return type(value) is tuple and all(type(part) in (numbers, int) and part >= 0 for part in value)

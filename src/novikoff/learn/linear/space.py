@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.examples import Block, Examples
+from novikoff.data.held_out import HeldOut
 from novikoff.data.narrow import used_columns
 from novikoff.data.order import POOL, Order, block_order, given_order, random_order
 from novikoff.engine.linear import Rule, binary_epoch, multiclass_epoch
@@ -69,6 +70,7 @@ def perceptron(
     time_limit: float | None = None,
     start: Memory | None = None,
     record_mistakes: bool = False,
+    held_out: float | HeldOut | None = None,
     watch: Watcher | None = None,
     progress: Callable[[Memory], None] | None = None,
 ) -> Learned:
@@ -82,6 +84,9 @@ def perceptron(
     Without y, X is `Examples` (`novikoff.data.examples`), which have labels; one block is in use at a time. With
     `shuffle` the blocks come in random order, and the rows of each too; one block is shuffled as an array is.
 
+    With `held_out`, that share of the rows, drawn at random, has no say in anything, and is predicted in the end: the
+    record counts the errors, and what follows from them for new rows (`Run.generalisation`).
+
     Theorem (Block 1962, Novikoff 1962): with examples of length at most R that some unit vector separates with margin
     gamma, it makes at most (R/gamma)^2 mistakes, in whatever order they come.
 
@@ -94,7 +99,9 @@ def perceptron(
     """
     check_choices(readout=readout, tie=tie)
     limits = Limits(max_epochs, min_margin, time_limit, watch, progress)
-    examples = _as_examples(X, y, n_classes)
+    whole = _as_examples(X, y, n_classes)
+    part = HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
+    examples, others = (whole, None) if part is None else whole.parted(part)
     n_classes, vote = len(examples.classes), readout == "vote"
     if start is None:
         columns = columns_to_keep(_rows_of(examples), examples.n_columns, examples.n_entries, n_classes)
@@ -110,8 +117,13 @@ def perceptron(
         space.forget_what_came_after()
 
     mistakes = space.logged()
-    errors = space.count_errors(readout)
-    record = memory.recorded(readout, stopped, space.epochs.per_epoch(), n_rows=examples.n_rows, errors=errors)
+    if part is not None and mistakes is not None:
+        mistakes = replace(mistakes, rows=np.flatnonzero(~part.which(0, whole.n_rows))[mistakes.rows])
+    counts = space.counts(readout) if start is None else {"errors": int(space.errors(examples, readout).sum())}
+    if others is not None:
+        counts |= {"held_out_rows": others.n_rows, "held_out_errors": int(space.errors(others, readout).sum())}
+    per_epoch = space.epochs.per_epoch()
+    record = memory.recorded(readout, stopped, per_epoch, n_rows=examples.n_rows, **counts)
     return Learned(memory, record, examples.classes, mistakes, examples.encoding, examples.fingerprint)
 
 
@@ -198,6 +210,7 @@ class Coordinates:
         self.epochs = Epochs(self.examples.n_rows)
         self.keep = self.keep or self.history.ballots is not None
         self.began = self.history.examples
+        self.mistaken = np.zeros(self.examples.n_rows, dtype=np.bool_)
 
     def measure(self, block: Block) -> None:
         """Let the longest row of a block count, and refuse numbers that cannot be learned from."""
@@ -223,15 +236,28 @@ class Coordinates:
                 self.narrow[block.first] = rows
         return block._replace(rows=rows)
 
-    def count_errors(self, readout: Readout) -> int:
-        """How many rows the read-out gets wrong."""
+    def errors(self, examples: Examples, readout: Readout) -> NDArray[np.bool_]:
+        """Which of some examples the read-out gets wrong."""
         score = decider(self.history, readout).score
 
-        def wrong(block: Block) -> int:
-            self.measure(block)
-            return int(np.count_nonzero(predicted(score(block.rows)) != self.examples.places_of(block.labels)))
+        def wrong(block: Block) -> NDArray[np.bool_]:
+            if examples is self.examples:
+                self.measure(block)
+            return predicted(score(block.rows)) != examples.places_of(block.labels)
 
-        return sum(map(wrong, self.examples.blocks()))
+        return np.concatenate([wrong(block) for block in examples.blocks()])
+
+    def counts(self, readout: Readout) -> dict[str, Any]:
+        """What the record has to know of the rows to say something about new ones."""
+        wrong = self.errors(self.examples, readout)
+        mixed = self.examples.n_blocks > 1 or self.examples.n_rows > POOL
+        return {
+            "errors": int(wrong.sum()),
+            "order": "given" if self.generator is None else "mixed" if mixed else "random",
+            "mistaken_rows": int(self.mistaken.sum()),
+            "errors_elsewhere": int((wrong & ~self.mistaken).sum()),
+            "encoded": self.examples.encoding is not None,
+        }
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Visit all blocks; several epochs at a time only with one block."""
@@ -285,8 +311,9 @@ class Coordinates:
             else:
                 seen, made = multiclass_epoch(*task, weights, drift, full, rivals)
             self.epochs.count(at[:made], seen)
+            where = order.visit[steps][at[:made]]
+            self.mistaken[first + where.astype(np.int64)] = True
             if self.keep and made:
-                where = order.visit[steps][at[:made]]
                 times = memory.examples + at[:made].astype(np.int64)
                 self._note(first + where.astype(np.int64), times, labels[where], rivals[:made])
             memory.examples += seen
