@@ -25,12 +25,17 @@ if TYPE_CHECKING:
     from novikoff.learn.chunk_scores import score_chunks as score_chunks
     from novikoff.learn.history import Run as Run
     from novikoff.learn.history import Stopped as Stopped
+    from novikoff.learn.linear.penalised import PenalisedChoice as PenalisedChoice
+    from novikoff.learn.linear.penalised import penalised_choice as penalised_choice
+    from novikoff.learn.new_rows import Generalisation as Generalisation
+    from novikoff.learn.new_rows import Statement as Statement
     from novikoff.learn.online import OnlinePerceptron as OnlinePerceptron
     from novikoff.learn.online import predict_reveal_learn as predict_reveal_learn
     from novikoff.learn.structure.perceptron import StructuredPerceptron as StructuredPerceptron
     from novikoff.prove.exact.document import CertificateError as CertificateError
     from novikoff.prove.expressivity.ball import Ball as Ball
     from novikoff.prove.expressivity.ball import NoBall as NoBall
+    from novikoff.prove.expressivity.enough import enough_examples as enough_examples
     from novikoff.prove.expressivity.search.separating_ball import separating_ball as separating_ball
     from novikoff.prove.expressivity.shattering import cover_count as cover_count
     from novikoff.prove.expressivity.shattering import dichotomies as dichotomies
@@ -90,10 +95,13 @@ _NAMES = {
     "keep.models": "load save",
     "learn.chunk_scores": "ChunkScores score_chunks",
     "learn.history": "Run Stopped",
+    "learn.linear.penalised": "PenalisedChoice penalised_choice",
+    "learn.new_rows": "Generalisation Statement",
     "learn.online": "OnlinePerceptron predict_reveal_learn",
     "learn.structure.perceptron": "StructuredPerceptron",
     "prove.exact.document": "CertificateError",
     "prove.expressivity.ball": "Ball NoBall",
+    "prove.expressivity.enough": "enough_examples",
     "prove.expressivity.search.separating_ball": "separating_ball",
     "prove.expressivity.shattering": (
         "cover_count dichotomies growth is_shattered sauer_bound shattered_example vc_dimension"

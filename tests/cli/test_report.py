@@ -30,7 +30,7 @@ def test_the_report_has_the_numbers_of_the_answer(folder):
         "400 rows became examples of 20 features",
         "manufacturer=Quaky",
         "every inequality held",
-        "0 of 400 training rows are given another class",
+        "0 of 400 rows are given another class",
     ):
         assert part in words, part
 

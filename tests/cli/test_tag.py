@@ -17,8 +17,9 @@ TEMPLATES = ["word[0]", "lower(word[-1])", "pos[-1]", "pos[0]", "pos[1]", "pos[-
     [
         ("", {}),
         ("--constraint IOB2 --min-count 2 --cost 1", {"constraint": "IOB2", "min_count": 2, "cost": 1.0}),
-        ("--held-out 0.3 --patience 1 --readout last", {"held_out": 0.3, "patience": 1, "readout": "last"}),
+        ("--validation 0.3 --patience 1 --readout last", {"validation": 0.3, "patience": 1, "readout": "last"}),
         ("--no-shuffle --max-epochs 1", {"shuffle": False, "max_epochs": 1}),
+        ("--held-out 0.4", {"held_out": 0.4}),
     ],
 )
 def test_the_command_learns_what_the_library_learns(folder, options, same):

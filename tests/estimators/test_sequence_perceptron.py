@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from novikoff import Sentences, SequencePerceptron
 from novikoff.data.chunks import legal_bigram as legal
+from novikoff.data.held_out import HeldOut
 
 WORDS = [["the", "cat", "sleeps"], ["a", "dog", "barks", "loudly"], ["dogs", "bark"], [], ["sleep"]]
 TAGS = [["D", "N", "V"], ["D", "N", "V", "A"], ["N", "V"], [], ["V"]]
@@ -110,16 +111,49 @@ def test_a_constraint_is_never_broken():
     assert not all(all(map(never_b_after_a, path, path[1:])) for path in free)
 
 
-def test_the_held_out_part_chooses_the_epochs_and_all_is_learned():
+def test_sequences_held_out_have_no_say_and_are_counted():
+    rng = np.random.default_rng(1)
+    X = [rng.normal(size=(3, 2)) for _ in range(60)]
+    y = [[int(token[0] + 0.3 * rng.normal() > 0) for token in sequence] for sequence in X]
+    held = HeldOut.share(0.3, 7).which(0, 60)
+    model = SequencePerceptron(held_out=0.3, random_state=7).fit(X, y)
+    other = [-1000.0 * sequence if out else sequence for sequence, out in zip(X, held, strict=True)]
+    again = SequencePerceptron(held_out=0.3, random_state=7).fit(other, y)
+    assert again.state_features_ == model.state_features_
+    guessed = model.predict([sequence for sequence, out in zip(X, held, strict=True) if out])
+    gold = [labels for labels, out in zip(y, held, strict=True) if out]
+    wrong = sum(one != two for one, two in zip(guessed, gold, strict=True))
+    assert (model.run_.held_out_errors, model.run_.held_out_rows) == (wrong, held.sum())
+    assert not set(model.mistake_rows_.tolist()) & set(np.flatnonzero(held).tolist())
+    assert "On new sequences of this kind: about" in str(model.run_)
+
+
+def test_sentences_held_out_are_those_of_their_lists():
+    words = [["the", "cat"], ["a", "dog", "barks"], ["dogs"], ["cats", "bark"], ["a", "cat"], ["the", "dog"]] * 4
+    tags = [["X" if word in ("a", "the") else "Y" for word in sentence] for sentence in words]
+    sentences = Sentences.from_lists({"w": words, "t": tags})
+    options = {"templates": ["w[0]"], "columns": ["w"], "held_out": 0.4, "random_state": 0}
+    one = SequencePerceptron(**options).fit(sentences, tags)
+    other = SequencePerceptron(**options).fit([[{"w": word} for word in sentence] for sentence in words], tags)
+    assert one.state_features_ == other.state_features_
+    assert sentences.some([2, 0]).column("w") == [["dogs"], ["the", "cat"]]
+
+
+def test_a_share_of_the_sequences_that_leaves_nothing_is_refused():
+    with pytest.raises(ValueError, match="0 were held out by chance"):
+        SequencePerceptron(held_out=0.0001, random_state=0).fit([np.eye(2)], [[0, 1]])
+
+
+def test_the_validation_part_chooses_the_epochs_and_all_is_learned():
     rng = np.random.default_rng(1)
     X = [rng.normal(size=(4, 2)) for _ in range(40)]
     y = [[int(token[0] + rng.normal() > 0) for token in sequence] for sequence in X]
-    model = SequencePerceptron(held_out=0.25, patience=2, max_epochs=20, random_state=0).fit(X, y)
-    errors = model.run_.held_out_errors
+    model = SequencePerceptron(validation=0.25, patience=2, max_epochs=20, random_state=0).fit(X, y)
+    errors = model.run_.validation_errors
     assert model.run_.epochs == int(np.argmin(errors)) + 1
     assert len(errors) in (model.run_.epochs + 2, 20)
     assert model.run_.n_rows == 40
-    assert "The held-out part chose" in str(model.run_)
+    assert "The validation part chose" in str(model.run_)
 
 
 def test_pruning_drops_features_without_weight_and_nothing_else():
@@ -197,8 +231,8 @@ def test_a_run_that_did_not_converge_warns_who_asked_for_it():
         (lambda: fitted(min_count=0), "min_count=0 must be"),
         (lambda: fitted(cost=-1.0), "cost=-1.0 must be"),
         (lambda: fitted(max_epochs=0), "max_epochs=0 must be"),
-        (lambda: fitted(held_out=1.5), "held_out=1.5 of 5 sequences"),
-        (lambda: fitted(held_out=0.4, patience=0), "patience=0 must be"),
+        (lambda: fitted(validation=1.5), "validation=1.5 of 5 sequences"),
+        (lambda: fitted(validation=0.4, patience=0), "patience=0 must be"),
         (lambda: fitted(constraint="IOB9"), "constraint='IOB9' is unknown"),
         (lambda: fitted([[("a",)]], [["I-x"]], columns="w", constraint="IOB2"), "token 0 in sequence 0 breaks"),
         (

@@ -455,12 +455,12 @@ def test_whoever_watches_sees_every_epoch_and_may_end_the_run(learner):
 
     def watch(history):
         seen.append((history.examples, history.mistakes))
-        return Stopped.HELD_OUT if len(seen) == 3 else None
+        return Stopped.VALIDATION if len(seen) == 3 else None
 
     model = learner.make(max_epochs=None, shuffle=False)
     learner.fit_again(model, problem, watch=watch)
     run = learner.run(model)
-    assert run.stopped is Stopped.HELD_OUT
+    assert run.stopped is Stopped.VALIDATION
     assert seen[-1] == (run.examples, run.mistakes)
     assert seen == sorted(seen)
 

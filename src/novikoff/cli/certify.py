@@ -70,7 +70,7 @@ def certify(
     reader = open_labelled(file, label, format, zero_based)
     wishes = {"categorical": categorical, "text": text, "ignore": ignore}
     with progress(output.quiet) as bar:
-        encoding = encoding_of(bar.over(reader, "looking"), **wishes)
+        encoding = encoding_of(bar.over(reader, "looking"), None, **wishes)
         with exactly(bar.over(reader, "reading", bar.done or None), encoding) as examples:
             bar.close()
             asked = {**wishes, "format": format}

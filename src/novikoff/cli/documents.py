@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 
+STATEMENT = ("name", "predictor", "wrong", "at_least", "at_most", "confidence", "assumes")
+
 Document = dict[str, Any]
 
 
@@ -80,8 +82,23 @@ def described_run(run: Any) -> Document:
             "weights_length": run.weights_length,
             "margin_at_most": run.margin_at_most,
             "cycle": None if run.cycle is None else asdict(run.cycle),
+            "new_rows": described_generalisation(run),
         }
     )
+
+
+def described_generalisation(run: Any) -> Document:
+    """What a run says about new rows."""
+    known = run.generalisation()
+    return {
+        "delivered": None if known.delivered is None else _statement(known.delivered),
+        "why_not": known.why_not,
+        "statements": [_statement(statement) for statement in known.statements],
+    }
+
+
+def _statement(statement: Any) -> Document:
+    return {name: getattr(statement, name) for name in STATEMENT}
 
 
 def described_certificate(certificate: "Certificate | None") -> Document | None:

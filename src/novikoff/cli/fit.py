@@ -11,7 +11,10 @@ from novikoff.cli.errors import DONE, INTERRUPTED, sentence
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
+    from novikoff.cli.progress import Bar
     from novikoff.data.examples import Examples
+    from novikoff.data.held_out import HeldOut
+    from novikoff.data.reading import Reader
     from novikoff.data.svmlight import ZeroBased
     from novikoff.learn.history import Run
     from novikoff.learn.linear.model import LinearModel
@@ -47,6 +50,8 @@ MOST_CERTIFIED = 20_000_000
 @options.min_margin
 @options.time_limit("Seconds after which to stop learning.")
 @options.fit_intercept
+@options.number("--held-out", options.SHARE, "SHARE", "Judge by this share of the rows, which then are not learned.")
+@options.number("--folds", options.AT_LEAST_TWO, "N", "Judge by N parts: N more models, each learned without one part.")
 @click.option("--steps", is_flag=True, help="Show the run example by example; for small tables, with --no-shuffle.")
 @click.option("--certify/--no-certify", default=True, show_default=True, help="Whether to certify the table, too.")
 @options.number(
@@ -70,6 +75,8 @@ def fit(
     certify_time_limit: float,
     output: Output,
     random_state: int,
+    held_out: float | None,
+    folds: int | None,
     **learning: Any,
 ) -> int:
     """Learn a classifier from FILE, and prove what can be proved about it.
@@ -83,6 +90,7 @@ def fit(
     from novikoff.cli.progress import progress
     from novikoff.cli.render import warn
     from novikoff.cli.tables import encoding_of, open_labelled
+    from novikoff.data.held_out import HeldOut
     from novikoff.features.examples import cached
     from novikoff.keep.models import save
     from novikoff.learn.linear.files import learnable
@@ -96,21 +104,30 @@ def fit(
     target = check_free(model or default_model(file), force)
     page = options.report_path(report, report_features, force)
     learning["max_epochs"] = options.unlimited(learning["max_epochs"])
+    if held_out is not None and (folds is not None or steps):
+        raise ValueError(
+            "--held-out goes neither with --folds, another way to judge a model, nor with --steps; choose one"
+        )
+    aside = None if held_out is None else HeldOut.share(held_out, random_state)
     reader = open_labelled(file, label, format, zero_based)
     wishes = {"categorical": categorical, "text": text, "ignore": ignore}
     with progress(output.quiet) as bar:
-        encoding = encoding_of(bar.over(reader, "looking"), **wishes)
+        encoding = encoding_of(bar.over(reader, "looking"), aside, **wishes)
         source = bar.over(reader, "reading", bar.done or None)
         with cached(source, encoding=encoding, check=learnable(learning["fit_intercept"])) as examples:
             asked = {**wishes, "format": format}
             reported = report_on(page, examples, report_features, (file, reader.files, label), asked)
             kept = steps or (reported is not None and reported.needs_mistakes)
+            same = {"random_state": random_state, **learning}
             with bar.learning(examples.n_rows, learning["max_epochs"]) as watched:
-                learned = perceptron(examples, random_state=random_state, record_mistakes=kept, **learning, **watched)
+                learned = perceptron(examples, held_out=aside, record_mistakes=kept, **same, **watched)
+            if folds is not None and not was_interrupted(learned.run):
+                judged = _judged_by_folds(bar, reader, examples, HeldOut.folds(folds, random_state), wishes, same)
+                learned = replace(learned, run=replace(learned.run, **judged))
             bar.close()
-            parameters = {"label": label, "random_state": random_state, **learning}
-            if not reader.is_table:
-                parameters["zero_based"] = reader.counts_from_zero
+            parameters = {"label": label, **same}
+            parameters |= {} if held_out is None else {"held_out": held_out}
+            parameters |= {} if reader.is_table else {"zero_based": reader.counts_from_zero}
             fitted = LinearModel.of(learned, parameters)
             if kept and learning["readout"] != "vote":
                 # A report changes nothing in the model.
@@ -142,6 +159,34 @@ def _steps(examples: "Examples", learned: "Learned", fit_intercept: bool) -> "Wo
         )
     X, y = examples.in_one_piece()
     return learned.run.steps(X, y, learned.mistakes.rows, fit_intercept=fit_intercept)
+
+
+def _judged_by_folds(
+    bar: "Bar",
+    reader: "Reader",
+    examples: "Examples",
+    parts: "list[HeldOut]",
+    wishes: dict[str, Any],
+    learning: dict[str, Any],
+) -> dict[str, Any]:
+    """Rows and errors of every part, for a model that was learned, and whose columns were encoded, without it."""
+    from novikoff.cli.tables import encoding_of
+    from novikoff.features.examples import cached
+    from novikoff.learn.linear.files import learnable
+    from novikoff.learn.linear.space import perceptron
+
+    rows, errors = [], []
+    for number, part in enumerate(parts):
+        bar.stage(f"learning without part {number + 1} of {len(parts)}")
+        encoding = encoding_of(reader, part, **wishes) if reader.is_table else None
+        source = reader if reader.is_table else examples
+        with cached(source, encoding=encoding, check=learnable(learning["fit_intercept"])) as again:
+            run = perceptron(again, held_out=part, **learning).run
+        if was_interrupted(run):
+            raise KeyboardInterrupt
+        rows.append(run.held_out_rows)
+        errors.append(run.held_out_errors)
+    return {"fold_rows": tuple(rows), "fold_errors": tuple(errors)}
 
 
 def was_interrupted(run: "Run") -> bool:
@@ -199,7 +244,7 @@ def _report(
     from novikoff.cli.render import answer, columns, stacked
 
     run = model.record
-    size = (run.n_rows or 0, model.memory.n_columns)
+    size = (sum(counts), model.memory.n_columns)
     document = documents.document(
         "fit",
         data=documents.described_data(files, model.parameters["label"], model.encoding, size, model.classes, counts),
@@ -234,6 +279,7 @@ def panel(
             ("mistakes", run.made),
             ("returned", run.returned),
             ("errors", run.wrong),
+            ("to come", wording.to_come(run)),
             ("certified", "no; novikoff certify does" if certificate is None else wording.verdict(certificate)),
             ("margin", None if certificate is None else wording.margin(certificate)),
             ("bound", wording.bound(certificate, run)),

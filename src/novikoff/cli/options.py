@@ -148,7 +148,11 @@ def number(name: str, kind: click.ParamType, metavar: str, help_text: str, defau
     )
 
 
-AT_LEAST_ONE, POSITIVE = click.IntRange(min=1), click.FloatRange(min=0, min_open=True)
+AT_LEAST_ONE, AT_LEAST_TWO, POSITIVE = (
+    click.IntRange(min=1),
+    click.IntRange(min=2),
+    click.FloatRange(min=0, min_open=True),
+)
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from novikoff.data.batches import Records
 from novikoff.data.delimited import pieces
+from novikoff.data.held_out import HeldOut, Kept
 from novikoff.data.reading import Reader, read
 from novikoff.data.streams import Source, compression, reading
 from novikoff.features.columns import Numeric
@@ -29,12 +30,12 @@ def open_labelled(file: str, label: str | None, format: str | None, zero_based: 
     return reader
 
 
-def encoding_of(reader: Reader, **wishes: Any) -> "Encoding | None":
-    """How the records of a table become numbers, from a pass over them."""
+def encoding_of(reader: Reader, held_out: HeldOut | None, **wishes: Any) -> "Encoding | None":
+    """How the records of a table become numbers, from a pass over them; those held out have no say in it."""
     if reader.is_table:
         from novikoff.features.encode import learn_encoding
 
-        return learn_encoding(reader, **wishes)
+        return learn_encoding(reader if held_out is None else Kept(reader, held_out), **wishes)
     if any(wishes.values()):
         raise ValueError("svmlight text has no named columns; leave --categorical, --text and --ignore away")
     return None

@@ -34,8 +34,11 @@ SHOWN = 10
     help="Predict only legal label sequences of this scheme.",
 )
 @options.number("--min-count", options.AT_LEAST_ONE, "N", "How often a feature must occur.", 1)
-@options.number("--held-out", options.SHARE, "SHARE", "Choose the number of epochs on this share of the sentences.")
-@options.number("--patience", options.AT_LEAST_ONE, "N", "How many epochs to go on after the best, with --held-out.", 3)
+@options.number("--validation", options.SHARE, "SHARE", "Choose the number of epochs on this share of the sentences.")
+@options.number(
+    "--patience", options.AT_LEAST_ONE, "N", "How many epochs to go on after the best, with --validation.", 3
+)
+@options.number("--held-out", options.SHARE, "SHARE", "Judge by this share of the sentences, which are not learned.")
 @options.number(
     "--cost",
     click.FloatRange(min=0),
@@ -83,13 +86,13 @@ def train(
     gold = sentences.column(label)
     features = tuple(name for name in sentences.columns if name != label)
     with progress(output.quiet) as bar, DelayedInterrupt().installed() as interrupt:
-        most = None if learning["held_out"] else learning["max_epochs"]
+        most = None if learning["validation"] else learning["max_epochs"]
         tagger = learn_tagger(
             sentences, gold, templates=read_templates(templates), columns=features, random_state=random_state,
             **learning, watch=_watcher(len(gold), most, bar, interrupt),
         )  # fmt: skip
     save(tagger, target)
-    _report(output, file, len(gold), tagger, str(target))
+    _report(output, file, gold, tagger, str(target))
     return INTERRUPTED if was_interrupted(tagger.run) else DONE
 
 
@@ -104,7 +107,7 @@ def _watcher(n_sentences: int, max_epochs: int | None, bar: "Bar", interrupt: "D
     return watch
 
 
-def _report(output: Output, file: str, n_sentences: int, tagger: "Tagger", target: str) -> None:
+def _report(output: Output, file: str, gold: list[list[str]], tagger: "Tagger", target: str) -> None:
     from novikoff.cli import documents
     from novikoff.cli.render import answer
 
@@ -112,10 +115,10 @@ def _report(output: Output, file: str, n_sentences: int, tagger: "Tagger", targe
     document = documents.document(
         "tag train",
         data={
-            "file": file, "sentences": n_sentences, "tokens": tagger.run.n_tokens, "labels": tagger.labels,
+            "file": file, "sentences": len(gold), "tokens": sum(map(len, gold)), "labels": tagger.labels,
             "features": tagger.weights.emissions.shape[0],
         },
-        run={**run, "wrong_tokens": tagger.run.wrong_tokens, "held_out_errors": tagger.run.held_out_errors},
+        run={**run, "wrong_tokens": tagger.run.wrong_tokens, "validation_errors": tagger.run.validation_errors},
         weights=documents.described_weights(tagger, SHOWN),
         model=target,
     )  # fmt: skip
@@ -141,6 +144,7 @@ def panel(document: dict[str, Any], run: "Run") -> Any:
             ("stopped", wording.ending(run)),
             ("mistakes", run.made),
             ("errors", run.wrong),
+            ("to come", wording.to_come(run)),
             ("bound", wording.bound(None, run)),
             ("model", str(target)),
         ],

@@ -7,6 +7,7 @@ learned from the same rows in one piece. Whatever can be counted was counted whe
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.batches import Batch
 from novikoff.data.blocks import Width, stacked, with_columns
+from novikoff.data.held_out import HeldOut
 from novikoff.data.labels import Labels, checked_labels
 from novikoff.engine.rows import Rows, as_rows
 
@@ -37,6 +39,36 @@ class Parts(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, number: int, /) -> tuple[Rows, NDArray[Any]]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class _Some:
+    """The rows of blocks that are held out, or that are not; blocks without any are left away."""
+
+    parts: Parts
+    starts: NDArray[np.int64]
+    held_out: HeldOut
+    wanted: bool
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def labels(self, number: int) -> NDArray[Any]:
+        place = self._places[number]
+        return self.parts[place][1][self._rows(place)]
+
+    def __getitem__(self, number: int, /) -> tuple[Rows, NDArray[Any]]:
+        place = self._places[number]
+        rows, labels = self.parts[place]
+        return rows.take(self._rows(place)), labels[self._rows(place)]
+
+    def _rows(self, place: int) -> NDArray[np.int64]:
+        first, stop = self.starts[place : place + 2].tolist()
+        return np.flatnonzero(self.held_out.which(first, stop - first) == self.wanted)
+
+    @cached_property
+    def _places(self) -> list[int]:
+        return [place for place in range(len(self.parts)) if len(self._rows(place))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +176,27 @@ class Examples:
     def labels_of(self, labels: NDArray[Any]) -> NDArray[Any]:
         """Inner labels as they were given."""
         return self.classes[self.places_of(labels)]
+
+    def parted(self, held_out: HeldOut) -> "tuple[Examples, Examples]":
+        """The examples to learn from, and those to judge by, each numbered anew."""
+        kept, held = (self._some(_Some(self.parts, self.starts, held_out, wanted)) for wanted in (False, True))
+        if not (kept.n_rows and held.n_rows):
+            raise ValueError(
+                f"of {self.n_rows} rows, {held.n_rows} were held out by chance, which leaves nothing to learn from or "
+                "nothing to judge by; hold another share out, or none"
+            )
+        return kept, held
+
+    def _some(self, some: "_Some") -> "Examples":
+        """Those examples; a copy if they are one block, so that every epoch finds it ready."""
+        labels = [some.labels(number) for number in range(len(some))]
+        inner = [part if self.inner is None else self.inner[part] for part in labels]
+        counts = np.zeros(len(self.classes), dtype=np.int64)
+        for part in inner:
+            counts += np.bincount(self.places_of(part), minlength=len(counts))
+        parts: Parts = [some[0]] if len(some) == 1 else some
+        starts = np.cumsum([0, *map(len, labels)])
+        return replace(self, parts=parts, starts=starts, counts=tuple(counts.tolist()))
 
     def take(self, numbers: NDArray[np.int64]) -> Block:
         """A copy of some examples, whose numbers ascend."""

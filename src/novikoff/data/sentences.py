@@ -101,6 +101,16 @@ class Sentences:
         start, stop = self.starts[number], self.starts[number + 1]
         return {name: self.values[name][start:stop] for name in self.columns}
 
+    def some(self, numbers: Sequence[int]) -> "Sentences":
+        """Some of the sentences, by number."""
+        bounds = self.bounds
+        parts = [bounds[number] for number in numbers]
+        values = {
+            name: [held[i] for start, stop in parts for i in range(start, stop)] for name, held in self.values.items()
+        }
+        starts = np.cumsum([0, *(stop - start for start, stop in parts)], dtype=np.int64)
+        return Sentences(self.columns, values, starts, tuple(self.asides[number] for number in numbers if self.asides))
+
     def column(self, name: str) -> list[list[str]]:
         """One column, as a list for each sentence."""
         if name not in self.values:

@@ -88,6 +88,9 @@ class Perceptron(ClassifierMixin, Shell):
         Whether `fit` goes on from the weights of the last call.
     record_mistakes : bool
         Whether to keep the row of every mistake in `mistake_rows_`, and the class taken instead in `mistake_guesses_`.
+    held_out : float or None
+        The share of the rows, drawn at random, that `fit` puts aside. They have no say in anything; the errors on them
+        are counted in the end, and `run_` says what follows for new rows.
 
     Attributes
     ----------
@@ -145,6 +148,7 @@ class Perceptron(ClassifierMixin, Shell):
         time_limit: float | None = None,
         warm_start: bool = False,
         record_mistakes: bool = False,
+        held_out: float | None = None,
     ) -> None:
         self.readout = readout
         self.fit_intercept = fit_intercept
@@ -157,6 +161,7 @@ class Perceptron(ClassifierMixin, Shell):
         self.time_limit = time_limit
         self.warm_start = warm_start
         self.record_mistakes = record_mistakes
+        self.held_out = held_out
 
     # -- learning -----------------------------------------------------------------------------------------------------
 
@@ -339,6 +344,7 @@ class Perceptron(ClassifierMixin, Shell):
             "time_limit": self.time_limit,
             "start": self.model_.memory if goes_on else None,
             "record_mistakes": self.record_mistakes,
+            "held_out": self.held_out,
             "watch": watch,
         }
 

@@ -39,10 +39,13 @@ class SequencePerceptron(Shell):
         The mean of the weights after each sequence, or the last ones.
     max_epochs : int or None
         The most passes over the sequences; None for no limit, which ends only if they are separable.
-    held_out : float or None
+    validation : float or None
         The share of the sequences by which the number of epochs is chosen; then all are learned.
     patience : int
-        How many epochs without improvement on the held-out part end the search.
+        How many epochs without improvement on the validation part end the search.
+    held_out : float or None
+        The share of the sequences that have no say in anything; how many of them are labelled wrong is counted in the
+        end, and `run_` says what follows for new ones.
     cost : float
         What every wrong label gets on top while learning, so that the right sequence must win by a margin. Mistakes are
         then at most (R^2 + 2 cost n)/gamma^2, with n the length of the longest sequence.
@@ -94,8 +97,9 @@ class SequencePerceptron(Shell):
         constraint: Constraint | None = None,
         readout: SequenceReadout = "average",
         max_epochs: int | None = 10,
-        held_out: float | None = None,
+        validation: float | None = None,
         patience: int = 3,
+        held_out: float | None = None,
         cost: float = 0.0,
         shuffle: bool = True,
         random_state: Any = None,
@@ -109,8 +113,9 @@ class SequencePerceptron(Shell):
         self.constraint = constraint
         self.readout = readout
         self.max_epochs = max_epochs
-        self.held_out = held_out
+        self.validation = validation
         self.patience = patience
+        self.held_out = held_out
         self.cost = cost
         self.shuffle = shuffle
         self.random_state = random_state

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Batch, Records
 from novikoff.data.cache import CacheWriter, open_cache
 from novikoff.data.examples import Examples
+from novikoff.data.held_out import HeldOut, Kept
 from novikoff.data.labels import Labels, checked_labels, located_errors
 from novikoff.data.streams import STANDARD_INPUT
 from novikoff.engine.rows import Rows, as_rows, check_finite
@@ -82,14 +83,19 @@ def _batch_of_pair(item: Any, first: int) -> Batch:
     return Batch(rows, labels, "", first)
 
 
-def learned_encoding(source: Iterable[Any], encoding: "Encoding | None" = None) -> "Encoding | None":
-    """The encoding that was given, or that examples have; else, for a table, the one that a pass over it suggests."""
+def learned_encoding(
+    source: Iterable[Any], encoding: "Encoding | None" = None, held_out: HeldOut | None = None
+) -> "Encoding | None":
+    """The encoding that was given, or that examples have; else, for a table, the one that a pass over it suggests.
+
+    Rows that are held out have no say in it.
+    """
     if encoding is None and isinstance(source, Examples):
         return source.encoding
     if encoding is None and getattr(source, "is_table", False):
         from novikoff.features.encode import learn_encoding
 
-        return learn_encoding(source)
+        return learn_encoding(source if held_out is None else Kept(source, held_out))
     return encoding
 
 

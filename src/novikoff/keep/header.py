@@ -1,7 +1,7 @@
 """What the headers of all learners have in common: parameters, classes, the record of the run, and evidence."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -124,17 +124,32 @@ def decode_classes(header: Fields, least: int = 2) -> NDArray[Any]:
 
 
 def encode_run(run: Run) -> dict[str, Any]:
-    own = [field.name for field in fields(run) if field.name not in ("stopped", "cycle")]
-    plain = {name: encode(_own(getattr(run, name))) for name in own}
-    return {**plain, "stopped": None if run.stopped is None else run.stopped.name, "cycle": _encode_cycle(run.cycle)}
+    """The record, without what later versions have come to record if there is nothing of the kind."""
+    known = {field.name: getattr(run, field.name) for field in fields(run) if field.name != "stopped"}
+    left_out = {field.name for field in fields(run) if field.name in LATER and known[field.name] == field.default}
+    if run.epochs == len(run.mistakes_per_epoch):
+        left_out |= {"epochs"}
+    known["cycle"] = _kept_cycle(run.cycle)
+    left_out |= {"cycle"} if known["cycle"] is None else set()
+    plain = {name: encode(_own(value)) for name, value in known.items() if name not in left_out}
+    return {**plain, "stopped": None if run.stopped is None else run.stopped.name}
 
 
-def _encode_cycle(cycle: Cycle | None) -> Any:
+def _kept_cycle(cycle: Cycle | None) -> tuple[Any, ...] | None:
     """The mistakes that cancel; guesses that a file cannot hold are left out with them."""
+    if cycle is None:
+        return None
+    parts = (cycle.since, cycle.until, cycle.rows, cycle.times, cycle.rivals)
     try:
-        return None if cycle is None else encode(_own(astuple(cycle)))
+        encode(_own(parts))
     except ValueError:
         return None
+    return parts
+
+
+def says_more(run: Mapping[str, Any]) -> bool:
+    """Whether a record has what earlier versions do not know."""
+    return not run.keys().isdisjoint(LATER)
 
 
 def _own(value: Any) -> Any:
@@ -147,27 +162,50 @@ def _own(value: Any) -> Any:
 def decode_run(header: Fields, kind: type[Run] = Run, *, most_mistakes: int = 1) -> Run:
     """The record, if it can be one: an example can be so many mistakes."""
     plain = header.part("run")
-    names = [field.name for field in fields(kind)]
-    ensure(plain.content.keys() | set(SINCE) == set(names), "the record of the run has other fields")
-    values = {name: decode(plain.content.get(name)) for name in names}
-    values["epochs"] = len(values["mistakes_per_epoch"]) if values["epochs"] is None else values["epochs"]
-    values["cycle"] = None if values["cycle"] is None else Cycle(*values["cycle"])
-    stopped = plain.optional_choice("stopped", tuple(reason.name for reason in Stopped))
-    values["stopped"] = None if stopped is None else Stopped[stopped]
+    names = [field.name for field in fields(kind) if field.name not in LATER or field.name in plain.content]
+    ensure(plain.content.keys() == set(names), "the record of the run has other fields")
+    values = {name: decode(plain.value(name)) for name in names}
+    values.setdefault("epochs", len(values["mistakes_per_epoch"]))
+    stopped = plain.optional_choice("stopped", (*(reason.name for reason in Stopped), *RENAMED))
+    values["stopped"] = None if stopped is None else Stopped[RENAMED.get(stopped, stopped)]
     for name, value in values.items():
         ensure(_fits(name, value), f"the record of the run has {name}={value!r:.60}")
+    if "cycle" in values:
+        values["cycle"] = Cycle(*values["cycle"])
     run = kind(**values)
+    ensure(len(run.mistakes_per_epoch) <= run.epochs, "the record has mistakes of more epochs than there were")
     ensure(run.mistakes <= most_mistakes * run.examples, "the record has more mistakes than examples")
     ensure(sum(run.mistakes_per_epoch) <= run.mistakes, "the record has more mistakes in its epochs than in all")
-    ensure((run.errors or 0) <= (run.n_rows or 0) or run.n_rows is None, "the record has more errors than rows")
+    _check_counts(run)
     return run
 
 
-# What records did not always have.
-SINCE = ("epochs", "cycle")
+def _check_counts(run: Run) -> None:
+    """Refuse counts of rows that cannot be."""
+    n_rows = run.n_rows or 0
+    elsewhere = (run.mistaken_rows or 0) + (run.errors_elsewhere or 0)
+    ensure(run.n_rows is None or max(run.errors or 0, elsewhere) <= n_rows, "the record has more errors than rows")
+    ensure((run.held_out_errors or 0) <= run.held_out_rows, "the record has more errors than rows that were held out")
+    folds = zip(run.fold_errors, run.fold_rows, strict=False)
+    sound = len(run.fold_errors) == len(run.fold_rows) and all(wrong <= rows for wrong, rows in folds)
+    ensure(sound, "the record has more errors than rows in a fold")
+
+
+# Reasons that had another name up to format 2.
+RENAMED = {"HELD_OUT": "VALIDATION"}
+
+# What earlier versions did not record.
+LATER = (
+    *("order", "mistaken_rows", "errors_elsewhere", "encoded"),
+    *("held_out_rows", "held_out_errors", "fold_rows", "fold_errors"),
+    *("epochs", "cycle"),
+)
 NUMBERS = ("radius", "weights_length", "margin_at_most")
-MAYBE = ("n_rows", "errors")
-LISTS = ("mistakes_per_epoch", "wrong_tokens_per_epoch", "seconds_per_epoch", "held_out_errors")
+MAYBE = ("n_rows", "errors", "mistaken_rows", "errors_elsewhere", "held_out_errors")
+LISTS = (
+    *("mistakes_per_epoch", "wrong_tokens_per_epoch", "seconds_per_epoch", "validation_errors"),
+    *("fold_rows", "fold_errors"),
+)
 
 
 def _fits(name: str, value: Any) -> bool:
@@ -176,16 +214,21 @@ def _fits(name: str, value: Any) -> bool:
     if name == "stopped":
         return True
     if name == "cycle":
-        return value is None or _is_cycle(value)
+        return type(value) is tuple and len(value) == 5 and _is_cycle(*value)
     if name == "readout":
         return value in ("last", "average", "vote")
+    if name == "order":
+        return value in (None, "given", "mixed", "random")
+    if name == "encoded":
+        return type(value) is bool
     if name in LISTS:
         numbers = float if name.startswith("seconds") else int
         return type(value) is tuple and all(type(part) in (numbers, int) and part >= 0 for part in value)
     return (name in MAYBE and value is None) or (type(value) is int and value >= 0)
 
 
-def _is_cycle(cycle: Cycle) -> bool:
-    numbers = (cycle.since, cycle.until, *cycle.rows, *cycle.times)
-    same = {len(cycle.rows), len(cycle.times), len(cycle.rows if cycle.rivals is None else cycle.rivals)}
-    return len(same) == 1 and all(type(number) is int and number >= 0 for number in numbers)
+def _is_cycle(since: Any, until: Any, rows: Any, times: Any, rivals: Any) -> bool:
+    if not all(type(part) is tuple for part in (rows, times, () if rivals is None else rivals)):
+        return False
+    same = len(rows) == len(times) == len(rows if rivals is None else rivals)
+    return same and all(type(number) is int and number >= 0 for number in (since, until, *rows, *times))

@@ -93,6 +93,7 @@ CHECKS: dict[str, Check] = {
     "learning_rate": _number(above=0.0),
     "cost": _number(least=0.0),
     "held_out": _number(above=0.0, below=1.0, or_none=True),
+    "validation": _number(above=0.0, below=1.0, or_none=True),
     **dict.fromkeys(("min_margin", "time_limit"), _number(above=0.0, or_none=True)),
     **dict.fromkeys(("max_epochs", "budget"), _whole(or_none=True)),
     **dict.fromkeys(("degree", "min_count", "patience"), _whole()),

@@ -72,7 +72,7 @@ def to_parts(tagger: Tagger, evidence: Evidence) -> Parts:
         arrays["mistake_lengths"] = np.array(list(map(len, tagger.mistake_guesses)), dtype=np.int64)
         arrays["mistake_guesses"] = np.array(guessed, dtype=np.int64)
     header = {
-        "format": 2 if tagger.divisor > 1 else 1,
+        "format": 3,
         "learner": LEARNER,
         "parameters": encode_parameters(tagger.parameters),
         "classes": encode(list(tagger.labels), "the labels"),
@@ -108,7 +108,7 @@ def _templates_to_arrays(index: TemplateIndex) -> Arrays:
 
 
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Tagger:
-    header, arrays = fields(parts.header), parts.arrays
+    header, arrays = fields(_with_new_names(parts.header)), parts.arrays
     state = header.part("state")
     labels = decode(header.value("classes"))
     ensure(isinstance(labels, list) and len(labels) > 0, "there are no labels")
@@ -144,6 +144,19 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Tag
         mistake_guesses=_guesses(arrays, labels),
         **Evidence.from_header(header).to_model(),
     )
+
+
+def _with_new_names(header: dict[str, Any]) -> dict[str, Any]:
+    """A header in which the part that chooses the epochs has its name; up to format 2 it was called held out."""
+    if header.get("format") not in (1, 2):
+        return header
+    names = {"held_out": "validation", "held_out_errors": "validation_errors"}
+    renamed = {
+        part: {names.get(name, name): value for name, value in header[part].items()}
+        for part in ("run", "parameters")
+        if isinstance(header.get(part), dict)
+    }
+    return header | renamed
 
 
 def _guesses(arrays: Arrays, labels: list[Any]) -> list[list[Any]] | None:

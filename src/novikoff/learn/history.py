@@ -18,6 +18,7 @@ from novikoff.learn.cycles import Cycle
 
 if TYPE_CHECKING:
     from novikoff.learn.linear.worked import WorkedRun
+    from novikoff.learn.new_rows import Generalisation
 
 Readout = Literal["last", "average", "vote"]
 Tie = Literal["mistake", "predict"]
@@ -41,8 +42,8 @@ class Stopped(enum.Enum):
     MARGIN_RULED_OUT = "no separator has the margin asked for"
     TIME_LIMIT = "the time was used up"
     INTERRUPTED = "it was interrupted"
-    HELD_OUT = "the held-out part got no better"
     CYCLE = "its weights returned to what they had been: there is no separator"
+    VALIDATION = "the validation part got no better"
 
     def after(self, epochs: int) -> str:
         """When and why, in words."""
@@ -62,6 +63,12 @@ class Run:
     has the first epochs. `errors` counts the rows that the read-out gets wrong after a `fit`; the last weights may be
     free of mistakes while their average still errs. `cycle` has mistakes that add up to 0, and so rule out every
     separator, if the weights of a run without shuffling returned.
+
+    What a run says about new rows (`generalisation`) follows from the rest. `order` is that of the rows: "given",
+    "random", or "mixed", which is random but for neighbours; None if it is not known, or if the run did not start from
+    zero weights. `mistaken_rows` counts the rows that were ever mistaken, `errors_elsewhere` the errors on the others.
+    `encoded` says that the same rows were used to turn columns into numbers. Rows that were held out had no say in
+    anything; nor had each of the parts of `fold_rows` in the model that it judges.
     """
 
     mistakes: int
@@ -76,9 +83,35 @@ class Run:
     errors: int | None = None
     epochs: int = 0
     cycle: Cycle | None = None
+    order: str | None = None
+    mistaken_rows: int | None = None
+    errors_elsewhere: int | None = None
+    encoded: bool = False
+    held_out_rows: int = 0
+    held_out_errors: int | None = None
+    fold_rows: tuple[int, ...] = ()
+    fold_errors: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        return "\n".join(filter(None, [self._what_happened(), self._what_it_proves(), self._what_it_gets_wrong()]))
+        parts = [self._what_happened(), self._what_it_proves(), self._what_it_gets_wrong(), self._what_is_to_come()]
+        return "\n".join(filter(None, parts))
+
+    def generalisation(self, confidence: float = 0.95, *, random_order: bool | None = None) -> "Generalisation":
+        """What the run says about new rows of the same kind, each bound with this confidence.
+
+        `random_order=True` says that the rows are independent and came in an order that has nothing to do with what is
+        in them, each once, which a run in the order given cannot know. `delivered` has the bound on the predictor that
+        the model uses; where several compete for it, they share the confidence.
+
+        >>> from novikoff import Perceptron
+        >>> X = [[x, (7 * x) % 11] for x in range(-200, 200)]
+        >>> model = Perceptron(readout="last", max_epochs=None, random_state=0).fit(X, [x > 0 for x, _ in X])
+        >>> print(model.run_.generalisation().in_words)
+        on new rows of this kind: at most 2.7 % wrong (95 %)
+        """
+        from novikoff.learn.new_rows import generalisation
+
+        return generalisation(self, confidence, random_order=random_order)
 
     def steps(self, X: Any, y: Any, mistake_rows: Any, *, fit_intercept: bool = True) -> "WorkedRun":
         """The run example by example, as the notes print it: of two classes, in the order given (`shuffle=False`).
@@ -107,14 +140,17 @@ class Run:
         """The errors of the read-out on what was learned from, in words; None before a `fit`."""
         if self.errors is None:
             return None
-        return (
-            f"{READOUT_WORDS[self.readout]}: {counted(self.errors, 'error')} on {counted(self.n_rows or 0, self.unit)}"
-        )
+        return f"{self.read_by}: {counted(self.errors, 'error')} on {counted(self.n_rows or 0, f'training {self.row}')}"
 
     @property
-    def unit(self) -> str:
+    def read_by(self) -> str:
+        """What predicts."""
+        return READOUT_WORDS[self.readout]
+
+    @property
+    def row(self) -> str:
         """What an example of the training data is called."""
-        return "training row"
+        return "row"
 
     @property
     def ruled_out(self) -> str | None:
@@ -150,6 +186,10 @@ class Run:
 
     def _what_it_gets_wrong(self) -> str:
         return "" if self.wrong is None else f"{self.wrong[0].upper()}{self.wrong[1:]}."
+
+    def _what_is_to_come(self) -> str:
+        known = self.generalisation()
+        return f"{known.in_words[0].upper()}{known.in_words[1:]}." if known.is_known else ""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -208,12 +248,10 @@ class History:
         stopped: Stopped | None = None,
         per_epoch: tuple[int, ...] = (),
         *,
-        n_rows: int | None = None,
-        errors: int | None = None,
         kind: type[Run] = Run,
         **more: Any,
     ) -> Any:
-        """The record of all this."""
+        """The record of all this, and of whatever more is known."""
         return kind(
             mistakes=self.mistakes,
             mistakes_per_epoch=per_epoch,
@@ -223,8 +261,6 @@ class History:
             weights_length=self.weights_length,
             margin_at_most=self.margin_at_most,
             readout=readout,
-            n_rows=n_rows,
-            errors=errors,
             **{"epochs": len(per_epoch), **more},
         )
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from novikoff.serve.api import OPEN, ROUTES, Route
 from novikoff.serve.events import ENCODER
-from novikoff.serve.http import Call, GoneError, Reply, refusal, send_reply, send_stream
-from novikoff.serve.refused import RefusedError
+from novikoff.serve.forward import PASSED_ON, Forwarder
+from novikoff.serve.http import Call, Reply, refusal
+from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.service import Service
 from novikoff.serve.static import files
 from novikoff.web import problem, why_foreign
@@ -18,7 +19,10 @@ Key = tuple[str | None, ...]
 
 
 class App:
-    """An ASGI application around a service. Without a token it answers this machine only."""
+    """Answers requests about a service. Without a token it answers this machine only.
+
+    To the server it is an application of ASGI that lives, and gets no requests: connections call `answer`.
+    """
 
     def __init__(self, service: Service, token: str | None = None) -> None:
         self.service = service
@@ -29,14 +33,9 @@ class App:
         for route in (*ROUTES, *page, Route("GET", "/openapi.json", _openapi)):
             self.routes.setdefault(_key(route.path), {})[route.method] = route
         self._starting: asyncio.Task[None] | None = None
+        self._forwarder = None if service.store.lease is None else Forwarder(service.store.lease)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "lifespan":
-            await self._live(receive, send)
-        elif scope["type"] == "http":
-            await self._answer(scope, receive, send)
-
-    async def _live(self, receive: Any, send: Any) -> None:
         """Start when told to, so that probes are answered meanwhile, and end when told to."""
         await receive()
         self._starting = asyncio.create_task(self._start())
@@ -45,6 +44,8 @@ class App:
         if not self.service.ready:
             self._starting.cancel()
         await self.service.stop()
+        if self._forwarder is not None:
+            await self._forwarder.close()
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _start(self) -> None:
@@ -53,62 +54,61 @@ class App:
         except Exception as error:
             self.service.writer.on_failure(error)
 
-    async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
-        path, route, call = "unknown", None, Call(self.service, scope, receive)
+    async def answer(self, call: Call) -> Reply:
+        """The reply to a request, whatever it is."""
+        path, route = "unknown", None
         try:
-            self._check(scope)
-            route, names = self._route(scope)
+            self._check(call)
+            route, call.names = self._route(call)
             path = route.path
             if not self.service.ready and path not in self.open:
                 raise RefusedError(503, "the service is not ready; the logs are being read", retry_after=1)
-            reply = await self._reply(route, names, call)
+            reply = await self._reply(route, call)
         except RefusedError as error:
             reply = refusal(error)
-        except GoneError:
-            return
-        except asyncio.CancelledError:  # it was still arriving when the service had to end
-            reply = refusal(RefusedError(503, "the service is about to end", retry_after=5))
         except Exception:
             traceback.print_exc(file=sys.stderr)
             reply = Reply(problem("something went wrong in the service; its log says what"), 500)
-        method = scope["method"] if route is not None else "any"
+        method = call.method if route is not None else "any"
         self.service.requests[path, method, reply.status] += 1
         if reply.status == 405:
-            allowed = ", ".join(self.routes[_find(self.routes, scope["path"])[0] or ()]).encode()
+            allowed = ", ".join(self.routes[_find(self.routes, call.path)[0] or ()]).encode()
             reply = reply._replace(headers=((b"allow", allowed),))
-        if reply.watcher is not None:
-            await send_stream(call, send, reply, reply.watcher)
-        else:
-            await send_reply(send, reply)
+        return reply
 
-    def _check(self, scope: Any) -> None:
+    def _check(self, call: Call) -> None:
         """Refuse who may not call."""
         if self.token is None:
-            foreign = why_foreign(scope["headers"], "the service")
+            foreign = why_foreign(call.headers.items(), "the service")
             if foreign is not None:
                 raise RefusedError(403, foreign)
-        elif scope["path"] not in self.open:
-            given = dict(scope["headers"]).get(b"authorization", b"")
+        elif call.path not in self.open:
+            given = call.headers.get(b"authorization", b"")
             if not hmac.compare_digest(given, self.token):
                 raise RefusedError(401, "the token is missing or wrong: Authorization: Bearer ...")
 
-    def _route(self, scope: Any) -> tuple[Route, list[str]]:
-        key, names = _find(self.routes, scope["path"])
+    def _route(self, call: Call) -> tuple[Route, list[str]]:
+        key, names = _find(self.routes, call.path)
         if key is None:
-            raise RefusedError(404, f"there is no {scope['path']!r:.200}")
-        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+            raise RefusedError(404, f"there is no {call.path!r:.200}")
+        method = "GET" if call.method == "HEAD" else call.method
         route = self.routes[key].get(method)
         if route is None:
-            raise RefusedError(405, f"{scope['path']!r:.200} does not know {method:.20}")
+            raise RefusedError(405, f"{call.path!r:.200} does not know {method:.20}")
         return route, names
 
-    async def _reply(self, route: Route, names: list[str], call: Call) -> Reply:
-        call.names = names
-        if call.scope["method"] not in ("GET", "HEAD"):
-            await call.read()
+    async def _reply(self, route: Route, call: Call) -> Reply:
+        try:
+            return await self._own_reply(route, call)
+        except ElsewhereError as error:
+            if self._forwarder is None or error.url is None or PASSED_ON in call.headers:
+                raise
+            return await self._forwarder.send(error.url, call)
+
+    async def _own_reply(self, route: Route, call: Call) -> Reply:
         if not route.of_a_model or route.method == "PUT":
             return await route.answer(call)
-        model = await self.service.use(names[0])
+        model = await self.service.use(call.names[0])
         try:
             return await route.answer(call, model)
         finally:

@@ -1,6 +1,5 @@
 """Requests and replies, as far as every route needs them: bodies within limits, queries, one shape of errors."""
 
-import asyncio
 import math
 import re
 from typing import Any, NamedTuple
@@ -16,7 +15,6 @@ from novikoff.web import RAW_HEADERS, problem
 
 MOST_BYTES = 8 << 20
 MOST_LINES = 10_000
-SECONDS_TO_SEND = 30.0
 LONGEST_KEY = 200
 
 # Of the headers that keep a page to itself, those that matter where there is none; a page needs the others, too.
@@ -28,7 +26,6 @@ OWN_HEADERS = [
 PAGE_HEADERS = tuple(header for header in RAW_HEADERS if header not in OWN_HEADERS)
 
 JSON, NDJSON, EVENTS = b"application/json", b"application/x-ndjson", b"text/event-stream"
-CONNECTION = "novikoff.connection"  # the extension of ASGI by which a stream can be ended from this side
 
 
 class Reply(NamedTuple):
@@ -41,42 +38,29 @@ class Reply(NamedTuple):
     watcher: Watcher | None = None
 
 
-class GoneError(Exception):
-    """The client has closed its connection: there is nobody to answer."""
-
-
 class Call:
     """A request: its headers, the parts of its path and its query as they are needed, and its body."""
 
-    def __init__(self, service: Service, scope: Any, receive: Any) -> None:
-        self.service, self.scope, self.receive = service, scope, receive
-        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+    def __init__(
+        self,
+        service: Service,
+        method: str,
+        path: str,
+        headers: list[tuple[bytes, bytes]],
+        body: bytes,
+        raw_path: bytes,
+        raw_query: bytes,
+    ) -> None:
+        self.service, self.method, self.path, self.body = service, method, path, body
+        self.headers: dict[bytes, bytes] = dict(headers)
+        self.raw_path, self.raw_query = raw_path, raw_query
         self.names: list[str] = []  # what stands in the places of the path that a route leaves open
-        self.body = b""
+        self.stays = True  # whether the connection is for more requests
 
     @property
     def kind(self) -> bytes:
         """The content type, without parameters."""
         return self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-
-    async def read(self) -> None:
-        """Read the body, as long as it is neither too large nor too slow."""
-        length = self.headers.get(b"content-length")
-        if length is not None and length.isdigit() and int(length) > MOST_BYTES:
-            raise RefusedError(413, f"the request is larger than {MOST_BYTES:,} bytes; send it in parts")
-        try:
-            async with asyncio.timeout(SECONDS_TO_SEND):
-                while True:
-                    message = await self.receive()
-                    if message["type"] == "http.disconnect":
-                        raise GoneError
-                    self.body += message.get("body", b"")
-                    if len(self.body) > MOST_BYTES:
-                        raise RefusedError(413, f"the request is larger than {MOST_BYTES:,} bytes; send it in parts")
-                    if not message.get("more_body"):
-                        return
-        except TimeoutError:
-            raise RefusedError(408, f"the request did not arrive within {SECONDS_TO_SEND:g} seconds") from None
 
     def one(self, decoder: Any) -> Any:
         """The body, which must be JSON of the type that the decoder wants."""
@@ -104,11 +88,11 @@ class Call:
         name = key.decode("latin-1")
         if not 0 < len(name) <= LONGEST_KEY:
             raise RefusedError(422, f"an Idempotency-Key has 1 to {LONGEST_KEY} characters", "Idempotency-Key")
-        return Token.of(name, self.scope["method"].encode(), self.scope["path"].encode(), self.kind, self.body)
+        return Token.of(name, self.method.encode(), self.path.encode(), self.kind, self.body)
 
     def query(self, *known: str) -> dict[str, str]:
         """The query, in which only these names may stand."""
-        pairs = parse_qsl(self.scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+        pairs = parse_qsl(self.raw_query.decode("latin-1"), keep_blank_values=True)
         for name, _ in pairs:
             if name not in known:
                 raise RefusedError(422, f"this takes no {name!r:.60} in the query", name[:60])
@@ -164,43 +148,3 @@ def refusal(error: RefusedError) -> Reply:
     """What is answered to a request that is refused."""
     retry = () if error.retry_after is None else ((b"retry-after", str(error.retry_after).encode()),)
     return Reply(problem(error.message, error.field), error.status, headers=retry)
-
-
-async def send_reply(send: Any, reply: Reply) -> None:
-    headers = [
-        (b"content-type", reply.kind),
-        (b"content-length", str(len(reply.body)).encode()),
-        *reply.headers,
-        *OWN_HEADERS,
-    ]
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": reply.body})
-
-
-async def send_stream(call: Call, send: Any, reply: Reply, watcher: Watcher) -> None:
-    """Send a watcher what it is told, until it goes, is too slow, or the server ends."""
-    connection = call.scope.get("extensions", {}).get(CONNECTION)
-    sending = asyncio.create_task(_send_messages(send, reply, watcher))
-    watcher.drop = sending.cancel if connection is None else connection.transport.abort
-    if connection is not None:
-        connection.before_end = lambda: watcher.tell(None)
-    gone = asyncio.create_task(_until_gone(call.receive))
-    try:
-        await asyncio.wait({sending, gone}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        call.service.watchers.leave(watcher)
-        sending.cancel()
-        gone.cancel()
-
-
-async def _send_messages(send: Any, reply: Reply, watcher: Watcher) -> None:
-    headers = [(b"content-type", reply.kind), *OWN_HEADERS]
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    while (message := await watcher.messages.get()) is not None:
-        await send({"type": "http.response.body", "body": message, "more_body": True})
-    await send({"type": "http.response.body", "body": b""})
-
-
-async def _until_gone(receive: Any) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

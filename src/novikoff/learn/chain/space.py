@@ -85,18 +85,18 @@ class SequenceRun(Run):
     """What a sequence learner did: the record of every run, and what happened to tokens.
 
     Its examples are sequences, and a mistake is a mistaken sequence. `wrong_tokens_per_epoch` counts the wrong labels
-    in them; `held_out_errors` the wrong labels on the held-out part after each epoch, if there was one.
+    in them; `validation_errors` the wrong labels on the validation part after each epoch, if there was one.
     """
 
     n_tokens: int = 0
     wrong_tokens: int = 0
     wrong_tokens_per_epoch: tuple[int, ...] = ()
     seconds_per_epoch: tuple[float, ...] = ()
-    held_out_errors: tuple[int, ...] = ()
+    validation_errors: tuple[int, ...] = ()
 
     @property
-    def unit(self) -> str:
-        return "training sequence"
+    def row(self) -> str:
+        return "sequence"
 
     @property
     def wrong(self) -> str | None:
@@ -105,9 +105,11 @@ class SequenceRun(Run):
 
     def _what_it_gets_wrong(self) -> str:
         chosen = ""
-        if self.held_out_errors:
-            best = min(self.held_out_errors)
-            chosen = f"\nThe held-out part chose {counted(self.epochs, 'epoch')}, with {counted(best, 'wrong label')}."
+        if self.validation_errors:
+            best = min(self.validation_errors)
+            chosen = (
+                f"\nThe validation part chose {counted(self.epochs, 'epoch')}, with {counted(best, 'wrong label')}."
+            )
         return f"{super()._what_it_gets_wrong()}{chosen}"
 
 

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.chunks import SCHEMES, allowed_transitions
+from novikoff.data.held_out import HeldOut
+from novikoff.data.sentences import Sentences
 from novikoff.engine.viterbi import Weights
 from novikoff.features.attributes import AttributeIndex
 from novikoff.features.templates import TemplateIndex, needed_columns, parse_template
@@ -232,22 +234,29 @@ def learn_tagger(
     constraint: Constraint | None = None,
     readout: SequenceReadout = "average",
     max_epochs: int | None = 10,
-    held_out: float | None = None,
+    validation: float | None = None,
     patience: int = 3,
+    held_out: float | None = None,
     random_state: int | np.random.Generator | None = None,
     watch: Watcher | None = None,
     **learning: Any,
 ) -> Tagger:
     """Train a tagger; `learning` are the further options of `sequence_perceptron`.
 
-    With `held_out`, that share of the sequences is put aside, the number of epochs is chosen by the fewest wrong labels
-    on them (the search ends `patience` epochs after the best), and then all sequences are learned for so many epochs.
+    With `validation`, that share of the sequences is put aside, the number of epochs is chosen by the fewest wrong
+    labels on them (the search ends `patience` epochs after the best), and then all are learned for so many epochs.
+    With `held_out`, a share has no say in anything, and the record counts how many of these are labelled wrong.
 
     >>> words = [[{"w": "a"}, {"w": "dog"}], [{"w": "the"}, {"w": "dog"}, {"w": "runs"}]]
     >>> tagger = learn_tagger(words, [["D", "N"], ["D", "N", "V"]], templates=["w[0]", "w[-1]"], random_state=0)
     >>> tagger.label([[{"w": "the"}, {"w": "cat"}, {"w": "runs"}]])
     [['D', 'N', 'V']]
     """
+    asked: dict[str, Any] = {"templates": templates, "columns": columns, "min_count": min_count}
+    asked |= {"constraint": constraint, "readout": readout, "max_epochs": max_epochs}
+    asked |= {"validation": validation, "patience": patience, "random_state": random_state}
+    if held_out is not None:
+        return _learn_and_judge(sequences, labels, held_out, watch, asked | learning)
     features, tokens = Features.learn(sequences, templates, columns, min_count)
     numbers, known = number_labels(labels, tokens.starts)
     allowed = _allowed(constraint, known)
@@ -257,42 +266,65 @@ def learn_tagger(
     options = {"allowed": allowed, "readout": readout, "random_state": generator, **learning}
     errors: list[int] = []
     epochs, learned = max_epochs, None
-    if held_out is not None:
-        learned = _learn_part(tokens, numbers, len(known), held_out, patience, errors, max_epochs, watch, options)
+    if validation is not None:
+        learned = _learn_part(tokens, numbers, len(known), validation, patience, errors, max_epochs, watch, options)
         epochs = int(np.argmin(errors)) + 1 if errors else max_epochs
     if learned is None or learned.run.stopped not in (Stopped.INTERRUPTED, Stopped.TIME_LIMIT):
         learned = sequence_perceptron(tokens, numbers, len(known), max_epochs=epochs, watch=watch, **options)
-    asked: dict[str, Any] = {"templates": templates, "columns": columns, "min_count": min_count}
-    asked |= {"constraint": constraint, "readout": readout, "max_epochs": max_epochs}
-    asked |= {"held_out": held_out, "patience": patience, "random_state": random_state}
     return Tagger(
         features,
         tuple(known),
         learned.weights,
         learned.divisor,
-        run=replace(learned.run, held_out_errors=tuple(errors)),
-        parameters=asked | learning,
+        run=replace(learned.run, validation_errors=tuple(errors)),
+        parameters=asked | learning | {"held_out": None},
         mistake_rows=learned.mistakes,
         mistake_guesses=learned.guesses and [[known[number] for number in guess] for guess in learned.guesses],
     )
+
+
+def _learn_and_judge(
+    sequences: Any, labels: Sequence[Sequence[Label]], held_out: float, watch: Watcher | None, asked: dict[str, Any]
+) -> Tagger:
+    """Learn all but the sequences held out, and count how many of those are labelled wrong."""
+    held = HeldOut.share(held_out, asked["random_state"]).which(0, len(labels))
+    kept, judged = np.flatnonzero(~held), np.flatnonzero(held)
+    if not (len(kept) and len(judged)):
+        raise ValueError(
+            f"of {len(labels)} sequences, {len(judged)} were held out by chance, which leaves nothing to learn from or "
+            "nothing to judge by; hold another share out, or none"
+        )
+    tagger = learn_tagger(_sequences(sequences, kept), _sequences(labels, kept), watch=watch, **asked)
+    guesses = tagger.label(_sequences(sequences, judged))
+    wrong = sum(list(gold) != guess for gold, guess in zip(_sequences(labels, judged), guesses, strict=True))
+    rows = None if tagger.mistake_rows is None else kept[tagger.mistake_rows]
+    run = replace(tagger.run, held_out_rows=len(judged), held_out_errors=wrong)
+    return replace(tagger, run=run, mistake_rows=rows, parameters={**tagger.parameters, "held_out": held_out})
+
+
+def _sequences(sequences: Any, numbers: NDArray[np.int64]) -> Any:
+    """Some of the sequences, in whatever form they come."""
+    if isinstance(sequences, Sentences):
+        return sequences.some(numbers.tolist())
+    return [sequences[number] for number in numbers.tolist()]
 
 
 def _learn_part(
     tokens: Tokens,
     numbers: NDArray[np.int64],
     n_labels: int,
-    held_out: float,
+    validation: float,
     patience: int,
     errors: list[int],
     max_epochs: int | None,
     watch: Watcher | None,
     options: dict[str, Any],
 ) -> LearnedChain:
-    """Learn all but the held-out part, and append its wrong labels to `errors`, epoch by epoch."""
-    n_held = round(held_out * tokens.n_sequences) if 0 < held_out < 1 else 0
+    """Learn all but the validation part, and append its wrong labels to `errors`, epoch by epoch."""
+    n_held = round(validation * tokens.n_sequences) if 0 < validation < 1 else 0
     if not 0 < n_held < tokens.n_sequences:
         raise ValueError(
-            f"held_out={held_out!r} of {tokens.n_sequences} sequences leaves nothing to learn from or to choose by; "
+            f"validation={validation!r} of {tokens.n_sequences} sequences leaves nothing to learn from or choose by; "
             "it is a share between 0 and 1"
         )
     if patience < 1:
@@ -305,7 +337,7 @@ def _learn_part(
         errors.append(int(wrong_labels(memory.read_out(options["readout"]), held, held_labels).sum()))
         if watch is not None and (stopped := watch(memory)) is not None:
             return stopped
-        return Stopped.HELD_OUT if len(errors) - 1 - int(np.argmin(errors)) >= patience else None
+        return Stopped.VALIDATION if len(errors) - 1 - int(np.argmin(errors)) >= patience else None
 
     learned = sequence_perceptron(learn, learn_labels, n_labels, max_epochs=max_epochs, watch=look, **options)
     if len(errors) < learned.run.epochs and learned.run.stopped is not Stopped.INTERRUPTED:

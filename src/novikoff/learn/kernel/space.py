@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.examples import check_labels
-from novikoff.data.order import random_order
+from novikoff.data.order import POOL, random_order
 from novikoff.engine.gram import DOUBT, RULED_OUT, Pass, visit_block
 from novikoff.engine.sums import exact_sum
 from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, check_choices, put_off_interrupt, run
@@ -118,7 +118,9 @@ def kernel_perceptron(
     stopped = run(space, limits)
     space.settle()
     errors = space.errors(readout) if stopped is Stopped.NO_MISTAKES else None
-    record = memory.recorded(readout, stopped, n_rows=len(points), errors=errors, **space.epochs.recorded())
+    scaled = gamma == "scale" and kernel in ("rbf", "poly", "sigmoid")
+    counts = space.counts() | {"errors": errors, "encoded": scaled} | space.epochs.recorded()
+    record = memory.recorded(readout, stopped, n_rows=len(points), **counts)
     return Learned(memory, record, space.mistakes())
 
 
@@ -379,6 +381,12 @@ class Expansion:
         if not self.keep:
             return None
         return Mistakes.joined([*self.settled, *self.parts])
+
+    def counts(self) -> dict[str, Any]:
+        """What the record has to know of the rows to say something about new ones."""
+        order = "given" if not self.shuffle else "mixed" if len(self.points) > POOL else "random"
+        kept = int(np.count_nonzero(self.place >= 0)) if self.memory.budget is None else None
+        return {"order": order, "mistaken_rows": kept}
 
     def errors(self, readout: Readout) -> int | None:
         """How many rows the read-out gets wrong, if their scores are known without computing one."""

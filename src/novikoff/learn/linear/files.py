@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.batches import Batch
 from novikoff.data.blocks import Width, with_columns
+from novikoff.data.held_out import HeldOut
 from novikoff.data.labels import Labels, located_errors, sorted_classes
 from novikoff.data.narrow import is_too_wide
 from novikoff.engine.rows import Rows, longest_square
@@ -42,6 +43,7 @@ class Options(TypedDict, total=False):
     time_limit: float | None
     start: Memory | None
     record_mistakes: bool
+    held_out: float | HeldOut | None
     watch: Watcher | None
 
 
@@ -67,8 +69,9 @@ def learn_from(
 
     Labels are whatever the source has; `classes` may name them beforehand. Records of a table need an `encoding`, which
     is learned in a pass of its own if none is given. The options are those of `perceptron`, with the same defaults.
-    With `shuffle` the blocks of the cache, and the rows within each, are visited in random order. The cache is written
-    to a folder of its own in `cache_folder` (or where temporary files go), and is removed in every case.
+    With `shuffle` the blocks of the cache, and the rows within each, are visited in random order. Rows that are
+    held out have no say in the encoding either. The cache is written to a folder of its own in `cache_folder` (or where
+    temporary files go), and is removed in every case.
 
     >>> first = ([[-1, 2], [1, 0], [1, 1]], ["blue", "red", "red"])
     >>> second = ([[-1, 0], [-1, -2], [1, -1]], ["blue", "blue", "red"])
@@ -82,7 +85,10 @@ def learn_from(
     options = DEFAULTS | options
     check_choices(**options)
     named = None if classes is None else sorted_classes(classes)
-    encoding = learned_encoding(source, encoding)
+    held_out = options["held_out"]
+    if isinstance(held_out, int | float):
+        held_out = options["held_out"] = HeldOut.share(held_out, options["random_state"])
+    encoding = learned_encoding(source, encoding, held_out)
     learned = None
     if _one_pass_will_do(options) and (named is not None or not comes_once(source)):
         learned = _learn_in_one_pass(source, named, encoding, options)
@@ -117,7 +123,7 @@ def _one_pass_will_do(options: Options) -> bool:
     """Whether each example is needed once: one epoch in the order given, and nothing to be kept or stopped for."""
     once = options["max_epochs"] == 1 and not options["shuffle"]
     kept = options["readout"] == "vote" or options["record_mistakes"] or options["start"] is not None
-    watched = any(options[name] is not None for name in ("min_margin", "time_limit", "watch"))
+    watched = any(options[name] is not None for name in ("min_margin", "time_limit", "watch", "held_out"))
     return once and not kept and not watched
 
 
@@ -153,7 +159,8 @@ def _learn_in_one_pass(
     if stopped is Stopped.MAX_EPOCHS:
         check_there_are_two(labels, memory.examples)
         stopped = stopped if memory.mistakes else Stopped.NO_MISTAKES
-    run = memory.recorded(options["readout"], stopped, (memory.mistakes,), n_rows=memory.examples)
+    counts: dict[str, Any] = {"n_rows": memory.examples, "order": "given", "encoded": encoding is not None}
+    run = memory.recorded(options["readout"], stopped, (memory.mistakes,), **counts)
     return Learned(memory, run, labels.classes(), encoding=encoding)
 
 

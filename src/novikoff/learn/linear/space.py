@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.examples import Block, Examples
+from novikoff.data.held_out import HeldOut
 from novikoff.data.narrow import used_columns
 from novikoff.data.order import POOL, Order, block_order, given_order, random_order
 from novikoff.engine.linear import Rule, binary_epoch, multiclass_epoch
@@ -71,6 +72,7 @@ def perceptron(
     time_limit: float | None = None,
     start: Memory | None = None,
     record_mistakes: bool = False,
+    held_out: float | HeldOut | None = None,
     watch: Watcher | None = None,
     progress: Callable[[Memory], None] | None = None,
 ) -> Learned:
@@ -84,6 +86,9 @@ def perceptron(
     Without y, X is `Examples` (`novikoff.data.examples`), which have labels; one block is in use at a time. With
     `shuffle` the blocks come in random order, and the rows of each too; one block is shuffled as an array is.
 
+    With `held_out`, that share of the rows, drawn at random, has no say in anything, and is predicted in the end: the
+    record counts the errors, and what follows from them for new rows (`Run.generalisation`).
+
     Theorem (Block 1962, Novikoff 1962): with examples of length at most R that some unit vector separates with margin
     gamma, it makes at most (R/gamma)^2 mistakes, in whatever order they come.
 
@@ -96,7 +101,9 @@ def perceptron(
     """
     check_choices(readout=readout, tie=tie)
     limits = Limits(max_epochs, min_margin, time_limit, watch, progress, readout)
-    examples = _as_examples(X, y, n_classes)
+    whole = _as_examples(X, y, n_classes)
+    part = HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
+    examples, others = (whole, None) if part is None else whole.parted(part)
     n_classes, vote = len(examples.classes), readout == "vote"
     if start is None:
         columns = columns_to_keep(_rows_of(examples), examples.n_columns, examples.n_entries, n_classes)
@@ -112,8 +119,16 @@ def perceptron(
         space.forget_what_came_after()
 
     mistakes = space.logged()
-    errors = space.count_errors(readout)
-    record = memory.recorded(readout, stopped, n_rows=examples.n_rows, errors=errors, **space.epochs.recorded())
+    epochs = space.epochs.recorded()
+    if part is not None:
+        learned_rows = np.flatnonzero(~part.which(0, whole.n_rows))
+        mistakes = None if mistakes is None else replace(mistakes, rows=learned_rows[mistakes.rows])
+        if (cycle := epochs["cycle"]) is not None:
+            epochs["cycle"] = replace(cycle, rows=tuple(learned_rows[list(cycle.rows)].tolist()))
+    counts = space.counts(readout) if start is None else {"errors": int(space.errors(examples, readout).sum())}
+    if others is not None:
+        counts |= {"held_out_rows": others.n_rows, "held_out_errors": int(space.errors(others, readout).sum())}
+    record = memory.recorded(readout, stopped, n_rows=examples.n_rows, **counts, **epochs)
     return Learned(memory, record, examples.classes, mistakes, examples.encoding, examples.fingerprint)
 
 
@@ -200,6 +215,7 @@ class Coordinates:
         self.epochs = Epochs(self.examples.n_rows)
         self.keep = self.keep or self.history.ballots is not None
         self.began = self.history.examples
+        self.mistaken = np.zeros(self.examples.n_rows, dtype=np.bool_)
         repeats = self.generator is None and self.max_epochs != 1
         self.returning = CountedMistakes.of(self.examples, self.history) if repeats else None
 
@@ -227,15 +243,28 @@ class Coordinates:
                 self.narrow[block.first] = rows
         return block._replace(rows=rows)
 
-    def count_errors(self, readout: Readout) -> int:
-        """How many rows the read-out gets wrong."""
+    def errors(self, examples: Examples, readout: Readout) -> NDArray[np.bool_]:
+        """Which of some examples the read-out gets wrong."""
         score = decider(self.history, readout).score
 
-        def wrong(block: Block) -> int:
-            self.measure(block)
-            return int(np.count_nonzero(predicted(score(block.rows)) != self.examples.places_of(block.labels)))
+        def wrong(block: Block) -> NDArray[np.bool_]:
+            if examples is self.examples:
+                self.measure(block)
+            return predicted(score(block.rows)) != examples.places_of(block.labels)
 
-        return sum(map(wrong, self.examples.blocks()))
+        return np.concatenate([wrong(block) for block in examples.blocks()])
+
+    def counts(self, readout: Readout) -> dict[str, Any]:
+        """What the record has to know of the rows to say something about new ones."""
+        wrong = self.errors(self.examples, readout)
+        mixed = self.examples.n_blocks > 1 or self.examples.n_rows > POOL
+        return {
+            "errors": int(wrong.sum()),
+            "order": "given" if self.generator is None else "mixed" if mixed else "random",
+            "mistaken_rows": int(self.mistaken.sum()),
+            "errors_elsewhere": int((wrong & ~self.mistaken).sum()),
+            "encoded": self.examples.encoding is not None,
+        }
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Visit all blocks; several epochs at a time only with one block."""
@@ -291,7 +320,7 @@ class Coordinates:
             else:
                 seen, made = multiclass_epoch(*task, weights, drift, full, rivals)
             self.epochs.count(at[:made], seen)
-            if made and (self.keep or self.returning is not None):
+            if made:
                 self._note(first, order.visit[steps], at[:made], labels, rivals[:made])
             memory.examples += seen
             memory.mistakes += made
@@ -305,6 +334,7 @@ class Coordinates:
         self, first: int, visited: NDArray[Any], at: NDArray[Any], labels: NDArray[Any], rivals: NDArray[Any]
     ) -> None:
         rows = first + visited[at].astype(np.int64)
+        self.mistaken[rows] = True
         if self.returning is not None:
             self.returning.count(rows, rivals)
         if not self.keep:

@@ -25,8 +25,21 @@ def lowest_exponent(values: ArrayLike) -> int:
     return int((exponents[used] + np.log2(lowest_bits).astype(np.int64)).min())
 
 
-def as_integers(values: ArrayLike, exponent: int) -> NDArray[np.object_]:
-    """Whole numbers n with values = n 2^exponent, exactly.
+def lowest_exponents(rows: ArrayLike) -> NDArray[np.int64]:
+    """The same, row by row.
+
+    >>> lowest_exponents([[0.5, 12.0], [0.0, 0.0], [8.0, 24.0]]).tolist()
+    [-1, 0, 3]
+    """
+    whole, exponents = _whole_parts(rows)
+    lowest_bits = np.log2(np.maximum(whole & -whole, 1)).astype(np.int64)
+    none = np.iinfo(np.int64).max
+    lowest = np.where(whole != 0, exponents + lowest_bits, none).min(axis=1, initial=none)
+    return np.where(lowest == none, 0, lowest)
+
+
+def as_integers(values: ArrayLike, exponent: "int | NDArray[np.int64]") -> NDArray[np.object_]:
+    """Whole numbers n with values = n 2^exponent, exactly; exponents may be given row by row, as a column.
 
     >>> as_integers([0.5, -3.0, 0.0], -1).tolist()
     [1, -6, 0]

@@ -33,6 +33,7 @@ from novikoff.prove.exact.floats import (
     as_integers,
     fraction_root_up,
     lowest_exponent,
+    lowest_exponents,
     power_of_two,
     root_down,
     scaled_floats,
@@ -286,11 +287,13 @@ def margin_bound(rows: Floats, dual: Combination) -> float:
     total, exponent = exact_sum(rows, dual)
     if not any(total):
         raise CertificateError("the rows of dual add up to 0, which would be a proof that there is no solution")
-    lengths = Fraction(0)
-    for i, weight in zip(dual.rows, dual.weights, strict=True):
-        lowest = lowest_exponent(rows[i])
-        square = sum(int(a) ** 2 for a in as_integers(rows[i], lowest))
-        lengths += weight * math.isqrt(square << 2 * PLACES) * power_of_two(lowest - PLACES)
+    chosen = rows[list(dual.rows)]
+    exponents = lowest_exponents(chosen)
+    least = int(exponents.min())
+    squares = (as_integers(chosen, exponents[:, None]) ** 2).sum(axis=1).tolist()
+    shifted = zip(dual.weights, squares, (exponents - least).tolist(), strict=True)
+    whole = sum(weight * math.isqrt(square << 2 * PLACES) << shift for weight, square, shift in shifted)
+    lengths = whole * power_of_two(least - PLACES)
     length_square = sum(v * v for v in total) * power_of_two(2 * exponent)
     return fraction_root_up(min(length_square / lengths**2, Fraction(1)))
 

@@ -131,6 +131,6 @@ def _run_evidence(
 
 def _worked(model: LinearModel, X: Any, y: NDArray[Any], mistakes: Mistakes) -> WorkedRun | None:
     run, in_order = model.record, model.parameters.get("shuffle") is False and len(model.classes) == 2
-    if not in_order or run.examples > SHOWN_STEPS or X.shape[1] > WIDEST:
+    if not in_order or run.held_out_rows or run.examples > SHOWN_STEPS or X.shape[1] > WIDEST:
         return None
     return run.steps(X, y, mistakes.rows, fit_intercept=model.memory.constant != 0)

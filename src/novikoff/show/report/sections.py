@@ -78,11 +78,13 @@ def run_section(model: LinearModel, steps: WorkedRun | None = None) -> Markup:
                 ("errors", run.wrong),
                 ("longest example", typeset(radius_in_words(run.radius))),
                 ("sum of the mistakes", f"‖w‖ = {run.weights_length:.6g}"),
+                ("to come", run.generalisation().in_words),
             ]
         ),
         _epochs(run),
         None if steps is None else element("h3", "Step by step"),
         None if steps is None else table(steps.HEADER, steps.lines(), left=len(steps.HEADER)),
+        _to_come(run),
         _asked(model),
     )
 
@@ -99,6 +101,16 @@ def _epochs(run: Run) -> Markup | None:
         chart = line_chart([curve], x_name="epoch", y_name="mistakes", says=says)
     end = "The last epoch made none: " if made[-1] == 0 else ""
     return figure(chart, f"{end or ''}{'its weights have every training row on its side.' if end else f'{says}.'}")
+
+
+def _to_come(run: Run) -> Markup | None:
+    """All statements about new rows, each with the predictor that it speaks of and what it assumes."""
+    found = run.generalisation().statements
+    if not found:
+        return None
+    lines = [(one.name, one.predictor, one.in_words, one.assumes) for one in found]
+    title = element("h3", "What the run says about new rows")
+    return joined([title, table(("by", "of", "wrong", "assuming that"), lines, left=4)])
 
 
 def _asked(model: LinearModel) -> Markup | None:
@@ -167,7 +179,7 @@ def weights_section(model: LinearModel) -> Markup:
 def confusion_section(confusion: NDArray[np.int64], classes: Sequence[Any]) -> Markup:
     """Which class was taken for which."""
     total, wrong = int(confusion.sum()), int(confusion.sum() - np.trace(confusion))
-    sentence = f"{wrong:,} of {total:,} training rows are given another class than theirs."
+    sentence = f"{wrong:,} of {total:,} rows are given another class than theirs."
     if len(classes) <= WIDEST_TABLE:
         words = "A line is a class of the table, a column what the model takes it for; a framed cell is right."
         return section("Confusion", sentence, heat(confusion, classes), element("p", words, class_="note"))

@@ -1,0 +1,91 @@
+"""Rows that are put aside before anything is learned, to judge by.
+
+Whether a row is held out is drawn by its number alone, so every pass over a source, and every way to read it, puts the
+same rows aside, and none has to be kept in memory.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.batches import Records
+
+# The numbers that put rows aside are not those that shuffle them.
+STREAM = 0x4E4F56494B
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Which rows are held out: those whose random number, from 0 to 1, lies between `lower` and `upper`.
+
+    >>> HeldOut(seed=0, upper=0.3).which(0, 8).tolist()
+    [True, False, False, True, False, False, False, True]
+    """
+
+    seed: int
+    upper: float
+    lower: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.lower < self.upper <= 1.0 or self.upper - self.lower >= 1.0:
+            share = self.upper - self.lower
+            raise ValueError(f"held_out={share!r} is no share; it must be a number between 0 and 1, such as 0.2")
+
+    @classmethod
+    def share(cls, share: float, random_state: int | np.random.Generator | None) -> "HeldOut":
+        """A share of the rows, drawn from a seed or by a generator."""
+        return cls(_seed(random_state), float(share))
+
+    @classmethod
+    def folds(cls, number: int, random_state: int | np.random.Generator | None) -> "list[HeldOut]":
+        """All rows in so many parts."""
+        if isinstance(number, bool) or int(number) != number or number < 2:
+            raise ValueError(f"folds={number!r} must be a whole number of at least 2")
+        seed = _seed(random_state)
+        return [cls(seed, (fold + 1) / number, fold / number) for fold in range(number)]
+
+    def which(self, first: int, n_rows: int) -> NDArray[np.bool_]:
+        """Whether each of the rows from number `first` on is held out."""
+        source = np.random.PCG64([self.seed, STREAM])
+        drawn = np.random.Generator(source.advance(first)).random(n_rows)
+        held: NDArray[np.bool_] = (self.lower <= drawn) & (drawn < self.upper)
+        return held
+
+
+def _seed(random_state: int | np.random.Generator | None) -> int:
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**62))
+    return int(np.random.default_rng().integers(2**62)) if random_state is None else int(random_state)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The records of a table without those that are held out: what an encoding may be learned from."""
+
+    source: Any
+    held_out: HeldOut
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        return getattr(self.source, "formats", ())
+
+    def __iter__(self) -> Iterator[Records]:
+        return self._kept(iter(self.source))
+
+    def look(self) -> Iterator[Records]:
+        look = getattr(self.source, "look", None)
+        return self._kept(iter(self.source) if look is None else look())
+
+    def again(self, names: Any) -> Iterator[Records]:
+        return self._kept(self.source.again(names))
+
+    def _kept(self, parts: Iterator[Records]) -> Iterator[Records]:
+        first = 0
+        for part in parts:
+            kept = ~self.held_out.which(first, part.columns.num_rows)
+            first += part.columns.num_rows
+            labels = None if part.labels is None else part.labels[kept]
+            yield Records(part.columns.take(np.flatnonzero(kept)), labels, part.file, part.line)

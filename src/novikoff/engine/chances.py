@@ -1,0 +1,112 @@
+"""How large a chance can be, from counts: bounds that fail with probability `doubt` at most.
+
+Nothing here knows what was counted. Who uses a bound says which rows were independent of what. Derivations are in
+docs/how-to/new_rows.md.
+"""
+
+import math
+from collections.abc import Callable
+
+# Floats are rounded a little here and there; a bound is raised by far more than that.
+ROUNDING = 1e-9
+
+
+def clopper_pearson(errors: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The interval of Clopper and Pearson (1934) for the chance of an error, after `errors` in n independent trials.
+
+    Each end is missed with probability (1 - confidence)/2 at most, whatever the chance is.
+
+    >>> lower, upper = clopper_pearson(0, 100)
+    >>> lower, round(upper, 4)
+    (0.0, 0.0362)
+    """
+    check_confidence(confidence)
+    if not 0 <= errors <= n or n < 1:
+        raise ValueError(f"there cannot be {errors} errors in {n} trials")
+    from scipy.special import betaincinv
+
+    doubt = (1.0 - confidence) / 2.0
+    lower = 0.0 if errors == 0 else float(betaincinv(errors, n - errors + 1, doubt))
+    upper = 1.0 if errors == n else float(betaincinv(errors + 1, n - errors, 1.0 - doubt))
+    return lower * (1.0 - ROUNDING), raised(upper)
+
+
+def mean_chance_at_most(errors: float, n: float, doubt: float) -> float:
+    """The mean of n chances, if each was settled before its trial, perhaps by the trials before; `errors` came true.
+
+    For 0 < c <= 1 the product of (1 - c)^[error]/(1 - c p) over the trials has the mean 1, and so has any mixture over
+    c. As log(1 - c p) is concave in p, it is at least (1 - c)^errors/(1 - c mean)^n, which by Markov's inequality is
+    1/doubt or more with probability `doubt` at most. A binomial tail would not do: the chances are chosen on the way.
+
+    >>> round(mean_chance_at_most(0, 100, 0.05), 4), round(mean_chance_at_most(30, 1000, 0.05), 4)
+    (0.0412, 0.0488)
+    """
+    if n <= 0:
+        return 1.0
+    slowest = min(1.0, math.sqrt(2.0 * math.log(1.0 / doubt) / n))
+    bets = [0.5**power for power in range(1 + math.ceil(-math.log2(slowest)))]
+
+    def gain(mean: float) -> float:
+        """The logarithm of the mixture."""
+        logs = [_log_won(bet, errors, n, mean) for bet in bets]
+        largest = max(logs)
+        if not math.isfinite(largest):
+            return largest
+        return largest + math.log(sum(math.exp(log - largest) for log in logs) / len(bets))
+
+    return _first_at_least(gain, math.log(1.0 / doubt), errors / n)
+
+
+def _log_won(bet: float, errors: float, n: float, mean: float) -> float:
+    if bet == 1.0:
+        return -math.inf if errors else (math.inf if mean >= 1.0 else -n * math.log1p(-mean))
+    return errors * math.log1p(-bet) - n * math.log1p(-bet * mean)
+
+
+def compressed_chance_at_most(n: int, kept: int, errors: int, doubt: float) -> float:
+    """The chance that a rule errs which `kept` of n independent rows determine, with `errors` on the others.
+
+    For fixed places of the kept rows the others are fresh trials of the rule. There are C(n, k) choices of places, and
+    k gets the share 1/((k + 1)(k + 2)) of the doubt; these add up to 1. The binomial tail is bounded by Chernoff's
+    exp(-N kl(errors/N, chance)) with N = n - k, which is exact without errors. See Littlestone and Warmuth (1986),
+    Floyd and Warmuth (1995).
+
+    >>> round(compressed_chance_at_most(1000, 10, 0, 0.05), 4), compressed_chance_at_most(10, 10, 0, 0.05)
+    (0.0605, 1.0)
+    """
+    fresh = n - kept
+    if errors >= fresh:
+        return 1.0
+    choices = math.lgamma(n + 1) - math.lgamma(kept + 1) - math.lgamma(fresh + 1)
+    needed = choices + math.log((kept + 1) * (kept + 2) / doubt)
+    share = errors / fresh
+
+    def evidence(chance: float) -> float:
+        if chance >= 1.0:
+            return math.inf
+        of_errors = share * math.log(share / chance) if share else 0.0
+        return fresh * (of_errors + (1.0 - share) * math.log((1.0 - share) / (1.0 - chance)))
+
+    return _first_at_least(evidence, needed, share)
+
+
+def _first_at_least(rising: Callable[[float], float], level: float, start: float) -> float:
+    """The first number from `start` to 1 at which a rising function reaches a level, or a little more; 1 if none."""
+    low, high = start, 1.0
+    if not rising(high) >= level:
+        return 1.0
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if rising(middle) >= level else (middle, high)
+    return raised(high)
+
+
+def raised(chance: float) -> float:
+    """A chance, and a little more."""
+    return min(1.0, chance * (1.0 + ROUNDING))
+
+
+def check_confidence(confidence: float) -> None:
+    """Say what a confidence may be."""
+    if not 0.0 < confidence < 1.0:
+        raise ValueError(f"confidence={confidence!r} must be a number between 0 and 1, such as 0.95")

@@ -1,0 +1,231 @@
+"""What a run says about rows to come: how often will it be wrong on new rows of the same kind?
+
+Every statement names the predictor of which it speaks, and what it assumes. All assume that the rows are independent
+draws from one source, and that new rows come from there, too. Scaling, selecting or choosing anything by the same rows
+beforehand breaks that, and no statement can know of it. docs/how-to/new_rows.md has the derivations.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from novikoff.engine.chances import (
+    check_confidence,
+    clopper_pearson,
+    compressed_chance_at_most,
+    mean_chance_at_most,
+)
+from novikoff.engine.rounding import at_most
+from novikoff.engine.words import counted
+
+if TYPE_CHECKING:
+    from novikoff.learn.history import Run
+
+INDEPENDENT = "the rows are independent draws from one source"
+BY_CHANCE = f"{INDEPENDENT}, and their order has nothing to do with what is in them"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A bound on the share of new rows that a predictor gets wrong.
+
+    `wrong` is the share that was counted, if it estimates the same. With `confidence` None the bound holds in
+    expectation over the rows only: it is an estimate of a number that the mean share of errors does not exceed.
+    """
+
+    name: str
+    predictor: str
+    assumes: str
+    at_most: float
+    confidence: float | None
+    wrong: float | None = None
+    at_least: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.predictor}: {self.in_words}. Assumes that {self.assumes}."
+
+    @property
+    def in_words(self) -> str:
+        """The numbers."""
+        most = f"at most {in_percent(self.at_most)}"
+        known = most if self.wrong is None else f"about {100.0 * self.wrong:.2g} % wrong, {most}"
+        known = known if self.wrong is not None else f"{known} wrong"
+        sure = "in expectation" if self.confidence is None else f"{100.0 * self.confidence:.6g} %"
+        return f"{known} ({sure})"
+
+
+def in_percent(share: float) -> str:
+    """A share that is a bound, rounded up.
+
+    >>> in_percent(0.04871)
+    '4.9 %'
+    """
+    return f"{at_most(100.0 * share, 2)} %"
+
+
+@dataclass(frozen=True)
+class Generalisation:
+    """What a run says about new rows: all `statements`, and the one on the `delivered` predictor, or `why_not`."""
+
+    statements: tuple[Statement, ...]
+    delivered: Statement | None
+    why_not: str | None
+    row: str = "row"
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.in_words[0].upper()}{self.in_words[1:]}.", *map(str, self.statements)])
+
+    @property
+    def folds(self) -> Statement | None:
+        """What folds say of models that were learned alike, if there were any."""
+        return next((statement for statement in self.statements if statement.name == "folds"), None)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is something to say: errors on rows that were not learned, or a bound that beats a coin."""
+        return self._said is not None and (self._said.wrong is not None or self._said.at_most < 0.5)
+
+    @property
+    def _said(self) -> Statement | None:
+        return self.folds or self.delivered
+
+    @property
+    def in_words(self) -> str:
+        """The line of a panel."""
+        if self._said is None or not self.is_known:
+            return f"on new {self.row}s of this kind: nothing is proved; {self.why_not}"
+        alike = "" if self.folds is None else ", by models learned alike"
+        return f"on new {self.row}s of this kind{alike}: {self._said.in_words}"
+
+
+def generalisation(run: "Run", confidence: float = 0.95, *, random_order: bool | None = None) -> Generalisation:
+    """All that follows from a record; see `Run.generalisation`."""
+    check_confidence(confidence)
+    doubt = 1.0 - confidence
+    facts = Facts(run, run.order in ("mixed", "random") if random_order is None else random_order)
+    makers = [facts.held_out, facts.folds, facts.progressive, facts.first_vote, facts.left_out, facts.compressed]
+    statements = [found for make in makers if (found := make(doubt)) is not None]
+    return Generalisation(tuple(statements), _delivered(facts, doubt), facts.why_not(), run.row)
+
+
+def _delivered(facts: "Facts", doubt: float) -> Statement | None:
+    """The bound to print: by rows that were held out, if some were; else the best of those that the training rows give,
+    each with its share of the doubt, because the best is chosen by the same rows."""
+    if (held_out := facts.held_out(doubt)) is not None:
+        return held_out
+    competing: list[Callable[[float], Statement | None]] = [facts.compressed]
+    competing += [facts.first_vote] if facts.delivers_first_vote else []
+    found = [statement for make in competing if (statement := make(doubt / len(competing))) is not None]
+    if not found:
+        return None
+    best = min(found, key=lambda statement: statement.at_most)
+    return Statement(best.name, best.predictor, best.assumes, best.at_most, 1.0 - doubt, best.wrong, best.at_least)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A record, and whether its rows came in an order that has nothing to do with what is in them."""
+
+    run: "Run"
+    random_order: bool
+
+    @property
+    def _trials(self) -> tuple[int, int] | None:
+        """Mistakes and rows of the first pass, in which every row was predicted before it was learned."""
+        run = self.run
+        if not self.random_order or run.encoded:
+            return None
+        if run.stopped is None:  # it goes on: all that came, came once
+            return (run.mistakes, run.examples) if run.examples else None
+        if not run.n_rows or run.examples < run.n_rows or run.order is None:
+            return None
+        return min(run.mistakes_per_epoch[0], run.n_rows), run.n_rows
+
+    @property
+    def delivers_first_vote(self) -> bool:
+        """Whether what predicts is the vote of one pass."""
+        return self.run.readout == "vote" and self.run.epochs <= 1
+
+    def held_out(self, doubt: float) -> Statement | None:
+        run = self.run
+        if not run.held_out_rows or run.held_out_errors is None:
+            return None
+        lower, upper = clopper_pearson(run.held_out_errors, run.held_out_rows, 1.0 - doubt)
+        judged = f"{counted(run.held_out_errors, 'error')} on {counted(run.held_out_rows, run.row)} that were held out"
+        share = run.held_out_errors / run.held_out_rows
+        assumed = INDEPENDENT.replace("row", run.row)
+        return Statement("held out", f"{run.read_by}, by {judged}", assumed, upper, 1.0 - doubt, share, lower)
+
+    def folds(self, doubt: float) -> Statement | None:
+        """Hoelder's inequality: the product of the folds' bets, each to the power of 1/folds, has a mean of at most 1,
+        however the folds depend on each other; that is a bet on 1/folds of the rows."""
+        run = self.run
+        if not run.fold_rows:
+            return None
+        folds, errors, rows = len(run.fold_rows), sum(run.fold_errors), sum(run.fold_rows)
+        bound = mean_chance_at_most(errors / folds, rows / folds, doubt)
+        models = f"the mean of {folds} models, each learned without one of {folds} parts and judged by it"
+        return Statement("folds", models, INDEPENDENT, bound, 1.0 - doubt, errors / rows)
+
+    def progressive(self, doubt: float) -> Statement | None:
+        if self._trials is None:
+            return None
+        mistakes, rows = self._trials
+        bound = mean_chance_at_most(mistakes, rows, doubt)
+        drawn = "weights of the first pass, drawn at random each time"
+        return Statement("progressive", drawn, BY_CHANCE, bound, 1.0 - doubt, mistakes / rows)
+
+    def first_vote(self, doubt: float) -> Statement | None:
+        """Where a vote is wrong, at least half of the voters are. The vote is of the weights after each row, not before
+        it, which adds one voter and takes one away."""
+        if self._trials is None:
+            return None
+        mistakes, rows = self._trials
+        bound = min(1.0, 2.0 * (mean_chance_at_most(mistakes, rows, doubt) + 1.0 / rows))
+        return Statement("first vote", "the vote of the first pass", BY_CHANCE, bound, 1.0 - doubt)
+
+    def left_out(self, doubt: float) -> Statement | None:
+        """In expectation only. A row that was never mistaken, left out, would have changed nothing: so the last weights
+        of all rows but one err on that one only if it was mistaken, or if they err on it now."""
+        run = self.run
+        if run.readout == "last" and (counts := self._compression) is not None:
+            rows, kept, errors = counts
+            bound = min(1.0, (kept + errors) / rows)
+            return Statement("leave one out", "the last weights of a run with one row less", BY_CHANCE, bound, None)
+        if self._trials is None:
+            return None
+        mistakes, rows = self._trials
+        bound = min(1.0, 2.0 * (mistakes + 1) / rows)
+        return Statement("leave one out", "the vote of the first pass", BY_CHANCE, bound, None)
+
+    @property
+    def _compression(self) -> tuple[int, int, int] | None:
+        """Rows, how many of them were ever mistaken, and errors on the others: where these rows determine the run."""
+        run = self.run
+        ended = run.stopped is not None and run.stopped.name in ("NO_MISTAKES", "MAX_EPOCHS")
+        errors = run.errors if run.errors_elsewhere is None else run.errors_elsewhere
+        if not (ended and self.random_order and run.order is not None) or run.encoded:
+            return None
+        if run.n_rows is None or run.mistaken_rows is None or errors is None:
+            return None
+        return run.n_rows, run.mistaken_rows, min(errors, run.n_rows - run.mistaken_rows)
+
+    def compressed(self, doubt: float) -> Statement | None:
+        if self._compression is None:
+            return None
+        rows, kept, errors = self._compression
+        bound = compressed_chance_at_most(rows, kept, errors, doubt)
+        given = f"{self.run.read_by}, which {kept:,} of {rows:,} rows determine"
+        return Statement("compression", given, BY_CHANCE, bound, 1.0 - doubt)
+
+    def why_not(self) -> str | None:
+        """Why the training rows say nothing of the delivered predictor."""
+        run = self.run
+        if run.encoded:
+            return "the columns were scaled and encoded by the same rows"
+        if run.order == "given" and not self.random_order:
+            return "the rows came in the order given, which may have to do with what is in them"
+        if self._compression is not None:
+            rows, kept, _ = self._compression
+            return f"too many rows were mistaken, {kept:,} of {rows:,}"
+        return f"that needs {run.row}s that were not learned from"
