@@ -71,8 +71,14 @@ def passes(monkeypatch):
 
 
 def assert_read_once(passes, file):
-    """Once for the types, where there are any, and once for the values."""
-    assert passes == {file.name: 1 if file.suffix == ".svm" else 2, "caches": 1}
+    """Once for the types, or to see whether indices begin with 0, and once for the values."""
+    assert passes == {file.name: 2, "caches": 1}
+
+
+def test_whoever_says_where_indices_begin_saves_a_pass(tmp_path, passes):
+    write_svmlight(tmp_path / "cars.svm")
+    call("fit", "cars.svm", "--zero-based", "false", "--quiet", folder=tmp_path)
+    assert passes == {"cars.svm": 1, "caches": 1}
 
 
 @pytest.mark.parametrize("options", ["", "--no-certify", "--report page.html", "--readout vote", "--no-shuffle"])
