@@ -6,14 +6,15 @@ import time
 from novikoff.serve import run
 from novikoff.serve.app import App
 from novikoff.serve.service import Options, Service
-from novikoff.serve.sqlite import SqliteStore
 from tests.browser import served
+from tests.serve.nursery import free_port
 
 
 @contextlib.contextmanager
-def listening(folder, token=None, port=0, **options):
+def listening(where, token=None, port=0, **options):
     """The address of a service, and the service."""
-    service = Service(SqliteStore(folder), Options(**options))
+    port = port or free_port()
+    service = Service(run.open_store(str(where), f"http://127.0.0.1:{port}/", 10.0), Options(**options))
     app = App(service, token)
     with served(app, port, lifespan="on", http=run.protocol(app), access_log=False) as address:
         while not service.ready:

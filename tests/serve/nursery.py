@@ -25,9 +25,9 @@ class Nursery:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment,
         )  # fmt: skip
 
-    def start(self, folder, port, **how):
-        """The id of a process that serves the store in the folder."""
-        return self._ask({"folder": str(folder), "port": port, **how})
+    def start(self, where, port, **how):
+        """The id of a process that serves a store."""
+        return self._ask({"where": str(where), "port": port, **how})
 
     def ended(self, pid):
         """The exit code of a process, when it has ended; of one that a signal ended, the negative number of it."""
@@ -70,23 +70,23 @@ def wait_until(is_so):
         time.sleep(0.002)
 
 
-def live(folder, port, fail_after=None, largest_file=None, options=None):
+def live(where, port, fail_after=None, largest_file=None, lease=10.0, options=None):
     """The life of a service."""
     import resource
 
     from novikoff.serve.app import App
-    from novikoff.serve.run import serve
+    from novikoff.serve.run import open_store, serve
     from novikoff.serve.service import Options, Service
-    from novikoff.serve.sqlite import SqliteStore
-    from novikoff.web import listen
+    from novikoff.web import address_of, listen
 
     if largest_file is not None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
-    store = SqliteStore(folder)
+    listener = listen(port)
+    store = open_store(where, address_of(listener), lease)
     if fail_after is not None:
         _fail(store, fail_after)
-    serve(listen(port), App(Service(store, Options(**(options or {})))))
+    serve(listener, App(Service(store, Options(**(options or {})))))
 
 
 def _fail(store, after):
@@ -103,6 +103,8 @@ def _fail(store, after):
 
 
 def main():
+    with contextlib.suppress(ImportError):
+        import novikoff.serve.postgres
     import novikoff.keep.online
     import novikoff.serve.app
     import novikoff.serve.connection

@@ -1,17 +1,16 @@
-"""A service in this process, on a store in a folder; it can be ended in good order, or as by a kill."""
+"""A service in this process, on a store; it can be ended in good order, or as by a kill."""
 
 import asyncio
 import contextlib
 import json
-import sqlite3
 
 import pytest
 
 from novikoff.serve import messages
 from novikoff.serve.events import Example, Settings
 from novikoff.serve.refused import RefusedError
+from novikoff.serve.run import open_store
 from novikoff.serve.service import Options, Service
-from novikoff.serve.sqlite import FILE, SqliteStore
 
 
 class Clock:
@@ -39,24 +38,31 @@ def run(test):
     return asyncio.run(asyncio.wait_for(test, 300))
 
 
-async def started(folder, clock=None, on_failure=None, **options):
+async def started(where, clock=None, on_failure=None, store=None, **options):
     failure = Failure() if on_failure is None else on_failure
-    service = Service(SqliteStore(folder), Options(**options), clock, failure)
+    service = Service(store or opened(where), Options(**options), clock, failure)
     await service.start()
+    if service.store.lease is not None:
+        await service.models.open()  # each model is held as if somebody had asked for it
     return service
+
+
+def opened(where, url="http://127.0.0.1:1", lease=10.0):
+    return open_store(str(where), url, lease)
 
 
 async def killed(service):
     """As a kill would leave it: what is committed is there, and nothing else."""
-    service.writer._task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await service.writer._task
+    for task in filter(None, (service.writer._task, service._renewing)):
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
     service.store.close()
 
 
 @contextlib.asynccontextmanager
-async def serving(folder, clock=None, **options):
-    service = await started(folder, clock, **options)
+async def serving(where, clock=None, **options):
+    service = await started(where, clock, **options)
     try:
         yield service
     finally:
@@ -140,8 +146,12 @@ async def refused(status, answer, match):
     return error.value
 
 
-def tamper(folder, *statements):
-    """Change the store behind the back of the service."""
-    with contextlib.closing(sqlite3.connect(folder / FILE)) as connection, connection:
-        for statement in statements:
-            connection.execute(statement)
+def tamper(where, place, change):
+    """Change bytes in the store: those of a table, in a column, where something holds."""
+    table, column, row = place
+    store = opened(where)
+    store.begin([])
+    for (before,) in store._all(f"SELECT {column} FROM {table} WHERE {row}"):
+        store._run(f"UPDATE {table} SET {column} = ? WHERE {row}", change(before))
+    store.commit()
+    store.close()

@@ -66,9 +66,9 @@ def test_judged_on_arrival_a_late_label_is_an_example_like_any_other(stream):
     assert same(state.learner, plain.learner)
 
 
-def test_what_was_served_by_weights_that_were_taken_back_is_judged_on_arrival(folder):
+def test_what_was_served_by_weights_that_were_taken_back_is_judged_on_arrival(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create(classes=["down", "up"], judge="served", fit_intercept=False)
             await caller.learn(({"a": 1.0}, "down"))

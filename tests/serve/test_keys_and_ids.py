@@ -1,7 +1,6 @@
 """Requests that come again count once, and labels that come late find their predictions."""
 
 import asyncio
-import tempfile
 
 import pytest
 from hypothesis import given, settings
@@ -13,9 +12,9 @@ from tests.serve.serving import DOWN, UP, Caller, Clock, killed, refused, run, s
 from tests.serve.streams import EXAMPLES, FEATURES, SETTINGS
 
 
-def test_the_same_key_and_request_are_learned_once_and_answered_alike(folder):
+def test_the_same_key_and_request_are_learned_once_and_answered_alike(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller, token = Caller(service), Token.of("key", b"a request")
             await caller.create()
             await caller.learn(UP)
@@ -28,9 +27,9 @@ def test_the_same_key_and_request_are_learned_once_and_answered_alike(folder):
     run(test())
 
 
-def test_the_same_key_with_another_request_is_refused(folder):
+def test_the_same_key_with_another_request_is_refused(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create()
             await caller.learn(UP, token=Token.of("key", b"a request"))
@@ -41,11 +40,11 @@ def test_the_same_key_with_another_request_is_refused(folder):
 
 
 @pytest.mark.parametrize("later", [0, 1])
-def test_a_key_is_known_after_a_kill_with_the_answer_that_was_given_or_would_have_been(folder, later):
+def test_a_key_is_known_after_a_kill_with_the_answer_that_was_given_or_would_have_been(where, later):
     """Right after the commit the answer is not in the store yet, and is found by folding the log again."""
 
     async def test():
-        service = await started(folder)
+        service = await started(where)
         caller = Caller(service)
         await caller.create()
         tokens = [Token.of(name, name.encode()) for name in ("learn", "reveal", "roll back")]
@@ -59,7 +58,7 @@ def test_a_key_is_known_after_a_kill_with_the_answer_that_was_given_or_would_hav
         for _ in range(later):
             await caller.learn(UP)
         await killed(service)
-        service = await started(folder)
+        service = await started(where)
         caller = Caller(service)
         before = caller.state.seq
         assert [await each(caller) for each in ask] == answers
@@ -69,14 +68,14 @@ def test_a_key_is_known_after_a_kill_with_the_answer_that_was_given_or_would_hav
     run(test())
 
 
-def test_an_id_survives_a_kill_and_is_revealed_once(folder):
+def test_an_id_survives_a_kill_and_is_revealed_once(where):
     async def test():
-        service = await started(folder)
+        service = await started(where)
         caller = Caller(service)
         await caller.create()
         said = await caller.predict({"a": 1.0})
         await killed(service)
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             assert (await caller.reveal((said["id"], "up")))["examples"] == 1
             await refused(409, caller.reveal((said["id"], "up")), "revealed already")
@@ -87,9 +86,9 @@ def test_an_id_survives_a_kill_and_is_revealed_once(folder):
     run(test())
 
 
-def test_many_labels_are_revealed_all_or_none(folder):
+def test_many_labels_are_revealed_all_or_none(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create(classes=["down", "up"])
             ids = [(await caller.predict({"a": float(i)}))["id"] for i in range(3)]
@@ -106,10 +105,10 @@ def test_many_labels_are_revealed_all_or_none(folder):
     run(test())
 
 
-def test_an_id_is_forgotten_after_the_time_that_was_set(folder):
+def test_an_id_is_forgotten_after_the_time_that_was_set(where):
     async def test():
         clock = Clock()
-        async with serving(folder, clock) as service:
+        async with serving(where, clock) as service:
             caller = Caller(service)
             await caller.create(remember_for=100.0)
             early, late = (await caller.predict({"a": 1.0}))["id"], None
@@ -126,10 +125,10 @@ def test_an_id_is_forgotten_after_the_time_that_was_set(folder):
     run(test())
 
 
-def test_ten_thousand_ids_that_are_never_revealed_take_no_memory_and_go_when_their_time_is_over(folder):
+def test_ten_thousand_ids_that_are_never_revealed_take_no_memory_and_go_when_their_time_is_over(where):
     async def test():
         clock = Clock()
-        async with serving(folder, clock) as service:
+        async with serving(where, clock) as service:
             caller = Caller(service)
             await caller.create(remember_for=100.0)
             for _ in range(100):
@@ -146,11 +145,9 @@ def test_ten_thousand_ids_that_are_never_revealed_take_no_memory_and_go_when_the
     run(test())
 
 
-@settings(deadline=None, max_examples=30)
-@given(SETTINGS, st.lists(EXAMPLES, max_size=25), FEATURES)
-def test_the_features_and_the_mistakes_that_speak_for_an_answer_add_up_to_its_lead(chosen, stream, x):
-    async def test(folder):
-        async with serving(folder) as service:
+def test_the_features_and_the_mistakes_that_speak_for_an_answer_add_up_to_its_lead(kind):
+    async def test(where, chosen, stream, x):
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create(
                 readout=chosen.readout, tie=chosen.tie, fit_intercept=chosen.fit_intercept, classes=chosen.classes
@@ -165,13 +162,18 @@ def test_the_features_and_the_mistakes_that_speak_for_an_answer_add_up_to_its_le
             assert why.mistakes == len(why.past) == caller.state.learner.mistakes
             assert why.lead >= 0
 
-    with tempfile.TemporaryDirectory() as folder:
-        run(test(folder))
+    @settings(deadline=None, max_examples=kind.examples)
+    @given(SETTINGS, st.lists(EXAMPLES, max_size=25), FEATURES)
+    def law(chosen, stream, x):
+        with kind.empty() as where:
+            run(test(where, chosen, stream, x))
+
+    law()
 
 
-def test_why_speaks_of_the_moment_of_the_answer_whatever_came_after(folder):
+def test_why_speaks_of_the_moment_of_the_answer_whatever_came_after(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create(classes=["down", "up"])
             await caller.learn(UP, DOWN)

@@ -10,18 +10,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
 
 import httpx
 import pytest
 
-from novikoff.serve import events
 from novikoff.serve.client import Client, ServiceError
-from novikoff.serve.events import Example
 from novikoff.serve.files import to_file
-from novikoff.serve.replay import state_at
 from novikoff.serve.sqlite import FILE, SqliteStore
 from novikoff.serve.writer import EXIT_CODE
+from tests.serve.load import Load, Loads, examples_in_log
 from tests.serve.nursery import ROOT, free_port, nursery, wait_until
 from tests.serve.streams import learner_after
 
@@ -35,94 +32,22 @@ def processes():
         yield made
 
 
-def examples_in_log(folder):
-    """The numbers of the examples in the log of the first model, by what they are called; and the examples in order."""
-    store = SqliteStore(folder)
-    try:
-        head = store.models()[0][2]
-        found, stream, learner = Counter(), [], state_at(store, 1, head).learner
-        numbers = []
-        for row in store.rows(1, 1, 10**6):
-            for seq, event in enumerate(events.decode(row.kind, row.body), start=row.first):
-                x, y = (event.x, event.y) if row.kind == "learn" else (event.prediction.x, event.y)
-                found[x["name"]] += 1
-                numbers.append((x["name"], seq))
-                stream.append(Example(x, y))
-        (settings,) = events.decode("create", store.rows(1, 0, 1)[0].body)
-        return found, dict(numbers), stream, learner, settings
-    finally:
-        store.close()
-
-
-class Load(threading.Thread):
-    """A client that learns, predicts and reveals, again and again, and notes what is acknowledged."""
-
-    def __init__(self, url, number, stop):
-        super().__init__()
-        self.client = Client(url, "m", retries=10_000)
-        self.client._wait = lambda *_: time.sleep(0.005)
-        self.number, self.stop, self.acknowledged, self.failed = number, stop, {}, None
-        self.draw = random.Random(number)
-
-    def example(self, i):
-        a = self.draw.uniform(-1, 1)
-        return {"a": a, "b": self.draw.uniform(-1, 1), "name": f"{self.number}-{i}"}, "up" if a > 0.1 else "down"
-
-    def run(self):
-        try:
-            i = 0
-            while not self.stop.is_set():
-                pairs = [self.example(i + j) for j in range(self.draw.choice([1, 1, 3]))]
-                i += len(pairs)
-                self.play(pairs)
-        except Exception as error:
-            self.failed = error
-        finally:
-            self.client.close()
-
-    def play(self, pairs):
-        if len(pairs) > 1:
-            learned = self.client.learn_many(*zip(*pairs, strict=True))
-        elif self.draw.random() < 0.5:
-            learned = self.client.learn(*pairs[0])
-        else:
-            said = self.client.predict(pairs[0][0], remember=True)
-            learned = self.client.reveal(said.id, pairs[0][1])
-        first = learned.seq - len(pairs) + 1
-        self.acknowledged.update({x["name"]: first + j for j, (x, _) in enumerate(pairs)})
-
-
 def test_killed_again_and_again_under_load_nothing_acknowledged_is_lost_and_nothing_counts_twice(processes, folder):
-    port, stop, draw = free_port(), threading.Event(), random.Random(0)
+    port, draw = free_port(), random.Random(0)
     url = f"http://127.0.0.1:{port}"
     pid = processes.start(folder, port)
     with Client(url, "m", retries=60) as client:
         client.create(classes=CLASSES)
-    loads = [Load(url, number, stop) for number in range(4)]
-    for load in loads:
-        load.start()
-    for _ in range(KILLS):
-        enough = sum(len(load.acknowledged) for load in loads) + draw.randint(1, 40)
-        wait_until(lambda enough=enough: sum(len(load.acknowledged) for load in loads) >= enough or load_failed(loads))
-        threading.Event().wait(draw.uniform(0, 0.01))
-        assert processes.kill(pid) == -signal.SIGKILL
-        pid = processes.start(folder, port)
-    stop.set()
-    for load in loads:
-        load.join()
-        assert load.failed is None
-    with Client(url, "m", retries=60) as client:
+        loads = Loads(*[url] * 4)
+        for _ in range(KILLS):
+            loads.wait(draw.randint(1, 40))
+            time.sleep(draw.uniform(0, 0.01))
+            assert processes.kill(pid) == -signal.SIGKILL
+            pid = processes.start(folder, port)
+        loads.end()
         served = client.file()
     processes.kill(pid)
-    found, numbers, stream, learner, settings = examples_in_log(folder)
-    acknowledged = {name: seq for load in loads for name, seq in load.acknowledged.items()}
-    assert {name: numbers.get(name) for name in acknowledged} == acknowledged
-    assert set(found.values()) == {1}
-    assert to_file(learner) == served == to_file(learner_after(settings, stream))
-
-
-def load_failed(loads):
-    return any(load.failed for load in loads)
+    loads.check(folder, served)
 
 
 def learn_until_it_ends(url, folder):

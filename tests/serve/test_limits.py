@@ -14,9 +14,9 @@ from novikoff.serve.writer import MOST_EVENTS
 from tests.serve.serving import DOWN, UP, Caller, Clock, Failure, run, serving, started
 
 
-def test_models_that_are_not_used_leave_memory_and_come_back_the_same(folder):
+def test_models_that_are_not_used_leave_memory_and_come_back_the_same(where):
     async def test():
-        async with serving(folder, most_models=3) as service:
+        async with serving(where, most_models=3) as service:
             callers = [Caller(service, f"m{i}") for i in range(10)]
             for i, caller in enumerate(callers):
                 await caller.create(classes=["down", "up"])
@@ -27,16 +27,16 @@ def test_models_that_are_not_used_leave_memory_and_come_back_the_same(folder):
                     assert caller.state.seq == 3 + round_number
             assert len(service.models.loaded) <= 4
             files = [await caller.file() for caller in callers]
-        async with serving(folder) as service:
+        async with serving(where) as service:
             callers = [Caller(service, f"m{i}") for i in range(10)]
             assert [await caller.file() for caller in callers] == files
 
     run(test())
 
 
-def test_a_thousand_models_are_served_by_one_process(folder):
+def test_a_thousand_models_are_served_by_one_process(where):
     async def test():
-        async with serving(folder, most_models=100) as service:
+        async with serving(where, most_models=100) as service:
             callers = [Caller(service, f"m{i}") for i in range(1000)]
             for start in range(0, 1000, 100):
                 await asyncio.gather(*[caller.create() for caller in callers[start : start + 100]])
@@ -48,9 +48,9 @@ def test_a_thousand_models_are_served_by_one_process(folder):
     run(test())
 
 
-def test_a_model_in_use_stays_in_memory(folder):
+def test_a_model_in_use_stays_in_memory(where):
     async def test():
-        async with serving(folder, most_models=1) as service:
+        async with serving(where, most_models=1) as service:
             for name in ("a", "b", "c"):
                 await Caller(service, name).create()
             held = await service.use("a")
@@ -61,9 +61,9 @@ def test_a_model_in_use_stays_in_memory(folder):
     run(test())
 
 
-def test_a_full_queue_is_refused_and_nothing_is_changed(folder):
+def test_a_full_queue_is_refused_and_nothing_is_changed(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create()
             service.writer.most_waiting = 10
@@ -76,9 +76,9 @@ def test_a_full_queue_is_refused_and_nothing_is_changed(folder):
     run(test())
 
 
-def test_a_batch_larger_than_a_transaction_takes_is_one_transaction(folder):
+def test_a_batch_larger_than_a_transaction_takes_is_one_transaction(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create()
             before = service.writer.commits
@@ -88,9 +88,9 @@ def test_a_batch_larger_than_a_transaction_takes_is_one_transaction(folder):
     run(test())
 
 
-def test_nothing_is_seen_or_answered_before_the_commit(folder):
+def test_nothing_is_seen_or_answered_before_the_commit(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create()
             seen, commit = [], service.store.commit
@@ -109,10 +109,10 @@ def test_nothing_is_seen_or_answered_before_the_commit(folder):
     run(test())
 
 
-def test_a_commit_that_fails_ends_the_service_and_acknowledges_nothing(folder):
+def test_a_commit_that_fails_ends_the_service_and_acknowledges_nothing(where):
     async def test():
         failure = Failure()
-        service = await started(folder, on_failure=failure)
+        service = await started(where, on_failure=failure)
         caller = Caller(service)
         await caller.create()
         await caller.learn(UP)
@@ -128,13 +128,13 @@ def test_a_commit_that_fails_ends_the_service_and_acknowledges_nothing(folder):
         assert caller.state.seq == 1
         asked.cancel()
         service.store.close()
-        async with serving(folder) as service:
+        async with serving(where) as service:
             assert Caller(service).state.seq == 1
 
     run(test())
 
 
-def test_two_processes_cannot_have_one_store(folder):
+def test_two_processes_cannot_have_one_store_in_a_folder(folder):
     store = SqliteStore(folder)
     with pytest.raises(StoreInUseError, match="is in use by another process"):
         SqliteStore(folder)
@@ -148,12 +148,12 @@ def test_a_file_that_is_no_store_is_refused(folder):
         SqliteStore(folder)
 
 
-def test_a_clock_that_jumps_changes_nothing_but_times(folder):
+def test_a_clock_that_jumps_changes_nothing_but_times(where):
     async def test():
         clock = Clock()
         for now in (2e9, 1e9, 3e9, 5.0, 2.5e9):
             clock.now = now
-            service = await started(folder)
+            service = await started(where)
             service.clock = service.writer.now = Steady(service.store.latest(), wall=clock, steady=lambda: 0.0)
             caller = Caller(service)
             if now == 2e9:
@@ -161,7 +161,7 @@ def test_a_clock_that_jumps_changes_nothing_but_times(folder):
             await caller.learn(UP, DOWN)
             assert (await caller.predict({"a": 1.0}))["label"] == "up"
             await service.stop()
-        async with serving(folder) as service:
+        async with serving(where) as service:
             rows = service.store.rows(1, 0, 100)
             assert [row.first for row in rows] == [0, 1, 3, 5, 7, 9]
             assert [row.at for row in rows] == sorted(row.at for row in rows)

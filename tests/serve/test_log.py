@@ -18,29 +18,26 @@ def test_every_commit_is_synced_and_the_file_is_held_alone(folder):
     store.close()
 
 
-def test_a_damaged_newest_snapshot_is_passed_over(folder):
+def test_a_damaged_newest_snapshot_is_passed_over(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create()
             for _ in range(3):
                 await caller.learn(UP, DOWN)
                 await caller.snapshot()
             expected = to_file(caller.state.learner)
-        tamper(
-            folder,
-            "UPDATE snapshots SET content = zeroblob(100) WHERE seq = 6",
-            "UPDATE snapshots SET content = substr(content, 1, 50) WHERE seq = 4",
-        )
-        async with serving(folder) as service:
+        tamper(where, ("snapshots", "content", "seq = 6"), lambda content: bytes(100))
+        tamper(where, ("snapshots", "content", "seq = 4"), lambda content: content[:50])
+        async with serving(where) as service:
             assert to_file(Caller(service).state.learner) == expected
 
     run(test())
 
 
-async def aged(folder, clock):
+async def aged(where, clock):
     """A model whose log was trimmed: snapshots at 2 and 4 and 6, events since 5."""
-    service = await started(folder, clock, keep_log=30)
+    service = await started(where, clock, keep_log=30)
     caller = Caller(service)
     await caller.create()
     for _ in range(3):
@@ -52,9 +49,9 @@ async def aged(folder, clock):
     return service, caller
 
 
-def test_the_log_is_trimmed_only_before_the_older_of_two_whole_snapshots(folder):
+def test_the_log_is_trimmed_only_before_the_older_of_two_whole_snapshots(where):
     async def test():
-        service, caller = await aged(folder, Clock())
+        service, caller = await aged(where, Clock())
         assert [snapshot.seq for snapshot in service.store.snapshots(1)] == [6, 4]
         assert [row.first for row in service.store.rows(1, 0, 100)] == [5]
         await caller.file(4)
@@ -69,23 +66,23 @@ def test_the_log_is_trimmed_only_before_the_older_of_two_whole_snapshots(folder)
     run(test())
 
 
-def test_after_trimming_a_damaged_newest_snapshot_still_loses_nothing(folder):
+def test_after_trimming_a_damaged_newest_snapshot_still_loses_nothing(where):
     async def test():
         clock = Clock()
-        service, caller = await aged(folder, clock)
+        service, caller = await aged(where, clock)
         expected = to_file(caller.state.learner)
         await service.stop()
-        tamper(folder, "UPDATE snapshots SET content = zeroblob(100) WHERE seq = 6")
-        async with serving(folder, clock) as service:
+        tamper(where, ("snapshots", "content", "seq = 6"), lambda content: bytes(100))
+        async with serving(where, clock) as service:
             assert to_file(Caller(service).state.learner) == expected
 
     run(test())
 
 
-def test_a_snapshot_that_was_asked_for_can_be_gone_back_to_when_the_log_before_it_is_gone(folder):
+def test_a_snapshot_that_was_asked_for_can_be_gone_back_to_when_the_log_before_it_is_gone(where):
     async def test():
         clock = Clock()
-        async with serving(folder, clock, keep_log=1) as service:
+        async with serving(where, clock, keep_log=1) as service:
             caller = Caller(service)
             await caller.create()
             await caller.learn(UP, DOWN)
@@ -100,15 +97,15 @@ def test_a_snapshot_that_was_asked_for_can_be_gone_back_to_when_the_log_before_i
             assert to_file(caller.state.learner) == expected
             await caller.learn(UP)
             head = to_file(caller.state.learner)
-        async with serving(folder, clock) as service:
+        async with serving(where, clock) as service:
             assert to_file(Caller(service).state.learner) == head
 
     run(test())
 
 
-def test_snapshots_are_taken_by_themselves_and_old_ones_go(folder):
+def test_snapshots_are_taken_by_themselves_and_old_ones_go(where):
     async def test():
-        async with serving(folder, snapshot_every=1000) as service:
+        async with serving(where, snapshot_every=1000) as service:
             caller = Caller(service)
             await caller.create()
             for _ in range(50):
@@ -122,15 +119,15 @@ def test_snapshots_are_taken_by_themselves_and_old_ones_go(folder):
     run(test())
 
 
-def test_a_log_that_folds_to_other_mistakes_than_it_made_is_not_served(folder):
+def test_a_log_that_folds_to_other_mistakes_than_it_made_is_not_served(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create()
             await caller.learn(UP, DOWN, UP)
             await caller.learn(UP)
-        tamper(folder, """UPDATE log SET body = replace(body, '"down"', '"up"') WHERE first = 1""")
+        tamper(where, ("log", "body", "first = 1"), lambda body: body.replace(b'"down"', b'"up"'))
         with pytest.raises(StoreError, match="makes 0 mistakes and made 2"):
-            await started(folder)
+            await started(where)
 
     run(test())

@@ -7,9 +7,9 @@ from novikoff.serve.refused import RefusedError
 from tests.serve.serving import DOWN, UP, Caller, refused, run, serving
 
 
-def test_creating_the_same_again_changes_nothing_and_something_else_is_refused(folder):
+def test_creating_the_same_again_changes_nothing_and_something_else_is_refused(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             assert (await caller.create(readout="last"))[1]
             await caller.learn(UP)
@@ -25,20 +25,20 @@ def test_creating_the_same_again_changes_nothing_and_something_else_is_refused(f
     run(test())
 
 
-def test_two_who_create_at_once_get_one_model(folder):
+def test_two_who_create_at_once_get_one_model(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             asked = [Caller(service).create() for _ in range(3)]
             answers = await asyncio.gather(*asked, return_exceptions=True)
             assert [answer.status for answer in answers if isinstance(answer, RefusedError)] == [409, 409]
-            assert list(service.models.numbers) == ["m"]
+            assert service.store.names() == ["m"]
 
     run(test())
 
 
-def test_a_model_goes_on_from_a_file(folder):
+def test_a_model_goes_on_from_a_file(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             old, new = Caller(service, "old"), Caller(service, "new")
             await old.create(classes=["down", "up"])
             await old.learn(UP, DOWN, ({"a": 3.0}, "down"))
@@ -48,15 +48,15 @@ def test_a_model_goes_on_from_a_file(folder):
             assert await old.file() == await new.file()
             await refused(422, Caller(service, "bad").create(file=b"no file"), "the file is no model file")
             await refused(422, Caller(service, "bad").create(file=await old.file(), tie="predict"), "brings readout")
-        async with serving(folder) as service:
+        async with serving(where) as service:
             assert await Caller(service, "old").file() == await Caller(service, "new").file()
 
     run(test())
 
 
-def test_challengers_are_refused_where_they_make_no_sense(folder):
+def test_challengers_are_refused_where_they_make_no_sense(where):
     async def test():
-        async with serving(folder) as service:
+        async with serving(where) as service:
             caller = Caller(service)
             await caller.create(classes=["down", "up"])
             await caller.challenge(Challenge("rival"))

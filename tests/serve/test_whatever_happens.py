@@ -1,7 +1,5 @@
 """Whatever happens, in whatever order, the model is what a learner makes of the events on its path."""
 
-import tempfile
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,24 +34,30 @@ class Oracle:
         self.add((model[0], (*model[1], example)), challenger and (challenger[0], (*challenger[1], example)))
 
 
-@settings(deadline=None, max_examples=40)
-@given(SETTINGS, st.lists(STEPS, max_size=25))
-def test_the_model_is_the_fold_of_the_events_on_its_path(chosen, steps):
-    with tempfile.TemporaryDirectory() as folder:
-        run(play(folder, chosen, steps, "arrival"))
+def test_the_model_is_the_fold_of_the_events_on_its_path(kind):
+    @settings(deadline=None, max_examples=kind.examples)
+    @given(SETTINGS, st.lists(STEPS, max_size=25))
+    def law(chosen, steps):
+        with kind.empty() as where:
+            run(play(where, chosen, steps, "arrival"))
+
+    law()
 
 
-@settings(deadline=None, max_examples=40)
-@given(SETTINGS, st.lists(STEPS, max_size=25))
-def test_a_kill_changes_nothing_where_labels_are_judged_as_served(chosen, steps):
-    chosen = Settings(chosen.readout, chosen.tie, chosen.fit_intercept, ["u", "v", "w"])
-    with tempfile.TemporaryDirectory() as folder:
-        run(play(folder, chosen, [*steps, ("kill", None)], "served"))
+def test_a_kill_changes_nothing_where_labels_are_judged_as_served(kind):
+    @settings(deadline=None, max_examples=kind.examples)
+    @given(SETTINGS, st.lists(STEPS, max_size=25))
+    def law(chosen, steps):
+        chosen = Settings(chosen.readout, chosen.tie, chosen.fit_intercept, ["u", "v", "w"])
+        with kind.empty() as where:
+            run(play(where, chosen, [*steps, ("kill", None)], "served"))
+
+    law()
 
 
-async def play(folder, chosen, steps, judge):
+async def play(where, chosen, steps, judge):
     oracle = Oracle(chosen)
-    service = await started(folder)
+    service = await started(where)
     caller = Caller(service)
     how = {"readout": chosen.readout, "tie": chosen.tie, "fit_intercept": chosen.fit_intercept}
     await caller.create(**how, classes=chosen.classes, judge=judge)
@@ -93,13 +97,13 @@ async def play(folder, chosen, steps, judge):
                 service.models.release(await service.models.use("m"))
             else:
                 await (killed(service) if what == "kill" else service.stop())
-                service = await started(folder)
+                service = await started(where)
                 caller = Caller(service)
             assert snapshots.take(caller.state)[0] == before
         if judge == "arrival":
             assert to_file(caller.state.learner) == to_file(learner_after(*oracle.states[-1][0])), what
     await killed(service)
-    service = await started(folder)
+    service = await started(where)
     caller = Caller(service)
     for seq, ((how, examples), _) in enumerate(oracle.states if judge == "arrival" else ()):
         assert await caller.file(seq) == to_file(learner_after(how, examples)), seq

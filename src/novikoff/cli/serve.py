@@ -27,7 +27,12 @@ class Days(click.ParamType):  # type: ignore[type-arg]
 
 
 @click.command()
-@click.option("--store", required=True, metavar="DIR", help="The folder of the logs; it is created if it is not there.")
+@click.option(
+    "--store",
+    required=True,
+    metavar="DIR|URL",
+    help="The folder of the logs, which is created if it is not there; or postgresql://USER@HOST/DATABASE.",
+)
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="The address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8151, show_default=True, metavar="N", help="The port; 0 is any."
@@ -63,6 +68,19 @@ class Days(click.ParamType):  # type: ignore[type-arg]
     metavar="N",
     help="After how many events of a model a snapshot is taken.",
 )
+@click.option(
+    "--url",
+    metavar="URL",
+    help="Where the other servers on a store in PostgreSQL reach this one. By default, where it listens.",
+)
+@click.option(
+    "--lease",
+    type=click.FloatRange(min=1, max=3600),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="After how long without a sign of life others on that store take over what this server holds.",
+)
 @options.answering
 def serve(
     store: str,
@@ -72,13 +90,15 @@ def serve(
     keep_log: float | None,
     most_models: int,
     snapshot_every: int,
+    url: str | None,
+    lease: float,
     output: Output,
 ) -> None:
     """Serve models that predict while they learn, until Ctrl-C or SIGTERM.
 
     What is answered is on the disk: a kill loses nothing. The API is described at /openapi.json.
     """
-    from novikoff.serve.run import check_address, check_installed, open_store, read_token
+    from novikoff.serve.run import check_address, check_installed, open_store, reached_at, read_token, shown
 
     check_installed()
     token = None if token_file is None else read_token(token_file)
@@ -91,9 +111,10 @@ def serve(
     from novikoff.serve.service import Options, Service
     from novikoff.web import address_of, listen
 
-    opened = open_store(store)
     listener = listen(port, host)
-    document = documents.document("serve", address=address_of(listener), store=store)
+    address = address_of(listener)
+    opened = open_store(store, reached_at(url, address, store), lease)
+    document = documents.document("serve", address=address, store=shown(store))
     answer(output, document, lambda: panel(document))
     run(listener, App(Service(opened, Options(most_models, snapshot_every, keep_log)), token))
 

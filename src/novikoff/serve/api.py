@@ -64,7 +64,7 @@ _TO_INFER = msgspec.json.Decoder(messages.ToInfer)
 
 async def list_models(call: Call) -> Reply:
     """The names of all models."""
-    return _json(messages.Names(sorted(call.service.models.numbers)))
+    return _json(messages.Names(await call.service.names()))
 
 
 async def create_model(call: Call) -> Reply:
@@ -186,7 +186,7 @@ async def readyz(call: Call) -> Reply:
 
 async def show_metrics(call: Call) -> Reply:
     """Figures for a monitor, in the text format of Prometheus."""
-    return Reply(as_text(call.service).encode(), kind=TEXT)
+    return Reply(as_text(call.service, len(await call.service.names())).encode(), kind=TEXT)
 
 
 async def server_metadata(call: Call) -> Reply:

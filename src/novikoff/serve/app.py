@@ -8,8 +8,9 @@ from typing import Any
 
 from novikoff.serve.api import OPEN, ROUTES, Route
 from novikoff.serve.events import ENCODER
+from novikoff.serve.forward import PASSED_ON, Forwarder
 from novikoff.serve.http import Call, Reply, refusal
-from novikoff.serve.refused import RefusedError
+from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.service import Service
 from novikoff.serve.static import files
 from novikoff.web import problem, why_foreign
@@ -32,6 +33,7 @@ class App:
         for route in (*ROUTES, *page, Route("GET", "/openapi.json", _openapi)):
             self.routes.setdefault(_key(route.path), {})[route.method] = route
         self._starting: asyncio.Task[None] | None = None
+        self._forwarder = None if service.store.lease is None else Forwarder(service.store.lease)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Start when told to, so that probes are answered meanwhile, and end when told to."""
@@ -42,6 +44,8 @@ class App:
         if not self.service.ready:
             self._starting.cancel()
         await self.service.stop()
+        if self._forwarder is not None:
+            await self._forwarder.close()
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _start(self) -> None:
@@ -94,6 +98,14 @@ class App:
         return route, names
 
     async def _reply(self, route: Route, call: Call) -> Reply:
+        try:
+            return await self._own_reply(route, call)
+        except ElsewhereError as error:
+            if self._forwarder is None or error.url is None or PASSED_ON in call.headers:
+                raise
+            return await self._forwarder.send(error.url, call)
+
+    async def _own_reply(self, route: Route, call: Call) -> Reply:
         if not route.of_a_model or route.method == "PUT":
             return await route.answer(call)
         model = await self.service.use(call.names[0])

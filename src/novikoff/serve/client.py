@@ -11,7 +11,7 @@ try:
 except ImportError as missing:
     raise ImportError('the client needs httpx; pip install "novikoff[client]"') from missing
 
-NOT_NOW = (429, 503)
+NOT_NOW = (429, 502, 503)
 LONGEST_PAUSE = 10.0
 
 

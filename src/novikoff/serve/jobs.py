@@ -193,14 +193,16 @@ class Create(Job):
         self.models = models
 
     def write(self, store: Store, now: float) -> None:
-        if self.model.name in self.models.names:
+        self.losses = self.models.losses
+        number = store.create(self.model.name)
+        if number is None:
             raise RefusedError(409, f"a model {self.model.name!r} was created at the same time; ask again")
-        self.models.names.add(self.model.name)
-        self.model.number = store.create(self.model.name)
-        store.append(self.model.number, self.row._replace(at=now))
+        self.model.number = number
+        store.append(number, self.row._replace(at=now))
 
     def apply(self) -> Model:
-        return self.models.add(self.model)
+        self.models.add(self.model, self.losses)
+        return self.model
 
 
 class Delete(Job):
@@ -213,7 +215,6 @@ class Delete(Job):
     def write(self, store: Store, now: float) -> None:
         store.delete(self.model.number)
         self.model.deleted = True
-        self.models.names.discard(self.model.name)
 
     def apply(self) -> None:
         self.models.remove(self.model)

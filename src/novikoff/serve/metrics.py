@@ -18,13 +18,13 @@ OF_MODELS = {
 }
 
 
-def as_text(service: Service) -> str:
+def as_text(service: Service, in_store: int) -> str:
     """All figures. A model that left memory has those of then; one that was not used since the start has none."""
     models, writer = service.models, service.writer
     figures = {**models.figures, **{name: figures_of(model.state) for name, model in models.loaded.items()}}
     lines = [
         *_family("ready", "gauge", "Whether the service is ready.", {"": service.ready}),
-        *_family("models", "gauge", "Models in the store.", {"": len(models.numbers)}),
+        *_family("models", "gauge", "Models in the store.", {"": in_store}),
         *_family("models_loaded", "gauge", "Models in memory.", {"": len(models.loaded)}),
         *_family("waiting_events", "gauge", "Events that wait to be written.", {"": writer.waiting}),
         *_family("commits_total", "counter", "Transactions that are on the disk.", {"": writer.commits}),

@@ -1,20 +1,22 @@
 """The models of a service: those that are in use are in memory, the others in the store, and come back the same."""
 
 import asyncio
+import time
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from novikoff.serve.fold import Mistake, State
 from novikoff.serve.path import FOR_EVER, Part, Path
-from novikoff.serve.refused import RefusedError
+from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.replay import state_at
-from novikoff.serve.store import Store
+from novikoff.serve.store import FIRST_FENCE, Store
 
 
 class Afterthought(NamedTuple):
     """What is known only after a commit, and goes into the next: answers to keys, and which events were mistakes."""
 
-    model: int
+    model: "Model"
     answers: dict[str, bytes]
     mistakes: list[tuple[int, int, list[Mistake]]]  # line, last event, mistakes
 
@@ -22,8 +24,8 @@ class Afterthought(NamedTuple):
 class Model:
     """A model in memory. `state` is what has been learned; `head` is the last event that is planned, or on the disk."""
 
-    def __init__(self, number: int, name: str, state: State, saved: int) -> None:
-        self.number, self.name, self.state = number, name, state
+    def __init__(self, number: int, name: str, state: State, saved: int, fence: int = FIRST_FENCE) -> None:
+        self.number, self.name, self.state, self.fence = number, name, state, fence
         self.head = state.seq
         self.saved = saved  # the event of the newest snapshot
         self.users = 0  # requests that need it in memory
@@ -33,9 +35,9 @@ class Model:
     def take_afterthought(self) -> Afterthought | None:
         """What the next commit has to write down for this model."""
         mistakes = [(line.number, self.state.seq, line.mistakes) for line in self.state.all_lines() if line.mistakes]
-        if not mistakes and not self.answers:
+        if self.deleted or not (mistakes or self.answers):
             return None
-        thought = Afterthought(self.number, self.answers, mistakes)
+        thought = Afterthought(self, self.answers, mistakes)
         self.answers = {}
         for line in self.state.all_lines():
             line.mistakes = []
@@ -68,37 +70,33 @@ def figures_of(state: State) -> dict[str, float]:
 
 
 class Models:
-    """All models by name, of which at most so many are in memory, those used last."""
+    """The models that this process holds; at most so many are in memory, those used last."""
 
     def __init__(self, store: Store, most: int) -> None:
         self.store, self.most = store, most
-        self.numbers: dict[str, int] = {}
-        self.names: set[str] = set()  # as the writer plans it
-        self.heads: dict[str, int] = {}  # of those that are not in memory
+        self.numbers: dict[str, int] = {}  # of those that are in memory, or were
         self.loaded: OrderedDict[str, Model] = OrderedDict()
         self.figures: dict[str, dict[str, float]] = {}  # the last ones of those that are not in memory
         self.touched: set[Model] = set()  # since the last commit
-        self._loading: dict[str, asyncio.Task[Model]] = {}
+        self.losses = 0  # how often this process found that others hold models that it had held
+        self._loading: dict[str, asyncio.Task[None]] = {}
 
     async def open(self) -> None:
-        """Learn which models there are, and load those that learned last."""
+        """Load the models that learned last."""
         with self.store.lock:
-            found = self.store.models()
-        for number, name, head in found:
-            self.numbers[name], self.heads[name] = number, head
-        self.names.update(self.numbers)
-        for _, name, _ in reversed(found[: self.most]):
+            found = self.store.recent(self.most)
+        for name in reversed(found):
             await self._load(name)
 
     async def use(self, name: str) -> Model:
         """A model, in memory until whoever asked for it calls `release`."""
         while (model := self.loaded.get(name)) is None:
-            if name not in self.numbers:
-                raise RefusedError(404, f"there is no model {name!r}")
             if name not in self._loading:
                 self._loading[name] = asyncio.create_task(self._load(name))
             # Who gives up waiting does not end it for the others.
             await asyncio.shield(self._loading[name])
+        if time.monotonic() >= self.store.until:
+            raise ElsewhereError(name)
         self.loaded.move_to_end(name)
         model.users += 1
         return model
@@ -106,32 +104,42 @@ class Models:
     def release(self, model: Model) -> None:
         model.users -= 1
 
-    async def _load(self, name: str) -> Model:
+    async def _load(self, name: str) -> None:
+        losses = self.losses
         try:
-            model = self.add(await asyncio.to_thread(self._from_store, name, self.numbers[name], self.heads[name]))
-            self.touched.add(model)
-            return model
+            self.add(await asyncio.to_thread(self._from_store, name), losses)
         finally:
             self._loading.pop(name, None)
 
-    def _from_store(self, name: str, number: int, head: int) -> Model:
-        state = state_at(self.store, number, head)
+    def _from_store(self, name: str) -> Model:
         with self.store.lock:
-            found = self.store.snapshots(number)
-        return Model(number, name, state, found[0].seq if found else 0)
+            held = self.store.hold(name)
+        if held is None:
+            raise RefusedError(404, f"there is no model {name!r}")
+        state = state_at(self.store, held.model, held.last)
+        with self.store.lock:
+            found = self.store.snapshots(held.model)
+        return Model(held.model, name, state, found[0].seq if found else 0, held.fence)
 
-    def add(self, model: Model) -> Model:
-        """Let a model in, as the one that was used last."""
-        self.numbers[model.name] = model.number
-        self.loaded[model.name] = model
-        self.heads.pop(model.name, None)
-        return model
+    def add(self, model: Model, losses: int) -> None:
+        """Let a model in, as the one that was used last, unless there were more losses since: it may be among them."""
+        if losses == self.losses:
+            self.numbers[model.name] = model.number
+            self.loaded[model.name] = model
+            self.touched.add(model)
 
     def remove(self, model: Model) -> None:
-        self.loaded.pop(model.name, None)
+        if self.loaded.get(model.name) is model:
+            del self.loaded[model.name]
         self.numbers.pop(model.name, None)
         self.figures.pop(model.name, None)
         self.touched.discard(model)
+
+    def lose(self, models: Iterable[Model]) -> None:
+        """Let go of models that other servers may hold by now. What is not in the store yet, they find by folding."""
+        self.losses += 1
+        for model in models:
+            self.remove(model)
 
     def afterthoughts(self) -> list[Afterthought]:
         """What the next commit has to write down."""
@@ -151,6 +159,5 @@ class Models:
         if model.users or unsaved or model.head != model.state.seq or self.loaded.get(model.name) is not model:
             return False
         del self.loaded[model.name]
-        self.heads[model.name] = model.head
         self.figures[model.name] = figures_of(model.state)
         return True

@@ -10,3 +10,11 @@ class RefusedError(Exception):
         super().__init__(message)
         self.status, self.field, self.retry_after = status, field, retry_after
         self.message = message if len(message) <= LONGEST else f"{message[:LONGEST]}..."
+
+
+class ElsewhereError(RefusedError):
+    """Another server holds the model: the one at `url`; or it is not known which, while the model changes hands."""
+
+    def __init__(self, name: str, url: str | None = None) -> None:
+        super().__init__(503, f"the model {name!r} is on its way to another server; send again", retry_after=1)
+        self.url = url

@@ -26,13 +26,41 @@ def check_installed() -> None:
             )
 
 
-def open_store(where: str) -> "Store":
-    """The store in a folder."""
-    from novikoff.serve.sqlite import SqliteStore
+def open_store(where: str, url: str, lease: float) -> "Store":
+    """The store in a folder, or in a database, which servers at other URLs may share."""
+    if "://" not in where:
+        from novikoff.serve.sqlite import SqliteStore
 
-    if "://" in where:
-        raise ValueError(f"--store {where} is no folder; a store is a folder, which is created if it is not there")
-    return SqliteStore(where)
+        return SqliteStore(where)
+    if not where.startswith(("postgresql://", "postgres://")):
+        raise ValueError(f"--store {where} is neither a folder nor postgresql://USER@HOST/DATABASE")
+    for package in ("httpx", "psycopg"):
+        if importlib.util.find_spec(package) is None:
+            raise ImportError(
+                f"a store in PostgreSQL needs httpx and psycopg, and {package} is not installed; "
+                'pip install "novikoff[postgres]"'
+            )
+    from novikoff.serve.postgres import PostgresStore
+
+    return PostgresStore(where, url, lease)
+
+
+def shown(where: str) -> str:
+    """A store as it may be shown, without a password.
+
+    >>> shown("postgresql://me:secret@db:5433/models?password=secret"), shown("/var/lib/novikoff")
+    ('postgresql://me@db:5433/models', '/var/lib/novikoff')
+    """
+    return re.sub(r"\?.*|(?<=\w):[^/@]*(?=@)", "", where) if "://" in where else where
+
+
+def reached_at(url: str | None, address: str, where: str) -> str:
+    """Where other servers on the store reach this one."""
+    if url is not None and not re.fullmatch(r"https?://[^/?#\s]+/?", url):
+        raise ValueError(f"--url {url} is no address of a server, such as http://10.0.0.7:8151")
+    if url is None and "://" in where and re.match(r"http://(0\.0\.0\.0|\[::\]):", address):
+        raise ValueError(f"nobody can call {address}; say by --url where the other servers reach this one")
+    return address if url is None else url
 
 
 def read_token(path: str) -> str:

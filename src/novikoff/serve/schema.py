@@ -23,6 +23,7 @@ TEXTS = {
     415: "The request is of another type.",
     422: "The request makes no sense.",
     429: "Too much waits to be written; send again later.",
+    502: "The server that holds the model gave no answer; it may have done it, or not.",
     503: "The service is not ready.",
 }
 
@@ -109,6 +110,8 @@ def _errors(route: Route) -> set[int]:
     errors = {403, *route.errors}
     if route.path not in OPEN:
         errors |= {401, 503}
+    if route.of_a_model:
+        errors.add(502)
     if route.of_a_model and route.method != "PUT":
         errors.add(404)
     if route.takes is not None:

@@ -5,7 +5,9 @@ answered when it is on the disk. Who works with a model gets it by `use` and giv
 """
 
 import asyncio
+import contextlib
 import secrets
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ from novikoff.serve.clock import Clock
 from novikoff.serve.events import Example, Row, Settings
 from novikoff.serve.files import settled, to_file
 from novikoff.serve.jobs import Token
+from novikoff.serve.leases import keep_renewing
 from novikoff.serve.models import Model, Models
 from novikoff.serve.refused import RefusedError
 from novikoff.serve.replay import TrimmedError, state_at
@@ -58,19 +61,24 @@ class Service:
     ) -> None:
         self.store = store
         self.options = options or Options()
-        self.clock = clock or Clock(store.latest())
+        self.clock = clock or Clock(store.latest(), store.wall)
         self.models = Models(store, self.options.most_models)
         self.writer = Writer(store, self.models, self.clock, on_failure)
         self.writer.after_commit = self._after_commit
-        self.watchers = Watchers(self.models, self._waiting)
+        self.watchers = Watchers(self.models, self._names, self._waiting)
         self.ready = False
         self.requests: Counter[tuple[str, str, int]] = Counter()  # route, method, status
         self._snapshots: set[Model] = set()
         self._housekeeper: asyncio.Task[None] | None = None
+        self._renewing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Make the models of their logs; then the service is ready."""
-        await self.models.open()
+        """Make the models of their logs, those of a shared store when they are asked for; then the service is ready."""
+        if self.store.lease is None:
+            await self.models.open()
+        else:
+            renewing = keep_renewing(self.store, self.models, self.store.lease / 3, self.writer.on_failure)
+            self._renewing = asyncio.create_task(renewing)
         self.writer.start()
         self._housekeeper = asyncio.create_task(self._keep_house())
         self.ready = True
@@ -86,6 +94,10 @@ class Service:
         if self.models.touched:
             self.writer.submit(jobs.Flush(next(iter(self.models.touched))), own=True)
         await self.writer.stop()
+        if self._renewing is not None:
+            self._renewing.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._renewing
         self.store.close()
 
     async def _keep_house(self) -> None:
@@ -135,7 +147,7 @@ class Service:
     async def use(self, name: str) -> Model:
         """A model that stays in memory until it is released."""
         model = self.models.loaded.get(name)
-        if model is not None:
+        if model is not None and time.monotonic() < self.store.until:
             model.users += 1
             self.models.loaded.move_to_end(name)
             return model
@@ -149,14 +161,24 @@ class Service:
             wanted = settled(settings)
         except ValueError as error:
             raise RefusedError(422, str(error)) from None
-        if name in self.models.numbers:
+        try:
             model = await self.use(name)
-            self.models.release(model)
-            if settings.file is not None or model.state.line.settings != fold.plain(wanted):
-                raise RefusedError(409, f"there is a model {name!r}, and it is another one; delete it first")
-            return answering.about(name, model.state), False
-        model = await self.writer.submit(jobs.Create(self.models, name, wanted))
-        return answering.about(name, model.state), True
+        except RefusedError as error:
+            if error.status != 404:
+                raise
+            model = await self.writer.submit(jobs.Create(self.models, name, wanted))
+            return answering.about(name, model.state), True
+        self.models.release(model)
+        if settings.file is not None or model.state.line.settings != fold.plain(wanted):
+            raise RefusedError(409, f"there is a model {name!r}, and it is another one; delete it first")
+        return answering.about(name, model.state), False
+
+    async def names(self) -> list[str]:
+        return sorted(await asyncio.to_thread(self._names))
+
+    def _names(self) -> list[str]:
+        with self.store.lock:
+            return self.store.names()
 
     async def delete(self, model: Model) -> None:
         await self.writer.submit(jobs.Delete(self.models, model))

@@ -2,10 +2,15 @@
 
 Who uses a store holds its lock. Whatever changes it happens between `begin` and `commit`; after `commit` it is on the
 disk, and a store that cannot promise that raises `StoreError`, upon which the process must end.
+
+A model is written by one process at a time, which holds it. Where several servers share a store, one that was not heard
+of for `lease` seconds, by the clock of the store, loses what it held to whoever asks next. Whoever takes a model gets a
+fence, a number that grows each time; a transaction changes a model only if its fence is still the last one, so a
+server that was thought dead, and was only slow, changes nothing any more.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
 from novikoff.serve.events import Row
@@ -18,6 +23,17 @@ class StoreError(RuntimeError):
 
 class StoreInUseError(ValueError):
     """Another process has the store."""
+
+
+FIRST_FENCE = 1
+
+
+class Held(NamedTuple):
+    """A model that this process holds: its number, its last event, and the fence against those who held it before."""
+
+    model: int
+    last: int
+    fence: int
 
 
 class Remembered(NamedTuple):
@@ -44,16 +60,39 @@ class Store(Protocol):
     """What a service needs of a store. A model is known by its number, which no later model has."""
 
     lock: threading.Lock
+    lease: float | None  # None, if no other server can have the store
+    until: float  # by time.monotonic(): what is held, is held until then, unless the lease is renewed
 
-    def begin(self) -> None: ...
-    def commit(self) -> None: ...
-    def close(self) -> None: ...
-
-    def models(self) -> list[tuple[int, str, int]]:
-        """Number, name and last event of every model, the one that learned last first."""
+    def begin(self, fences: Sequence[tuple[int, int]]) -> Collection[tuple[int, int]]:
+        """Begin to change models, given with their fences; which of them another server has taken, and must stay so."""
         ...
 
-    def create(self, name: str) -> int: ...
+    def commit(self) -> None: ...
+    def close(self) -> None:
+        """Give back what is held."""
+        ...
+
+    def renew(self) -> bool:
+        """Renew the lease, without the lock. False if it had expired: nothing is held any more, until the next call."""
+        ...
+
+    def wall(self) -> float:
+        """The time, in seconds since 1970."""
+        ...
+
+    def names(self) -> list[str]: ...
+    def recent(self, most: int) -> list[str]:
+        """The names of the models that learned last, the last one first."""
+        ...
+
+    def hold(self, name: str) -> Held | None:
+        """A model, to be held by this process; None if there is none. ElsewhereError, if another server holds it."""
+        ...
+
+    def create(self, name: str) -> int | None:
+        """The number of a new model, which this process holds; None if there is one of that name."""
+        ...
+
     def delete(self, model: int) -> None: ...
     def latest(self) -> float:
         """When the last event was written; no later one may be earlier."""

@@ -38,10 +38,10 @@ class Watcher:
 
 
 class Watchers:
-    """All who watch these models. `waiting` says how many labels are waited for, of the model with a number."""
+    """All who watch these models. `names` are of all in the store; `waiting` is how many labels one waits for."""
 
-    def __init__(self, models: Models, waiting: Callable[[int], int]) -> None:
-        self._models, self._waiting = models, waiting
+    def __init__(self, models: Models, names: Callable[[], list[str]], waiting: Callable[[int], int]) -> None:
+        self._models, self._names, self._waiting = models, names, waiting
         self._old: set[Watcher] = set()
         self._new: set[Watcher] = set()  # they have to be told of all models
         self._changed: set[str] = set()
@@ -97,10 +97,13 @@ class Watchers:
 
     async def _news(self, names: set[str] | None) -> Changes:
         """How the models of these names are now; without names, all of them."""
-        there = self._models.numbers
-        found = sorted(there if names is None else names & there.keys())
-        gone = sorted((names or set()) - there.keys())
-        return await asyncio.to_thread(lambda: Changes([self._brief(name) for name in found], gone))
+
+        def read() -> Changes:
+            there = set(self._names())
+            found = there if names is None else names & there
+            return Changes([self._brief(name) for name in sorted(found)], sorted((names or set()) - there))
+
+        return await asyncio.to_thread(read)
 
     def _brief(self, name: str) -> Brief:
         model, number = self._models.loaded.get(name), self._models.numbers.get(name)

@@ -16,8 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from novikoff.serve.jobs import Job
-from novikoff.serve.models import Afterthought, Models
-from novikoff.serve.refused import RefusedError
+from novikoff.serve.models import Afterthought, Model, Models
+from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.replay import encode_mistakes
 from novikoff.serve.store import Store, StoreError
 
@@ -129,7 +129,9 @@ class Writer:
             if type(job).prepare is not Job.prepare:
                 await self._prepare(job)
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._thread, self._commit, jobs, self.models.afterthoughts())
+        lost = await loop.run_in_executor(self._thread, self._commit, jobs, self.models.afterthoughts())
+        if lost:
+            self.models.lose(lost)
         for job in jobs:
             if job.refused is None:
                 answer = job.finish()
@@ -146,18 +148,21 @@ class Writer:
         except ValueError as error:
             job.refused = RefusedError(422, str(error))
 
-    def _commit(self, jobs: list[Job], thoughts: list[Afterthought]) -> None:
+    def _commit(self, jobs: list[Job], thoughts: list[Afterthought]) -> set[Model]:
+        """Write it all, but for models that another server holds; which those are."""
         now, store = self.now(), self.store
+        models = {*(thought.model for thought in thoughts), *(job.model for job in jobs if job.model.number)}
         with store.lock:
             started = time.perf_counter()
-            store.begin()
+            taken = store.begin([(model.number, model.fence) for model in models])
+            lost = {model for model in models if (model.number, model.fence) in taken}
             for thought in thoughts:
-                for name, answer in thought.answers.items():
-                    store.answer_key(thought.model, name, answer)
-                for line, last, mistakes in thought.mistakes:
-                    store.add_mistakes(thought.model, line, last, encode_mistakes(mistakes))
+                if thought.model not in lost:
+                    self._add(thought)
             for job in jobs:
                 try:
+                    if job.model in lost:
+                        raise ElsewhereError(job.model.name)
                     if job.refused is None:
                         job.plan(store, now)
                 except RefusedError as refused:
@@ -167,3 +172,11 @@ class Writer:
             store.commit()
             self.commits += 1
             self.seconds += time.perf_counter() - started
+        return lost
+
+    def _add(self, thought: Afterthought) -> None:
+        number = thought.model.number
+        for name, answer in thought.answers.items():
+            self.store.answer_key(number, name, answer)
+        for line, last, mistakes in thought.mistakes:
+            self.store.add_mistakes(number, line, last, encode_mistakes(mistakes))
