@@ -165,7 +165,7 @@ def test_a_share_is_between_0_and_1(share):
 def test_a_number_that_is_not_finite_is_refused_in_rows_held_out_too():
     X, y = problem()
     X[np.flatnonzero(HeldOut.share(0.3, 5).which(0, len(y)))[0], 1] = np.nan
-    with pytest.raises(ValueError, match="NaN|finite"):
+    with pytest.raises(ValueError, match=r"NaN|finite"):
         Perceptron(held_out=0.3, random_state=5).fit(X, y)
 
 
