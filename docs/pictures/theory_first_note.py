@@ -1,4 +1,4 @@
-"""Draw theory_first_note.png: the cosine of the proof along a run, and mistakes that double with the dimension.
+"""Draw theory_first_note.png: the cosine of the proof along a run, and mistakes that grow with the dimension.
 
 python docs/pictures/theory_first_note.py
 """
@@ -50,7 +50,7 @@ def draw_cosine(ax):
     ax.legend(loc="lower right", frameon=False)
 
 
-def draw_doubling(ax):
+def draw_growth(ax):
     dimensions = np.arange(2, 12)
     mistakes, bounds = [], []
     for n in dimensions:
@@ -68,7 +68,7 @@ def draw_doubling(ax):
 def main(folder=Path(__file__).parent):
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
     draw_cosine(left)
-    draw_doubling(right)
+    draw_growth(right)
     figure.savefig(folder / "theory_first_note.png", dpi=110)
 
 

@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from novikoff.prove.run.follow import FollowedProof as FollowedProof
     from novikoff.prove.run.follow import follow_proof as follow_proof
     from novikoff.prove.run.inseparable import FreundSchapireBound as FreundSchapireBound
+    from novikoff.prove.run.lifting import Lifted as Lifted
+    from novikoff.prove.run.lifting import lift_inseparable as lift_inseparable
     from novikoff.prove.run.search.freund_schapire import freund_schapire_bound as freund_schapire_bound
     from novikoff.prove.run.steps import Steps as Steps
     from novikoff.prove.separable.certificate import Bracket as Bracket
@@ -112,6 +114,7 @@ _NAMES = {
     "prove.run.bounds": "mistake_bound",
     "prove.run.follow": "FollowedProof follow_proof",
     "prove.run.inseparable": "FreundSchapireBound",
+    "prove.run.lifting": "Lifted lift_inseparable",
     "prove.run.search.freund_schapire": "freund_schapire_bound",
     "prove.run.steps": "Steps",
     "prove.separable.certificate": "Bracket Certificate",

@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import re
 
 import numpy as np
 import pytest
@@ -73,10 +74,23 @@ def test_the_mistakes_of_the_notes_example_are_three(folder):
     answer = call(*line.split(), folder=folder).json
     assert answer["run"]["mistakes"] == 3
     assert [(weight["name"], weight["weight"]) for weight in answer["weights"]] == [
-        ("column 1", 3.0),
-        ("column 2", 1.0),
+        ("column 0", 3.0),
+        ("column 1", 1.0),
     ]
+    assert answer["data"]["features"] == 2
     assert answer["certificate"]["mistake_bound"] == 5
+
+
+def test_the_steps_of_the_notes_example_are_shown_in_the_panel_in_json_and_in_the_report(folder):
+    line = "fit six_points.svm --readout last --no-fit-intercept --no-shuffle --force --steps --report steps.html"
+    done = call(*line.split(), folder=folder)
+    shown = [re.split(r"\s{2,}", text.strip()) for text in done.out.splitlines() if "✗" in text]
+    assert [text[-1] for text in shown] == ["(1, -2)", "(2, -1)", "(3, 1)"]
+    assert (folder / "steps.html").read_text().count("<td>✗</td>") == 3
+    steps = call(*line.split(), "--json", folder=folder).json["steps"]
+    assert [step["row"] for step in steps if step["mistake"]] == [0, 2, 4]
+    assert "add --no-shuffle" in call("fit", "six_points.svm", "--steps", folder=folder).err
+    assert call("score", "six_points.novikoff", "six_points.svm", "--json", folder=folder).json["errors"] == 0
 
 
 def test_an_estimator_can_be_made_of_the_model(folder):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from novikoff import solve_inequalities
 from novikoff.data.programs import read_program
 from tests.cli.calling import call
 
@@ -112,11 +111,6 @@ def test_a_certificate_is_not_written_over(folder, tmp_path):
     (tmp_path / "bakery.cert").write_text("mine")
     assert "--force" in call("lp", "bakery.mps", "--out", str(tmp_path / "bakery.cert"), folder=folder).err
     assert (tmp_path / "bakery.cert").read_text() == "mine"
-
-
-def test_a_certificate_of_arrays_says_how_to_check_it(tmp_path):
-    (tmp_path / "system.cert").write_text(solve_inequalities([[1.0]]).to_json())
-    assert "read_certificate(text).check(...)" in call("check", "system.cert", "any.csv", folder=tmp_path).err
 
 
 def test_the_command_refuses_a_quadratic_program(tmp_path):

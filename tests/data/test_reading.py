@@ -262,10 +262,22 @@ def test_svmlight_text_comes_as_numbers(tmp_path, stdin, compress):
     for _ in range(2):
         assert [batch.labels.tolist() for batch in reader] == [[1.0, -1.0]] * 2
     stdin(compress(SVMLIGHT))
-    once = read("-", format="svmlight")
+    once = read("-", format="svmlight", zero_based=True)
     assert [batch.rows.as_array().tolist() for batch in once] == [[[0, 0.5, 0, 2], [0, 0, 1, 0]]]
     with pytest.raises(ValueError, match="only once"):
         list(once)
+    stdin(compress(SVMLIGHT))
+    looked_at = read("-", format="svmlight")
+    for _ in range(2):
+        assert [batch.rows.as_array().tolist() for batch in looked_at] == [[[0.5, 0, 2], [0, 1, 0]]]
+
+
+def test_files_of_one_data_set_count_from_the_same_index(tmp_path):
+    paths = [written(tmp_path, "one.svm", b"1 1:1\n"), written(tmp_path, "two.svm", b"-1 0:1 1:2\n")]
+    assert [batch.rows.as_array().tolist() for batch in read(paths)] == [[[0, 1]], [[1, 2]]]
+    assert read(paths[:1]).counts_from_zero is False
+    with pytest.raises(ValueError, match="zero_based='no' is unknown"):
+        read(paths, zero_based="no")
 
 
 def test_svmlight_text_has_no_columns_to_name(tmp_path):

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from novikoff.data import svmlight
-from novikoff.data.svmlight import batches, read_svmlight, write_svmlight
+from novikoff.data.svmlight import batches, has_index_zero, read_svmlight, write_svmlight
 
 MESSY = (
     b"\xef\xbb\xbf# a file with everything\r\n"
@@ -276,9 +276,38 @@ def test_many_batches_join_to_one_matrix(tmp_path):
 
 
 def test_the_largest_index_needs_wider_indices_in_scipy():
-    X, _ = read_svmlight(io.BytesIO(b"1 4294967295:2\n"))
+    X, _ = read_svmlight(io.BytesIO(b"1 4294967295:2\n"), zero_based=True)
     assert X.shape == (1, 2**32)
     assert X[0, 2**32 - 1] == 2
+
+
+TEXTS = {
+    b"1 1:2 3:4\n-1 2:1\n": False,
+    b"1 1:2 3:4\n-1 0:1 2:1\n": True,
+    b"1 1:2 # the comment 0:1 is none\n-1 2:1 10:1 20:3\n": False,
+    b"# 0:1\n1 1:2\n-1 qid:0 000:1\n": True,
+    b"1\n-1\n": False,
+}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_counts_from_one_if_no_index_is_zero(text):
+    assert has_index_zero(io.BytesIO(text), "text") == TEXTS[text]
+
+
+@pytest.mark.parametrize("zero_based", ["auto", True, False])
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_first_column_is_that_of_scikit_learn(tmp_path, text, zero_based):
+    (tmp_path / "text.svm").write_bytes(text)
+    path = str(tmp_path / "text.svm")
+    if zero_based is False and TEXTS[text]:
+        with pytest.raises(ValueError, match="has the index 0, but zero_based=False"):
+            read_svmlight(path, zero_based=False)
+        return
+    ours, theirs = read_svmlight(path, zero_based=zero_based)[0], load_svmlight_file(path, zero_based=zero_based)[0]
+    width = min(ours.shape[1], theirs.shape[1])  # without an entry theirs has a column nevertheless
+    assert ours.toarray()[:, :width].tolist() == theirs.toarray()[:, :width].tolist()
+    assert ours.shape == theirs.shape or ours.nnz == 0
 
 
 rows = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=3)

@@ -153,7 +153,8 @@ def test_the_radius_is_the_length_of_the_longest_example(learner, data):
 def test_the_mistakes_are_those_of_the_lecture(learner, data, n):
     problem, tie = drawn(data, learner)
     model = learner.fit(problem, max_epochs=n, shuffle=False, tie=tie, readout="last")
-    run, history = learner.run(model), epochs(learner.space, problem, n, tie)
+    run = learner.run(model)
+    history = epochs(learner.space, problem, run.epochs if run.stopped is Stopped.CYCLE else n, tie)
     assert learner.mistakes(model) == mistaken(history)
     assert learner.weights(model) == history[-1].weights
     assert (run.mistakes, run.examples) == (len(mistaken(history)), len(history))
@@ -161,7 +162,25 @@ def test_the_mistakes_are_those_of_the_lecture(learner, data, n):
         rows = len(problem.ys)
         per_epoch = [len(mistaken(history[start : start + rows])) for start in range(0, len(history), rows)]
         assert run.mistakes_per_epoch == tuple(per_epoch)
-        assert run.stopped is (Stopped.MAX_EPOCHS if per_epoch[-1] else Stopped.NO_MISTAKES)
+        ended = Stopped.MAX_EPOCHS if run.cycle is None else Stopped.CYCLE
+        assert run.stopped is (ended if per_epoch[-1] else Stopped.NO_MISTAKES)
+
+
+@law("fit", examples=25)
+@given(data=st.data(), asked=st.sampled_from([{"readout": "last"}, {"min_margin": 1e-9}, {}]))
+def test_weights_that_return_are_reported_with_mistakes_that_cancel_and_end_what_cannot_converge(learner, data, asked):
+    problem, tie = drawn(data, learner)
+    run = learner.run(learner.fit(problem, max_epochs=8, shuffle=False, tie=tie, **asked))
+    assert (run.stopped is Stopped.CYCLE) == (run.cycle is not None and bool(asked))
+    if run.cycle is None:
+        return
+    rows = len(problem.ys)
+    history = epochs(learner.space, problem, run.cycle.until, tie)
+    between = plus(history[-1].weights, history[run.cycle.since * rows - 1].weights, -1)
+    assert learner.space.square(between) == 0
+    made = mistaken(history[run.cycle.since * rows :])
+    assert sorted(made) == sorted(row for row, k in zip(run.cycle.rows, run.cycle.times, strict=True) for _ in range(k))
+    assert str(run.cycle) in str(run)
 
 
 @law()
@@ -362,7 +381,7 @@ def without_end(data, learner):
 def test_a_limit_of_time_is_kept_and_what_was_learned_until_then_is_right(learner, data):
     problem, tie = without_end(data, learner)
     with Clock(tick=0.01).in_place():
-        model = learner.fit(problem, max_epochs=None, shuffle=False, tie=tie, readout="last", time_limit=0.05)
+        model = learner.fit(problem, max_epochs=10**6, shuffle=False, tie=tie, time_limit=0.05)
     assert learner.run(model).stopped is Stopped.TIME_LIMIT
     assert_honest(learner, model, problem, tie)
 

@@ -9,6 +9,8 @@ from novikoff.cli import options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
+    from novikoff.data.svmlight import ZeroBased
+    from novikoff.prove.run.inseparable import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
 CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 12}
@@ -37,6 +39,7 @@ def certify(
     text: tuple[str, ...],
     ignore: tuple[str, ...],
     format: str | None,
+    zero_based: "ZeroBased",
     out: str | None,
     report: str | None,
     report_features: tuple[str, str] | None,
@@ -57,13 +60,14 @@ def certify(
     from novikoff.cli.render import answer
     from novikoff.cli.tables import encoding_of, open_labelled
     from novikoff.data.whole_file import WholeFile
+    from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.prove.separable.in_blocks import exactly
     from novikoff.prove.separable.search.working_set import certify_examples
     from novikoff.show.report.writing import report_on
 
     target = None if out is None else check_free(out, force)
     page = options.report_path(report, report_features, force)
-    reader = open_labelled(file, label, format)
+    reader = open_labelled(file, label, format, zero_based)
     wishes = {"categorical": categorical, "text": text, "ignore": ignore}
     with progress(output.quiet) as bar:
         encoding = encoding_of(bar.over(reader, "looking"), None, **wishes)
@@ -73,6 +77,7 @@ def certify(
             reported = report_on(page, examples, report_features, (file, reader.files, label), asked)
             questions: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "diverging": diverging}
             certificate = certify_examples(examples, fit_intercept=fit_intercept, **questions)
+            left = allowance(examples, certificate, fit_intercept=fit_intercept)
             if reported is not None:
                 reported.on_certificate(certificate, target)
     if target is not None:
@@ -91,11 +96,16 @@ def certify(
         certificate=documents.described_certificate(certificate),
         out=None if target is None else str(target),
     )
-    answer(output, document, lambda: panel(document, certificate, page))
+    answer(output, document, lambda: panel(document, certificate, page, left))
     return CODES[certificate.verdict.value]
 
 
-def panel(document: dict[str, Any], certificate: "Certificate", page: Path | None = None) -> Any:
+def panel(
+    document: dict[str, Any],
+    certificate: "Certificate",
+    page: Path | None = None,
+    left: "FreundSchapireBound | None" = None,
+) -> Any:
     """The verdict, the margin and the bound, or the rows that stand in the way."""
     from novikoff.cli import wording
     from novikoff.cli.render import facts
@@ -106,7 +116,7 @@ def panel(document: dict[str, Any], certificate: "Certificate", page: Path | Non
             ("read", wording.what_was_read(document["data"])),
             ("verdict", wording.verdict(certificate)),
             ("margin", wording.margin(certificate)),
-            ("bound", certificate.promise),
+            ("bound", certificate.promise or wording.allowed(left)),
             ("proof", certificate.obstruction_in_words),
             ("regression", certificate.diverging_in_words),
             ("certificate", document["out"]),

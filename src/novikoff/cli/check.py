@@ -9,6 +9,10 @@ from novikoff.cli import options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
+    from novikoff.cli.numbers import Numbers
+    from novikoff.data.svmlight import ZeroBased
+    from novikoff.prove.expressivity.ball import Ball, NoBall
+    from novikoff.prove.inequalities.check import Inequalities
     from novikoff.prove.programs.check import ProgramCertificate
     from novikoff.prove.separable.certificate import Certificate
 
@@ -17,32 +21,70 @@ if TYPE_CHECKING:
 @click.argument("certificate", type=click.Path(), metavar="CERT")
 @click.argument("file", type=options.FILE)
 @options.file_format
+@options.zero_based
+@options.label
+@options.ignore
+@options.fit_intercept
 @options.answering
-def check(certificate: str, file: str, format: str | None, output: Output) -> None:
+def check(
+    certificate: str,
+    file: str,
+    format: str | None,
+    zero_based: "ZeroBased",
+    label: str | None,
+    ignore: tuple[str, ...],
+    fit_intercept: bool,
+    output: Output,
+) -> None:
     """Prove every claim of the certificate CERT again, from the table or the linear program FILE.
 
-    CERT is what `novikoff certify --out` or `novikoff lp --out` wrote, or a model that `novikoff fit` certified. The
-    check shares nothing with the search that found the proof. A proof is about certain columns, labels and classes:
-    they are shown, so that you can see whether it answers your question. The exit code is 0 if every claim holds, and 1
-    if one fails or the file is another.
+    CERT is what --out of `novikoff certify`, `lp`, `ball` or `inequalities` wrote, or a model that `novikoff fit`
+    certified. The check shares nothing with the search that found the proof. A proof is about certain columns, labels
+    and classes: they are shown, so that you can see whether it answers your question. What `ball` and `inequalities`
+    prove is about numbers, which are read with the same --label, --ignore and --fit-intercept as then.
+
+    The exit code is 0 if every claim holds, and 1 if one fails or the file is another.
     """
+    from novikoff.cli.numbers import read_numbers
     from novikoff.cli.render import answer
     from novikoff.keep.certificates import read_certificate
+    from novikoff.prove.expressivity.ball import Ball, NoBall
+    from novikoff.prove.inequalities.check import Inequalities
     from novikoff.prove.programs.check import ProgramCertificate
-    from novikoff.prove.separable.certificate import Certificate
 
     claimed = read_certificate(Path(certificate))
+    if isinstance(claimed, Ball | NoBall | Inequalities):
+        table = read_numbers(file, label, format, ignore, zero_based)
+        document = check_numbers(claimed, table, file, fit_intercept)
+        answer(output, document, lambda: numbers_panel(document, claimed, certificate))
+        return
+    if label is not None or ignore:
+        raise ValueError("--label and --ignore are for proofs of ball and inequalities; this one knows its columns")
     if isinstance(claimed, ProgramCertificate):
         document = check_program(claimed, file, format)
         answer(output, document, lambda: program_panel(document, claimed, certificate))
-    elif isinstance(claimed, Certificate):
-        document = check_table(claimed, file, format, output)
-        answer(output, document, lambda: panel(document, claimed, certificate))
     else:
-        raise ValueError(
-            f"{certificate} is about no file that this command reads; in Python "
-            "novikoff.prove.certificates.read_certificate(text).check(...) takes the arrays that it is about"
-        )
+        document = check_table(claimed, file, format, zero_based, output)
+        answer(output, document, lambda: panel(document, claimed, certificate))
+
+
+def check_numbers(
+    claimed: "Ball | NoBall | Inequalities", table: "Numbers", file: str, fit_intercept: bool
+) -> dict[str, Any]:
+    """Check what is claimed of the numbers of a table, and say what that is."""
+    from novikoff.cli import documents
+    from novikoff.cli.inequalities import system
+    from novikoff.prove.inequalities.check import Inequalities
+
+    if isinstance(claimed, Inequalities):
+        claimed.check(system(table, fit_intercept)[1])
+    elif table.labels is None:
+        raise ValueError("name the column with the labels by --label")
+    else:
+        claimed.check(table.X, table.labels)
+    return documents.document(
+        "check", file=file, rows=len(table.X), columns=table.names, holds=True, message=str(claimed)
+    )
 
 
 def check_program(claimed: "ProgramCertificate", file: str, format: str | None) -> dict[str, Any]:
@@ -71,7 +113,9 @@ def check_program(claimed: "ProgramCertificate", file: str, format: str | None) 
     )
 
 
-def check_table(claimed: "Certificate", file: str, format: str | None, output: Output) -> dict[str, Any]:
+def check_table(
+    claimed: "Certificate", file: str, format: str | None, zero_based: "ZeroBased", output: Output
+) -> dict[str, Any]:
     """Check what is claimed of a table, and say what that is."""
     from novikoff.cli import documents
     from novikoff.cli.progress import progress
@@ -79,7 +123,7 @@ def check_table(claimed: "Certificate", file: str, format: str | None, output: O
 
     label = None if claimed.table is None else claimed.table.label
     types = None if claimed.table is None else claimed.table.encoding.types_as_given
-    reader = read(file, label=label, format=format, types=types)
+    reader = read(file, label=label, format=format, types=types, zero_based=zero_based)
     with progress(output.quiet) as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))
     return documents.document(
@@ -144,5 +188,19 @@ def program_panel(document: dict[str, Any], claimed: "ProgramCertificate", file:
             ("objective", None if found["objective"] is None else f"{found['objective']:.12g}"),
             ("fingerprint", f"SHA-256 {data['sha256'][:16]}..."),
             ("checked", "the claim holds; it was proved again from the program"),
+        ],
+    )
+
+
+def numbers_panel(document: dict[str, Any], claimed: "Ball | NoBall | Inequalities", file: str) -> Any:
+    """That the claim holds, what it is, and of which columns."""
+    from novikoff.cli.render import facts, listed
+
+    return facts(
+        f"novikoff check {file}",
+        [
+            ("data", f"{document['file']}: {document['rows']:,} rows of {listed(document['columns'])}"),
+            ("claim", document["message"]),
+            ("checked", "the claim holds; it was proved again from the data"),
         ],
     )

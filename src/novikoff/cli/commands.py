@@ -18,6 +18,10 @@ COMMANDS = {
     "serve": Lazy("novikoff.cli.serve:serve", "Predict, reveal, learn, as a service that loses nothing."),
     "tag": Lazy("novikoff.cli.tag:tag", "Label sequences: train, run and score taggers on CoNLL files."),
     "lp": Lazy("novikoff.cli.lp:lp", "Solve a linear program by the perceptron, with proof."),
+    "ball": Lazy("novikoff.cli.ball:ball", "Is there a ball that holds one class and nothing else?"),
+    "inequalities": Lazy(
+        "novikoff.cli.inequalities:inequalities", "Solve a.x > 0 for every row a, or prove that none can."
+    ),
     "lab": Lazy("novikoff.cli.lab:lab", "See the perceptron learn, with its proof, on a page in the browser."),
     "example": Lazy("novikoff.cli.example:example", "Write small data sets to try the commands on."),
 }

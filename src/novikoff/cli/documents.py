@@ -5,6 +5,7 @@ are numbers however large.
 """
 
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from novikoff import __version__
@@ -80,6 +81,7 @@ def described_run(run: Any) -> Document:
             "radius": run.radius,
             "weights_length": run.weights_length,
             "margin_at_most": run.margin_at_most,
+            "cycle": None if run.cycle is None else asdict(run.cycle),
             "new_rows": described_generalisation(run),
         }
     )

@@ -1,6 +1,6 @@
 """`novikoff fit`: learn a classifier from a table, certify the table, keep the model."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +15,19 @@ if TYPE_CHECKING:
     from novikoff.data.examples import Examples
     from novikoff.data.held_out import HeldOut
     from novikoff.data.reading import Reader
+    from novikoff.data.svmlight import ZeroBased
     from novikoff.learn.history import Run
     from novikoff.learn.linear.model import LinearModel
+    from novikoff.learn.linear.space import Learned
+    from novikoff.learn.linear.worked import WorkedRun
+    from novikoff.prove.run.inseparable import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
 SHOWN = 10
 LONGEST_PROOF = 1_000_000
+
+# A run of more steps than this is not looked at one by one.
+MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 
 # Examples of more numbers than this are left to `novikoff certify`.
 MOST_CERTIFIED = 20_000_000
@@ -45,6 +52,7 @@ MOST_CERTIFIED = 20_000_000
 @options.fit_intercept
 @options.number("--held-out", options.SHARE, "SHARE", "Judge by this share of the rows, which then are not learned.")
 @options.number("--folds", options.AT_LEAST_TWO, "N", "Judge by N parts: N more models, each learned without one part.")
+@click.option("--steps", is_flag=True, help="Show the run example by example; for small tables, with --no-shuffle.")
 @click.option("--certify/--no-certify", default=True, show_default=True, help="Whether to certify the table, too.")
 @options.number(
     "--certify-time-limit", options.POSITIVE, "S", "Seconds after which the table is called undecided.", 5.0
@@ -57,10 +65,12 @@ def fit(
     text: tuple[str, ...],
     ignore: tuple[str, ...],
     format: str | None,
+    zero_based: "ZeroBased",
     model: str | None,
     report: str | None,
     report_features: tuple[str, str] | None,
     force: bool,
+    steps: bool,
     certify: bool,
     certify_time_limit: float,
     output: Output,
@@ -86,15 +96,20 @@ def fit(
     from novikoff.learn.linear.files import learnable
     from novikoff.learn.linear.model import LinearModel
     from novikoff.learn.linear.space import perceptron
+    from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.show.report.writing import report_on
 
+    if steps and learning["shuffle"]:
+        raise ValueError("--steps shows the rows in the order of the file; add --no-shuffle")
     target = check_free(model or default_model(file), force)
     page = options.report_path(report, report_features, force)
     learning["max_epochs"] = options.unlimited(learning["max_epochs"])
-    if held_out is not None and folds is not None:
-        raise ValueError("--held-out and --folds are two ways to judge a model; choose one")
+    if held_out is not None and (folds is not None or steps):
+        raise ValueError(
+            "--held-out goes neither with --folds, another way to judge a model, nor with --steps; choose one"
+        )
     aside = None if held_out is None else HeldOut.share(held_out, random_state)
-    reader = open_labelled(file, label, format)
+    reader = open_labelled(file, label, format, zero_based)
     wishes = {"categorical": categorical, "text": text, "ignore": ignore}
     with progress(output.quiet) as bar:
         encoding = encoding_of(bar.over(reader, "looking"), aside, **wishes)
@@ -102,7 +117,7 @@ def fit(
         with cached(source, encoding=encoding, check=learnable(learning["fit_intercept"])) as examples:
             asked = {**wishes, "format": format}
             reported = report_on(page, examples, report_features, (file, reader.files, label), asked)
-            kept = reported is not None and reported.needs_mistakes
+            kept = steps or (reported is not None and reported.needs_mistakes)
             same = {"random_state": random_state, **learning}
             with bar.learning(examples.n_rows, learning["max_epochs"]) as watched:
                 learned = perceptron(examples, held_out=aside, record_mistakes=kept, **same, **watched)
@@ -112,6 +127,7 @@ def fit(
             bar.close()
             parameters = {"label": label, **same}
             parameters |= {} if held_out is None else {"held_out": held_out}
+            parameters |= {} if reader.is_table else {"zero_based": reader.counts_from_zero}
             fitted = LinearModel.of(learned, parameters)
             if kept and learning["readout"] != "vote":
                 # A report changes nothing in the model.
@@ -122,13 +138,27 @@ def fit(
             if (proof := _short_proof(certificate)) is not None:
                 fitted = replace(fitted, certificate=proof)
                 save(fitted, target)
+            laid_out = _steps(examples, learned, learning["fit_intercept"]) if steps else None
+            passes = max(1, learned.run.epochs)
+            left = allowance(examples, certificate, passes=passes, fit_intercept=learning["fit_intercept"])
             if reported is not None:
                 reported.on_model(fitted, certificate, learned.mistakes, target)
-    _report(output, reader.files, examples.counts, fitted, certificate, target, page)
+    _report(output, reader.files, examples.counts, fitted, certificate, left, laid_out, target, page)
     if why_not is not None:
         warn(output, f"the model is saved, but the table is not certified: {why_not}")
     _warn_if_it_did_not_converge(output, learned.run, learning)
     return INTERRUPTED if was_interrupted(learned.run) else DONE
+
+
+def _steps(examples: "Examples", learned: "Learned", fit_intercept: bool) -> "WorkedRun":
+    """The run example by example, if it is short enough to be looked at."""
+    if learned.run.examples > MOST_STEPS or examples.n_columns > MOST_STEP_COLUMNS or learned.mistakes is None:
+        raise ValueError(
+            f"--steps is for runs of at most {MOST_STEPS:,} examples of at most {MOST_STEP_COLUMNS} features; leave it "
+            "out, or lower --max-epochs (the model is saved)"
+        )
+    X, y = examples.in_one_piece()
+    return learned.run.steps(X, y, learned.mistakes.rows, fit_intercept=fit_intercept)
 
 
 def _judged_by_folds(
@@ -205,11 +235,13 @@ def _report(
     counts: tuple[int, ...],
     model: "LinearModel",
     certificate: Any,
+    left: "FreundSchapireBound | None",
+    steps: "WorkedRun | None",
     target: Path,
     page: Path | None,
 ) -> None:
     from novikoff.cli import documents
-    from novikoff.cli.render import answer
+    from novikoff.cli.render import answer, columns, stacked
 
     run = model.record
     size = (sum(counts), model.memory.n_columns)
@@ -220,12 +252,19 @@ def _report(
         weights=documents.described_weights(model, SHOWN, with_bias=False),
         certificate=documents.described_certificate(certificate),
         model=str(target),
+        **({} if steps is None else {"steps": [asdict(step) for step in steps]}),
     )
-    answer(output, document, lambda: panel(document, run, certificate, target, page))
+    shown = None if steps is None else columns(steps.HEADER, steps.lines(), left=len(steps.HEADER))
+    answer(output, document, lambda: stacked(panel(document, run, certificate, left, target, page), shown))
 
 
 def panel(
-    document: dict[str, Any], run: "Run", certificate: "Certificate | None", target: Path, page: Path | None
+    document: dict[str, Any],
+    run: "Run",
+    certificate: "Certificate | None",
+    left: "FreundSchapireBound | None",
+    target: Path,
+    page: Path | None,
 ) -> Any:
     """What was read, what was learned, why it stopped, what is proved, and where the model is."""
     from novikoff.cli import wording
@@ -238,11 +277,13 @@ def panel(
             ("learned", wording.weights(document["weights"], run, document["data"]["classes"])),
             ("stopped", wording.ending(run)),
             ("mistakes", run.made),
+            ("returned", run.returned),
             ("errors", run.wrong),
             ("to come", wording.to_come(run)),
             ("certified", "no; novikoff certify does" if certificate is None else wording.verdict(certificate)),
             ("margin", None if certificate is None else wording.margin(certificate)),
             ("bound", wording.bound(certificate, run)),
+            ("allowed", wording.allowed(left)),
             ("model", str(target)),
             ("report", None if page is None else str(page)),
         ],
@@ -259,6 +300,9 @@ def _warn_if_it_did_not_converge(output: Output, run: "Run", learning: dict[str,
         complete = run.examples % (run.n_rows or 1) == 0
         when = "after the last complete epoch" if complete else "of that moment, in the middle of an epoch,"
         warn(output, f"interrupted; the weights {when} were saved")
+    elif run.stopped.name == "CYCLE":
+        hint = "; predict with --readout average, which needs none" if run.readout == "last" else ""
+        warn(output, f"it did not converge: {run.stopped.value}{hint}")
     elif asked:
         warn(
             output,

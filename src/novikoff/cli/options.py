@@ -95,9 +95,17 @@ file_format = click.option(
 )
 
 
+ZERO_BASED = {"auto": "auto", "true": True, "false": False}
+zero_based = click.option(
+    "--zero-based", type=click.Choice(list(ZERO_BASED)), default="auto", show_default=True,
+    callback=lambda context, parameter, value: ZERO_BASED[value],
+    help="Whether svmlight indices begin with 0; auto: with 1, if none is 0.",
+)  # fmt: skip
+
+
 def table(command: Command) -> Command:
     """What the columns of a table mean."""
-    for option in (file_format, ignore, text, categorical, label):
+    for option in (zero_based, file_format, ignore, text, categorical, label):
         command = option(command)
     return command
 

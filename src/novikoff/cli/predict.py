@@ -46,7 +46,7 @@ def predict(
 
     target = None if out is None else check_free(out, force)
     loaded = load_model(model, LinearModel)
-    reader = open_unlabelled(file, format, loaded.encoding)
+    reader = open_unlabelled(file, format, loaded)
     writer = Writer(loaded, column, scores, as_json=output.json and target is None)
     with progress(output.quiet or target is None) as bar, _sink(target) as write:
         for batch in bar.over(reader, "predicting"):

@@ -67,10 +67,11 @@ def score(model: str, file: str, label: str | None, format: str | None, output: 
 
 
 def _open(file: str, format: str | None, model: "LinearModel", label: str | None) -> "Reader":
+    from novikoff.cli.tables import counted_from
     from novikoff.data.reading import read
 
     if model.encoding is None:
-        reader = read(file, format=format)
+        reader = read(file, format=format, zero_based=counted_from(model))
         if reader.is_table:
             raise ValueError(f"{file} is a table, but the model was learned from numbers without names")
         return reader

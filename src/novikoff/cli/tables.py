@@ -14,14 +14,16 @@ from novikoff.data.streams import Source, compression, reading
 from novikoff.features.columns import Numeric
 
 if TYPE_CHECKING:
+    from novikoff.data.svmlight import ZeroBased
     from novikoff.features.encode import Encoding
+    from novikoff.learn.linear.model import LinearModel
 
 HEADER_BYTES = 1 << 16
 
 
-def open_labelled(file: str, label: str | None, format: str | None) -> Reader:
+def open_labelled(file: str, label: str | None, format: str | None, zero_based: "ZeroBased") -> Reader:
     """The reader of a labelled file."""
-    reader = read(file, format=format) if label is None else read(file, label=label, format=format)
+    reader = read(file, label=label, format=format, zero_based=zero_based)
     if reader.is_table and label is None:
         names = ", ".join(list(reader.column_types)[:20])
         raise ValueError(f"name the column with the labels by --label; {file} has {names}")
@@ -39,10 +41,10 @@ def encoding_of(reader: Reader, held_out: HeldOut | None, **wishes: Any) -> "Enc
     return None
 
 
-def open_unlabelled(file: str, format: str | None, encoding: "Encoding | None") -> Reader:
+def open_unlabelled(file: str, format: str | None, model: "LinearModel") -> Reader:
     """A reader of all columns, in one pass. Numbers of text files come as they are written."""
-    arrived = _looked_at_standard_input() if file == "-" else None
-    reader = read(file, format=format)
+    arrived, encoding = _looked_at_standard_input() if file == "-" else None, model.encoding
+    reader = read(file, format=format, zero_based=counted_from(model))
     if not reader.is_table:
         if encoding is not None:
             raise ValueError(f"{file} is svmlight text, but the model was learned from a table with named columns")
@@ -52,6 +54,12 @@ def open_unlabelled(file: str, format: str | None, encoding: "Encoding | None") 
     if reader.formats[0] in ("csv", "tsv"):
         return replace(reader, types=_types(_header(reader, arrived), encoding))
     return reader if arrived is None else replace(reader, types=encoding.types)
+
+
+def counted_from(model: "LinearModel") -> bool:
+    """Whether the indices of the svmlight text that a model was learned from began with 0, and so all others do."""
+    zero_based: bool = model.parameters.get("zero_based", True)
+    return zero_based
 
 
 def _types(names: tuple[str, ...], encoding: "Encoding") -> dict[str, str]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from novikoff.learn.history import Run
+    from novikoff.prove.run.inseparable import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
 
@@ -93,6 +94,11 @@ def margin(certificate: "Certificate") -> str | None:
     """What is known of the margin, and R."""
     known = certificate.margin_in_words
     return None if known is None else f"{known}; {radius_in_words(certificate.radius)}"
+
+
+def allowed(left: "FreundSchapireBound | None") -> str | None:
+    """What is left of the theorem where nothing separates."""
+    return None if left is None else f"Freund and Schapire (1999): {left.promise}"
 
 
 def bound(certificate: "Certificate | None", run: "Run") -> str | None:

@@ -38,6 +38,8 @@ from novikoff.data.tables import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from novikoff.data.svmlight import ZeroBased
+
 
 class _Found:
     """What a reader has found out so far."""
@@ -47,6 +49,7 @@ class _Found:
         self.stamps: dict[str, tuple[int, int]] = {}
         self.stream = stream  # standard input, until it is used
         self.spool: str | None = None
+        self.zero_based: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,10 @@ class Reader:
     """A data set in files. Iterate over it as often as you like; each pass opens the files anew.
 
     `types` are the types of the columns (`{"weight": "double"}`), where they are known beforehand; then only these
-    columns are read, and not the whole file first to find them out, unless the type of one is None. Standard input can
-    be passed over once if its types are known or it is svmlight text. Otherwise it is copied to a temporary file first.
+    columns are read, and not the whole file first to find them out, unless the type of one is None. `zero_based` says
+    whether the indices of svmlight text begin with 0; with "auto" they begin with 1 if none in any file is 0. Standard
+    input can be passed over once if its types, or the first index, are known. Otherwise it is copied to a temporary
+    file first.
     `watch` is called with the number of examples of every piece that was used.
     """
 
@@ -64,6 +69,7 @@ class Reader:
     label: str | None = None
     types: Mapping[str, str | None] | None = None
     block_bytes: int = BLOCK_BYTES
+    zero_based: "ZeroBased" = "auto"
     watch: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
     _found: _Found = field(default_factory=lambda: _Found(None), repr=False, compare=False)
 
@@ -111,12 +117,29 @@ class Reader:
     def _batches(self) -> Iterator[Batch]:
         from novikoff.data import svmlight
 
-        if self._stdin:
-            yield from svmlight.batches(decompressed(self._used_up()), "standard input")
+        if self._stdin and self._found.spool is None and self.zero_based != "auto":
+            stream = decompressed(self._used_up())
+            yield from svmlight.batches(stream, "standard input", zero_based=self.zero_based)
             return
+        zero_based = self.counts_from_zero
         for source in self._sources():
             with reading(source, self._found.stamps) as stream:
-                yield from svmlight.batches(stream, source.name)
+                yield from svmlight.batches(stream, source.name, zero_based=zero_based)
+
+    @property
+    def counts_from_zero(self) -> bool:
+        """Whether the indices of svmlight text begin with 0; looked for in a pass of its own, once, if nobody says."""
+        if self.zero_based != "auto":
+            return self.zero_based
+        if self._found.zero_based is None:
+            self._found.zero_based = any(map(self._has_index_zero, self._sources()))
+        return self._found.zero_based
+
+    def _has_index_zero(self, source: Source) -> bool:
+        from novikoff.data import svmlight
+
+        with reading(source, self._found.stamps) as stream:
+            return svmlight.has_index_zero(stream, source.name)
 
     def _records(self, types: Mapping[str, "pa.DataType"]) -> Iterator[Records]:
         """The columns in `types`."""
@@ -234,6 +257,7 @@ def read(
     format: str | None = None,
     types: Mapping[str, str | None] | None = None,
     block_bytes: int = BLOCK_BYTES,
+    zero_based: "ZeroBased" = "auto",
 ) -> Reader: ...
 
 
@@ -254,10 +278,14 @@ def read(
     format: str | None = None,
     types: Mapping[str, str | None] | None = None,
     block_bytes: int = BLOCK_BYTES,
+    zero_based: "ZeroBased" = "auto",
 ) -> Reader | FrameReader:
     r"""A data set from a file, a pattern such as `cars-*.csv.gz`, a list of them, or from "-", which is standard input.
 
     A table of pandas, polars or pyarrow may stand in place of its file, and is read in the same way.
+
+    `zero_based` says whether the indices of svmlight text begin with 0 (True) or with 1 (False); with "auto" they begin
+    with 1 if none in the files is 0. Name it where a file may have no index 0 by chance.
 
     `label` is the column with the labels (svmlight text has them without a name). `format` is one of csv, tsv, jsonl,
     parquet, arrow and svmlight; by default it follows from the name of the file, or else from its first bytes.
@@ -287,7 +315,9 @@ def read(
         raise ValueError("svmlight text has its labels and numbers in their places, without names; leave label= away")
     if formats[0] != "svmlight":
         need_pyarrow()
-    return Reader(files, formats, label, types, block_bytes, None, _Found(stream))
+    if zero_based not in ("auto", True, False):
+        raise ValueError(f'zero_based={zero_based!r} is unknown; choose "auto", True or False')
+    return Reader(files, formats, label, types, block_bytes, zero_based, None, _Found(stream))
 
 
 def _checked_size(block_bytes: int) -> int:

@@ -4,8 +4,9 @@ A line is `label [qid:number] index:value index:value ... [# comment]`:
 
 - The label and the values are decimal numbers, and become exactly the float64 that Python's `float` makes of them.
   They must be finite; underscores and hexadecimal digits are refused.
-- An index is a whole number from 0 to 2^32 - 1, and the indices of a line ascend. The column of a feature is its index
-  as written: a file that counts from 1 has an empty column 0, which changes neither mistakes nor margins.
+- An index is a whole number from 0 to 2^32 - 1, and the indices of a line ascend. The column of a feature is its index,
+  or one less in a file that counts from 1: `zero_based` says which, in scikit-learn's meaning, and by default a file
+  counts from 1 if no index in it is 0.
 - A value of 0 that is written is kept as an entry, a query (`qid`) is checked and ignored.
 - Blanks and tabs separate; lines end with LF or CRLF, the last one may lack it; empty lines, comments and a byte order
   mark are skipped. Any other control character outside a comment is an error.
@@ -17,7 +18,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,8 +46,12 @@ CHUNK_BYTES = 1 << 20
 # A text without a line's end is something else; the entries of 2^32 bytes can still be counted in 32 bits.
 LONGEST_LINE = 1 << 32
 
+# Whether indices begin with 0: yes, no, or as the file shows.
+ZeroBased = bool | Literal["auto"]
+
 NEWLINE = b"\n"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+INDEX_ZERO = re.compile(rb"[ \t]0+:")
 TOKEN = re.compile(rb"(?:[^ \t\r\n#]|\r(?!\n))*")
 CONTROL_CHARACTER = re.compile(rb"[\x00-\x1f\x7f]")
 DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -58,10 +63,10 @@ NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def batches(stream: BinaryIO, name: str, *, chunk_bytes: int = CHUNK_BYTES) -> Iterator[Batch]:
+def batches(stream: BinaryIO, name: str, *, zero_based: bool = True, chunk_bytes: int = CHUNK_BYTES) -> Iterator[Batch]:
     """Examples from svmlight text, about `chunk_bytes` of it at a time; `name` is the file's in errors.
 
-    A batch has as many columns as are known so far: one more than the largest index up to its end.
+    A batch has as many columns as are known so far: one more than the largest up to its end.
 
     >>> import io
     >>> text = io.BytesIO(b"+1 1:0.5 3:2 # the first\\n-1 2:1e-3\\n")
@@ -83,14 +88,34 @@ def batches(stream: BinaryIO, name: str, *, chunk_bytes: int = CHUNK_BYTES) -> I
             raise ValueError(f"{name}, line {lines + text.count(NEWLINE, 0, place) + 1}: {message}")
         if parsed.rows:
             if parsed.entries:
-                n_columns = max(n_columns, int(into.indices[: parsed.entries].max()) + 1)
+                indices = into.indices[: parsed.entries]
+                if not zero_based:
+                    _count_from_one(indices, name)
+                n_columns = max(n_columns, int(indices.max()) + 1)
             labels = into.labels[: parsed.rows].copy()
             yield Batch(_rows(parsed, into, n_columns), labels, name, lines + parsed.first + 1)
         lines += parsed.lines
 
 
-def read_svmlight(source: str | os.PathLike[str] | BinaryIO) -> tuple[Any, NDArray[np.float64]]:
-    """All examples of a file (a path, or a binary stream) as a SciPy CSR array, and their labels.
+def _count_from_one(indices: NDArray[np.unsignedinteger], name: str) -> None:
+    if indices.min() == 0:
+        raise ValueError(f"{name} has the index 0, but zero_based=False says that it counts from 1; leave that out")
+    indices -= 1
+
+
+def has_index_zero(stream: BinaryIO, name: str) -> bool:
+    """Whether an index of svmlight text is 0, so that it counts from there."""
+    for text, stop in _whole_lines(stream, name, CHUNK_BYTES):
+        for found in INDEX_ZERO.finditer(text, 0, stop):
+            if text.find(b"#", text.rfind(NEWLINE, 0, found.start()) + 1, found.start()) < 0:
+                return True
+    return False
+
+
+def read_svmlight(
+    source: str | os.PathLike[str] | BinaryIO, *, zero_based: ZeroBased = "auto"
+) -> tuple[Any, NDArray[np.float64]]:
+    """All examples of a file (a path, or a binary stream that can go back) as a SciPy CSR array, and their labels.
 
     >>> import io
     >>> X, y = read_svmlight(io.BytesIO(b"1 0:2.5\\n-1 1:-1\\n"))
@@ -99,9 +124,16 @@ def read_svmlight(source: str | os.PathLike[str] | BinaryIO) -> tuple[Any, NDArr
     """
     if isinstance(source, str | os.PathLike):
         with open(source, "rb") as stream:
-            return _joined(batches(stream, os.fspath(source)), os.fspath(source))
-    name = str(getattr(source, "name", "stream"))
-    return _joined(batches(source, name), name)
+            return _read_all(stream, os.fspath(source), zero_based)
+    return _read_all(source, str(getattr(source, "name", "stream")), zero_based)
+
+
+def _read_all(stream: BinaryIO, name: str, zero_based: ZeroBased) -> tuple[Any, NDArray[np.float64]]:
+    if zero_based == "auto":
+        start = stream.tell()
+        zero_based = has_index_zero(stream, name)
+        stream.seek(start)
+    return _joined(batches(stream, name, zero_based=zero_based), name)
 
 
 def _joined(parts: Iterable[Batch], name: str) -> tuple[Any, NDArray[np.float64]]:

@@ -7,14 +7,15 @@ from typing import Any
 from novikoff.engine.rounding import at_most, decimal_digits, up
 
 
-def listed(items: Sequence[Any], most: int = 12) -> str:
-    """Items with commas, not more than `most`; numbers with theirs.
+def listed(items: Sequence[Any], most: int = 12, *, total: int | None = None) -> str:
+    """Items with commas, not more than `most`; numbers with theirs. There may be more, `total`, than are given.
 
     >>> listed([1, 2000]), listed("abcd", 2)
     ('1, 2,000', 'a, b, ... (4 in all)')
     """
+    n = len(items) if total is None else total
     shown = ", ".join(f"{item:,}" if type(item) is int else str(item) for item in items[:most])
-    return f"{shown}, ... ({len(items):,} in all)" if len(items) > most else shown
+    return f"{shown}, ... ({n:,} in all)" if n > most else shown
 
 
 def label_in_words(label: Any) -> str:

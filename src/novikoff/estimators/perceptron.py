@@ -184,7 +184,9 @@ class Perceptron(ClassifierMixin, Shell):
             self.model_ = LinearModel.of(learned, parameters, feature_names=self._feature_names())
         if learned.run.stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt
-        warn_unless_converged(self, learned.run, TINY_MARGINS if len(self.classes_) == 2 else "")
+        warn_unless_converged(
+            self, learned.run, TINY_MARGINS if len(self.classes_) == 2 and learned.run.cycle is None else ""
+        )
         return self
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:

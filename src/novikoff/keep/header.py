@@ -11,6 +11,7 @@ from novikoff.data.strict_json import Fields
 from novikoff.keep.expect import ensure
 from novikoff.keep.parameters import check_parameters
 from novikoff.keep.values import decode, decode_array, encode, encode_array
+from novikoff.learn.cycles import Cycle
 from novikoff.learn.history import Run, Stopped
 from novikoff.learn.model import Model
 
@@ -126,8 +127,24 @@ def encode_run(run: Run) -> dict[str, Any]:
     """The record, without what later versions have come to record if there is nothing of the kind."""
     known = {field.name: getattr(run, field.name) for field in fields(run) if field.name != "stopped"}
     left_out = {field.name for field in fields(run) if field.name in LATER and known[field.name] == field.default}
+    if run.epochs == len(run.mistakes_per_epoch):
+        left_out |= {"epochs"}
+    known["cycle"] = _kept_cycle(run.cycle)
+    left_out |= {"cycle"} if known["cycle"] is None else set()
     plain = {name: encode(_own(value)) for name, value in known.items() if name not in left_out}
     return {**plain, "stopped": None if run.stopped is None else run.stopped.name}
+
+
+def _kept_cycle(cycle: Cycle | None) -> tuple[Any, ...] | None:
+    """The mistakes that cancel; guesses that a file cannot hold are left out with them."""
+    if cycle is None:
+        return None
+    parts = (cycle.since, cycle.until, cycle.rows, cycle.times, cycle.rivals)
+    try:
+        encode(_own(parts))
+    except ValueError:
+        return None
+    return parts
 
 
 def says_more(run: Mapping[str, Any]) -> bool:
@@ -148,11 +165,15 @@ def decode_run(header: Fields, kind: type[Run] = Run, *, most_mistakes: int = 1)
     names = [field.name for field in fields(kind) if field.name not in LATER or field.name in plain.content]
     ensure(plain.content.keys() == set(names), "the record of the run has other fields")
     values = {name: decode(plain.value(name)) for name in names}
+    values.setdefault("epochs", len(values["mistakes_per_epoch"]))
     stopped = plain.optional_choice("stopped", (*(reason.name for reason in Stopped), *RENAMED))
     values["stopped"] = None if stopped is None else Stopped[RENAMED.get(stopped, stopped)]
     for name, value in values.items():
         ensure(_fits(name, value), f"the record of the run has {name}={value!r:.60}")
+    if "cycle" in values:
+        values["cycle"] = Cycle(*values["cycle"])
     run = kind(**values)
+    ensure(len(run.mistakes_per_epoch) <= run.epochs, "the record has mistakes of more epochs than there were")
     ensure(run.mistakes <= most_mistakes * run.examples, "the record has more mistakes than examples")
     ensure(sum(run.mistakes_per_epoch) <= run.mistakes, "the record has more mistakes in its epochs than in all")
     _check_counts(run)
@@ -177,6 +198,7 @@ RENAMED = {"HELD_OUT": "VALIDATION"}
 LATER = (
     *("order", "mistaken_rows", "errors_elsewhere", "encoded"),
     *("held_out_rows", "held_out_errors", "fold_rows", "fold_errors"),
+    *("epochs", "cycle"),
 )
 NUMBERS = ("radius", "weights_length", "margin_at_most")
 MAYBE = ("n_rows", "errors", "mistaken_rows", "errors_elsewhere", "held_out_errors")
@@ -191,6 +213,8 @@ def _fits(name: str, value: Any) -> bool:
         return type(value) is float and value >= 0
     if name == "stopped":
         return True
+    if name == "cycle":
+        return type(value) is tuple and len(value) == 5 and _is_cycle(*value)
     if name == "readout":
         return value in ("last", "average", "vote")
     if name == "order":
@@ -201,3 +225,10 @@ def _fits(name: str, value: Any) -> bool:
         numbers = float if name.startswith("seconds") else int
         return type(value) is tuple and all(type(part) in (numbers, int) and part >= 0 for part in value)
     return (name in MAYBE and value is None) or (type(value) is int and value >= 0)
+
+
+def _is_cycle(since: Any, until: Any, rows: Any, times: Any, rivals: Any) -> bool:
+    if not all(type(part) is tuple for part in (rows, times, () if rivals is None else rivals)):
+        return False
+    same = len(rows) == len(times) == len(rows if rivals is None else rivals)
+    return same and all(type(number) is int and number >= 0 for number in (since, until, *rows, *times))

@@ -97,5 +97,5 @@ CHECKS: dict[str, Check] = {
     **dict.fromkeys(("min_margin", "time_limit"), _number(above=0.0, or_none=True)),
     **dict.fromkeys(("max_epochs", "budget"), _whole(or_none=True)),
     **dict.fromkeys(("degree", "min_count", "patience"), _whole()),
-    **dict.fromkeys(("fit_intercept", "shuffle", "warm_start", "record_mistakes"), _is_flag),
+    **dict.fromkeys(("fit_intercept", "shuffle", "warm_start", "record_mistakes", "zero_based"), _is_flag),
 }

@@ -12,11 +12,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from novikoff.learn.cycles import Cycle, Lookout, Returning
 from novikoff.learn.history import READOUTS, TIES, History, Stopped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+
+# Of how many epochs the mistakes are recorded one by one: enough to look at, and a bound on memory and files.
+RECORDED_EPOCHS = 1000
 
 # What is called with the history between epochs, and may return the reason to stop.
 Watcher = Callable[[Any], Stopped | None]
@@ -28,7 +32,8 @@ class Limits:
 
     `max_epochs` (None: no limit), `min_margin`: as soon as the mistakes prove that no separator has that margin,
     `time_limit` in seconds, and `watch`, which may also raise KeyboardInterrupt, as a Ctrl-C would. `progress` is
-    called with the history now and then, also in the middle of an epoch.
+    called with the history now and then, also in the middle of an epoch. Weights that return end a run of which
+    convergence was asked; where an average over some epochs was, they are only recorded.
     """
 
     max_epochs: int | None = 10
@@ -36,6 +41,12 @@ class Limits:
     time_limit: float | None = None
     watch: Watcher | None = None
     progress: Callable[[Any], None] | None = None
+    readout: str = "average"
+
+    @property
+    def wants_convergence(self) -> bool:
+        """Whether a run that cannot converge is to stop: the last weights, a margin, or no end but success."""
+        return self.readout == "last" or self.min_margin is not None or self.max_epochs is None
 
     def __post_init__(self) -> None:
         check_choices(max_epochs=self.max_epochs, min_margin=self.min_margin, time_limit=self.time_limit)
@@ -117,44 +128,57 @@ class Watch:
 
 @dataclass
 class Epochs:
-    """The mistakes of a run, epoch by epoch. `flawless` is the first epoch that went through without one."""
+    """The mistakes of a run, epoch by epoch. `flawless` is the first epoch that went through without one.
+
+    `counts` has the first epochs, `unfinished` the mistakes so far of the one that has not ended yet. `cycle` has
+    mistakes that add up to 0, once they are found.
+    """
 
     n_rows: int
     steps: int = 0
     flawless: int | None = None
+    unfinished: int = 0
     counts: list[int] = field(default_factory=list)
+    cycle: Cycle | None = None
 
     @property
     def begun(self) -> int:
-        """How many epochs were begun."""
-        return -(-self.steps // self.n_rows)
+        """How many epochs were begun, up to the first without a mistake."""
+        return -(-self.steps // self.n_rows) if self.flawless is None else self.flawless + 1
 
     def count(self, at: "NDArray[Any]", seen: int) -> None:
         """Count the mistakes at these of the next `seen` steps."""
         import numpy as np  # learners of plain Python do without it
 
-        epoch = (self.steps + at.astype(np.int64)) // self.n_rows
-        unfinished = self.steps // self.n_rows
+        before, offset = divmod(self.steps, self.n_rows)
+        made = np.bincount((offset + at.astype(np.int64)) // self.n_rows, minlength=-(-(offset + seen) // self.n_rows))
+        made[:1] += self.unfinished
         self.steps += seen
-        self.counts.extend([0] * (self.begun - len(self.counts)))
-        for number, made in zip(*np.unique(epoch, return_counts=True), strict=True):
-            self.counts[number] += int(made)
-        finished = range(unfinished, self.steps // self.n_rows)
-        if self.flawless is None:
-            self.flawless = next((number for number in finished if self.counts[number] == 0), None)
+        finished = self.steps // self.n_rows - before
+        self.unfinished = int(made[finished]) if finished < len(made) else 0
+        none = np.flatnonzero(made[:finished] == 0)
+        if self.flawless is None and len(none):
+            self.flawless = before + int(none[0])
+        self._record(made[:finished].tolist())
 
     def count_one(self, mistake: bool) -> None:
         """Count one step, as `count` does, for learners that go example by example."""
-        if self.steps % self.n_rows == 0:
-            self.counts.append(0)
-        self.counts[-1] += mistake
+        self.unfinished += mistake
         self.steps += 1
-        if self.flawless is None and self.steps % self.n_rows == 0 and self.counts[-1] == 0:
-            self.flawless = len(self.counts) - 1
+        if self.steps % self.n_rows == 0:
+            if self.flawless is None and self.unfinished == 0:
+                self.flawless = self.steps // self.n_rows - 1
+            self._record([self.unfinished])
+            self.unfinished = 0
 
-    def per_epoch(self) -> tuple[int, ...]:
-        """Mistakes by epoch, up to the first without one."""
-        return tuple(self.counts if self.flawless is None else self.counts[: self.flawless + 1])
+    def _record(self, finished: list[int]) -> None:
+        self.counts.extend(finished[: RECORDED_EPOCHS - len(self.counts)])
+
+    def recorded(self) -> dict[str, Any]:
+        """What a record has of the epochs: their mistakes, how many were begun, and a cycle if there was one."""
+        ended = self.steps % self.n_rows == 0
+        counts = (self.counts if ended else [*self.counts, self.unfinished])[: min(self.begun, RECORDED_EPOCHS)]
+        return {"per_epoch": tuple(counts), "epochs": self.begun, "cycle": self.cycle}
 
 
 class Space(Protocol):
@@ -165,6 +189,11 @@ class Space(Protocol):
 
     @property
     def epochs(self) -> Epochs: ...
+
+    @property
+    def returning(self) -> Returning | None:
+        """What notices that the weights return; None where it cannot be noticed."""
+        ...
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Learn an epoch, and count its mistakes; the reason if it was ended in the middle."""
@@ -183,11 +212,15 @@ def run(space: Space, limits: Limits) -> Stopped:
 
 
 def _until_stopped(space: Space, limits: Limits, watch: Watch) -> Stopped:
+    lookout = Lookout(space.returning, space.epochs.n_rows)
     while True:
         stopped = space.learn(watch)
         if space.epochs.flawless is not None:
             return Stopped.NO_MISTAKES
         stopped = stopped or watch.reason_to_stop(space.history)
+        if stopped is None and (cycle := lookout.look(space.epochs.begun)) is not None:
+            space.epochs.cycle = cycle
+            stopped = Stopped.CYCLE if limits.wants_convergence else None
         if stopped is None and space.epochs.begun == limits.max_epochs:
             stopped = Stopped.MAX_EPOCHS
         if stopped is None and limits.watch is not None:

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
 from novikoff.engine.words import counted, listed, no_margin_above, radius_in_words
+from novikoff.learn.cycles import Cycle
 
 if TYPE_CHECKING:
+    from novikoff.learn.linear.worked import WorkedRun
     from novikoff.learn.new_rows import Generalisation
 
 Readout = Literal["last", "average", "vote"]
@@ -40,6 +42,7 @@ class Stopped(enum.Enum):
     MARGIN_RULED_OUT = "no separator has the margin asked for"
     TIME_LIMIT = "the time was used up"
     INTERRUPTED = "it was interrupted"
+    CYCLE = "its weights returned to what they had been: there is no separator"
     VALIDATION = "the validation part got no better"
 
     def after(self, epochs: int) -> str:
@@ -56,9 +59,10 @@ class Run:
     before the first mistake). `radius` is R, the longest example seen, rounded up. With a bias both speak of the
     folded examples; with more than two classes of Kesler's margin, ||W|| = 1, whose bound is 2 (R/gamma)^2.
 
-    `stopped` is None for a learner that goes on (`partial_fit`). `mistakes_per_epoch` is empty there. `errors` counts
-    the rows that the read-out gets wrong after a `fit`; the last weights may be free of mistakes while their average
-    still errs.
+    `stopped` is None for a learner that goes on (`partial_fit`). `mistakes_per_epoch` is empty there; of a long run it
+    has the first epochs. `errors` counts the rows that the read-out gets wrong after a `fit`; the last weights may be
+    free of mistakes while their average still errs. `cycle` has mistakes that add up to 0, and so rule out every
+    separator, if the weights of a run without shuffling returned.
 
     What a run says about new rows (`generalisation`) follows from the rest. `order` is that of the rows: "given",
     "random", or "mixed", which is random but for neighbours; None if the run did not start from zero weights, or if its
@@ -78,6 +82,8 @@ class Run:
     readout: str
     n_rows: int | None = None
     errors: int | None = None
+    epochs: int = 0
+    cycle: Cycle | None = None
     order: str | None = None
     mistaken_rows: int | None = None
     errors_elsewhere: int | None = None
@@ -86,11 +92,6 @@ class Run:
     held_out_errors: int | None = None
     fold_rows: tuple[int, ...] = ()
     fold_errors: tuple[int, ...] = ()
-
-    @property
-    def epochs(self) -> int:
-        """How many epochs were begun."""
-        return len(self.mistakes_per_epoch)
 
     def __str__(self) -> str:
         parts = [self._what_happened(), self._what_it_proves(), self._what_it_gets_wrong(), self._what_is_to_come()]
@@ -113,13 +114,22 @@ class Run:
 
         return generalisation(self, confidence, random_order=random_order)
 
+    def steps(self, X: Any, y: Any, mistake_rows: Any, *, fit_intercept: bool = True) -> "WorkedRun":
+        """The run example by example, as the notes print it: of two classes, in the order given (`shuffle=False`).
+
+        `mistake_rows` are the mistakes in order, which `record_mistakes=True` keeps.
+        """
+        from novikoff.learn.linear.worked import worked
+
+        return worked(X, y, mistake_rows, self.mistakes_per_epoch, self.examples, fit_intercept)
+
     @property
     def made(self) -> str:
         """The mistakes, in words."""
         made = f"{counted(self.mistakes, 'mistake')} on {counted(self.examples, 'example')}"
         if not self.mistakes_per_epoch:
             return made
-        return f"{made}; by epoch: {listed(self.mistakes_per_epoch, 14)}"
+        return f"{made}; by epoch: {listed(self.mistakes_per_epoch, 14, total=self.epochs)}"
 
     @property
     def ending(self) -> str:
@@ -149,6 +159,14 @@ class Run:
         return None if math.isinf(self.margin_at_most) else no_margin_above(self.margin_at_most)
 
     @property
+    def returned(self) -> str | None:
+        """Which mistakes cancel, in words; None if the weights are not known to have returned."""
+        if self.cycle is None:
+            return None
+        since, until = self.cycle.since, counted(self.cycle.until, "epoch")
+        return f"the weights after {until} are those after {since:,}, so no separator exists: {self.cycle}"
+
+    @property
     def made_rule_out(self) -> str | None:
         """The same after the number of mistakes that do so."""
         return None if self.ruled_out is None else f"{counted(self.mistakes, 'mistake')} made; {self.ruled_out}"
@@ -164,7 +182,8 @@ class Run:
         longest = f"The longest example has length {radius_in_words(self.radius)}"
         if self.ruled_out is None:
             return f"{longest}."
-        return f"{longest}, the sum of the mistakes has length {self.weights_length:.6g},\nso {self.ruled_out}."
+        proves = f"{longest}, the sum of the mistakes has length {self.weights_length:.6g},\nso {self.ruled_out}."
+        return proves if self.returned is None else f"{proves}\n{self.returned[0].upper()}{self.returned[1:]}."
 
     def _what_it_gets_wrong(self) -> str:
         return "" if self.wrong is None else f"{self.wrong[0].upper()}{self.wrong[1:]}."
@@ -243,7 +262,7 @@ class History:
             weights_length=self.weights_length,
             margin_at_most=self.margin_at_most,
             readout=readout,
-            **more,
+            **{"epochs": len(per_epoch), **more},
         )
 
 
@@ -254,9 +273,13 @@ def why_not_converged(run: Run, readout: str, min_margin: float | None) -> str:
             f"no separator has the margin min_margin={min_margin}: after {counted(run.mistakes, 'mistake')} "
             f'{run.ruled_out}. Ask for less, or settle for readout="average", which needs no separator'
         )
+    if run.stopped is Stopped.CYCLE:
+        return f'{run.returned}. Settle for readout="average", which needs no separator'
     if run.stopped is Stopped.MAX_EPOCHS and (readout == "last" or min_margin is not None):
+        whole = run.epochs == len(run.mistakes_per_epoch)
+        made = counted(run.mistakes_per_epoch[-1], "mistake") if whole else "mistakes"
         return (
-            f"the last of {counted(run.epochs, 'epoch')} still made {counted(run.mistakes_per_epoch[-1], 'mistake')}; "
+            f"the last of {counted(run.epochs, 'epoch')} still made {made}; "
             f"{run.ruled_out}, and perhaps there is none. Raise max_epochs (None: no limit), or use "
             'readout="average", which needs no separator'
         )

@@ -62,7 +62,7 @@ class MistakesDisplay(Display):
 
     @property
     def mistakes(self) -> int:
-        """All of them."""
+        """Those of the epochs that were recorded."""
         return sum(self.mistakes_per_epoch)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:

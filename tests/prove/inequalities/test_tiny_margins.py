@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
+from novikoff.learn.linear.space import perceptron
 from novikoff.prove.inequalities.check import Outcome
 from novikoff.prove.inequalities.search.rescaled import Ellipsoid, growth
 from novikoff.prove.inequalities.search.smooth import smooth_steps
@@ -193,3 +194,26 @@ def test_a_tiny_violation_is_told_from_a_tiny_margin(seed):
     answer = solve_inequalities(broken)
     assert answer.outcome is Outcome.NO_SOLUTION
     answer.check(broken)
+
+
+# -- the note's own margins, in mistakes ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", range(2, 11))
+def test_the_plain_run_on_doubling_unknowns_makes_a_third_of_four_to_the_n_mistakes(n):
+    A = np.eye(n) - np.tril(np.ones((n, n)), -1)
+    learned = perceptron(A, np.ones(n), fit_intercept=False, shuffle=False, max_epochs=None, record_mistakes=True)
+    assert learned.run.mistakes == (4**n - 1) // 3
+    last = int(np.count_nonzero(learned.mistakes.rows == n - 1))
+    assert last == learned.memory.weights[0, n - 1] >= 2 ** (n - 1)
+    assert n > 6 or mistakes_by_the_lecture(A.tolist()) == learned.run.mistakes
+
+
+@pytest.mark.parametrize(("year", "mistakes"), [(1997, 234_591), (1998, 4_015)])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_two_cars_as_the_note_stores_them_take_many_mistakes(year, mistakes, fit_intercept):
+    cars = [[4, 1997, 6], [0, year, 3]]
+    run = perceptron(cars, [1, -1], fit_intercept=fit_intercept, shuffle=False, max_epochs=None).run
+    assert run.mistakes == mistakes
+    scaled = [[1, -np.sign(year - 1997), 1], [-1, np.sign(year - 1997), -1]]
+    assert perceptron(scaled, [1, -1], shuffle=False, max_epochs=None).run.mistakes == 1

@@ -344,6 +344,13 @@ def test_an_unfinished_run_still_bounds_the_margin_from_above():
         Certificate.from_mistakes(XOR_X, XOR_Y, [])
 
 
+def test_mistakes_that_add_up_to_zero_are_an_obstruction():
+    certificate = Certificate.from_mistakes(XOR_X, XOR_Y, [0, 1, 2, 3, 3, 2, 1, 0])
+    assert certificate.verdict is Verdict.OVERLAPPING
+    assert certificate.obstruction.weights == (2, 2, 2, 2)
+    certificate.check(XOR_X, XOR_Y)
+
+
 # -- limits and bad input ---------------------------------------------------------------------------------------------
 
 

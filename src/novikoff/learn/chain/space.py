@@ -23,7 +23,7 @@ from novikoff.data.order import random_order
 from novikoff.engine.viterbi import Scratch, Weights, best_paths, label_sequences, sequence_epoch
 from novikoff.engine.words import counted
 from novikoff.features.tokens import Tokens
-from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, run
+from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs, Limits, Watch, Watcher, run
 from novikoff.learn.history import History, Run, Stopped
 
 SequenceReadout = Literal["last", "average"]
@@ -154,7 +154,7 @@ def sequence_perceptron(
     >>> learned.run.mistakes, learned.run.stopped.name
     (3, 'NO_MISTAKES')
     """
-    limits = Limits(max_epochs, min_margin, time_limit, watch)
+    limits = Limits(max_epochs, min_margin, time_limit, watch, readout=readout)
     _check(tokens, labels, n_labels, readout, cost)
     memory = ChainMemory.empty(tokens.rows.n_columns, n_labels, allowed)
     generator = np.random.default_rng(random_state) if shuffle else None
@@ -182,6 +182,8 @@ class Sequences:
     wrong: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     which: list[NDArray[Any]] = field(default_factory=list)
+
+    returning = None  # what was guessed is not kept, unless it is asked for
 
     def __post_init__(self) -> None:
         self.epochs = Epochs(self.tokens.n_sequences)
@@ -231,14 +233,14 @@ def _record(space: Sequences, weights: Weights, readout: SequenceReadout, stoppe
     record: SequenceRun = space.history.recorded(
         readout,
         stopped,
-        space.epochs.per_epoch(),
         n_rows=tokens.n_sequences,
         errors=len(np.unique(sequence[wrong])),
         kind=SequenceRun,
         n_tokens=len(labels),
         wrong_tokens=int(np.count_nonzero(wrong)),
-        wrong_tokens_per_epoch=tuple(space.wrong),
-        seconds_per_epoch=tuple(space.seconds),
+        wrong_tokens_per_epoch=tuple(space.wrong[:RECORDED_EPOCHS]),
+        seconds_per_epoch=tuple(space.seconds[:RECORDED_EPOCHS]),
+        **space.epochs.recorded(),
     )
     return record
 

@@ -47,6 +47,7 @@ from novikoff.learn.kernel.kernels import (
 )
 from novikoff.learn.kernel.memory import BudgetRule, Memory, Mistakes, Numbers, blocks_of
 from novikoff.learn.kernel.readout import are_close, decide
+from novikoff.learn.kernel.returning import CountedMistakes
 from novikoff.learn.linear.space import predicted
 
 # How many examples are learned at a time: enough for the matrix products to be fast, few enough for their own kernel
@@ -102,7 +103,7 @@ def kernel_perceptron(
     ('NO_MISTAKES', 0)
     """
     check_choices(readout=readout, tie=tie)
-    limits = Limits(max_epochs, min_margin, time_limit, watch)
+    limits = Limits(max_epochs, min_margin, time_limit, watch, readout=readout)
     check_budget(budget, budget_rule, readout=readout, min_margin=min_margin)
     points = as_points(X, kernel)
     form = make_kernel(kernel, points, gamma=gamma, degree=degree, coef0=coef0, params=kernel_params)
@@ -118,8 +119,8 @@ def kernel_perceptron(
     space.settle()
     errors = space.errors(readout) if stopped is Stopped.NO_MISTAKES else None
     scaled = gamma == "scale" and not callable(kernel) and kernel not in ("linear", "precomputed")
-    counts = space.counts() | {"errors": errors, "encoded": scaled}
-    record = memory.recorded(readout, stopped, space.epochs.per_epoch(), n_rows=len(points), **counts)
+    counts = space.counts() | {"errors": errors, "encoded": scaled} | space.epochs.recorded()
+    record = memory.recorded(readout, stopped, n_rows=len(points), **counts)
     return Learned(memory, record, space.mistakes())
 
 
@@ -226,6 +227,7 @@ class Expansion:
 
     def __post_init__(self) -> None:
         self.epochs = Epochs(len(self.points))
+        self.returning = CountedMistakes.of(self)
 
     @property
     def history(self) -> Memory:
@@ -368,6 +370,8 @@ class Expansion:
     def note(self, rows: Numbers, added: Floats) -> None:
         at, classes = np.nonzero(added.T)
         self.epochs.count(at, len(rows))
+        if self.returning is not None:
+            self.returning.count(rows[at])
         if self.keep and len(at):
             times, signs = self.memory.examples + at, added[classes, at]
             self.parts.append(Mistakes(rows[at] + self.first, times, classes, signs, np.full(len(at), -1)))

@@ -24,9 +24,11 @@ from novikoff.data.order import POOL, Order, block_order, given_order, random_or
 from novikoff.engine.linear import Rule, binary_epoch, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
+from novikoff.learn.cycles import next_look
 from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, check_choices, put_off_interrupt, run
 from novikoff.learn.history import Readout, Run, Stopped, Tie
 from novikoff.learn.linear.memory import Memory, columns_to_keep, decider
+from novikoff.learn.linear.returning import CountedMistakes
 from novikoff.learn.linear.vote import Ballot, Mistakes
 
 if TYPE_CHECKING:
@@ -98,7 +100,7 @@ def perceptron(
     (3, 'NO_MISTAKES')
     """
     check_choices(readout=readout, tie=tie)
-    limits = Limits(max_epochs, min_margin, time_limit, watch, progress)
+    limits = Limits(max_epochs, min_margin, time_limit, watch, progress, readout)
     whole = _as_examples(X, y, n_classes)
     if held_out is not None and start is not None:
         raise ValueError("held_out needs a new start: rows that are held out now may have been learned before")
@@ -119,13 +121,16 @@ def perceptron(
         space.forget_what_came_after()
 
     mistakes = space.logged()
-    if part is not None and mistakes is not None:
-        mistakes = replace(mistakes, rows=np.flatnonzero(~part.which(0, whole.n_rows))[mistakes.rows])
+    epochs = space.epochs.recorded()
+    if part is not None:
+        learned_rows = np.flatnonzero(~part.which(0, whole.n_rows))
+        mistakes = None if mistakes is None else replace(mistakes, rows=learned_rows[mistakes.rows])
+        if (cycle := epochs["cycle"]) is not None:
+            epochs["cycle"] = replace(cycle, rows=tuple(learned_rows[list(cycle.rows)].tolist()))
     counts = space.counts(readout) if start is None else {"errors": int(space.errors(examples, readout).sum())}
     if others is not None:
         counts |= {"held_out_rows": others.n_rows, "held_out_errors": int(space.errors(others, readout).sum())}
-    per_epoch = space.epochs.per_epoch()
-    record = memory.recorded(readout, stopped, per_epoch, n_rows=examples.n_rows, **counts)
+    record = memory.recorded(readout, stopped, n_rows=examples.n_rows, **counts, **epochs)
     return Learned(memory, record, examples.classes, mistakes, examples.encoding, examples.fingerprint)
 
 
@@ -213,6 +218,8 @@ class Coordinates:
         self.keep = self.keep or self.history.ballots is not None
         self.began = self.history.examples
         self.mistaken = np.zeros(self.examples.n_rows, dtype=np.bool_)
+        repeats = self.generator is None and self.max_epochs != 1
+        self.returning = CountedMistakes.of(self.examples, self.history) if repeats else None
 
     def measure(self, block: Block) -> None:
         """Let the longest row of a block count, and refuse numbers that cannot be learned from."""
@@ -279,6 +286,8 @@ class Coordinates:
         n_rows, done = self.examples.n_rows, self.epochs.begun
         few = self.examples.n_blocks == 1 and n_rows <= POOL
         most = min(done + 1, max(1, STEPS_PER_CALL // n_rows)) if few else 1
+        if self.returning is not None:
+            most = min(most, next_look(done, n_rows) - done)
         return most if self.max_epochs is None else min(most, self.max_epochs - done)
 
     def forget_what_came_after(self) -> None:
@@ -315,11 +324,8 @@ class Coordinates:
             else:
                 seen, made = multiclass_epoch(*task, weights, drift, full, rivals)
             self.epochs.count(at[:made], seen)
-            where = order.visit[steps][at[:made]]
-            self.mistaken[first + where.astype(np.int64)] = True
-            if self.keep and made:
-                times = memory.examples + at[:made].astype(np.int64)
-                self._note(first + where.astype(np.int64), times, labels[where], rivals[:made])
+            if made:
+                self._note(first, order.visit[steps], at[:made], labels, rivals[:made])
             memory.examples += seen
             memory.mistakes += made
             step += seen
@@ -328,7 +334,16 @@ class Coordinates:
                 return reason
         return None
 
-    def _note(self, rows: NDArray[Any], times: NDArray[Any], labels: NDArray[Any], rivals: NDArray[Any]) -> None:
+    def _note(
+        self, first: int, visited: NDArray[Any], at: NDArray[Any], labels: NDArray[Any], rivals: NDArray[Any]
+    ) -> None:
+        rows = first + visited[at].astype(np.int64)
+        self.mistaken[rows] = True
+        if self.returning is not None:
+            self.returning.count(rows, rivals)
+        if not self.keep:
+            return
+        labels, times = labels[visited[at]], self.history.examples + at.astype(np.int64)
         if not len(rivals):  # two classes, labelled -1 and +1: each is the other's rival
             labels, rivals = (labels + 1) // 2, (1 - labels) // 2
         self.parts.append(Mistakes(*(column.astype(np.int64) for column in (rows, times, labels, rivals))))

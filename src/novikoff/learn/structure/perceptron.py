@@ -109,13 +109,13 @@ class StructuredPerceptron:
         search, pairs = self._checked(), _paired(xs, ys)
         chance = _chance(self.random_state) if self.shuffle else None
         space = Structures(Memory(), search, pairs, chance, self.record_mistakes)
-        stopped = run(space, Limits(self.max_epochs, self.min_margin, self.time_limit, watch))
+        stopped = run(space, Limits(self.max_epochs, self.min_margin, self.time_limit, watch, readout=self.readout))
         errors = None
         if stopped is not Stopped.INTERRUPTED:
             weights = space.history.deciding_weights(self.readout)
             errors = sum(not same(search.best(weights, x, row), gold) for row, (x, gold) in enumerate(pairs))
-        per_epoch = space.epochs.per_epoch()
-        record = space.history.recorded(self.readout, stopped, per_epoch, n_rows=len(pairs), errors=errors)
+        epochs = space.epochs.recorded()
+        record = space.history.recorded(self.readout, stopped, n_rows=len(pairs), errors=errors, **epochs)
         self._keep(space, record)
         if stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt

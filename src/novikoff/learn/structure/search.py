@@ -72,8 +72,8 @@ class Search:
 
     def _compared(self, weights: Weights, x: Any, gold: Any, guess: Any, row: int) -> Rival:
         """The difference between gold and a guess, and what the weights say of it."""
-        between = dict(self._vector(x, gold, row, "gold"))
-        for name, value in self._vector(x, guess, row, "guess").items():
+        between = dict(self.vector(x, gold, row, "gold"))
+        for name, value in self.vector(x, guess, row, "guess").items():
             between[name] = between.get(name, 0) - value
         difference = {name: float(value) for name, value in between.items() if value}
         if not difference and _plain(guess) == _plain(gold):
@@ -84,7 +84,8 @@ class Search:
         loss = 0.0 if self.loss is None else _checked(self.loss(gold, guess), row)
         return Rival(guess, difference, length_up(difference), weights.score(difference), loss)
 
-    def _vector(self, x: Any, y: Any, row: int, which: str) -> Mapping[Any, Any]:
+    def vector(self, x: Any, y: Any, row: int, which: str = "y") -> Mapping[Any, Any]:
+        """The features of an input with a structure, which must be numbers."""
         vector, what = self.features(x, y), f"features(x, {which}) of example {row}"
         if not isinstance(vector, Mapping):
             kind = type(vector).__name__

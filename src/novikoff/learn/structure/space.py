@@ -20,6 +20,7 @@ from typing import Any
 from novikoff.learn.epochs import Epochs, Watch
 from novikoff.learn.history import Stopped
 from novikoff.learn.structure.memory import Memory
+from novikoff.learn.structure.returning import CountedMistakes
 from novikoff.learn.structure.search import Search
 
 
@@ -44,6 +45,8 @@ class Structures:
     def __post_init__(self) -> None:
         self.epochs = Epochs(len(self.pairs))
         self.order = list(range(len(self.pairs)))
+        repeats = self.chance is None and self.search.violation is None
+        self.returning = CountedMistakes(self.history, self.search, self.pairs) if repeats else None
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Decode every input once, in a new random order if there is something to shuffle with."""
@@ -63,9 +66,14 @@ class Structures:
         rival = self.search.rival(self.history.weights, x, gold, row)
         mistake = self.history.learn(rival)
         self.epochs.count_one(mistake)
-        if rival is not None and not mistake:
+        if rival is None:
+            return False
+        if not mistake:
             self.astray += 1
-        elif rival is not None and self.keep:
+            return False
+        if self.returning is not None:
+            self.returning.count(row, rival.guess)
+        if self.keep:
             self.rows.append(self.before + row)
             self.guesses.append(rival.guess)
-        return mistake
+        return True

@@ -316,7 +316,8 @@ class Certificate(Subject):
         """The certificate that a perceptron's own run on two classes is.
 
         The counts of its mistakes are weights of a convex combination, ||w||/k: an upper bound on the margin. If it
-        converged, its weights separate, and give a lower one. `rows` has the row of every mistake, in any order.
+        converged, its weights separate, and give a lower one. If they add up to 0, they are an obstruction: so do those
+        between two returns of the weights (`run_.cycle`). `rows` has the row of every mistake, in any order.
         """
         from novikoff.prove.separable.conclude import certificate_from_mistakes
 

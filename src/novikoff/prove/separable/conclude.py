@@ -354,6 +354,9 @@ def certificate_from_mistakes(X: Any, y: ArrayLike, rows: ArrayLike, fit_interce
     if made[0] < 0 or made[-1] >= len(data.labels):
         raise ValueError(f"a mistake was made on row {made[0] if made[0] < 0 else made[-1]}, which X does not have")
     vector, _ = exact_sum(data.points, made, counts.tolist())
+    if not any(vector):
+        obstruction = Obstruction(tuple(made.tolist()), tuple(counts.tolist()))
+        return conclude(data, Witnesses(obstruction=obstruction, spans=spans_all(data.points, made)))
     support = Support(tuple(made.tolist()), tuple((counts / counts.sum()).tolist()))
     separates = lower_square(data.points, vector) is not None
     return conclude(data, Witnesses(vector=tuple(vector) if separates else None, support=support))

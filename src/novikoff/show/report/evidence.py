@@ -1,6 +1,5 @@
 """What a report shows beside the model and the certificate, gathered in a pass over the examples."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,12 +11,12 @@ from novikoff.data.batches import Batch
 from novikoff.data.examples import Examples
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.vote import Mistakes
+from novikoff.learn.linear.worked import SHOWN_STEPS, WIDEST, WorkedRun
 from novikoff.prove.run.follow import FollowedProof, follow_proof
 from novikoff.prove.run.inseparable import FreundSchapireBound
-from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
+from novikoff.prove.run.search.freund_schapire import allowance
 from novikoff.prove.run.steps import Steps
 from novikoff.prove.separable.certificate import Certificate
-from novikoff.prove.separable.question import Verdict
 from novikoff.show.report.charts import Scatter
 from novikoff.show.report.picture import Columns, Sketch
 
@@ -29,9 +28,6 @@ FOLLOWED_NUMBERS = 2_000_000
 FOLLOWED_PRODUCTS = 5_000_000
 FOLLOWED_MISTAKES = 50_000
 
-# Beyond so many numbers the search for the best bound on overlapping data takes more than a moment.
-SEARCHED_NUMBERS = 200_000
-
 # Rows of a certificate that are named with their labels.
 NAMED_ROWS = 24
 
@@ -42,7 +38,8 @@ class Evidence:
 
     `counts` are examples by class, `confusion` counts rows by their class (down) and the predicted one (across), and
     `labels` are those of rows that the certificate names. `proof` is the run's, step by step; of a run on data without
-    a separator there are `lengths`, ||w_k|| for k = 0, 1, ..., and `allowance`, the bound that holds there.
+    a separator there are `lengths`, ||w_k|| for k = 0, 1, ..., and `allowance`, the bound that holds there. `steps` has
+    a short run in the order given, example by example.
     """
 
     counts: tuple[int, ...]
@@ -51,6 +48,7 @@ class Evidence:
     proof: FollowedProof | None = None
     lengths: Floats | None = None
     allowance: FreundSchapireBound | None = None
+    steps: WorkedRun | None = None
     picture: Scatter | None = None
     picture_rows: int = 0
     is_section: bool = False
@@ -123,11 +121,16 @@ def _run_evidence(
     fit_intercept = model.memory.constant != 0
     guesses = model.classes[mistakes.wrong] if n_classes > 2 else None
     steps = Steps.of_rows(X, y, mistakes.rows, guesses, fit_intercept=fit_intercept)
+    worked = {"steps": _worked(model, X, y, mistakes)}
     if certificate is not None and certificate.vector is not None:
-        return {"proof": follow_proof(steps, certificate.vector)}
-    found: dict[str, Any] = {"lengths": steps.lengths}
-    unbounded = certificate is not None and certificate.verdict in (Verdict.QUASI_SEPARABLE, Verdict.OVERLAPPING)
-    if n_classes == 2 and unbounded and math.prod(X.shape) <= SEARCHED_NUMBERS:
-        epochs = max(1, model.record.epochs)
-        found["allowance"] = freund_schapire_bound(X, y, passes=epochs, fit_intercept=fit_intercept)
-    return found
+        return worked | {"proof": follow_proof(steps, certificate.vector)}
+    passes = max(1, model.record.epochs)
+    left = allowance(examples, certificate, passes=passes, fit_intercept=fit_intercept)
+    return worked | {"lengths": steps.lengths, "allowance": left}
+
+
+def _worked(model: LinearModel, X: Any, y: NDArray[Any], mistakes: Mistakes) -> WorkedRun | None:
+    run, in_order = model.record, model.parameters.get("shuffle") is False and len(model.classes) == 2
+    if not in_order or run.held_out_rows or run.examples > SHOWN_STEPS or X.shape[1] > WIDEST:
+        return None
+    return run.steps(X, y, mistakes.rows, fit_intercept=model.memory.constant != 0)

@@ -49,7 +49,7 @@ def fit_report(
         ],
         [
             data_section(names, size, classes, evidence.counts, model.encoding),
-            run_section(model),
+            run_section(model, evidence.steps),
             proof_section(run, certificate, evidence),
             None if certificate is None else certificate_section(certificate, evidence.labels),
             picture_section(evidence),

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from novikoff.engine.words import counted, label_in_words, radius_in_words
 from novikoff.features.encode import Encoding
-from novikoff.learn.history import NO_WEIGHTS, READOUT_WORDS, Run, Stopped
+from novikoff.learn.history import NO_WEIGHTS, READOUT_WORDS, Run
 from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.linear.worked import WorkedRun
 from novikoff.prove.separable.question import Problem
 from novikoff.show.report.charts import Bar, Curve, bar_chart, column_chart, line_chart, scatter
 from novikoff.show.report.check import Names
@@ -62,7 +63,7 @@ def data_section(
     )
 
 
-def run_section(model: LinearModel) -> Markup:
+def run_section(model: LinearModel, steps: WorkedRun | None = None) -> Markup:
     """How many mistakes, in which epochs, why it stopped, what is wrong in the end."""
     run = model.record
     sentence = "On every mistake the example is added to the weights; what is counted here are those mistakes."
@@ -73,6 +74,7 @@ def run_section(model: LinearModel) -> Markup:
             [
                 ("stopped", run.ending),
                 ("mistakes", run.made),
+                ("returned", run.returned),
                 ("errors", run.wrong),
                 ("longest example", typeset(radius_in_words(run.radius))),
                 ("sum of the mistakes", f"‖w‖ = {run.weights_length:.6g}"),
@@ -80,6 +82,8 @@ def run_section(model: LinearModel) -> Markup:
             ]
         ),
         _epochs(run),
+        None if steps is None else element("h3", "Step by step"),
+        None if steps is None else table(steps.HEADER, steps.lines(), left=len(steps.HEADER)),
         _to_come(run),
         _asked(model),
     )
@@ -89,13 +93,13 @@ def _epochs(run: Run) -> Markup | None:
     made = run.mistakes_per_epoch
     if not made:
         return None
-    says = f"Mistakes of each of {counted(len(made), 'epoch')}"
+    says = f"Mistakes of each of {'the first ' if run.epochs > len(made) else ''}{counted(len(made), 'epoch')}"
     if len(made) <= MOST_EPOCH_COLUMNS:
         chart = column_chart(made, x_name="epoch", y_name="mistakes", says=says)
     else:
         curve = Curve("mistakes in the epoch", np.arange(1.0, len(made) + 1), np.array(made, dtype=np.float64), "blue")
         chart = line_chart([curve], x_name="epoch", y_name="mistakes", says=says)
-    end = "The last epoch made none: " if run.stopped is Stopped.NO_MISTAKES else ""
+    end = "The last epoch made none: " if made[-1] == 0 else ""
     return figure(chart, f"{end or ''}{'its weights have every training row on its side.' if end else f'{says}.'}")
 
 

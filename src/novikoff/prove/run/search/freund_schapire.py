@@ -2,21 +2,28 @@
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from novikoff.data.examples import Examples
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.prove.run.inseparable import FreundSchapireBound, ScaledPoints
 from novikoff.prove.run.search.squared_slack import SquaredSlack
 from novikoff.prove.separable.margin import Separator
 
+if TYPE_CHECKING:
+    from novikoff.prove.separable.certificate import Certificate
+
 Floats = NDArray[np.float64]
 
 # The search ends when value and lower are this close, relatively; rounding may end it before.
 GOAL = 1e-10
+
+# Beyond so many numbers the search takes more than a moment.
+SEARCHED_NUMBERS = 200_000
 
 # The search for mu ends here (points have length at most 1): smaller ones would make Newton's equations as singular as
 # rounding makes them.
@@ -59,6 +66,18 @@ def freund_schapire_bound(
         v = problem.folded(separator, margin)
         a = problem.slack(problem.Z @ v)
     return problem.result(v, a, margin)
+
+
+def allowance(
+    examples: Examples, certificate: "Certificate | None", *, passes: int = 1, fit_intercept: bool = True
+) -> FreundSchapireBound | None:
+    """The bound that is left on two classes that no plane is known to separate, where the search is quick."""
+    if certificate is None or certificate.mistake_bound is not None or len(examples.classes) > 2:
+        return None
+    if examples.n_rows * examples.n_columns > SEARCHED_NUMBERS:
+        return None
+    X, y = examples.in_one_piece()
+    return freund_schapire_bound(X, y, passes=passes, fit_intercept=fit_intercept)
 
 
 class _Best:

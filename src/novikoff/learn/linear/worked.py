@@ -1,0 +1,112 @@
+"""A run as the notes print one: example by example, right or wrong, and the weights before and after."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from novikoff.engine.rows import as_rows
+from novikoff.engine.words import label_in_words
+
+# More steps than these are not printed, and more numbers in a row not either.
+SHOWN_STEPS = 60
+WIDEST = 8
+
+
+@dataclass(frozen=True)
+class Step:
+    """An example that was visited: its row, its numbers (a bias last), its label, its score, and what it changed."""
+
+    epoch: int
+    row: int
+    x: tuple[float, ...]
+    label: Any
+    score: float
+    mistake: bool
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+
+    @property
+    def mark(self) -> str:
+        """The note's own marks."""
+        return "✗" if self.mistake else "✓"
+
+
+class WorkedRun(list[Step]):
+    """The steps of a run in the order given, as a list, and as a table if printed.
+
+    >>> from novikoff import Perceptron
+    >>> X, y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], [-1, 1, 1, -1, -1, 1]
+    >>> model = Perceptron(fit_intercept=False, shuffle=False, record_mistakes=True, max_epochs=1).fit(X, y)
+    >>> print(model.run_.steps(X, y, model.mistake_rows_, fit_intercept=False))
+    epoch  row  x         label  score     w before  w after
+        1    0  (-1, 2)      -1      0  ✗  (0, 0)    (1, -2)
+        1    1  (1, 0)        1      1  ✓  (1, -2)   (1, -2)
+        1    2  (1, 1)        1     -1  ✗  (1, -2)   (2, -1)
+        1    3  (-1, 0)      -1     -2  ✓  (2, -1)   (2, -1)
+        1    4  (-1, -2)     -1      0  ✗  (2, -1)   (3, 1)
+        1    5  (1, -1)       1      2  ✓  (3, 1)    (3, 1)
+    """
+
+    HEADER = ("epoch", "row", "x", "label", "score", "", "w before", "w after")
+    RIGHT = (True, True, False, True, True, False, False, False)
+
+    def lines(self) -> list[tuple[str, ...]]:
+        """The first steps, in words."""
+        return [
+            (
+                f"{step.epoch:,}",
+                f"{step.row:,}",
+                _vector(step.x),
+                label_in_words(step.label),
+                f"{step.score:.6g}",
+                step.mark,
+                _vector(step.before),
+                _vector(step.after),
+            )
+            for step in self[:SHOWN_STEPS]
+        ]
+
+    def __str__(self) -> str:
+        lines = [self.HEADER, *self.lines()]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        cells = [[_padded(*cell) for cell in zip(line, widths, self.RIGHT, strict=True)] for line in lines]
+        more = [f"... ({len(self):,} in all)"] if len(self) > SHOWN_STEPS else []
+        return "\n".join([*("  ".join(line).rstrip() for line in cells), *more])
+
+
+def worked(
+    X: Any, y: ArrayLike, mistake_rows: Sequence[int], per_epoch: Sequence[int], n_examples: int, fit_intercept: bool
+) -> WorkedRun:
+    """The steps of a run on two classes that visited the rows in the order given, epoch by epoch."""
+    rows, labels = as_rows(X).as_array(), np.asarray(y)
+    classes, n = np.unique(labels), len(labels)
+    if len(classes) != 2:
+        raise ValueError(f"y has {len(classes)} classes; steps are laid out for two")
+    made = np.asarray(mistake_rows, dtype=np.int64)
+    if sum(per_epoch) != len(made):
+        raise ValueError(f"the run made {sum(per_epoch)} mistakes in the epochs that it records, not {len(made)}")
+    visits = np.repeat(np.arange(len(per_epoch)), per_epoch) * n + made
+    if np.any(np.diff(visits) <= 0):
+        raise ValueError("the rows were not visited in the order given; learn with shuffle=False to lay out the steps")
+    z = np.hstack([rows, np.ones((n, 1))]) if fit_intercept else rows
+    sign, mistaken, w = np.where(labels == classes[1], 1.0, -1.0), set(visits.tolist()), np.zeros(z.shape[1])
+    steps, names = WorkedRun(), labels.tolist()
+    for visit in range(n_examples):
+        epoch, row = divmod(visit, n)
+        after = w + sign[row] * z[row] if visit in mistaken else w
+        numbers = tuple(z[row].tolist()), names[row], float(w @ z[row]), visit in mistaken
+        steps.append(Step(epoch + 1, row, *numbers, tuple(w.tolist()), tuple(after.tolist())))
+        w = after
+    return steps
+
+
+def _vector(numbers: Sequence[float]) -> str:
+    shown = [f"{number + 0.0:.4g}" for number in numbers[:WIDEST]]
+    return f"({', '.join(shown)}{', ...' if len(numbers) > WIDEST else ''})"
+
+
+def _padded(text: str, width: int, right: bool) -> str:
+    return text.rjust(width) if right else text.ljust(width)

@@ -1,0 +1,121 @@
+"""A run whose weights return has found its own proof that there is no separator; and what a long run leaves behind."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from novikoff import Certificate, Perceptron, Stopped, StructuredPerceptron, certify, load, save
+from novikoff.learn.cycles import LOOKED_AT, ROWS_PER_LOOK, next_look
+from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs
+from novikoff.learn.kernel.space import kernel_perceptron
+from novikoff.learn.linear.space import perceptron
+
+XOR, SIGNS = [[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1]
+FOR_EVER = {"readout": "last", "max_epochs": None, "shuffle": False}
+
+
+@pytest.mark.parametrize("n_rows", [1, 7, 1000, 10**6])
+def test_later_epochs_are_looked_at_ever_more_seldom_but_never_less_than_once_in_so_many_rows(n_rows):
+    ends = [0]
+    while len(ends) < 1000:
+        ends.append(next_look(ends[-1], n_rows))
+    steps = np.diff(ends)
+    assert steps[: 2 * LOOKED_AT].tolist() == [1] * (2 * LOOKED_AT)
+    assert steps.max() <= max(1, ROWS_PER_LOOK // n_rows)
+
+
+def test_xor_ends_in_the_second_epoch_in_every_space():
+    def decode(weights, x):
+        return max((1, -1), key=lambda y: weights.score(features(x, y)))
+
+    def features(x, y):
+        return {"bias": y, **{name: value * y for name, value in enumerate(x)}}
+
+    with pytest.warns(UserWarning, match="no separator exists"):
+        structured = StructuredPerceptron(features, decode, **FOR_EVER).fit(XOR, SIGNS)
+    poly = {"kernel": "poly", "degree": 1, "gamma": 1.0, "coef0": 1.0}
+    runs = [
+        perceptron(XOR, SIGNS, **FOR_EVER).run,
+        perceptron(csr_array(np.array(XOR)), SIGNS, **FOR_EVER).run,
+        kernel_perceptron(XOR, SIGNS, **poly, **FOR_EVER).run,
+        structured.run_,
+    ]
+    for run in runs:
+        assert (run.stopped, run.epochs) == (Stopped.CYCLE, 2)
+        assert (run.cycle.rows, run.cycle.times) == ((0, 1, 2, 3), (1, 1, 1, 1))
+
+
+def test_rows_that_cancel_are_those_of_the_whole_table_if_some_were_held_out():
+    X, y = np.array(XOR * 5), np.array(SIGNS * 5)
+    run = perceptron(X, y, held_out=0.3, random_state=1, **FOR_EVER).run
+    assert run.held_out_rows == 6
+    rows, times = np.array(run.cycle.rows), np.array(run.cycle.times)
+    assert not (times * y[rows] @ np.hstack([X, np.ones((20, 1))])[rows]).any()
+    assert rows.max() >= run.n_rows or rows.tolist() != sorted(range(len(rows)))
+
+
+def test_where_an_average_was_asked_for_the_run_goes_on_and_records_it():
+    run = perceptron(XOR, SIGNS, shuffle=False, max_epochs=7).run
+    assert (run.stopped, run.epochs, run.cycle.until) == (Stopped.MAX_EPOCHS, 7, 2)
+
+
+def test_a_shuffled_run_cannot_notice():
+    assert perceptron(XOR, SIGNS, readout="last", max_epochs=50, random_state=0).run.cycle is None
+
+
+def test_weights_that_return_because_they_were_rounded_prove_nothing():
+    """1e17 - 1 is 1e17 again, and the mistake in between is no 0."""
+    run = perceptron([[1e17], [1.0]], [1, -1], fit_intercept=False, readout="last", shuffle=False, max_epochs=50).run
+    assert (run.stopped, run.cycle) == (Stopped.MAX_EPOCHS, None)
+
+
+@given(st.data())
+def test_the_mistakes_in_between_are_a_certificate(data):
+    number = st.integers(-3, 3)
+    X = data.draw(st.lists(st.lists(number, min_size=2, max_size=2), min_size=2, max_size=6))
+    y = [1, -1, *(data.draw(st.sampled_from([-1, 1])) for _ in X[2:])]
+    run = perceptron(X, y, **FOR_EVER).run
+    assert (run.stopped is Stopped.CYCLE) == (certify(X, y, diverging=False).verdict.value != "separable")
+    if run.cycle is not None:
+        certificate = Certificate.from_mistakes(X, y, np.repeat(run.cycle.rows, run.cycle.times))
+        certificate.check(X, y)
+        assert certificate.obstruction[:2] == (run.cycle.rows, run.cycle.times)
+
+
+def test_a_model_file_keeps_the_mistakes_that_cancel(tmp_path):
+    with pytest.warns(UserWarning, match="no separator exists"):
+        model = Perceptron(**FOR_EVER).fit([*XOR, [9, 9]], [*SIGNS, 2])
+    assert model.run_.cycle.rivals is not None
+    save(model, tmp_path / "model")
+    assert load(tmp_path / "model").run_ == model.run_
+
+
+# -- long runs --------------------------------------------------------------------------------------------------------
+
+
+def test_a_long_run_records_its_first_epochs_and_counts_them_all(tmp_path):
+    most = 3 * RECORDED_EPOCHS
+    with pytest.warns(UserWarning, match="the last of 3,000 epochs still made mistakes"):
+        model = Perceptron(readout="last", max_epochs=most, random_state=0).fit(XOR, SIGNS)
+    run = model.run_
+    assert (run.epochs, len(run.mistakes_per_epoch), run.examples) == (most, RECORDED_EPOCHS, 4 * most)
+    assert f"({most:,} in all)" in run.made
+    save(model, tmp_path / "model")
+    assert load(tmp_path / "model").run_ == run
+
+
+@given(st.integers(1, 5), st.lists(st.lists(st.booleans(), max_size=9), max_size=9))
+def test_epochs_are_counted_alike_step_by_step_and_call_by_call(n_rows, calls):
+    together, one_by_one = Epochs(n_rows), Epochs(n_rows)
+    for made in calls:
+        together.count(np.flatnonzero(made), len(made))
+        for mistake in made:
+            one_by_one.count_one(mistake)
+    assert together == one_by_one
+    steps = [mistake for made in calls for mistake in made]
+    expected = [sum(steps[start : start + n_rows]) for start in range(0, len(steps), n_rows)]
+    ended = [i for i, made in enumerate(expected) if made == 0 and (i + 1) * n_rows <= len(steps)]
+    expected = expected[: ended[0] + 1] if ended else expected
+    assert together.recorded() == {"per_epoch": tuple(expected), "epochs": len(expected), "cycle": None}
