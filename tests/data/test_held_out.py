@@ -162,6 +162,20 @@ def test_a_share_is_between_0_and_1(share):
         Perceptron(held_out=share).fit(X, y)
 
 
+def test_a_number_that_is_not_finite_is_refused_in_rows_held_out_too():
+    X, y = problem()
+    X[np.flatnonzero(HeldOut.share(0.3, 5).which(0, len(y)))[0], 1] = np.nan
+    with pytest.raises(ValueError, match=r"NaN|finite"):
+        Perceptron(held_out=0.3, random_state=5).fit(X, y)
+
+
+def test_whoever_goes_on_learning_can_hold_nothing_out():
+    X, y = problem()
+    model = Perceptron(warm_start=True, random_state=0).fit(X, y).set_params(held_out=0.2)
+    with pytest.raises(ValueError, match="held_out needs a new start"):
+        model.fit(X, y)
+
+
 def test_a_share_that_leaves_nothing_is_refused():
     X, y = problem(n=6)
     with pytest.raises(ValueError, match="of 6 rows, 0 were held out by chance"):

@@ -314,6 +314,24 @@ def test_every_read_out_predicts_what_exact_arithmetic_predicts(learner, data, n
     assert learner.run(model).errors in (wrong, None)
 
 
+def test_the_average_of_structures_is_not_divided_before_it_decides():
+    """Found by the law above: divided, one of two structures that are equally good came out ahead."""
+    learner = next(learner for learner in LEARNERS if repr(learner) == "StructuredPerceptron")
+    xs = [
+        ((("c", -2),), ()),
+        ((), (), (("a", -2), ("b", -1), ("c", -1))),
+        ((), (("a", -1), ("b", -1), ("c", 2)), (("b", -1),)),
+        ((), ()),
+        ((("a", 0), ("c", -1)), (("b", -2),)),
+        ((("a", -1), ("b", 2), ("c", 2)), (("a", 0), ("b", 0), ("c", 1)), (("b", 0), ("a", -2), ("c", 1))),
+    ]
+    problem = Problem(xs, [1, 2, 2, 0, 0, 0])
+    model = learner.fit(problem, max_epochs=1, shuffle=False, tie="predict", readout="average")
+    past = [seen.weights for seen in epochs(learner.space, problem, 1, "predict")]
+    totals = [learner.space.scores(x, past) for x in xs]
+    assert learner.predict(model, xs) == [max(total, key=total.__getitem__) for total in totals]
+
+
 # -- the end of a run -------------------------------------------------------------------------------------------------
 
 

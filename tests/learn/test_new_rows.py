@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novikoff import Perceptron, Stopped, penalised_choice
+from novikoff import KernelPerceptron, OnlinePerceptron, Perceptron, Stopped, StructuredPerceptron, penalised_choice
 from novikoff.learn.linear.memory import read_out
 from novikoff.learn.linear.space import perceptron
 from tests import lecture
@@ -226,6 +226,30 @@ def test_learning_in_parts_is_one_pass_if_somebody_answers_for_its_order():
     found = statement(model.run_, "progressive", random_order=True)
     assert found.wrong == model.n_mistakes_ / 200
     assert model.run_.generalisation(random_order=True).delivered is None  # the errors on other rows are not known
+
+
+def test_a_kernel_is_determined_by_its_support_unless_all_rows_have_settled_its_width():
+    X, y = draw(np.random.default_rng(0), 100, 0.0)
+    model = KernelPerceptron(kernel="rbf", gamma=0.5, max_epochs=None, random_state=0).fit(X, y)
+    assert model.run_.mistaken_rows == len(model.support_)
+    assert statement(model.run_, "compression").predictor.endswith(f"which {len(model.support_)} of 100 rows determine")
+    assert KernelPerceptron(kernel="rbf", random_state=0).fit(X, y).run_.generalisation().statements == ()
+    many = KernelPerceptron(kernel="rbf", gamma=0.5, random_state=0).fit(X, np.arange(100) % 3)
+    assert many.run_.generalisation(random_order=True).statements == ()
+
+
+def test_an_online_learner_has_judged_itself_on_the_way():
+    X, y = draw(np.random.default_rng(0), 200, 0.1)
+    model = OnlinePerceptron()
+    wrong = model.learn_many([{"x": x, "y": z} for x, z in X.tolist()], y.tolist())
+    assert model.run.generalisation().statements == ()
+    assert statement(model.run, "progressive", random_order=True).wrong == wrong / 200
+
+
+def test_structures_whose_search_may_miss_the_best_promise_nothing():
+    model = StructuredPerceptron(lambda x, y: {(x, y): 1}, lambda weights, x: "a")
+    model.partial_fit([1, 2, 3], ["a", "b", "a"])
+    assert model.run_.generalisation(random_order=True).statements == ()
 
 
 def test_a_run_that_was_cut_short_or_went_on_is_not_determined_by_its_mistakes():

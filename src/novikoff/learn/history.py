@@ -65,10 +65,11 @@ class Run:
     separator, if the weights of a run without shuffling returned.
 
     What a run says about new rows (`generalisation`) follows from the rest. `order` is that of the rows: "given",
-    "random", or "mixed", which is random but for neighbours; None if it is not known, or if the run did not start from
-    zero weights. `mistaken_rows` counts the rows that were ever mistaken, `errors_elsewhere` the errors on the others.
-    `encoded` says that the same rows were used to turn columns into numbers. Rows that were held out had no say in
-    anything; nor had each of the parts of `fold_rows` in the model that it judges.
+    "random", or "mixed", which is random but for neighbours; None if the run did not start from zero weights, or if its
+    mistakes do not count every wrong prediction. `mistaken_rows` counts the rows that were ever mistaken, and
+    `errors_elsewhere` the errors on the others. `encoded` says that the same rows were used to turn columns into
+    numbers. Rows that were held out had no say in anything; nor had each of the parts of `fold_rows` in the model that
+    it judges.
     """
 
     mistakes: int

@@ -70,5 +70,5 @@ class Classifier(Model):
     @property
     def record(self) -> Run:
         """The record of the run, also while learning goes on."""
-        record: Run = self.memory.recorded(self.readout) if self.run is None else self.run
+        record: Run = self.memory.recorded(self.readout, order="given") if self.run is None else self.run
         return record

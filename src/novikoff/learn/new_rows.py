@@ -133,18 +133,18 @@ class Facts:
     def _trials(self) -> tuple[int, int] | None:
         """Mistakes and rows of the first pass, in which every row was predicted before it was learned."""
         run = self.run
-        if not self.random_order or run.encoded:
+        if not self.random_order or run.order is None or run.encoded:
             return None
         if run.stopped is None:  # it goes on: all that came, came once
-            return (run.mistakes, run.examples) if run.examples else None
-        if not run.n_rows or run.examples < run.n_rows or run.order is None:
+            return (min(run.mistakes, run.examples), run.examples) if run.examples else None
+        if not run.n_rows or run.examples < run.n_rows:
             return None
         return min(run.mistakes_per_epoch[0], run.n_rows), run.n_rows
 
     @property
     def delivers_first_vote(self) -> bool:
         """Whether what predicts is the vote of one pass."""
-        return self.run.readout == "vote" and self.run.epochs <= 1
+        return self.run.readout == "vote" and self.run.epochs == 1
 
     def held_out(self, doubt: float) -> Statement | None:
         run = self.run

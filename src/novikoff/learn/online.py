@@ -293,7 +293,7 @@ class OnlinePerceptron(History):
     @property
     def run(self) -> Run:
         """The record of what happened so far, as every learner keeps it."""
-        record: Run = self.recorded(self.readout)
+        record: Run = self.recorded(self.readout, order="given")
         return record
 
     def weights(self, label: Hashable = None) -> dict[Any, float]:

@@ -118,7 +118,7 @@ def kernel_perceptron(
     stopped = run(space, limits)
     space.settle()
     errors = space.errors(readout) if stopped is Stopped.NO_MISTAKES else None
-    scaled = gamma == "scale" and kernel in ("rbf", "poly", "sigmoid")
+    scaled = gamma == "scale" and not callable(kernel) and kernel not in ("linear", "precomputed")
     counts = space.counts() | {"errors": errors, "encoded": scaled} | space.epochs.recorded()
     record = memory.recorded(readout, stopped, n_rows=len(points), **counts)
     return Learned(memory, record, space.mistakes())
@@ -383,7 +383,12 @@ class Expansion:
         return Mistakes.joined([*self.settled, *self.parts])
 
     def counts(self) -> dict[str, Any]:
-        """What the record has to know of the rows to say something about new ones."""
+        """What the record has to know of the rows to say something about new ones.
+
+        With more than two classes each has a vote of its own, of which less is known.
+        """
+        if len(self.labels) > 1:
+            return {}
         order = "given" if not self.shuffle else "mixed" if len(self.points) > POOL else "random"
         kept = int(np.count_nonzero(self.place >= 0)) if self.memory.budget is None else None
         return {"order": order, "mistaken_rows": kept}

@@ -102,6 +102,8 @@ def perceptron(
     check_choices(readout=readout, tie=tie)
     limits = Limits(max_epochs, min_margin, time_limit, watch, progress, readout)
     whole = _as_examples(X, y, n_classes)
+    if held_out is not None and start is not None:
+        raise ValueError("held_out needs a new start: rows that are held out now may have been learned before")
     part = HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
     examples, others = (whole, None) if part is None else whole.parted(part)
     n_classes, vote = len(examples.classes), readout == "vote"
@@ -250,6 +252,8 @@ class Coordinates:
         def wrong(block: Block) -> NDArray[np.bool_]:
             if examples is self.examples:
                 self.measure(block)
+            else:
+                longest_square(block.rows, self.history.constant)  # says which number is not finite, if one is not
             return predicted(score(block.rows)) != examples.places_of(block.labels)
 
         return np.concatenate([wrong(block) for block in examples.blocks()])

@@ -128,11 +128,20 @@ class Memory(History):
         """Whether the mistakes prove that no unit vector has this margin."""
         return self.square <= 1.0001 * (self.mistakes * margin) ** 2 and self.margin_at_most < margin
 
+    def deciding_weights(self, readout: Readout) -> Weights:
+        """The last weights, or the sum of the weights after each example; without those that are 0.
+
+        Decisions are made by the sum: of whole numbers it is exact, and structures that are equally good have equal
+        scores. After a division one of them may be a little ahead.
+        """
+        past, n = (self.drift, self.examples or 1) if readout == "average" else ({}, 1)
+        weights = ((name, n * weight - past.get(name, 0.0)) for name, weight in self.weights.items())
+        return Weights((name, weight) for name, weight in weights if weight)
+
     def read_out(self, readout: Readout) -> Weights:
         """The last weights, or the mean of the weights after each example; without those that are 0."""
-        past, n = (self.drift, self.examples or 1) if readout == "average" else ({}, 1)
-        weights = ((name, (n * weight - past.get(name, 0.0)) / n) for name, weight in self.weights.items())
-        return Weights((name, weight) for name, weight in weights if weight)
+        n = (self.examples or 1) if readout == "average" else 1
+        return Weights((name, weight / n) for name, weight in self.deciding_weights(readout).items())
 
 
 def length_up(vector: Mapping[Any, float]) -> float:

@@ -42,6 +42,11 @@ class StructuredModel(Model):
         """The weights of the read-out, by feature."""
         return self.memory.read_out(self.readout)
 
+    @cached_property
+    def deciding_weights(self) -> Weights:
+        """The same, before they are divided, which is what structures are found by."""
+        return self.memory.deciding_weights(self.readout)
+
     def weights_by_name(self) -> list[NamedWeight]:
         """The weights, the largest in size first."""
         return [NamedWeight(None, name, weight) for name, weight in self.heaviest(len(self.weights))]

@@ -24,7 +24,9 @@ class StructuredPerceptron:
     ----------
     features : `features(x, y)` maps the features of input x with structure y to numbers.
     decode : `decode(weights, x)` returns the structure y with the highest score, the sum of `weights[f]` times value
-        over its features; `weights[f]` is 0 for a feature never seen. Ties are its own to break.
+        over its features; `weights[f]` is 0 for a feature never seen. Ties are its own to break. To predict with the
+        average, it gets the sum of the weights after each example, of which the average is a fraction: structures that
+        are equally good then have equal scores, exactly.
     readout : the weights that predict, "average" (of the weights after each example) or "last". It makes no difference
         to what is learned.
     max_epochs, shuffle, random_state : at most how many epochs (None: no limit), each in a new random order (unless
@@ -110,7 +112,7 @@ class StructuredPerceptron:
         stopped = run(space, Limits(self.max_epochs, self.min_margin, self.time_limit, watch, readout=self.readout))
         errors = None
         if stopped is not Stopped.INTERRUPTED:
-            weights = space.history.read_out(self.readout)
+            weights = space.history.deciding_weights(self.readout)
             errors = sum(not same(search.best(weights, x, row), gold) for row, (x, gold) in enumerate(pairs))
         epochs = space.epochs.recorded()
         record = space.history.recorded(self.readout, stopped, n_rows=len(pairs), errors=errors, **epochs)
@@ -169,7 +171,7 @@ class StructuredPerceptron:
 
     def predict(self, xs: Iterable[Any]) -> list[Any]:
         """The best structure of every input, as the read-out has it."""
-        search, weights = self._checked(), self.weights
+        search, weights = self._checked(), self.to_model().deciding_weights
         return [search.best(weights, x, row) for row, x in enumerate(xs)]
 
     def predict_one(self, x: Any) -> Any:
