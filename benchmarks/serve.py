@@ -203,7 +203,7 @@ def ours(store: str) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def daemon(code: str, http: bool) -> Iterator[int]:
+def daemon(code: str) -> Iterator[int]:
     """A peer, once it answers."""
     with process("-c", code) as line:
         port = int(line)
@@ -246,10 +246,15 @@ def single(folder: Path, store: str, rounds: int, seconds: float) -> None:
     files["vowpal"].write_text("".join(json.dumps(vowpal_request(example)) + "\n" for example in examples()))
     with contextlib.ExitStack() as servers:
         ports = {"ours": servers.enter_context(ours(store))}
-        if find_spec("fastapi") and find_spec("river"):
-            ports["river"] = servers.enter_context(daemon(RIVER, http=True))
-        if find_spec("vowpalwabbit"):
-            ports["vowpal"] = servers.enter_context(daemon(VOWPAL_WABBIT, http=False))
+        for name, code, packages in (
+            ("river", RIVER, ("fastapi", "river")),
+            ("vowpal", VOWPAL_WABBIT, ("vowpalwabbit",)),
+        ):
+            if all(map(find_spec, packages)):
+                try:
+                    ports[name] = servers.enter_context(daemon(code))
+                except (RuntimeError, ValueError) as error:
+                    print(f"  {name} did not start: {error}")
         rates: dict[str, list[float]] = {name: [] for name in ports}
         shares = []
         for _ in range(rounds):
