@@ -52,6 +52,7 @@ ZeroBased = bool | Literal["auto"]
 NEWLINE = b"\n"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 INDEX_ZERO = re.compile(rb"[ \t]0+:")
+BLANK, TAB, ZERO, COLON = b" \t0:"
 TOKEN = re.compile(rb"(?:[^ \t\r\n#]|\r(?!\n))*")
 CONTROL_CHARACTER = re.compile(rb"[\x00-\x1f\x7f]")
 DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -106,10 +107,19 @@ def _count_from_one(indices: NDArray[np.unsignedinteger], name: str) -> None:
 def has_index_zero(stream: BinaryIO, name: str) -> bool:
     """Whether an index of svmlight text is 0, so that it counts from there."""
     for text, stop in _whole_lines(stream, name, CHUNK_BYTES):
+        if not _may_have_index_zero(np.frombuffer(text, dtype=np.uint8, count=stop)):
+            continue
         for found in INDEX_ZERO.finditer(text, 0, stop):
             if text.find(b"#", text.rfind(NEWLINE, 0, found.start()) + 1, found.start()) < 0:
                 return True
     return False
+
+
+def _may_have_index_zero(text: NDArray[np.uint8]) -> bool:
+    """Whether a token begins with 0 and a colon, or with two zeros: quick, and seldom so for nothing."""
+    before, first, second = text[:-2], text[1:-1], text[2:]
+    found = (first == ZERO) & ((before == BLANK) | (before == TAB)) & ((second == COLON) | (second == ZERO))
+    return bool(found.any())
 
 
 def read_svmlight(
