@@ -43,7 +43,8 @@ class Connection(asyncio.Protocol):
         self.watcher: Watcher | None = None
         self.deadline = math.inf
         self.timer: asyncio.TimerHandle | None = None
-        self.is_reading = self.is_ending = self.is_refused = False
+        self.has_begun = self.is_reading = False  # the headers of a request, its body
+        self.is_ending = self.is_refused = False
         self.stays = True
         self.can_write = asyncio.Event()
         self.can_write.set()
@@ -88,6 +89,8 @@ class Connection(asyncio.Protocol):
     def _look(self) -> None:
         """Let go of a client that is too slow. A timer for every request would cost more than a look now and then."""
         left = self.deadline - self.loop.time()
+        if left <= 0 and self.answering is not None:  # what is due is answered first
+            left = LOOK
         if left <= 0:
             if self.is_reading:
                 self._refuse(RefusedError(408, f"the request did not arrive within {SECONDS_TO_SEND:g} seconds"))
@@ -109,6 +112,7 @@ class Connection(asyncio.Protocol):
             self._refuse(RefusedError(400, "this is no request of HTTP/1.1"))
 
     def on_message_begin(self) -> None:
+        self.has_begun = True
         self.url, self.size = b"", 0
         self.headers: list[tuple[bytes, bytes]] = []
         self.body: list[bytes] = []
@@ -145,7 +149,7 @@ class Connection(asyncio.Protocol):
             self.body.append(body)
 
     def on_message_complete(self) -> None:
-        self.is_reading = False
+        self.has_begun = self.is_reading = False
         if self.is_refused:
             return
         url = httptools.parse_url(self.url)
@@ -190,7 +194,7 @@ class Connection(asyncio.Protocol):
             self.answering = None
             if self.is_ending or self.is_refused:
                 self.transport.close()
-            elif not self.is_reading:
+            elif not self.has_begun:
                 self._wait(SECONDS_OF_SILENCE)
 
     async def _answer_all(self) -> None:
