@@ -94,20 +94,14 @@ def fit(
     from novikoff.features.examples import cached
     from novikoff.keep.models import save
     from novikoff.learn.linear.files import learnable
-    from novikoff.learn.linear.model import LinearModel
     from novikoff.learn.linear.space import perceptron
     from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.show.report.writing import report_on
 
-    if steps and learning["shuffle"]:
-        raise ValueError("--steps shows the rows in the order of the file; add --no-shuffle")
+    _check_together(steps, learning["shuffle"], held_out, folds)
     target = check_free(model or default_model(file), force)
     page = options.report_path(report, report_features, force)
     learning["max_epochs"] = options.unlimited(learning["max_epochs"])
-    if held_out is not None and (folds is not None or steps):
-        raise ValueError(
-            "--held-out goes neither with --folds, another way to judge a model, nor with --steps; choose one"
-        )
     aside = None if held_out is None else HeldOut.share(held_out, random_state)
     reader = open_labelled(file, label, format, zero_based)
     wishes = {"categorical": categorical, "text": text, "ignore": ignore}
@@ -125,13 +119,7 @@ def fit(
                 judged = _judged_by_folds(bar, reader, examples, HeldOut.folds(folds, random_state), wishes, same)
                 learned = replace(learned, run=replace(learned.run, **judged))
             bar.close()
-            parameters = {"label": label, **same}
-            parameters |= {} if held_out is None else {"held_out": held_out}
-            parameters |= {} if reader.is_table else {"zero_based": reader.counts_from_zero}
-            fitted = LinearModel.of(learned, parameters)
-            if kept and learning["readout"] != "vote":
-                # A report changes nothing in the model.
-                fitted = replace(fitted, mistake_rows=None, mistake_guesses=None)
+            fitted = _model(learned, {"label": label, **same}, held_out, reader)
             save(fitted, target)  # whatever becomes of the proof, what was learned is there
             limit = certify_time_limit if certify and not was_interrupted(learned.run) else None
             certificate, why_not = _certificate(examples, learning["fit_intercept"], limit)
@@ -148,6 +136,27 @@ def fit(
         warn(output, f"the model is saved, but the table is not certified: {why_not}")
     _warn_if_it_did_not_converge(output, learned.run, learning)
     return INTERRUPTED if was_interrupted(learned.run) else DONE
+
+
+def _check_together(steps: bool, shuffle: bool, held_out: float | None, folds: int | None) -> None:
+    """Refuse options that do not go together."""
+    if steps and shuffle:
+        raise ValueError("--steps shows the rows in the order of the file; add --no-shuffle")
+    if held_out is not None and (folds is not None or steps):
+        raise ValueError(
+            "--held-out goes neither with --folds, another way to judge a model, nor with --steps; choose one"
+        )
+
+
+def _model(learned: "Learned", asked: dict[str, Any], held_out: float | None, reader: "Reader") -> "LinearModel":
+    """The model to be kept: without the mistakes that were recorded for a report or for steps, which change nothing."""
+    from novikoff.learn.linear.model import LinearModel
+
+    parameters = asked | ({} if held_out is None else {"held_out": held_out})
+    parameters |= {} if reader.is_table else {"zero_based": reader.counts_from_zero}
+    fitted = LinearModel.of(learned, parameters)
+    is_vote = asked["readout"] == "vote"
+    return fitted if is_vote else replace(fitted, mistake_rows=None, mistake_guesses=None)
 
 
 def _steps(examples: "Examples", learned: "Learned", fit_intercept: bool) -> "WorkedRun":
