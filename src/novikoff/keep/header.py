@@ -1,5 +1,6 @@
 """What the headers of all learners have in common: parameters, classes, the record of the run, and evidence."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -147,9 +148,11 @@ def _kept_cycle(cycle: Cycle | None) -> tuple[Any, ...] | None:
     return parts
 
 
-def says_more(run: Mapping[str, Any]) -> bool:
-    """Whether a record has what earlier versions do not know."""
-    return not run.keys().isdisjoint(LATER)
+def format_for(run: Mapping[str, Any]) -> int:
+    """The oldest format that knows all that is in a record."""
+    if not run.keys().isdisjoint(MIXTURES):
+        return 4
+    return 1 if run.keys().isdisjoint(LATER) else 3
 
 
 def _own(value: Any) -> Any:
@@ -195,12 +198,14 @@ def _check_counts(run: Run) -> None:
 RENAMED = {"HELD_OUT": "VALIDATION"}
 
 # What earlier versions did not record.
+MIXTURES = ("mixed_mistakes", "shards")
 LATER = (
+    *MIXTURES,
     *("order", "mistaken_rows", "errors_elsewhere", "encoded"),
     *("held_out_rows", "held_out_errors", "fold_rows", "fold_errors"),
     *("epochs", "cycle"),
 )
-NUMBERS = ("radius", "weights_length", "margin_at_most")
+NUMBERS = ("mixed_mistakes", "radius", "weights_length", "margin_at_most")
 MAYBE = ("n_rows", "errors", "mistaken_rows", "errors_elsewhere", "held_out_errors")
 LISTS = (
     *("mistakes_per_epoch", "wrong_tokens_per_epoch", "seconds_per_epoch", "validation_errors"),
@@ -210,7 +215,7 @@ LISTS = (
 
 def _fits(name: str, value: Any) -> bool:
     if name in NUMBERS:
-        return type(value) is float and value >= 0
+        return type(value) is float and value >= 0 and (name != "mixed_mistakes" or value < math.inf)
     if name == "stopped":
         return True
     if name == "cycle":

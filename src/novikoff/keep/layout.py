@@ -24,8 +24,8 @@ from novikoff.data import strict_json
 from novikoff.data.whole_file import WholeFile
 
 # The newest format. A file has the oldest that can say what it says: 2 also has averages before they are divided,
-# and delays; 3 what a record says about new rows.
-FORMAT = 3
+# and delays; 3 what a record says about new rows; 4 weights that were mixed.
+FORMAT = 4
 KEY = "novikoff"
 
 # The safetensors format allows no longer header.

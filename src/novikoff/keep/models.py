@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data import strict_json
-from novikoff.keep.header import MAY_BE_FUNCTIONS, Evidence, FunctionError, says_more
-from novikoff.keep.layout import FORMAT, ModelFileError, Parts, dumped, read, too_large, write
+from novikoff.keep.header import MAY_BE_FUNCTIONS, Evidence, FunctionError, format_for
+from novikoff.keep.layout import ModelFileError, Parts, dumped, read, too_large, write
 from novikoff.keep.layout import read_header as read_header
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ def save(
     learner = LEARNERS[type(plain).__name__]
     parts: Parts = _codec(learner).to_parts(plain, _as_evidence(certificate, fingerprint))
     header = {"format": 1, "novikoff": import_module("novikoff").__version__, **parts.header}
-    if says_more(header.get("run") or {}):
-        header["format"] = FORMAT
+    header["format"] = max(header["format"], format_for(header.get("run") or {}))
     # What is written can be read: the same checks, before anything touches the file.
     asked = getattr(plain, "parameters", {})
     functions = {name: asked[name] for name in MAY_BE_FUNCTIONS if callable(asked.get(name))}

@@ -1,0 +1,19 @@
+"""Learning and proving on many machines, with the same theorem. Names are loaded on first use."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from novikoff.cluster.engine import Local as Local
+    from novikoff.cluster.learning import fit as fit
+    from novikoff.cluster.on_ray import Ray as Ray
+
+_HOMES = {"Local": "engine", "Ray": "on_ray", "fit": "learning"}
+
+__all__ = ["Local", "Ray", "fit"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
