@@ -7,10 +7,12 @@ if TYPE_CHECKING:
     from novikoff.cluster.engine import Local as Local
     from novikoff.cluster.learning import fit as fit
     from novikoff.cluster.on_ray import Ray as Ray
+    from novikoff.cluster.proving import certify as certify
+    from novikoff.cluster.proving import check as check
 
-_HOMES = {"Local": "engine", "Ray": "on_ray", "fit": "learning"}
+_HOMES = {"Local": "engine", "Ray": "on_ray", "certify": "proving", "check": "proving", "fit": "learning"}
 
-__all__ = ["Local", "Ray", "fit"]
+__all__ = ["Local", "Ray", "certify", "check", "fit"]
 
 
 def __getattr__(name: str) -> Any:

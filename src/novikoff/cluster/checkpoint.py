@@ -106,9 +106,9 @@ def take_up(rounds: Rounds, parts: Parts) -> None:
     elif isinstance(rounds, PassedRounds):
         history.drift, rounds.mistaken = arrays["drift"], arrays["mistaken"].astype(np.bool_)
         if header["cycle"] is not None:
-            since, until, *parts = header["cycle"]
-            rows, times, rivals = (None if part is None else tuple(part) for part in parts)
-            rounds.epochs.cycle = Cycle(since, until, rows or (), times or (), rivals)
+            since, until, rows, times, rivals = header["cycle"]
+            against = None if rivals is None else tuple(rivals)
+            rounds.epochs.cycle = Cycle(since, until, tuple(rows), tuple(times), against)
             rounds.lookout.space = None
         if rounds.counted_rows is not None:
             rounds.counted_rows.counts[:] = arrays["counts"]

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -286,6 +287,10 @@ class Worker:
         if first == last:
             return None
         return self.examples(agreed).take(numbers[first:last] - agreed.starts[self.number])
+
+    def apply(self, agreed: Agreement, function: Callable[..., Any], *args: Any) -> Any:
+        """Whatever else a function finds out about the shard."""
+        return function(self, agreed, *args)
 
     # -- the end ------------------------------------------------------------------------------------------------------
 

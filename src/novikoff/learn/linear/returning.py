@@ -32,7 +32,7 @@ class CountedMistakes:
         np.add.at(self.counts, rows if self.n_rivals == 1 else rows * self.n_rivals + rivals, 1)
 
     def weights_hash(self) -> int:
-        digest = hashlib.blake2b(np.ascontiguousarray(self.memory.weights), digest_size=8).digest()
+        digest = hashlib.blake2b(self.memory.weights.tobytes(), digest_size=8).digest()
         return int.from_bytes(digest, "big")  # the same in every process, so that a run can go on in another
 
     def count_anew(self) -> None:
