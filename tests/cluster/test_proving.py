@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 import novikoff
 from novikoff import CertificateError
-from novikoff.cluster import certify, check
+from novikoff.cluster import Local, certify, check, fit
 from novikoff.data import read
 from novikoff.prove.separable.search import working_set
 from tests.cluster.files import rows, write, write_all
@@ -85,6 +85,25 @@ def test_whatever_the_points_the_verdict_is_the_same(tmp_path_factory, X, data, 
     same(ours, theirs)
     ours.check(read(pattern, label="y"))
     check(ours, pattern)
+
+
+class Twice(Local):
+    """Runs everything twice, and answers as the second time."""
+
+    def call(self, *args, **kwargs):
+        super().call(*args, **kwargs)
+        return super().call(*args, **kwargs)
+
+
+def test_whatever_runs_twice_gives_the_same(tmp_path, memory):
+    pattern = write_all(tmp_path, "csv", noise=0.0, words=False)
+    ours = certify(pattern, label="y", engine=Twice())
+    assert ours.to_json() == certify(pattern, label="y").to_json()
+    check(ours, pattern, engine=Twice())
+    for mixing in ("uniform", "adaptive", "none"):
+        model, again = (fit(pattern, label="y", mixing=mixing, engine=engine) for engine in (Local(), Twice()))
+        assert model.coef_.tobytes() == again.coef_.tobytes()
+        assert model.run_ == again.run_
 
 
 def test_a_lie_is_refused_by_the_shards(tmp_path):

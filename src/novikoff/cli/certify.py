@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import cluster, options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
     help="Whether to find the coefficients that logistic regression sends to infinity.  [default: where it is quick]",
 )
 @options.answering
+@cluster.certify
 def certify(
     file: str,
     label: str | None,

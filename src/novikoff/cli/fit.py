@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import cluster, options
 from novikoff.cli.errors import DONE, INTERRUPTED, sentence
 from novikoff.cli.options import Output
 
@@ -58,6 +58,7 @@ MOST_CERTIFIED = 20_000_000
     "--certify-time-limit", options.POSITIVE, "S", "Seconds after which the table is called undecided.", 5.0
 )
 @options.answering
+@cluster.fit
 def fit(
     file: str,
     label: str | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import cluster, options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     "--scores", is_flag=True, help="Add the scores, too: one column, or one for each of more than two classes."
 )
 @options.answering
+@cluster.predict
 def predict(
     model: str, file: str, format: str | None, out: str | None, force: bool, column: str, scores: bool, output: Output
 ) -> None:
@@ -48,7 +49,7 @@ def predict(
     loaded = load_model(model, LinearModel)
     reader = open_unlabelled(file, format, loaded)
     writer = Writer(loaded, column, scores, as_json=output.json and target is None)
-    with progress(output.quiet or target is None) as bar, _sink(target) as write:
+    with progress(output.quiet or target is None) as bar, sink(target) as write:
         for batch in bar.over(reader, "predicting"):
             write(writer.lines(batch))
     warn_of_the_unknown(output, writer.unseen, writer.missing)
@@ -128,7 +129,7 @@ class Writer:
 
 
 @contextlib.contextmanager
-def _sink(target: Any) -> Iterator[Callable[[bytes], None]]:
+def sink(target: Any) -> Iterator[Callable[[bytes], None]]:
     """What takes the lines: a file that gets its name at the end, or standard output, at once."""
     if target is not None:
         from novikoff.data.whole_file import WholeFile

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import cluster, options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ WIDEST_TABLE = 10
 )
 @options.file_format
 @options.answering
+@cluster.score
 def score(model: str, file: str, label: str | None, format: str | None, output: Output) -> None:
     """Count the errors of MODEL on the labelled table FILE."""
     from novikoff.cli import documents

@@ -7,12 +7,22 @@ if TYPE_CHECKING:
     from novikoff.cluster.engine import Local as Local
     from novikoff.cluster.learning import fit as fit
     from novikoff.cluster.on_ray import Ray as Ray
+    from novikoff.cluster.predicting import predict as predict
+    from novikoff.cluster.predicting import score as score
     from novikoff.cluster.proving import certify as certify
     from novikoff.cluster.proving import check as check
 
-_HOMES = {"Local": "engine", "Ray": "on_ray", "certify": "proving", "check": "proving", "fit": "learning"}
+_HOMES = {
+    "Local": "engine",
+    "Ray": "on_ray",
+    "certify": "proving",
+    "check": "proving",
+    "fit": "learning",
+    "predict": "predicting",
+    "score": "predicting",
+}
 
-__all__ = ["Local", "Ray", "certify", "check", "fit"]
+__all__ = ["Local", "Ray", "certify", "check", "fit", "predict", "score"]
 
 
 def __getattr__(name: str) -> Any:

@@ -167,8 +167,8 @@ class _Kept:
 def _space(cluster: Cluster, how: Learning, limits: Limits, mixing: Mixing, after: Watcher) -> Rounds:
     memory = cluster.agreed.new_memory()
     if mixing == "none":
-        return PassedRounds(cluster, how, memory, after, None, limits)
-    return MixedRounds(cluster, how, memory, after, None, mixing)
+        return PassedRounds(cluster, how, memory, after, limits=limits)
+    return MixedRounds(cluster, how, memory, after, mixing=mixing)
 
 
 def _learned(cluster: Cluster, space: Rounds, limits: Limits, readout: Readout) -> Learned:

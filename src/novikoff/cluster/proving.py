@@ -6,6 +6,7 @@ and number, and what a shard proves of all its rows is proved of all rows when e
 goes from shard to shard, because it is one SHA-256 of all rows in order: that of one machine, and so is the check.
 """
 
+import copy
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -82,17 +83,16 @@ def certify(
         cache_folder=cache_folder,
     )
     with started(engine or Local(), source, reading) as cluster:
-        data = on_shards(cluster, fit_intercept)
-        found = certify_examples(
-            data.examples,
-            fit_intercept=fit_intercept,
-            tolerance=tolerance,
-            time_limit=time_limit,
-            diverging=diverging,
-            data=data,
-            passes=OnShards(cluster),
-        )
+        found = certify_cluster(cluster, tolerance=tolerance, time_limit=time_limit, diverging=diverging)
     return warned_if_wide(found, tolerance)
+
+
+def certify_cluster(cluster: Cluster, **options: Any) -> Certificate:
+    """The certificate of shards that have agreed; the options are those of `certify_examples`."""
+    fit_intercept = cluster.agreed.terms.fit_intercept
+    data = on_shards(cluster, fit_intercept)
+    passes = OnShards(cluster)
+    return certify_examples(data.examples, fit_intercept=fit_intercept, data=data, passes=passes, **options)
 
 
 def check(
@@ -105,7 +105,7 @@ def check(
     shard_bytes: int = SHARD_BYTES,
     cache_folder: str | None = None,
 ) -> None:
-    """Prove a certificate again from the rows of all shards; `CertificateError` names what differs, if anything does."""
+    """Prove a certificate again from the rows of all shards; `CertificateError` names what differs."""
 
     def derive(claimed: Certificate) -> Certificate:
         if claimed.kernel is not None:
@@ -283,6 +283,7 @@ def _digest(content: Any) -> bytes:
 
 def hashed(worker: Worker, agreed: Agreement, fit_intercept: bool, digest: Fingerprint) -> Fingerprint:
     """The fingerprint after the rows of this shard."""
+    digest = copy.deepcopy(digest)  # what is handed to a worker may be handed to it again
     for block in InBlocks(worker.examples(agreed), fit_intercept).blocks():
         digest.add(matrix_of(block.rows))
     return digest

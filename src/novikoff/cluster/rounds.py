@@ -3,6 +3,7 @@
 Both are spaces in the sense of `learn/epochs.py`, whose loop, limits and reasons to stop are those of every learner.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +34,7 @@ class Rounds:
     after: Callable[["Rounds"], None]
     epochs: Epochs = field(init=False)
     returning: None = None
+    seconds: float = 0.0  # of the last round
 
     def __post_init__(self) -> None:
         self.epochs = Epochs(self.cluster.n_rows)
@@ -73,6 +75,7 @@ class MixedRounds(Rounds):
 
     def learn(self, watch: Watch) -> Stopped | None:
         """A round, and what it adds to the weights."""
+        began = time.monotonic()
         changes = self._changes()
         made = [change.mistakes for change in changes]
         for change in changes:
@@ -85,6 +88,7 @@ class MixedRounds(Rounds):
         is_nothing = sum(made) > 0 and not np.any(sum((change.change for change in changes[1:]), changes[0].change))
         if is_nothing and (cycle := self._cancelled()) is not None:
             self.epochs.cycle = cycle
+        self.seconds = time.monotonic() - began
         self.after(self)
         return Stopped.CYCLE if self.epochs.cycle is not None else None
 
@@ -148,6 +152,7 @@ class PassedRounds(Rounds):
         self.lookout = Lookout(self.counted_rows, self.cluster.n_rows)
 
     def learn(self, watch: Watch) -> Stopped | None:
+        began = time.monotonic()
         for number in range(len(self.cluster.shards)):
             [passed] = self.cluster.call("go_on", self.how, self.history, self.limits.min_margin, on=[number])
             self._note(passed)
@@ -156,6 +161,7 @@ class PassedRounds(Rounds):
                 return stopped
         if self.epochs.flawless is None and (cycle := self.lookout.look(self.epochs.begun)) is not None:
             self.epochs.cycle = cycle
+        self.seconds = time.monotonic() - began
         self.after(self)
         return Stopped.CYCLE if self.epochs.cycle is not None and self.limits.wants_convergence else None
 

@@ -104,6 +104,10 @@ def shards_of(source: Any, *, format: str | None = None, shard_bytes: int = SHAR
     """The shards of files (a path, a pattern, a list of them), or of a `ray.data.Dataset`, in the order of the data."""
     if shard_bytes < 1:
         raise ValueError(f"shard_bytes is {shard_bytes}, but a shard has at least one byte")
+    if hasattr(source, "to_arrow_refs"):
+        from novikoff.cluster.datasets import shards_of_dataset
+
+        return list(shards_of_dataset(source, SHARD_ROWS))
     files = files_of(source)
     if files == (STANDARD_INPUT,):
         raise ValueError("standard input cannot be read by several machines; save it to files, and name these")

@@ -77,7 +77,7 @@ def agree_on_tables(
     found: list[Surveyed] = engine.call("survey", query)
     grows = any(shard.format == "jsonl" for shard in shards)
     _check_names(shards, found, grows)
-    types = _joined_types(shards, found)
+    types = joined_types(shards, [part.types for part in found])
     told = {name: kind for name, kind in types.items() if kind in PLAIN}
     if encoding is None:
         others = [number for number, part in enumerate(found) if _differs(part, told)]
@@ -117,14 +117,14 @@ def _check_names(shards: Sequence[Shard], found: Sequence[Surveyed], grows: bool
                 raise ValueError(f"{shard.name} has a column {name!r}, but {first} has not; {nearest(name, names)}")
 
 
-def _joined_types(shards: Sequence[Shard], found: Sequence[Surveyed]) -> dict[str, str]:
+def joined_types(shards: Sequence[Shard], found: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """The types that hold the values of all shards."""
     import pyarrow as pa
 
     as_text = all(shard.format in ("csv", "tsv") for shard in shards)
     types: dict[str, str] = {}
     for shard, part in zip(shards, found, strict=True):
-        for name, kind in part.types.items():
+        for name, kind in part.items():
             known = types.get(name, kind)
             if known == kind:
                 types[name] = kind

@@ -189,7 +189,8 @@ class Run:
     @property
     def made_rule_out(self) -> str | None:
         """The same after the number of mistakes that do so."""
-        return None if self.ruled_out is None else f"{counted(self.mistakes, 'mistake')} made; {self.ruled_out}"
+        made = self.mixed or f"{counted(self.mistakes, 'mistake')} made"
+        return None if self.ruled_out is None else f"{made}; {self.ruled_out}"
 
     def _what_happened(self) -> str:
         if self.stopped is None:
