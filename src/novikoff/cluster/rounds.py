@@ -167,8 +167,9 @@ class PassedRounds(Rounds):
 
     def _note(self, passed: Passed) -> None:
         seen = passed.memory.examples - self.history.examples
+        memory = passed.memory.copy()  # what comes from another machine may be read-only
         for name in ("weights", "drift", "examples", "mistakes", "longest"):
-            setattr(self.history, name, getattr(passed.memory, name))
+            setattr(self.history, name, getattr(memory, name))
         self.epochs.count(passed.at, seen)
         self.mistaken[passed.rows] = True
         if self.counted_rows is not None and len(passed.rows):

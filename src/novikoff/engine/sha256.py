@@ -101,6 +101,7 @@ class Sha256:
         if self._rest.size + more.size < BLOCK:
             self._rest = np.concatenate([self._rest, more])
             return
+        self._state = self._state.copy()  # what comes from another machine may be read-only
         if self._rest.size:
             missing = BLOCK - self._rest.size
             compress(self._state, np.concatenate([self._rest, more[:missing]]), CONSTANTS)
