@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from novikoff import cluster as cluster
     from novikoff.data.conll import read_conll as read_conll
     from novikoff.data.conll import write_conll as write_conll
     from novikoff.data.conllu import read_conllu as read_conllu
@@ -136,7 +137,13 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names.spl
 __all__ = sorted(_HOMES)  # type checkers go by the imports above
 
 
+# Parts of the package with names of their own.
+_ROOMS = ("cluster",)
+
+
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
@@ -145,4 +152,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__, *_ROOMS})

@@ -38,7 +38,7 @@ def mixed_by_hand(shards, rounds, mixing, square):
             eta = largest_step(w, total, counted, made, square, len(shards))
             assert eta == pytest.approx(by_bisection(w, total, float(counted), made, square, len(shards)), rel=1e-6)
             step, count = eta * total, Fraction(eta) * k
-        steps.append((step, count))
+        steps.append((step, count, float(count / k)))
         w, counted = w + step, counted + count
     return w, counted, steps
 
@@ -111,11 +111,11 @@ def test_mixing_is_a_ten_line_loop_and_k_never_exceeds_the_bound(tmp_path_factor
         assert certificate.radius**2 / gamma**2 >= K
     assert model.run_.margin_at_most >= gamma
     if steps:
-        added = np.array([step for step, _ in steps])
+        added = np.array([step for step, _, _ in steps])
         vectors = Vectors(Points.of(added, np.ones(len(added)), fit_intercept=False))
         examples = Vectors(Points.of(np.column_stack([X, np.ones(len(X))]), y, fit_intercept=False))
         proof = follow_proof(
-            Steps(vectors, np.arange(len(added)), examples, mistakes=[k for _, k in steps]),
+            Steps(vectors, np.arange(len(added)), examples, mistakes=[k for _, k, _ in steps]),
             Separator(np.append(plane.weights, plane.bias)),
         )
         assert proof.progress_held.all()
@@ -156,6 +156,27 @@ def test_a_round_that_changes_nothing_is_an_obstruction(tmp_path):
         assert model.run_.cycle.rows == (0, 1)
         assert model.run_.cycle.times == (1, 1)
         assert "no separator exists" in str(model.run_)
+
+
+@pytest.mark.parametrize("mixing", ["uniform", "adaptive"])
+@settings(max_examples=30)
+@given(
+    arrays(float, (12, 2), elements=WHOLE),
+    st.lists(st.sampled_from([-1.0, 1.0]), min_size=12, max_size=12),
+    arrays(float, 3, elements=st.floats(-1, 1)).filter(lambda u: np.linalg.norm(u) > 0.1),
+    st.floats(0.1, 3.0),
+)
+def test_on_any_data_k_is_bounded_by_what_a_plane_lacks(mixing, X, labels, u, gamma):
+    """K <= ((R + D)/gamma)^2 for every unit vector u and every gamma, whether or not anything separates."""
+    y, shards, rounds = np.array(labels), 3, 6
+    folded, u = np.column_stack([X, np.ones(12)]), u / np.linalg.norm(u)
+    parts = [(X[i::shards], y[i::shards]) for i in range(shards)]
+    R = float(np.sqrt((folded**2).sum(axis=1).max()))
+    _, counted, steps = mixed_by_hand(parts, rounds, mixing, R**2)
+    lacking = np.maximum(0.0, gamma - y * (folded @ u))
+    of_each = [float((lacking[i::shards] ** 2).sum()) for i in range(shards)]
+    D_square = sum(share * sum(of_each) for _, _, share in steps)
+    assert float(counted) <= ((R + np.sqrt(D_square)) / gamma) ** 2 * (1 + 1e-9)
 
 
 def test_one_shard_mixed_is_the_perceptron(tmp_path):
