@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from novikoff.features.names import OneHot
 from novikoff.learn.linear.space import Memory, learn_online
-from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
+from novikoff.learn.online import OnlinePerceptron
+from novikoff.learn.protocol import predict_reveal_learn
 
 laws = settings(deadline=None, max_examples=60)
 

@@ -18,14 +18,14 @@ SETTINGS = st.builds(
     tie=st.sampled_from(["mistake", "predict"]),
     fit_intercept=st.booleans(),
     classes=st.sampled_from([None, ["u", "v", "w"]]),
+    scale=st.booleans(),
 )
 
 
 def learner_after(settings, examples):
     """What an online perceptron makes of the examples, without any log."""
-    learner = OnlinePerceptron(
-        readout=settings.readout, tie=settings.tie, fit_intercept=settings.fit_intercept, classes=settings.classes
-    )
+    named = ("readout", "tie", "fit_intercept", "classes", "scale")
+    learner = OnlinePerceptron(**{name: getattr(settings, name) for name in named})
     for example in examples:
         learner.learn_one(example.x, example.y)
     return learner

@@ -50,6 +50,7 @@ Example = dict[str, Any]
 @options.readout("average", "last")
 @options.tie
 @options.fit_intercept
+@click.option("--scale", is_flag=True, help="Learn numbers in standard deviations from their mean, as known by then.")
 @options.answering
 def online(
     label: str,
@@ -122,7 +123,7 @@ class Session:
 
     def play(self, example: tuple[Example, Any] | None) -> None:
         """Predict, reveal, learn, and say so; without a label only predict, and without an example nothing."""
-        from novikoff.learn.online import predict_reveal_learn
+        from novikoff.learn.protocol import predict_reveal_learn
 
         if example is None:
             return

@@ -10,7 +10,7 @@ and mistakes are judged as served.
 """
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from math import fsum, hypot
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from novikoff.data.missing import is_missing
 from novikoff.engine.rounding import UNIT_ROUNDOFF, up
 from novikoff.features.names import Intercept, as_numbers
+from novikoff.features.scales import RunningScales, Scale
 from novikoff.learn.epochs import put_off_interrupt
 from novikoff.learn.history import History, Readout, Run, Tie
 from novikoff.learn.model import NamedWeight, heaviest_first
@@ -39,7 +40,7 @@ class OnlineState:
     There is one vector of weights for two labels (or fewer, so far), one a label for more, and as many of drift: the
     sum of the weights after each example is examples x weights - drift. `longest` is without the constant, and beyond
     `doubt` no order of its sum can change the sign of a score. `waited` is the sum of the delays of mistakes that were
-    judged as served.
+    judged as served. `scales` is None for a learner that takes its examples as they come.
     """
 
     labels: tuple[Hashable, ...]
@@ -52,19 +53,21 @@ class OnlineState:
     classes_are_fixed: bool
     has_one_width: bool
     waited: int = 0
+    scales: dict[Any, Scale] | None = None
 
 
 class Served(NamedTuple):
     """What the last weights said of an example when it was predicted, kept until its label comes.
 
     `first` is the best label and `second` the next. `sure` is False at a tie that is a mistake whatever the label.
-    `mistakes` is how many the learner had made.
+    `mistakes` is how many the learner had made. `point` is the example as it was scaled then, if it was.
     """
 
     first: Any
     second: Any
     sure: bool
     mistakes: int
+    point: dict[Any, Any] | None = None
 
 
 class OnlinePerceptron(History):
@@ -80,6 +83,9 @@ class OnlinePerceptron(History):
     fit_intercept : whether every example carries one more feature, of value 1.
     tie : whether a score of 0 is a "mistake", the theorem's own rule, or is to "predict" +1.
     classes : the labels, if they are known beforehand; else each is learned when it first appears.
+    scale : whether numbers are learned in standard deviations from their mean, as far as both are known by then
+        (`RunningScales`), so that no column drowns the others because of its unit. R, gamma and the theorem then speak
+        of the points as they were scaled when they were learned, and weights are per deviation.
 
     Examples map feature names (any hashables) to numbers. A string instead of a number is a one-hot feature (`OneHot`),
     and a feature that is left out is 0. Labels are any hashables. `classes` has them sorted, or in order of appearance
@@ -113,9 +119,11 @@ class OnlinePerceptron(History):
         fit_intercept: bool = True,
         tie: Tie = "mistake",
         classes: Iterable[Hashable] | None = None,
+        scale: bool = False,
     ) -> None:
         _check_choices(readout, tie)
-        self.readout, self.fit_intercept, self.tie = readout, fit_intercept, tie
+        self.readout, self.fit_intercept, self.tie, self.scale = readout, fit_intercept, tie, scale
+        self._scales = RunningScales() if scale else None
         self.examples = self.mistakes = 0
         self.rival: Any = None  # of more than two classes, the one that the last mistake was taken from
         self.waited = 0  # the mistakes between predicting and learning, summed over the mistakes judged as served
@@ -137,6 +145,8 @@ class OnlinePerceptron(History):
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """The label of an example: +1 at score 0, the first of the best classes, None while no label is known."""
+        if self._scales is not None:
+            x = self.scaled_one(x)
         score = self._sure_score(x) if self._signs else 0.0
         if score:
             return self._classes[score > 0.0]
@@ -155,7 +165,7 @@ class OnlinePerceptron(History):
         {'bird': -4.0, 'cat': -3.0, 'fly': 7.0}
         """
         divisor = self.examples if self.readout == "average" and self.examples else 1
-        scores = [_divided(score, divisor) for score in self._deciding_scores(as_numbers(x))]
+        scores = [_divided(score, divisor) for score in self._deciding_scores(self.scaled_one(x))]
         return scores[0] if len(self._classes) <= 2 else dict(zip(self._classes, scores, strict=True))
 
     def learn_one(self, x: Mapping[Any, Any], y: Hashable) -> bool:
@@ -163,6 +173,8 @@ class OnlinePerceptron(History):
 
         If anything is wrong with the example or its label, nothing is changed.
         """
+        if self._scales is not None:
+            x = self._scaled_to_learn(x, y, self._scales)
         try:
             sign, weights = self._signs[y], self._weights[0]
             if len(x) == self._width and type(x) is dict:  # what is no dict may make up a missing value
@@ -191,7 +203,7 @@ class OnlinePerceptron(History):
 
         Asked before `learn_one`, which adds the example to the weights of `y` and subtracts it from those of this.
         """
-        example = as_numbers(x)
+        example = self.scaled_one(x)
         scores = [_dot(weights, example) for weights in self._weights]
         both = dict(zip(self._classes, scores if len(self._classes) > 2 else [-scores[0], scores[0]], strict=False))
         return max((label for label in both if label != y), key=both.__getitem__, default=None)
@@ -217,7 +229,7 @@ class OnlinePerceptron(History):
         """What the last weights say of an example, for `learn_served` when its label comes; `classes` must be known."""
         if not self.classes_are_fixed:
             raise ValueError("what is judged as served needs classes=[...] from the start: no label may be new later")
-        example = as_numbers(x)
+        example = self.scaled_one(x)
         scores = [_dot(weights, example) for weights in self._weights]
         if len(self._classes) == 2:
             first = int(scores[0] >= 0.0)
@@ -227,7 +239,8 @@ class OnlinePerceptron(History):
             second = max((place for place in range(len(scores)) if place != first), key=scores.__getitem__)
             is_tie = scores[first] == scores[second]
         sure = self.tie == "predict" or not is_tie
-        return Served(self._classes[first], self._classes[second], sure, self.mistakes)
+        point = dict(example) if self.scale else None
+        return Served(self._classes[first], self._classes[second], sure, self.mistakes, point)
 
     def learn_served(self, x: Mapping[Any, Any], y: Hashable, served: Served) -> bool:
         """Learn an example whose label came late, judged as it was served: on a mistake then, add the example now.
@@ -248,6 +261,11 @@ class OnlinePerceptron(History):
         waited = self.mistakes - served.mistakes
         if waited < 0 or served.first == served.second or not {served.first, served.second} <= self._places.keys():
             raise ValueError(f"{served!r} was not served by this model")
+        if self._scales is not None:
+            if served.point is None or served.point.keys() != example.keys():
+                raise ValueError(f"{served!r} has no point, or that of another example, and this model scales")
+            self._scales.learn(example)
+            example = as_numbers(served.point)  # what the bound speaks of is what was served
         mistake = y != served.first or not served.sure
         self._longest = max(self._longest, hypot(*example.values()))
         if mistake:
@@ -260,6 +278,18 @@ class OnlinePerceptron(History):
             self.waited += waited
         self._count(mistake)
         return mistake
+
+    def scaled_one(self, x: Mapping[Any, Any]) -> Mapping[Any, Any]:
+        """An example in numbers, as it is scaled now; right after `learn_one`, as it was learned.
+
+        >>> model = OnlinePerceptron(scale=True)
+        >>> model.learn_many([{"price": 30_000.0}, {"price": 10_000.0}], ["sports car", "van"])
+        1
+        >>> model.scaled_one({"price": 10_000.0, "colour": "red"})
+        {'price': -1.0, colour=red: 1.0}
+        """
+        example = as_numbers(x)
+        return example if self._scales is None else self._scales.scaled(example)
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -328,12 +358,15 @@ class OnlinePerceptron(History):
             classes_are_fixed=self.classes_are_fixed,
             has_one_width=self._width > 0,
             waited=self.waited,
+            scales=None if self._scales is None else self._scales.by_name,
         )
 
     @classmethod
     def from_state(cls, state: OnlineState, **parameters: Any) -> "OnlinePerceptron":
         """The learner that goes on from here, bit by bit as the one whose state it was."""
-        model = cls(**parameters)
+        model = cls(**parameters, scale=state.scales is not None)
+        if state.scales is not None:
+            model._scales = RunningScales(state.scales.items())
         if state.labels:
             model._make_room(list(state.labels))
         model._weights[:], model._drift[:] = state.weights, state.drift
@@ -359,7 +392,7 @@ class OnlinePerceptron(History):
         return RiverPerceptron.going_on_from(self)
 
     def __repr__(self) -> str:
-        defaults = {"readout": "average", "fit_intercept": True, "tie": "mistake"}
+        defaults = {"readout": "average", "fit_intercept": True, "tie": "mistake", "scale": False}
         shown = [f"{name}={getattr(self, name)!r}" for name in defaults if getattr(self, name) != defaults[name]]
         shown += [f"classes={list(self._classes)!r}"] if self.classes_are_fixed else []
         counts = ((self.mistakes, "mistake"), (self.examples, "example"))
@@ -381,6 +414,12 @@ class OnlinePerceptron(History):
             return score if sure else 0.0
         except NOT_QUICK:
             return 0.0
+
+    def _scaled_to_learn(self, x: Mapping[Any, Any], y: Hashable, scales: RunningScales) -> dict[Any, Any]:
+        """An example in the scales to which it has been added; if anything is wrong with it, it is not."""
+        example = as_numbers(x)
+        self._check_label(y)
+        return scales.learn(example)
 
     def _learn_slowly(self, x: Mapping[Any, Any], y: Hashable) -> bool:
         """Learn an example that is new in some way, or too close to call."""
@@ -487,40 +526,6 @@ class OnlinePerceptron(History):
             if len(labels) > 2:
                 old = dict(zip(before, parts, strict=False))
                 parts[:] = [old.get(label) or {Intercept: 0.0} for label in self._classes]
-
-
-class Round(NamedTuple):
-    """One round of the protocol: what was predicted, what was true, and the wrong predictions up to here."""
-
-    prediction: Any
-    truth: Any
-    mistakes: int
-
-
-def predict_reveal_learn(model: Any, examples: Iterable[tuple[Any, Any]]) -> Iterator[Round]:
-    """Run the protocol (Littlestone 1988) over pairs of example and label, with any model that has `predict_one` and
-    `learn_one`, River's too.
-
-    An example is predicted, its label revealed, both are learned, and the round is yielded; the next pair is not drawn
-    before the next round is asked for. `mistakes` counts wrong predictions. A perceptron's own count is the theorem's:
-    there a tie is a mistake even if +1 would be right, the last weights are tried even if their average predicts, and
-    the very first label is no mistake, while here it was not predicted.
-
-    >>> model = OnlinePerceptron()
-    >>> for played in predict_reveal_learn(model, [({"x": 1}, "right"), ({"x": -1}, "left"), ({"x": 2}, "right")]):
-    ...     print(played)
-    Round(prediction=None, truth='right', mistakes=1)
-    Round(prediction='right', truth='left', mistakes=2)
-    Round(prediction='right', truth='right', mistakes=2)
-    >>> model.mistakes
-    1
-    """
-    mistakes = 0
-    for x, y in examples:
-        prediction = model.predict_one(x)
-        mistakes += bool(prediction != y)
-        model.learn_one(x, y)
-        yield Round(prediction, y, mistakes)
 
 
 def _dot(weights: Mapping[Any, float], example: Mapping[Any, Any]) -> float:

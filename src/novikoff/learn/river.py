@@ -36,18 +36,22 @@ class RiverPerceptron(base.Classifier):
         fit_intercept: bool = True,
         tie: Tie = "mistake",
         classes: Sequence[Hashable] | None = None,
+        scale: bool = False,
     ) -> None:
         self.readout = readout
         self.fit_intercept = fit_intercept
         self.tie = tie
         self.classes = classes
-        self.online = OnlinePerceptron(readout=readout, fit_intercept=fit_intercept, tie=tie, classes=classes)
+        self.scale = scale
+        self.online = OnlinePerceptron(
+            readout=readout, fit_intercept=fit_intercept, tie=tie, classes=classes, scale=scale
+        )
 
     @classmethod
     def going_on_from(cls, online: OnlinePerceptron) -> "RiverPerceptron":
         """A classifier with the parameters of a learner, and a copy of what it has learned."""
         classes = online.classes if online.classes_are_fixed else None
-        model = cls(readout=online.readout, fit_intercept=online.fit_intercept, tie=online.tie, classes=classes)
+        model = cls(online.readout, online.fit_intercept, online.tie, classes, online.scale)
         model.online = copy.deepcopy(online)
         return model
 

@@ -40,6 +40,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tie: Tie = "mistake"
     fit_intercept: bool = True
     classes: Annotated[list[Label], msgspec.Meta(min_length=2, max_length=1000)] | None = None
+    scale: bool = False
     judge: Judge = "arrival"
     remember_for: Annotated[float, msgspec.Meta(gt=0, le=366 * 86400)] = 7 * 86400.0
     file: bytes | None = None
@@ -57,7 +58,7 @@ class Prediction(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True)
 
     `seq`, `line`, `examples` and `mistakes` are those of the model when it answered. `lead` is by how much the score of
     the label exceeded that of the rival, the next best. `served` is what the last weights said, if mistakes are judged
-    as served.
+    as served. `point` has the numbers of the example as they were scaled, if they were.
     """
 
     id: str
@@ -70,6 +71,7 @@ class Prediction(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True)
     lead: float
     rival: Label | None = None
     served: Served | None = None
+    point: dict[str, float] | None = None
 
 
 class Revealed(msgspec.Struct, forbid_unknown_fields=True):

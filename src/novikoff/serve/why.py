@@ -26,14 +26,14 @@ def why(store: Store, model: int, state: State, said: Prediction, top: int) -> W
     """The features and the mistakes that decided a prediction, those that weigh most."""
     line = state.line if said.line == state.line.number else state_at(store, model, said.seq).line
     path = Path(path_to(said.seq, rollbacks_of(store, model)))
-    x = _folded(said.x, line.settings)
+    x, given = _folded(said.x, said.point, line.settings), _folded(said.x, None, line.settings)
     by_feature: dict[Any, float] = defaultdict(float)
     past: list[PastMistake] = []
     n_mistakes, total = 0, 0.0
     for mistake, example in _examples(store, model, line, path, said.seq):
         n_mistakes += 1
         share = _sign(mistake, example.y, said) * _share(mistake, said, line.settings)
-        z = _folded(example.x, line.settings)
+        z = _folded(example.x, mistake.point, line.settings)
         products = {name: share * z[name] * value for name, value in x.items() if name in z}
         for name, product in products.items():
             by_feature[name] += product
@@ -43,7 +43,7 @@ def why(store: Store, model: int, state: State, said: Prediction, top: int) -> W
         if len(past) > 4 * top:
             past = heapq.nlargest(top, past, key=_weight)
     features = [
-        Contribution("(intercept)" if name is Intercept else str(name), x[name], contribution)
+        Contribution("(intercept)" if name is Intercept else str(name), given[name], contribution)
         for name, contribution in by_feature.items()
     ]
     return Why(
@@ -59,9 +59,9 @@ def _weight(part: PastMistake | Contribution) -> float:
     return abs(part.contribution)
 
 
-def _folded(x: Mapping[str, Any], settings: Settings) -> dict[Any, float]:
-    """The example with its constant."""
-    return {**as_numbers(x), **({Intercept: 1.0} if settings.fit_intercept else {})}
+def _folded(x: Mapping[str, Any], point: Mapping[str, float] | None, settings: Settings) -> dict[Any, float]:
+    """The example as it was scaled, if it was, with its constant."""
+    return {**as_numbers({**x, **(point or {})}), **({Intercept: 1.0} if settings.fit_intercept else {})}
 
 
 def _share(mistake: Mistake, said: Prediction, settings: Settings) -> float:
