@@ -145,6 +145,6 @@ def memory_of(value):
     if isinstance(value, list | tuple):
         return [memory_of(part) for part in value]
     if type(value).__module__.startswith("novikoff") and hasattr(value, "__dict__"):
-        made_anew = ("_columns", "_row", "_names")
+        made_anew = ("_row", "_names")
         return {name: memory_of(part) for name, part in vars(value).items() if name not in made_anew}
     return None if isinstance(value, itemgetter) else value

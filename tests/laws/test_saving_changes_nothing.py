@@ -133,7 +133,8 @@ def test_a_table_learned_row_by_row_stays_one(seed, path):
     model = novikoff.OnlinePerceptron(classes=["north", "south"])
     model.learn_many(rows, y.tolist())
     loaded = check_the_law(model, path, rows, lambda learner: learner.learn_many(rows, y.tolist()[::-1]))
-    assert (loaded._width, len(loaded._row)) == (model._width, len(model._row))
+    assert loaded.to_state().has_one_width
+    assert model.to_state().has_one_width
 
 
 @FEW

@@ -6,6 +6,7 @@ import math
 import pickle
 import random
 from collections import Counter, defaultdict
+from dataclasses import asdict
 from decimal import Decimal
 from fractions import Fraction
 
@@ -66,7 +67,7 @@ def nonzero(w, bias=False):
 
 
 def state(model):
-    return copy.deepcopy(vars(model)) | {"_columns": None}
+    return asdict(model.to_state())
 
 
 def test_the_example_of_the_notes_has_its_weights_and_its_mistakes():

@@ -12,9 +12,9 @@ and mistakes are judged as served.
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 from math import fsum, hypot
-from operator import itemgetter, mul
+from operator import mul
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from novikoff.data.missing import is_missing
@@ -24,12 +24,15 @@ from novikoff.features.scales import RunningScales, Scale
 from novikoff.learn.epochs import put_off_interrupt
 from novikoff.learn.history import History, Readout, Run, Tie
 from novikoff.learn.model import NamedWeight, heaviest_first
+from novikoff.learn.row import Row
 
 if TYPE_CHECKING:
     from novikoff.learn.river import RiverPerceptron
 
 
-# What ends a quick loop: an unknown name or label, a string, a label that cannot be hashed, an x that is no mapping.
+ZEROS = repeat(0.0)  # the weights of names that have none
+
+# What ends a quick loop: an unknown label, a string, a label that cannot be hashed, an x that is no mapping.
 NOT_QUICK = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 
 
@@ -129,16 +132,17 @@ class OnlinePerceptron(History):
         self.waited = 0  # the mistakes between predicting and learning, summed over the mistakes judged as served
         # One dictionary for two classes (or fewer, so far), one a class for more. The sum of the weights after each
         # example is examples x weights - drift: drift adds every mistake times the examples that went before it.
-        self._weights: list[dict[Any, float]] = [{Intercept: 0.0}]
-        self._drift: list[dict[Any, float]] = [{Intercept: 0.0}]
+        # A name has a weight since the first mistake that had it.
+        self._weights_by_name: list[dict[Any, float]] = [{Intercept: 0.0}]
+        self._drift_by_name: list[dict[Any, float]] = [{Intercept: 0.0}]
+        self._row: Row | None = None  # while every mistake has the same names, as in a table
+        self._row_is_ahead = False  # of the weights by name
         self._constant = 1.0 if fit_intercept else 0.0
         self._longest = 0.0  # without the constant
         self._doubt = 0.0  # beyond this, no order of its sum can change the sign of a score
         self._places: dict[Any, int] = {}  # every label's place in `classes`, in order of appearance
         self._classes: tuple[Any, ...] = ()
         self._signs: dict[Any, float] = {}  # of two labels
-        # While every example has the same names, as in a table, the weights also stand in a row.
-        self._width, self._columns, self._row = -1, itemgetter(0), ()
         self.classes_are_fixed = classes is not None
         if classes is not None:
             self._make_room(_as_classes(classes))
@@ -175,17 +179,17 @@ class OnlinePerceptron(History):
         """
         if self._scales is not None:
             x = self._scaled_to_learn(x, y, self._scales)
+        row = self._row
         try:
-            sign, weights = self._signs[y], self._weights[0]
-            if len(x) == self._width and type(x) is dict:  # what is no dict may make up a missing value
-                values = self._columns(x)
+            sign = self._signs[y]
+            if row is not None and len(x) == row.width and type(x) is dict:  # no dict may make up a missing value
+                values = row.columns(x)
                 length = hypot(*values)
-                score = sum(map(mul, self._row, values), weights[Intercept])
+                score = sum(map(mul, row.weights, values), row.constant)
             else:
+                row, weights = None, self._weights[0]
                 length = hypot(*x.values())
-                score = weights[Intercept]
-                for name, value in x.items():
-                    score += value * weights[name]
+                score = sum(map(mul, x.values(), map(weights.get, x, ZEROS)), weights[Intercept])
             lead = sign * score if length <= self._longest and type(score) is float else 0.0
         except NOT_QUICK:
             lead = 0.0
@@ -193,7 +197,11 @@ class OnlinePerceptron(History):
             self.examples += 1
             return False
         if lead < -self._doubt:
-            self._add(0, x, sign)
+            if row is None:
+                self._add(0, x, sign)
+            else:
+                row.add(values, sign, sign * self.examples, self._constant)
+                self._row_is_ahead = True
             self._count(True)
             return True
         return self._learn_slowly(x, y)
@@ -273,7 +281,6 @@ class OnlinePerceptron(History):
             two = len(self._classes) == 2
             self.rival = None if two else rival
             for place, sign in [(0, self._signs[y])] if two else [(self._places[y], 1.0), (self._places[rival], -1.0)]:
-                self._make_weights(place, example)
                 self._add(place, example, sign)
             self.waited += waited
         self._count(mistake)
@@ -356,7 +363,7 @@ class OnlinePerceptron(History):
             longest=self._longest,
             doubt=self._doubt,
             classes_are_fixed=self.classes_are_fixed,
-            has_one_width=self._width > 0,
+            has_one_width=self._row is not None,
             waited=self.waited,
             scales=None if self._scales is None else self._scales.by_name,
         )
@@ -369,14 +376,13 @@ class OnlinePerceptron(History):
             model._scales = RunningScales(state.scales.items())
         if state.labels:
             model._make_room(list(state.labels))
-        model._weights[:], model._drift[:] = state.weights, state.drift
+        model._weights_by_name[:], model._drift_by_name[:] = state.weights, state.drift
         model.examples, model.mistakes, model.waited = state.examples, state.mistakes, state.waited
         model._longest, model._doubt = state.longest, state.doubt
         model.classes_are_fixed = state.classes_are_fixed
         if state.has_one_width:  # no order of a row changes a sign
             names = [name for name in state.weights[0] if name is not Intercept]
-            model._width, model._columns = len(names), itemgetter(*names)
-            model._row = model._columns(model._weights[0])
+            model._row = Row.if_all(names, state.weights[0], state.drift[0])
         return model
 
     def to_river(self) -> "RiverPerceptron":
@@ -402,18 +408,35 @@ class OnlinePerceptron(History):
     def _sure_score(self, x: Mapping[Any, Any]) -> float:
         """The read-out's score, for two classes, if its sign is beyond doubt; else 0."""
         try:
-            length = hypot(*x.values())
-            weights, drift = self._weights[0], self._drift[0]
-            score, past = weights[Intercept], drift[Intercept]
-            for name, value in x.items():
-                score += value * weights[name]
-                past += value * drift[name]
-            if self.readout == "average":
+            row, averaged = self._row, self.readout == "average"
+            if row is not None and len(x) == row.width and type(x) is dict:
+                values = row.columns(x)
+                length = hypot(*values)
+                score = sum(map(mul, row.weights, values), row.constant)
+                past = sum(map(mul, row.drift, values), row.past) if averaged else 0.0
+            else:
+                length = hypot(*x.values())
+                weights, drift = self._weights[0], self._drift_by_name[0]
+                score = sum(map(mul, x.values(), map(weights.get, x, ZEROS)), weights[Intercept])
+                past = sum(map(mul, x.values(), map(drift.get, x, ZEROS)), drift[Intercept]) if averaged else 0.0
+            if averaged:
                 score -= past / self.examples  # drift / examples is at most twice as long as any weights so far
             sure = length <= self._longest and type(score) is float and abs(score) > 4.0 * self._doubt
             return score if sure else 0.0
         except NOT_QUICK:
             return 0.0
+
+    @property
+    def _weights(self) -> list[dict[Any, float]]:
+        """The weights by name: one dictionary for two classes, one a class for more."""
+        if self._row_is_ahead:
+            self._row.write_back(self._weights_by_name[0], self._drift_by_name[0])  # type: ignore[union-attr]
+            self._row_is_ahead = False
+        return self._weights_by_name
+
+    @property
+    def _drift(self) -> list[dict[Any, float]]:
+        return self._drift_by_name if self._weights else []
 
     def _scaled_to_learn(self, x: Mapping[Any, Any], y: Hashable, scales: RunningScales) -> dict[Any, Any]:
         """An example in the scales to which it has been added; if anything is wrong with it, it is not."""
@@ -435,9 +458,6 @@ class OnlinePerceptron(History):
         return mistake
 
     def _learn_sign(self, example: Mapping[Any, Any], y: Hashable) -> bool:
-        self._make_weights(0, example)
-        self._width = len(example) if 1 < len(example) == len(self._weights[0]) - 1 else -1
-        self._columns = itemgetter(*example) if self._width > 0 else itemgetter(0)
         sign, score = self._signs.get(y), _dot(self._weights[0], example)
         if sign is None:
             return False
@@ -454,33 +474,25 @@ class OnlinePerceptron(History):
         if mistake:
             self.rival = self._classes[rival]
             for place, sign in ((right, 1.0), (rival, -1.0)):
-                self._make_weights(place, example)
                 self._add(place, example, sign)
         return mistake
-
-    def _make_weights(self, place: int, example: Mapping[Any, Any]) -> None:
-        """Give every feature a weight, so that the quick loops find it."""
-        for name in example:
-            self._weights[place].setdefault(name, 0.0)
-            self._drift[place].setdefault(name, 0.0)
 
     def _add(self, place: int, example: Mapping[Any, Any], sign: float) -> None:
         """On a mistake, add the example."""
         weights, drift = self._weights[place], self._drift[place]
         age = sign * self.examples
         for name, value in example.items():
-            weights[name] += sign * value
-            drift[name] += age * value
+            weights[name] = weights.get(name, 0.0) + sign * value
+            drift[name] = drift.get(name, 0.0) + age * value
         weights[Intercept] += sign * self._constant
         drift[Intercept] += age * self._constant
+        self._row = Row.if_all(example, weights, drift) if self._signs else None
 
     def _count(self, mistake: bool) -> None:
         self.examples += 1
         self.mistakes += mistake
-        weights, square = self._weights[0], self._longest * self._longest + self._constant
-        self._doubt = 4.0 * UNIT_ROUNDOFF * (len(weights) + 2) * math.sqrt(self.mistakes + 2 * self.waited) * square
-        if self._width > 0:
-            self._row = self._columns(weights)
+        names, square = len(self._weights_by_name[0]), self._longest * self._longest + self._constant
+        self._doubt = 4.0 * UNIT_ROUNDOFF * (names + 2) * math.sqrt(self.mistakes + 2 * self.waited) * square
 
     def _deciding_scores(self, example: Mapping[Any, Any]) -> list[float]:
         """The scores of the last weights, or of the sum of the weights after each example: a mean is divided later,
@@ -518,9 +530,10 @@ class OnlinePerceptron(History):
         before, self._classes = self._classes, _in_order(labels)
         places = {label: place for place, label in enumerate(self._classes)}
         self._places = {label: places[label] for label in labels}
-        self._width = -1
+        weights, drift = self._weights, self._drift
+        self._row = None
         self._signs = dict(zip(self._classes, (-1.0, 1.0), strict=True)) if len(labels) == 2 else {}
-        for parts in (self._weights, self._drift):
+        for parts in (weights, drift):
             if len(before) == 2:
                 parts.insert(0, {name: -weight for name, weight in parts[0].items()})
             if len(labels) > 2:
