@@ -43,7 +43,7 @@ def why(store: Store, model: int, state: State, said: Prediction, top: int) -> W
         if len(past) > 4 * top:
             past = heapq.nlargest(top, past, key=_weight)
     features = [
-        Contribution("(intercept)" if name is Intercept else str(name), given[name], contribution)
+        Contribution("(intercept)" if name is Intercept else str(name), float(given[name]), contribution)
         for name, contribution in by_feature.items()
     ]
     return Why(
