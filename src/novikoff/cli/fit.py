@@ -86,7 +86,7 @@ def fit(
 
     Ctrl-C stops after the epoch that is running, and keeps the weights that it ends with.
     """
-    from novikoff.cli.outputs import check_free
+    from novikoff.cli.outputs import check_model_free
     from novikoff.cli.progress import progress
     from novikoff.cli.render import warn
     from novikoff.cli.tables import encoding_of, open_labelled
@@ -99,7 +99,7 @@ def fit(
     from novikoff.show.report.writing import report_on
 
     _check_together(steps, learning["shuffle"], held_out, folds)
-    target = check_free(model or default_model(file), force)
+    target = check_model_free(model or default_model(file), force)
     page = options.report_path(report, report_features, force)
     learning["max_epochs"] = options.unlimited(learning["max_epochs"])
     aside = None if held_out is None else HeldOut.share(held_out, random_state)
@@ -120,12 +120,12 @@ def fit(
                 learned = replace(learned, run=replace(learned.run, **judged))
             bar.close()
             fitted = _model(learned, {"label": label, **same}, held_out, reader)
-            save(fitted, target)  # whatever becomes of the proof, what was learned is there
+            save(fitted, target, force=force)  # whatever becomes of the proof, what was learned is there
             limit = certify_time_limit if certify and not was_interrupted(learned.run) else None
             certificate, why_not = _certificate(examples, learning["fit_intercept"], limit)
             if (proof := _short_proof(certificate)) is not None:
                 fitted = replace(fitted, certificate=proof)
-                save(fitted, target)
+                save(fitted, target, force=force)
             laid_out = _steps(examples, learned, learning["fit_intercept"]) if steps else None
             passes = max(1, learned.run.epochs)
             left = allowance(examples, certificate, passes=passes, fit_intercept=learning["fit_intercept"])

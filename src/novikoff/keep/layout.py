@@ -127,6 +127,16 @@ def read(path: str | os.PathLike[str]) -> Parts:
     return Parts(header, _unpacked(content, header, path))
 
 
+def check_replaceable(path: str | os.PathLike[str]) -> None:
+    """Refuse to replace a file that is neither a model file nor empty: somebody else's work."""
+    if not os.path.isfile(path) or not os.path.getsize(path):
+        return
+    try:
+        read_header(path)
+    except ModelFileError:
+        raise FileExistsError(f"{path} is already there, is no model file, and is kept; choose another name") from None
+
+
 def refuse(path: Path, what: str) -> NoReturn:
     raise ModelFileError(f"{path} is no model file, or is damaged: {what}")
 
