@@ -285,8 +285,8 @@ def test_a_generator_that_cannot_be_kept_is_left_out_with_a_note(path):
 
 def test_a_model_file_is_replaced_and_any_other_file_is_kept(path):
     save(novikoff.Perceptron().fit(X, Y), path)
-    save(novikoff.Perceptron(readout="last", max_epochs=None).fit(X, Y), path)
-    assert load(path).readout == "last"
+    save(novikoff.Perceptron(readout="vote").fit(X, Y), path)
+    assert load(path).readout == "vote"
     path.write_text("a,b\n1,2\n")
     with pytest.raises(FileExistsError, match="is no model file, and is kept; choose another name"):
         save(novikoff.Perceptron().fit(X, Y), path)

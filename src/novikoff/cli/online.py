@@ -142,7 +142,7 @@ class Session:
             self.save()
 
     def _check_label(self, x: Example) -> None:
-        """Refuse a stream that begins without a label where none was learned before, or one of a similar name stands."""
+        """Refuse a stream that begins without a label where nothing was learned before, or a similar name is there."""
         from difflib import get_close_matches
 
         from novikoff.data.tables import nearest

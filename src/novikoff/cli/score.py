@@ -10,7 +10,7 @@ from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
     from novikoff.data.reading import Reader
-    from novikoff.learn.linear.model import LinearModel
+    from novikoff.learn.model import Classifier
 
 # More classes than this do not fit beside each other.
 WIDEST_TABLE = 10
@@ -34,9 +34,9 @@ def score(model: str, file: str, label: str | None, format: str | None, output: 
     from novikoff.cli.predict import warn_of_the_unknown
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
-    from novikoff.learn.linear.model import LinearModel
+    from novikoff.learn.model import Classifier
 
-    loaded = load_model(model, LinearModel)
+    loaded = load_model(model, Classifier)
     reader = _open(file, format, loaded, label)
     pairs, unseen, missing = Counter[tuple[Any, Any]](), Counter[str](), Counter[str]()
     with progress(output.quiet) as bar:
@@ -78,11 +78,11 @@ def _check_known(file: str, labels: set[Any], known: list[Any]) -> None:
         )
 
 
-def _open(file: str, format: str | None, model: "LinearModel", label: str | None) -> "Reader":
-    from novikoff.cli.tables import counted_from
+def _open(file: str, format: str | None, model: "Classifier", label: str | None) -> "Reader":
+    from novikoff.cli.tables import counted_from, takes_a_table
     from novikoff.data.reading import read
 
-    if model.encoding is None:
+    if not takes_a_table(model):
         reader = read(file, format=format, zero_based=counted_from(model))
         if reader.is_table:
             raise ValueError(f"{file} is a table, but the model was learned from numbers without names")
@@ -90,6 +90,7 @@ def _open(file: str, format: str | None, model: "LinearModel", label: str | None
     label = label or model.parameters.get("label")
     if label is None:
         raise ValueError("the model does not say which column has the labels; name it by --label")
+    assert model.encoding is not None
     return read(file, label=label, format=format, types=model.encoding.types)
 
 

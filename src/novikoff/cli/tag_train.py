@@ -72,7 +72,8 @@ def train(
     suffix2(word[0]); there are lower, shape, prefixN and suffixN. Ctrl-C stops after the epoch that is running, and
     keeps the weights that it ends with.
     """
-    from novikoff.cli.fit import default_model, was_interrupted
+    from novikoff.cli.fit import default_model
+    from novikoff.cli.learning import was_interrupted
     from novikoff.cli.outputs import check_model_free
     from novikoff.cli.progress import DelayedInterrupt, progress
     from novikoff.cli.sentences import read_sentences, read_templates, split_names
@@ -140,11 +141,11 @@ def panel(document: dict[str, Any], run: "Run") -> Any:
         [
             ("read", f"{size}, {counted(data['features'], 'feature')}"),
             ("labels", listed(data["labels"], 24)),
+            ("to come", wording.to_come(run)),
             ("learned", wording.weights(document["weights"], run, data["labels"])),
             ("stopped", wording.ending(run)),
             ("mistakes", run.made),
             ("errors", run.wrong),
-            ("to come", wording.to_come(run)),
             ("bound", wording.bound(None, run)),
             ("model", str(target)),
         ],

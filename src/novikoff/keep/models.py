@@ -50,7 +50,7 @@ def save(
     fingerprint: str | None = None,
     force: bool = False,
 ) -> None:
-    """Write a model to a file, for `load`. A model file at the path is replaced; any other file is kept, unless `force`.
+    """Write a model to a file, for `load`. It replaces a model file; any other file is kept, unless `force`.
 
     A `certificate` of the training data may go with it, and a `fingerprint`, which is their SHA-256 (that of the
     certificate, if only this is given). The file at the path is replaced in one step, so that whatever happens it is
