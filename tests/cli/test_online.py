@@ -46,6 +46,20 @@ def test_a_line_without_a_label_is_only_predicted(tmp_path):
     assert (last["label"], last["examples"]) == (None, 4)
 
 
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_a_label_that_no_line_has_is_an_error(tmp_path, form):
+    stream = LINES if form == "json" else "wings,voice,is\n2,song,bird\n"
+    done = call("online", "--label", "iz", "--input", form, "--model", "m", folder=tmp_path, stdin=stream)
+    assert done.code == 1
+    assert "there is no label 'iz' to learn from; there are wings, voice, is" in done.err
+
+
+def test_a_model_that_has_learned_may_be_asked_only(tmp_path):
+    call("online", "--label", "is", "--model", "m", folder=tmp_path, stdin=LINES)
+    done = call("online", "--label", "is", "--model", "m", folder=tmp_path, stdin='{"wings": 2}\n')
+    assert (done.code, done.out) == (0, "bird\t0\n")
+
+
 def test_learning_goes_on_from_the_file(tmp_path):
     for _ in range(2):
         assert call("online", "--label", "is", "--model", "m", folder=tmp_path, stdin=LINES).code == 0

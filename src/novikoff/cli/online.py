@@ -70,7 +70,7 @@ def online(
     target = None if model is None or server is not None else Path(model)
     learner = _learner(target, parameters) if server is None else Remote(server, model, token_file, parameters)
     parse = _json_parser(label) if form == "json" else _csv_parser(label)
-    session = Session(learner, target, save_every, output)
+    session = Session(learner, label, target, save_every, output)
     before = signal.signal(signal.SIGTERM, _end)
     try:
         for number, line in enumerate(iter(sys.stdin.readline, ""), start=1):
@@ -116,10 +116,12 @@ class Session:
     """A learner at work: its mistakes so far, and where it is saved."""
 
     learner: "OnlinePerceptron | Remote"
+    label: str
     target: Path | None
     save_every: int
     output: Output
     mistakes: int = 0
+    is_new: bool = True
 
     def play(self, example: tuple[Example, Any] | None) -> None:
         """Predict, reveal, learn, and say so; without a label only predict, and without an example nothing."""
@@ -128,6 +130,9 @@ class Session:
         if example is None:
             return
         x, y = example
+        if self.is_new and y is None:
+            self._check_label(x)
+        self.is_new = False
         if y is None:
             self._say(self.learner.predict_one(x), None)
             return
@@ -136,6 +141,16 @@ class Session:
         self._say(played.prediction, y)
         if self.learner.examples % self.save_every == 0:
             self.save()
+
+    def _check_label(self, x: Example) -> None:
+        """Refuse a stream that begins without a label where nothing was learned before, or a similar name is there."""
+        from difflib import get_close_matches
+
+        from novikoff.data.tables import nearest
+
+        if self.learner.examples == 0 or get_close_matches(self.label, map(str, x), n=1):
+            hint = nearest(self.label, map(str, x)).replace("its columns are", "there are")
+            raise ValueError(f"there is no label {self.label!r} to learn from; {hint}")
 
     def _say(self, prediction: Any, truth: Any) -> None:
         from novikoff.cli.render import as_json, on_a_terminal

@@ -24,7 +24,7 @@ from novikoff.data import strict_json
 from novikoff.data.whole_file import WholeFile
 
 # The newest format. A file has the oldest that can say what it says: 2 also has averages before they are divided,
-# and delays; 3 what a record says about new rows, and running scales.
+# and delays; 3 what a record says about new rows, lifts, tables in the space of a kernel, and running scales.
 FORMAT = 3
 KEY = "novikoff"
 
@@ -125,6 +125,16 @@ def read(path: str | os.PathLike[str]) -> Parts:
         refuse(path, "it has changed while it was read")
     _check_digest(content, header, path)
     return Parts(header, _unpacked(content, header, path))
+
+
+def check_replaceable(path: str | os.PathLike[str]) -> None:
+    """Refuse to replace a file that is neither a model file nor empty: somebody else's work."""
+    if not os.path.isfile(path) or not os.path.getsize(path):
+        return
+    try:
+        read_header(path)
+    except ModelFileError:
+        raise FileExistsError(f"{path} is already there, is no model file, and is kept; choose another name") from None
 
 
 def refuse(path: Path, what: str) -> NoReturn:

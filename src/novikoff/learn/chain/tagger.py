@@ -287,13 +287,7 @@ def _learn_and_judge(
     sequences: Any, labels: Sequence[Sequence[Label]], held_out: float, watch: Watcher | None, asked: dict[str, Any]
 ) -> Tagger:
     """Learn all but the sequences held out, and count how many of those are labelled wrong."""
-    held = HeldOut.share(held_out, asked["random_state"]).which(0, len(labels))
-    kept, judged = np.flatnonzero(~held), np.flatnonzero(held)
-    if not (len(kept) and len(judged)):
-        raise ValueError(
-            f"of {len(labels)} sequences, {len(judged)} were held out by chance, which leaves nothing to learn from or "
-            "nothing to judge by; hold another share out, or none"
-        )
+    kept, judged = HeldOut.share(held_out, asked["random_state"]).parted(len(labels), "sequence")
     tagger = learn_tagger(_sequences(sequences, kept), _sequences(labels, kept), watch=watch, **asked)
     guesses = tagger.label(_sequences(sequences, judged))
     wrong = sum(list(gold) != guess for gold, guess in zip(_sequences(labels, judged), guesses, strict=True))
