@@ -99,7 +99,7 @@ def test_more_labels_than_two_are_learned_by_the_best_other_class(stream, tie, k
 @laws
 @given(MULTICLASS.filter(lambda stream: len({y for _, y in stream}) == 3), EXAMPLES)
 def test_the_multiclass_average_is_the_mean_of_all_weights(stream, question):
-    model = OnlinePerceptron()
+    model = OnlinePerceptron(readout="average")
     model.learn_many(*zip(*stream, strict=True))
     totals = dict.fromkeys("uvw", Fraction(0))
     for seen in range(1, len(stream) + 1):
@@ -375,7 +375,7 @@ def test_the_record_says_what_happened():
     ("choice", "why"),
     [
         ({"readout": "vote"}, "replays every mistake"),
-        ({"readout": "best"}, "choose one of last, average"),
+        ({"readout": "best"}, "choose one of auto, average"),
         ({"tie": "toss"}, "choose one of mistake, predict"),
         ({"classes": ["one"]}, "at least two"),
         ({"classes": ["a", "b", "a"]}, "each of them once"),

@@ -1,9 +1,7 @@
 """Parameters that other libraries have: what they are called here, or why there are none."""
 
 STOPS = "a run stops at an epoch without a mistake; max_epochs, min_margin and time_limit stop it sooner"
-NO_LOSS = (
-    "there is no loss to be weighed against a penalty: on a mistake the example is added, and that is all"
-)
+NO_LOSS = "there is no loss to be weighed against a penalty: on a mistake the example is added, and that is all"
 NO_STEPS = "the size of the steps cannot change a mistake, so it is one number, learning_rate, for the weights read out"
 NO_CRF = "a perceptron has no likelihood to maximise"
 

@@ -14,6 +14,7 @@ from novikoff.keep.values import decode, decode_names, encode, encode_names
 from novikoff.learn.online import OnlinePerceptron, OnlineState
 
 LEARNER = "OnlinePerceptron"
+_PARAMETERS = ("readout", "fit_intercept", "tie", "half_life")
 SCALES: Table = {
     "scales.names": ("u1", "bytes of scales"),
     "scales.values": ("i8", "scales"),
@@ -26,8 +27,8 @@ def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
     state = model.to_state()
     header = {
         "learner": LEARNER,
-        **({"format": FORMAT} if state.scales is not None else {"format": 2} if state.waited else {}),
-        "parameters": encode_parameters({name: getattr(model, name) for name in ("readout", "fit_intercept", "tie")}),
+        "format": FORMAT,
+        "parameters": encode_parameters({name: getattr(model, name) for name in _PARAMETERS}),
         "classes": encode(list(state.labels), "the labels"),
         "feature_names": None,
         "encoding": None,
@@ -40,7 +41,9 @@ def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
             "doubt": float(state.doubt),
             "classes_are_fixed": state.classes_are_fixed,
             "has_one_width": state.has_one_width,
-            **({"waited": state.waited} if state.waited else {}),
+            "waited": state.waited,
+            "origin": state.origin,
+            "trials": list(state.trials),
             **({"scales": len(state.scales)} if state.scales is not None else {}),
         },
     }
@@ -78,6 +81,8 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Onl
         has_one_width=plain.flag("has_one_width"),
         waited=plain.whole("waited") if plain.present("waited") else 0,
         scales=_scales_of(arrays) if scaled else None,
+        origin=plain.whole("origin") if plain.present("origin") else 0,
+        trials=_trials_of(plain.value("trials")) if plain.present("trials") else (0.0, 0.0),
     )
     ensure(state.mistakes <= state.examples, "there are more mistakes than examples")
     one_row = len(state.weights) == 1 and len(state.weights[0]) > 2
@@ -87,7 +92,18 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Onl
         readout=parameters.text("readout"),
         fit_intercept=parameters.value("fit_intercept"),
         tie=parameters.text("tie"),
+        **({"half_life": parameters.number("half_life", least=1.0)} if parameters.present("half_life") else {}),
     )
+
+
+def _trials_of(value: Any) -> tuple[float, float]:
+    good = (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(type(part) is float and 0.0 <= part <= 512.0 for part in value)
+    )
+    ensure(good, "the trials of the read-outs are not two numbers from 0 to 512")
+    return value[0], value[1]
 
 
 def _scales_as_arrays(scales: Mapping[Any, Scale]) -> Arrays:

@@ -15,20 +15,28 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from math import fsum, hypot
 from operator import mul
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from novikoff.data.missing import is_missing
 from novikoff.engine.rounding import UNIT_ROUNDOFF, up
 from novikoff.features.names import Intercept, as_numbers
 from novikoff.features.scales import RunningScales, Scale
 from novikoff.learn.epochs import put_off_interrupt
-from novikoff.learn.history import History, Readout, Run, Tie
+from novikoff.learn.history import History, Run, Tie
 from novikoff.learn.model import NamedWeight, heaviest_first
+from novikoff.learn.past import Average, Fading
 from novikoff.learn.row import Row
 
 if TYPE_CHECKING:
     from novikoff.learn.river import RiverPerceptron
 
+
+OnlineReadout = Literal["auto", "average", "last", "recent"]
+
+# With readout="auto" the average predicts, unless it was wrong more often lately than the last weights. Both are tried
+# on the first examples and on every sixteenth from then on; after 355 trials what was seen before counts half.
+TRIED_FIRST, TRIED_EVERY = 1024, 16
+KEPT, AHEAD = 511 / 512, 2.0
 
 ZEROS = repeat(0.0)  # the weights of names that have none
 
@@ -40,8 +48,9 @@ NOT_QUICK = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError
 class OnlineState:
     """All that an `OnlinePerceptron` has learned; `labels` are in order of appearance.
 
-    There is one vector of weights for two labels (or fewer, so far), one a label for more, and as many of drift: the
-    sum of the weights after each example is examples x weights - drift. `longest` is without the constant, and beyond
+    There is one vector of weights for two labels (or fewer, so far), one a label for more, and as many of drift, which
+    is what the read-out has to know of the past (`novikoff.learn.past`), with its ages from `origin`. `trials` are the
+    wrong predictions of the last weights and of their average. `longest` is without the constant, and beyond
     `doubt` no order of its sum can change the sign of a score. `waited` is the sum of the delays of mistakes that were
     judged as served. `scales` is None for a learner that takes its examples as they come.
     """
@@ -57,6 +66,8 @@ class OnlineState:
     has_one_width: bool
     waited: int = 0
     scales: dict[Any, Scale] | None = None
+    origin: int = 0
+    trials: tuple[float, float] = (0.0, 0.0)
 
 
 class Served(NamedTuple):
@@ -81,14 +92,16 @@ class OnlinePerceptron(History):
 
     Parameters
     ----------
-    readout : the weights that predict, "last" or "average" (Freund & Schapire 1999: the mean of the weights after each
-        example). It makes no difference to what is learned.
+    readout : the weights that predict: "last", "average" (Freund & Schapire 1999: the mean of the weights after each
+        example), "recent" (that mean, with a half-life), or "auto": of the first two, those that were wrong less often
+        lately. It makes no difference to what is learned.
     fit_intercept : whether every example carries one more feature, of value 1.
     tie : whether a score of 0 is a "mistake", the theorem's own rule, or is to "predict" +1.
     classes : the labels, if they are known beforehand; else each is learned when it first appears.
     scale : whether numbers are learned in standard deviations from their mean, as far as both are known by then
         (`RunningScales`), so that no column drowns the others because of its unit. R, gamma and the theorem then speak
         of the points as they were scaled when they were learned, and weights are per deviation.
+    half_life : with readout="recent", after how many examples weights count half as much in the mean.
 
     Examples map feature names (any hashables) to numbers. A string instead of a number is a one-hot feature (`OneHot`),
     and a feature that is left out is 0. Labels are any hashables. `classes` has them sorted, or in order of appearance
@@ -118,20 +131,25 @@ class OnlinePerceptron(History):
     def __init__(
         self,
         *,
-        readout: Readout = "average",
+        readout: OnlineReadout = "auto",
         fit_intercept: bool = True,
         tie: Tie = "mistake",
         classes: Iterable[Hashable] | None = None,
         scale: bool = False,
+        half_life: float = 1000,
     ) -> None:
-        _check_choices(readout, tie)
-        self.readout, self.fit_intercept, self.tie, self.scale = readout, fit_intercept, tie, scale
+        _check_choices(readout, tie, half_life)
+        self.fit_intercept, self.tie, self.scale, self.half_life = fit_intercept, tie, scale, half_life
+        self._past: Average | Fading = Fading(half_life) if readout == "recent" else Average()
+        self._trials = (0.0, 0.0)
+        self._in_charge: str = "average"  # the weights that predict now
+        self._trial_at = math.inf  # after how many examples
         self._scales = RunningScales() if scale else None
         self.examples = self.mistakes = 0
+        self.readout = readout
         self.rival: Any = None  # of more than two classes, the one that the last mistake was taken from
         self.waited = 0  # the mistakes between predicting and learning, summed over the mistakes judged as served
-        # One dictionary for two classes (or fewer, so far), one a class for more. The sum of the weights after each
-        # example is examples x weights - drift: drift adds every mistake times the examples that went before it.
+        # One dictionary for two classes (or fewer, so far), one a class for more; drift is the sum P of `learn.past`.
         # A name has a weight since the first mistake that had it.
         self._weights_by_name: list[dict[Any, float]] = [{Intercept: 0.0}]
         self._drift_by_name: list[dict[Any, float]] = [{Intercept: 0.0}]
@@ -151,10 +169,13 @@ class OnlinePerceptron(History):
         """The label of an example: +1 at score 0, the first of the best classes, None while no label is known."""
         if self._scales is not None:
             x = self.scaled_one(x)
-        score = self._sure_score(x) if self._signs else 0.0
+        return self._predict(x, self._in_charge)
+
+    def _predict(self, x: Mapping[Any, Any], readout: str) -> Any:
+        score = self._sure_score(x, readout) if self._signs else 0.0
         if score:
             return self._classes[score > 0.0]
-        scores = self._deciding_scores(as_numbers(x))
+        scores = self._deciding_scores(as_numbers(x), readout)
         if len(self._classes) == 2:
             return self._classes[scores[0] >= 0.0]
         return self._classes[scores.index(max(scores))] if self._classes else None
@@ -168,8 +189,10 @@ class OnlinePerceptron(History):
         >>> model.decision_one({"legs": 1, "of": "a fly"})
         {'bird': -4.0, 'cat': -3.0, 'fly': 7.0}
         """
-        divisor = self.examples if self.readout == "average" and self.examples else 1
-        scores = [_divided(score, divisor) for score in self._deciding_scores(self.scaled_one(x))]
+        divisor, readout = 1.0, self._in_charge
+        if readout != "last" and self.examples:
+            divisor = self.examples if readout == "average" else self._past.whole(self.examples)
+        scores = [_divided(score, divisor) for score in self._deciding_scores(self.scaled_one(x), readout)]
         return scores[0] if len(self._classes) <= 2 else dict(zip(self._classes, scores, strict=True))
 
     def learn_one(self, x: Mapping[Any, Any], y: Hashable) -> bool:
@@ -179,6 +202,8 @@ class OnlinePerceptron(History):
         """
         if self._scales is not None:
             x = self._scaled_to_learn(x, y, self._scales)
+        if self.examples >= self._trial_at:
+            self._hold_trial(x, y)
         row = self._row
         try:
             sign = self._signs[y]
@@ -200,7 +225,7 @@ class OnlinePerceptron(History):
             if row is None:
                 self._add(0, x, sign)
             else:
-                row.add(values, sign, sign * self.examples, self._constant)
+                row.add(values, sign, sign * self._past.age(self.examples), self._constant)
                 self._row_is_ahead = True
             self._count(True)
             return True
@@ -274,6 +299,8 @@ class OnlinePerceptron(History):
                 raise ValueError(f"{served!r} has no point, or that of another example, and this model scales")
             self._scales.learn(example)
             example = as_numbers(served.point)  # what the bound speaks of is what was served
+        if self.examples >= self._trial_at:
+            self._hold_trial(example, y)
         mistake = y != served.first or not served.sure
         self._longest = max(self._longest, hypot(*example.values()))
         if mistake:
@@ -330,7 +357,7 @@ class OnlinePerceptron(History):
     @property
     def run(self) -> Run:
         """The record of what happened so far, as every learner keeps it."""
-        record: Run = self.recorded(self.readout, order="given")
+        record: Run = self.recorded(self._in_charge, order="given")
         return record
 
     def weights(self, label: Hashable = None) -> dict[Any, float]:
@@ -366,6 +393,8 @@ class OnlinePerceptron(History):
             has_one_width=self._row is not None,
             waited=self.waited,
             scales=None if self._scales is None else self._scales.by_name,
+            origin=self._past.origin,
+            trials=self._trials,
         )
 
     @classmethod
@@ -380,6 +409,9 @@ class OnlinePerceptron(History):
         model.examples, model.mistakes, model.waited = state.examples, state.mistakes, state.waited
         model._longest, model._doubt = state.longest, state.doubt
         model.classes_are_fixed = state.classes_are_fixed
+        if isinstance(model._past, Fading):
+            model._past.origin = state.origin
+        model._judge(state.trials, state.examples)
         if state.has_one_width:  # no order of a row changes a sign
             names = [name for name in state.weights[0] if name is not Intercept]
             model._row = Row.if_all(names, state.weights[0], state.drift[0])
@@ -398,17 +430,51 @@ class OnlinePerceptron(History):
         return RiverPerceptron.going_on_from(self)
 
     def __repr__(self) -> str:
-        defaults = {"readout": "average", "fit_intercept": True, "tie": "mistake", "scale": False}
+        defaults = {"readout": "auto", "fit_intercept": True, "tie": "mistake", "scale": False, "half_life": 1000}
         shown = [f"{name}={getattr(self, name)!r}" for name in defaults if getattr(self, name) != defaults[name]]
         shown += [f"classes={list(self._classes)!r}"] if self.classes_are_fixed else []
         counts = ((self.mistakes, "mistake"), (self.examples, "example"))
         mistakes, examples = (f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in counts)
         return f"OnlinePerceptron({', '.join(shown)}): {mistakes} on {examples}"
 
-    def _sure_score(self, x: Mapping[Any, Any]) -> float:
+    @property
+    def readout(self) -> OnlineReadout:
+        """Which weights predict. It may be changed, but "recent" has to be chosen from the start."""
+        return self._readout
+
+    @readout.setter
+    def readout(self, readout: OnlineReadout) -> None:
+        _check_choices(readout, self.tie, self.half_life)
+        if (readout == "recent") != isinstance(self._past, Fading):
+            raise ValueError("readout='recent' keeps another sum of the past than the others; choose it from the start")
+        self._readout = readout
+        self._in_charge, self._trial_at = readout, math.inf
+        self._judge(self._trials, self.examples)
+
+    @property
+    def predicts_with(self) -> str:
+        """The weights that predict now; they change only if `readout` is "auto"."""
+        return self._in_charge
+
+    def _hold_trial(self, x: Mapping[Any, Any], y: Hashable) -> None:
+        """Let the last weights and their average predict, and see which is wrong."""
+        example = as_numbers(x)
+        self._check_label(y)
+        wrong = [self._predict(example, readout) != y for readout in ("last", "average")]
+        last, average = self._trials
+        self._judge((KEPT * last + wrong[0], KEPT * average + wrong[1]), self.examples + 1)
+
+    def _judge(self, trials: tuple[float, float], examples: int) -> None:
+        """Put those in charge that were wrong less often, until the next trial, after so many examples or later."""
+        self._trials = trials
+        if self.readout == "auto":
+            self._in_charge = "last" if trials[0] + AHEAD < trials[1] else "average"
+            self._trial_at = examples if examples < TRIED_FIRST else -(-examples // TRIED_EVERY) * TRIED_EVERY
+
+    def _sure_score(self, x: Mapping[Any, Any], readout: str) -> float:
         """The read-out's score, for two classes, if its sign is beyond doubt; else 0."""
         try:
-            row, averaged = self._row, self.readout == "average"
+            row, averaged = self._row, readout != "last" and self.examples > 0
             if row is not None and len(x) == row.width and type(x) is dict:
                 values = row.columns(x)
                 length = hypot(*values)
@@ -420,7 +486,7 @@ class OnlinePerceptron(History):
                 score = sum(map(mul, x.values(), map(weights.get, x, ZEROS)), weights[Intercept])
                 past = sum(map(mul, x.values(), map(drift.get, x, ZEROS)), drift[Intercept]) if averaged else 0.0
             if averaged:
-                score -= past / self.examples  # drift / examples is at most twice as long as any weights so far
+                score -= past * self._past.share(self.examples)  # at most twice as long as any weights so far
             sure = length <= self._longest and type(score) is float and abs(score) > 4.0 * self._doubt
             return score if sure else 0.0
         except NOT_QUICK:
@@ -480,7 +546,7 @@ class OnlinePerceptron(History):
     def _add(self, place: int, example: Mapping[Any, Any], sign: float) -> None:
         """On a mistake, add the example."""
         weights, drift = self._weights[place], self._drift[place]
-        age = sign * self.examples
+        age = sign * self._past.age(self.examples)
         for name, value in example.items():
             weights[name] = weights.get(name, 0.0) + sign * value
             drift[name] = drift.get(name, 0.0) + age * value
@@ -491,17 +557,28 @@ class OnlinePerceptron(History):
     def _count(self, mistake: bool) -> None:
         self.examples += 1
         self.mistakes += mistake
+        if isinstance(self._past, Fading) and self._past.is_old(self.examples):
+            self._renew(self._past)
         names, square = len(self._weights_by_name[0]), self._longest * self._longest + self._constant
         self._doubt = 4.0 * UNIT_ROUNDOFF * (names + 2) * math.sqrt(self.mistakes + 2 * self.waited) * square
 
-    def _deciding_scores(self, example: Mapping[Any, Any]) -> list[float]:
+    def _renew(self, fading: Fading) -> None:
+        """Count ages from now on, before they become too large."""
+        share = fading.share(self.examples)
+        for drift in self._drift:
+            drift.update({name: share * value for name, value in drift.items()})
+        fading.origin, self._row = self.examples, None
+
+    def _deciding_scores(self, example: Mapping[Any, Any], readout: str) -> list[float]:
         """The scores of the last weights, or of the sum of the weights after each example: a mean is divided later,
         because a score of 0 is 0 before."""
-        if self.readout == "last" or not self.examples:
+        if readout == "last" or not self.examples:
             return [_dot(weights, example) for weights in self._weights]
         n, pairs = self.examples, zip(self._weights, self._drift, strict=True)
-        names = (Intercept, *example)
-        return [_dot({name: n * w[name] - past[name] for name in names if name in w}, example) for w, past in pairs]
+        names, share = (Intercept, *example), self._past.share(self.examples)
+        if readout == "average":
+            return [_dot({name: n * w[name] - past[name] for name in names if name in w}, example) for w, past in pairs]
+        return [_dot({name: w[name] - share * past[name] for name in names if name in w}, example) for w, past in pairs]
 
     def _read_out(self, label: Hashable) -> dict[Any, float]:
         if label is None and len(self._classes) > 2:
@@ -510,9 +587,12 @@ class OnlinePerceptron(History):
             raise ValueError(f"label {label!r} is not among the classes known so far, {list(self._classes)!r}")
         sign, place = (self._signs.get(label, 1.0), 0) if len(self._classes) <= 2 else (1.0, self._places[label])
         weights, drift, examples = self._weights[place], self._drift[place], self.examples or 1
-        if self.readout == "last":
+        if self._in_charge == "last":
             return {name: sign * weight for name, weight in weights.items()}
-        return {name: sign * (examples * weight - drift[name]) / examples for name, weight in weights.items()}
+        if self._in_charge == "average":
+            return {name: sign * (examples * weight - drift[name]) / examples for name, weight in weights.items()}
+        share, whole = self._past.share(examples), self._past.whole(examples)
+        return {name: sign * (weight - share * drift[name]) / whole for name, weight in weights.items()}
 
     def _check_label(self, label: Hashable) -> None:
         try:
@@ -546,7 +626,7 @@ def _dot(weights: Mapping[Any, float], example: Mapping[Any, Any]) -> float:
     return fsum([weights[Intercept], *[value * weights.get(name, 0.0) for name, value in example.items()]])
 
 
-def _divided(score: float, divisor: int) -> float:
+def _divided(score: float, divisor: float) -> float:
     """A score over a divisor, without becoming 0 if it is not."""
     return score / divisor or math.copysign(5e-324, score) if score else 0.0
 
@@ -565,12 +645,15 @@ def _in_order(labels: list[Any]) -> tuple[Any, ...]:
         return tuple(labels)
 
 
-def _check_choices(readout: str, tie: str) -> None:
+def _check_choices(readout: str, tie: str, half_life: float) -> None:
     if readout == "vote":
         raise ValueError(
             "readout='vote' replays every mistake at each prediction, so a stream would have to keep them all; choose "
             "'average', which predicts much the same, or Perceptron(readout='vote') on data at hand"
         )
-    for name, value, choices in (("readout", readout, ("last", "average")), ("tie", tie, ("mistake", "predict"))):
+    if not 1.0 <= half_life < 2.0**53:
+        raise ValueError(f"half_life={half_life!r} must be a number of examples of at least 1")
+    readouts = ("auto", "average", "last", "recent")
+    for name, value, choices in (("readout", readout, readouts), ("tie", tie, ("mistake", "predict"))):
         if value not in choices:
             raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(choices)}")

@@ -41,6 +41,7 @@ def to_remember(name: str, state: State, x: Any, label: Label | None, scores: li
         rival=rival.label if rival else None,
         served=served,
         point=scaled_numbers(learner, x),
+        readout=learner.predicts_with,
     )
 
 

@@ -1,8 +1,9 @@
 """Why a prediction was what it was: the features and the past mistakes that speak for it.
 
 The last weights are the sum of the mistakes z_k, so a score is the sum of <z_k, x>. The average of the weights after
-each of n examples has z_k with the share (n - a_k)/n, where a_k examples came before it. Either way every mistake has
-its part in the lead of an answer over its rival, and the parts add up.
+each of n examples has z_k with the share (n - a_k)/n, where a_k examples came before it, and a mean with a half-life
+has another share (`novikoff.learn.past`). Either way every mistake has its part in the lead of an answer over its
+rival, and the parts add up.
 """
 
 import heapq
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from novikoff.features.names import Intercept, as_numbers
+from novikoff.learn.past import Average, Fading
 from novikoff.serve import events
 from novikoff.serve.events import Example, Label, Prediction, Row, Settings
 from novikoff.serve.fold import Line, Mistake, State
@@ -66,9 +68,10 @@ def _folded(x: Mapping[str, Any], point: Mapping[str, float] | None, settings: S
 
 def _share(mistake: Mistake, said: Prediction, settings: Settings) -> float:
     """How much of a mistake is in the weights that answered."""
-    if settings.readout == "last":
+    if said.readout == "last":
         return 1.0
-    return (said.examples - mistake.before) / said.examples
+    past: Average | Fading = Fading(settings.half_life) if said.readout == "recent" else Average()
+    return (1.0 - past.lacks(mistake.before, said.examples)) / past.whole(said.examples)
 
 
 def _sign(mistake: Mistake, y: Label, said: Prediction) -> int:
