@@ -186,9 +186,7 @@ def _learner(target: Path | None, parameters: dict[str, Any]) -> "OnlinePerceptr
     for name, value in parameters.items():
         if getattr(learner, name) != value:
             was, told = f"{name}={getattr(learner, name)!r}", f"{name}={value!r}"
-            raise ValueError(
-                f"{target} learns with {was}, not {told}; pass the same options, or another file"
-            )
+            raise ValueError(f"{target} learns with {was}, not {told}; pass the same options, or another file")
     return learner
 
 
