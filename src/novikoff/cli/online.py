@@ -187,8 +187,8 @@ def _learner(target: Path | None, parameters: dict[str, Any]) -> "OnlinePerceptr
     learner = load_model(str(target), OnlinePerceptron)
     for name, value in parameters.items():
         if getattr(learner, name) != value:
-            was = f"{name}={getattr(learner, name)!r}"
-            raise ValueError(f"{target} learns with {was}, not {value!r}; pass the same options, or another file")
+            was, told = f"{name}={getattr(learner, name)!r}", f"{name}={value!r}"
+            raise ValueError(f"{target} learns with {was}, not {told}; pass the same options, or another file")
     return learner
 
 

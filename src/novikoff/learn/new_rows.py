@@ -203,7 +203,7 @@ class Facts:
     def first_vote(self, doubt: float) -> Statement | None:
         """Where a vote is wrong, at least half of the voters are. The vote is of the weights after each row, not before
         it, which adds one voter and takes one away."""
-        if self._trials is None:
+        if self._trials is None or self.run.row != "row":  # sequences have no vote
             return None
         mistakes, rows = self._trials
         bound = min(1.0, 2.0 * (mean_chance_at_most(mistakes, rows, doubt) + 1.0 / rows))
@@ -217,7 +217,7 @@ class Facts:
             rows, kept, errors = counts
             bound = min(1.0, (kept + errors) / rows)
             return Statement("leave one out", "the last weights of a run with one row less", BY_CHANCE, bound, None)
-        if self._trials is None:
+        if self._trials is None or run.row != "row":
             return None
         mistakes, rows = self._trials
         bound = min(1.0, 2.0 * (mistakes + 1) / rows)
@@ -240,17 +240,17 @@ class Facts:
             return None
         rows, kept, errors = self._compression
         bound = compressed_chance_at_most(rows, kept, errors, doubt)
-        given = f"{self.run.read_by}, which {kept:,} of {rows:,} rows determine"
+        given = f"{self.run.read_by}, which {kept:,} of {rows:,} {self.run.row}s determine"
         return Statement("compression", given, BY_CHANCE, bound, 1.0 - doubt)
 
     def why_not(self) -> str | None:
         """Why the training rows say nothing of the delivered predictor."""
         run = self.run
         if run.encoded:
-            return "the columns were scaled and encoded by the same rows"
+            return f"the same {run.row}s had a say in how they became numbers"
         if run.order == "given" and not self.random_order:
-            return "the rows came in the order given, which may have to do with what is in them"
+            return f"the {run.row}s came in the order given, which may have to do with what is in them"
         if self._compression is not None:
             rows, kept, _ = self._compression
-            return f"too many rows were mistaken, {kept:,} of {rows:,}"
+            return f"too many {run.row}s were mistaken, {kept:,} of {rows:,}"
         return f"that needs {run.row}s that were not learned from"
