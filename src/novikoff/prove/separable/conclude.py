@@ -168,7 +168,7 @@ def make_certificate(
     return Certificate(
         verdict=verdict,
         arithmetic=arithmetic,
-        margin=absent_margin(verdict, found.obstruction is not None) if margin is None else margin,
+        margin=absent_margin(verdict) if margin is None else margin,
         geometric_margin=geometric_margin,
         mistake_bound=mistake_bound,
         radius=fraction_root_up(radius_square),
@@ -236,7 +236,7 @@ def _not_separable(data: Data, found: Witnesses) -> Certificate:
         return _certificate(data, found, Verdict.QUASI_SEPARABLE, divergences=divergences)
     _check_no_more(found, divergences=found.divergences)
     if not found.spans:
-        return _certificate(data, found, Verdict.UNDECIDED)
+        return _certificate(data, found, Verdict.NOT_SEPARABLE)
     claim(data.spans_all(points, numbers), "verdict", "the obstruction does not span all examples")
     return _certificate(data, found, Verdict.OVERLAPPING)
 

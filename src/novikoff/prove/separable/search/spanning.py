@@ -68,27 +68,26 @@ class Span:
         Q, _ = qr(inside[np.searchsorted(few, basis)].T)
         return basis, Span(self.scaled, self.complement @ Q[:, len(basis) :])
 
-    def independent_columns(self, rows: Floats) -> Numbers:
-        """As many columns of a matrix as its rank that are independent."""
-        return np.sort(_pivots(rows.T))
-
 
 def whole_space(scaled: Scaled) -> Span:
     """What no point spans: only 0."""
     return Span(scaled, np.eye(scaled.dimension)[:, scaled.points.largest_by_column() > 0])
 
 
+def independent_columns(rows: Floats) -> Numbers:
+    """As many columns of a matrix as its rank that are independent."""
+    return np.sort(_pivots(rows.T))
+
+
 def _pivots(rows: Floats) -> Numbers:
-    """Rows that are a basis of what all of them span."""
+    """Of rows whose entries were about 1, some that are a basis of what all of them span."""
     from scipy.linalg import qr
 
     if 0 in rows.shape:
         return np.zeros(0, dtype=np.int64)
     R, pivots = qr(rows.T, mode="r", pivoting=True)
     lengths = np.abs(np.diagonal(R))
-    return np.asarray(
-        pivots[: int((lengths > DEPENDENT * max(lengths.max(initial=0.0), 1e-300)).sum())], dtype=np.int64
-    )
+    return np.asarray(pivots[: int((lengths > DEPENDENT * max(lengths.max(initial=0.0), 1.0)).sum())], dtype=np.int64)
 
 
 # The arithmetic of whole arrays modulo this prime needs no more than 64 bits.
