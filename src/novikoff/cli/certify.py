@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from novikoff.prove.run.inseparable import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
-CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 12}
+CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 12, "not separable": 13}
 
 
 @click.command()
@@ -63,7 +63,8 @@ def certify(
     With --lift the plane is among the lifted features. With --kernel it is in the space of the kernel, and has a bias
     only if you say --fit-intercept, because a kernel perceptron has none; there are two classes then.
 
-    The exit code is the verdict: 0 separable, 10 quasi-separable, 11 overlapping, 12 undecided.
+    The exit code is the verdict: 0 separable, 10 quasi-separable, 11 overlapping, 13 not separable (which of these two
+    is open), 12 undecided.
     """
     from novikoff.cli import documents
     from novikoff.cli.outputs import check_free
