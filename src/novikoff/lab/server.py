@@ -9,8 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data import strict_json
+from novikoff.lab.glossary import symbols_as_json
+from novikoff.lab.margins import answer_margins, margin_scenes_as_json
+from novikoff.lab.sample import answer_sample
 from novikoff.lab.scenes import scenes_as_json
 from novikoff.lab.script import as_csv, as_script
+from novikoff.lab.shattering import answer_shattering, arrangements_as_json
 from novikoff.lab.state import MOST_POINTS, MOST_STEPS, State, StateError, parse_state
 from novikoff.lab.table import describe_table, points_of_table
 from novikoff.lab.trace import moment_as_json, run_as_json
@@ -76,14 +80,28 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {
     "take-away": _take_away,
     "table": describe_table,
     "points": points_of_table,
+    "sample": answer_sample,
+    "margins": answer_margins,
+    "shattering": answer_shattering,
 }
 
 
 def _scenes(request: "Request") -> "Response":
     from starlette.responses import JSONResponse
 
-    limits = {"points": MOST_POINTS, "steps": MOST_STEPS}
-    return JSONResponse({"scenes": scenes_as_json(), "limits": limits, "readouts": READOUT_WORDS})
+    return JSONResponse(known_as_json())
+
+
+def known_as_json() -> dict[str, Any]:
+    """What the page knows from the start: the scenes, the limits, and the words for read-outs and letters."""
+    return {
+        "scenes": scenes_as_json(),
+        "limits": {"points": MOST_POINTS, "steps": MOST_STEPS},
+        "readouts": READOUT_WORDS,
+        "symbols": symbols_as_json(),
+        "margins": margin_scenes_as_json(),
+        "shattering": arrangements_as_json(),
+    }
 
 
 def _answering(answer: Callable[[Any], Any]) -> Any:
