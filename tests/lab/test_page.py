@@ -280,6 +280,44 @@ def test_the_criterion_and_the_paraboloid_can_be_turned(lab):
     assert lab.page.locator("body").get_attribute("data-ready") == "40", "its arrows turn it, and do not step"
 
 
+def test_the_subsets_of_four_points_follow_the_points(lab):
+    lab.visit(f"{lab.address}shattering.html")
+    assert lab.page.locator("#subsets button").count() == 16
+    assert lab.page.locator("#subsets .missing").all_inner_texts() == ["no {r, s}"]
+    assert "cross" in lab.text("#why")
+    lab.page.click("#families label:nth-child(4)")
+    lab.page.wait_for_selector('body[data-ready="16"]')
+    lab.page.click("#families label:nth-child(1)")
+    lab.page.wait_for_selector('body[data-ready="15"]')
+    box = lab.page.locator("#points .corner").nth(1).bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] - 20)
+    lab.page.mouse.move(*middle)
+    lab.page.mouse.down()
+    lab.page.mouse.move(middle[0] - 60, middle[1] + 60, steps=5)
+    lab.page.mouse.up()
+    lab.settle()
+    assert lab.page.locator("#scene").input_value() == "custom"
+    lab.page.click("#add")
+    lab.page.locator("#subsets button").nth(31).wait_for()
+    lab.settle()
+    words = lab.text("#look-for")
+    lab.visit(lab.page.url)
+    assert lab.text("#look-for") == words
+
+
+def test_rescaling_is_drawn_phase_by_phase(lab):
+    lab.visit(f"{lab.address}margins.html#scene=chain&n=5")
+    assert lab.text("#plain-words") == "341 mistakes, and the theorem allows 1,705."
+    assert lab.page.locator("#slice .solutions").count() == 1
+    lab.page.keyboard.press("ArrowRight")
+    lab.page.wait_for_selector('body[data-ready="2"]')
+    lab.page.locator("#n").fill("8")
+    lab.page.wait_for_selector('#plain-words[data-value="21845"]')
+    lab.page.select_option("#scene", "mended")
+    lab.page.wait_for_selector('#plain-words[data-value="4015"]')
+    assert lab.page.locator("#size").is_hidden()
+
+
 def test_a_broken_link_shows_the_first_scene(lab):
     lab.visit(f"{lab.address}#no-such-scene")
     assert len(shown_points(lab)) == 6

@@ -150,14 +150,14 @@ def rescaled_as_json(rows: Floats) -> dict[str, Any]:
     limits, generator = Limits(Clock(None)), np.random.default_rng(SEED)
     found = dunagan_vempala(System.of(rows), limits, generator, patience=PATIENCE, watch=seen.append)
     window = View(0.0, 0.0, WINDOW * math.tan(math.asin(_widest(seen[-1].rows)[1])), WINDOW_ASPECT)
-    phases = [_phase(phase, window) for phase in seen]
+    phases = [_phase(phase, window, is_last=phase is seen[-1]) for phase in seen]
     made = sum(phase["mistakes"] for phase in phases)
     words = f"{counted(made, 'mistake')} in {counted(len(phases), 'phase')}, on rows of length 1"
     solution = None if found.x is None else found.x.tolist()
     return {"phases": phases, "words": words, "solution": solution, "half": window.half}
 
 
-def _phase(phase: Phase, window: View) -> dict[str, Any]:
+def _phase(phase: Phase, window: View, *, is_last: bool) -> dict[str, Any]:
     """A slice of the solutions: the points u + s a + t b, with u in their middle, a along the stretch, b towards w."""
     u, margin, _ = _widest(phase.rows)
     made = int(phase.mistakes.sum())
@@ -170,13 +170,15 @@ def _phase(phase: Phase, window: View) -> dict[str, Any]:
     ahead = float(phase.weights @ u)
     if phase.direction is None:
         words = f"{counted(made, 'mistake')}, and then none: w is a solution."
+    elif is_last:
+        words = f"{counted(made, 'mistake')} were not enough, but z, a random vector pushed back, is a solution."
     else:
         words = f"{counted(made, 'mistake')} were not enough. Stretch the space twofold along z, and start again."
     return {
         "region": region,
         "edges": [curve for row in products.tolist() for curve in plane_shape(row, window).curves],
         "w": [float(phase.weights @ along) / ahead, float(phase.weights @ towards) / ahead] if ahead > 0 else None,
-        "stretched": phase.direction is not None,
+        "stretched": not is_last,
         "opening": math.degrees(math.asin(margin)),
         "mistakes": made,
         "words": words,

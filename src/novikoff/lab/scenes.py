@@ -86,7 +86,7 @@ SCENES = [
     Scene("xor", "XOR", "No line does it: the two diagonals cross.", XOR),
     Scene(
         "outlier", "One outlier", "The last line is thrown about by one point; the average hardly notices.",
-        OUTLIER, {"readout": "all", "max_epochs": 30},
+        OUTLIER, {"readout": "all", "max_epochs": 12},
     ),
     Scene(
         "circle", "A circle", "Lifted to a paraboloid, the points are cut apart by a plane: below, a circle.",

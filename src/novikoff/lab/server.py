@@ -9,16 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data import strict_json
-from novikoff.lab.glossary import symbols_as_json
-from novikoff.lab.margins import answer_margins, margin_scenes_as_json
+from novikoff.lab.known import known_as_json
+from novikoff.lab.margins import answer_margins
 from novikoff.lab.sample import answer_sample
-from novikoff.lab.scenes import scenes_as_json
 from novikoff.lab.script import as_csv, as_script
-from novikoff.lab.shattering import answer_shattering, arrangements_as_json
-from novikoff.lab.state import MOST_POINTS, MOST_STEPS, State, StateError, parse_state
+from novikoff.lab.shattering import answer_shattering
+from novikoff.lab.state import State, StateError, parse_state
 from novikoff.lab.table import describe_table, points_of_table
 from novikoff.lab.trace import moment_as_json, run_as_json
-from novikoff.learn.history import READOUT_WORDS
 from novikoff.web import SHARED, Guard, problem
 
 if TYPE_CHECKING:
@@ -90,18 +88,6 @@ def _scenes(request: "Request") -> "Response":
     from starlette.responses import JSONResponse
 
     return JSONResponse(known_as_json())
-
-
-def known_as_json() -> dict[str, Any]:
-    """What the page knows from the start: the scenes, the limits, and the words for read-outs and letters."""
-    return {
-        "scenes": scenes_as_json(),
-        "limits": {"points": MOST_POINTS, "steps": MOST_STEPS},
-        "readouts": READOUT_WORDS,
-        "symbols": symbols_as_json(),
-        "margins": margin_scenes_as_json(),
-        "shattering": arrangements_as_json(),
-    }
 
 
 def _answering(answer: Callable[[Any], Any]) -> Any:

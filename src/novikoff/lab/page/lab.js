@@ -1,6 +1,6 @@
 // The lab: what is on the page, and what keys and buttons do to it.
 
-import { ask, scenes } from "./api.js";
+import { ask, isStatic, scenes } from "./api.js";
 import { editByKey, makeEditable } from "./edit.js";
 import { drawPlane } from "./plane.js";
 import { drawProof } from "./proof.js";
@@ -73,7 +73,7 @@ async function askAgain() {
     stale = false;
     try {
       const state = structuredClone(lab.state);
-      const run = await ask("run", { state });
+      const run = await ask("run", { state, scene: lab.scene });
       if (stale) continue;
       Object.assign(lab, { run, shown: state });
       moments = new Map();
@@ -88,7 +88,7 @@ async function askAgain() {
 }
 
 function momentAt(step) {
-  if (!moments.has(step)) moments.set(step, ask("moment", { state: lab.shown, step }));
+  if (!moments.has(step)) moments.set(step, ask("moment", { state: lab.shown, step, scene: lab.scene }));
   return moments.get(step);
 }
 
@@ -251,11 +251,11 @@ function undo() {
 document.addEventListener("keydown", (event) => {
   const typing = event.target.matches?.("input:not(#step):not([type=radio]), select, dialog *");
   if (typing || at("csv").open) return;
-  if ((event.ctrlKey || event.metaKey) && event.key === "z") undo();
-  if (event.ctrlKey || event.metaKey || event.altKey || editByKey(event, lab)) return;
+  if (!isStatic && (event.ctrlKey || event.metaKey) && event.key === "z") undo();
+  if (event.ctrlKey || event.metaKey || event.altKey || (!isStatic && editByKey(event, lab))) return;
   const radio = event.target.matches?.("input[type=radio]") && event.key.startsWith("Arrow");
   const pressed = event.target.matches?.("button") && event.key === " ";
-  const action = KEYS[event.key] ?? KEYS[event.key.toLowerCase()];
+  const action = isStatic && "123nf".includes(event.key.toLowerCase()) ? null : KEYS[event.key] ?? KEYS[event.key.toLowerCase()];
   if (!action || radio || pressed || !lab.run) return;
   event.preventDefault();
   action(event);
@@ -277,7 +277,7 @@ function wire() {
   });
   at("scene").replaceChildren(
     ...known.map((scene) => new Option(scene.title, scene.name)),
-    new Option("Two columns of a CSV file …", "csv"), new Option("Your own points", "custom"),
+    ...(isStatic ? [] : [new Option("Two columns of a CSV file …", "csv"), new Option("Your own points", "custom")]),
     new Option("Tiny margins, cars, rescaling →", "margins.html"), new Option("Four points, and what shapes cut out →", "shattering.html"),
   );
   at("scene").addEventListener("change", ({ target }) => {
@@ -289,7 +289,7 @@ function wire() {
     if (known.some(({ name }) => name === target.value)) loadScene(target.value);
     target.blur();
   });
-  makeEditable(plane, lab);
+  if (!isStatic) makeEditable(plane, lab);
   listenToRules((change) => { Object.assign(lab.state, change); refresh(); });
   at("reshuffle").addEventListener("click", () => { Object.assign(lab.state, { shuffle: true, seed: lab.state.seed + 1 }); refresh(); });
   at("tools").addEventListener("change", ({ target }) => choose(Number(target.value)));
@@ -327,6 +327,7 @@ function loadScene(name, more = {}) {
 function open() {
   const { scene, step, sample, state } = fromFragment(location.hash.slice(1));
   const known = lab.known.some(({ name }) => name === scene);
+  if (isStatic) return loadScene(scene, { step });
   if (state && !known) return load(state, { step });
   return loadScene(scene, { step: known ? step : 0, ...(sample && known ? { sample } : {}), ...(state ? { state } : {}) });
 }

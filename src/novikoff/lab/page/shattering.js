@@ -1,6 +1,6 @@
 // Shattering: which subsets of a few points a class of shapes cuts out, each with its shape.
 
-import { ask, scenes } from "./api.js";
+import { ask, isStatic, scenes } from "./api.js";
 import { element, pathData, sheet } from "./shared/svg.js";
 import { followTheme } from "./shared/theme.js";
 import { complain, toast } from "./toast.js";
@@ -20,7 +20,7 @@ async function refresh() {
   try {
     while (stale) {
       stale = false;
-      const shown = await ask("shattering", { points: page.points, family: page.family });
+      const shown = await ask("shattering", { points: page.points, family: page.family, scene: page.scene });
       if (!stale) settle(shown);
     }
   } catch (error) {
@@ -130,7 +130,7 @@ function makeMovable(svg) {
   const snapped = (place) => place.map((v) => Math.round(v / grid()) * grid() + 0);
   svg.addEventListener("pointerdown", (event) => {
     row = event.target.closest?.(".corner")?.dataset.row ?? null;
-    if (row === null || page.fixed) return;
+    if (row === null || isStatic) return;
     page.dragging = true;
     svg.setPointerCapture(event.pointerId);
     event.preventDefault();
@@ -152,7 +152,7 @@ function makeMovable(svg) {
   svg.addEventListener("keydown", (event) => {
     const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
     const focused = event.target.closest?.(".corner")?.dataset.row;
-    if (!way || focused === undefined || page.fixed) return;
+    if (!way || focused === undefined || isStatic) return;
     event.preventDefault();
     changed(page.points.map(([x, y], i) => (i === Number(focused) ? [x + way[0] * grid(), y + way[1] * grid()] : [x, y])));
   });
@@ -171,7 +171,7 @@ function open() {
   const numbers = (asked.get("points") ?? "").split(" ").filter(Boolean).map(Number);
   const points = Array.from({ length: Math.floor(numbers.length / 2) }, (_, i) => numbers.slice(2 * i, 2 * i + 2));
   const family = page.known.families.some(({ name }) => name === asked.get("family")) ? asked.get("family") : "circle";
-  if (asked.get("scene") === "custom" && points.length) return load("custom", { points, family });
+  if (!isStatic && asked.get("scene") === "custom" && points.length) return load("custom", { points, family });
   const scene = page.known.arrangements.some(({ name }) => name === asked.get("scene")) ? asked.get("scene") : "quadrangle";
   return load(scene, { family });
 }
@@ -179,7 +179,7 @@ function open() {
 async function begin() {
   followTheme(at("theme"), draw);
   page.known = (await scenes()).shattering;
-  at("scene").replaceChildren(...page.known.arrangements.map(({ name, title }) => new Option(title, name)), new Option("Your own points", "custom"));
+  at("scene").replaceChildren(...page.known.arrangements.map(({ name, title }) => new Option(title, name)), ...(isStatic ? [] : [new Option("Your own points", "custom")]));
   at("families").innerHTML = page.known.families.map(({ name, title }) => `<label><input type="radio" name="family" value="${name}">${title}</label>`).join("");
   at("scene").addEventListener("change", ({ target }) => load(target.value));
   at("families").addEventListener("change", ({ target }) => { Object.assign(page, { family: target.value, follow: true }); refresh(); });
