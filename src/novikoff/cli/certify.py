@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import options
+from novikoff.cli.existence import answer_formula, check_goes_together, formula_options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
 @click.command()
 @click.argument("file", type=options.FILE)
 @options.table
+@formula_options
 @click.option("--out", type=click.Path(), metavar="CERT", help="Where to write the certificate, for `novikoff check`.")
 @options.report
 @options.report_features
@@ -48,11 +50,15 @@ def certify(
     tolerance: float,
     time_limit: float | None,
     diverging: bool | None,
+    asked: dict[str, Any],
     output: Output,
 ) -> int:
     """Is the table FILE linearly separable, with what margin, and why?
 
     The exit code is the verdict: 0 separable, 10 quasi-separable, 11 overlapping, 12 undecided.
+
+    With --formula: does the maximum likelihood estimate of that model exist, and which coefficients are infinite? The
+    exit code is 0 if it exists, 10 if it is infinite, 11 if no start exists, 12 if that is undecided.
     """
     from novikoff.cli import documents
     from novikoff.cli.outputs import check_free
@@ -66,6 +72,10 @@ def certify(
     from novikoff.show.report.writing import report_on
 
     target = None if out is None else check_free(out, force)
+    others = {"label": label, "categorical": categorical, "text": text, "ignore": ignore, "report": report}
+    if check_goes_together(asked, others):
+        limits: dict[str, Any] = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": time_limit}
+        return answer_formula(file, format, asked, target, output, **limits)
     page = options.report_path(report, report_features, force)
     reader = open_labelled(file, label, format, zero_based)
     wishes = {"categorical": categorical, "text": text, "ignore": ignore}
