@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import existence, options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
@@ -40,14 +40,16 @@ def check(
 
     CERT is what --out of `novikoff certify`, `lp`, `ball` or `inequalities` wrote, or a model that `novikoff fit`
     certified. The check shares nothing with the search that found the proof. A proof is about certain columns, labels
-    and classes: they are shown, so that you can see whether it answers your question. What `ball` and `inequalities`
-    prove is about numbers, which are read with the same --label, --ignore and --fit-intercept as then.
+    and classes, or about a formula: they are shown, so that you can see whether it answers your question. What `ball`
+    and `inequalities` prove is about numbers, which are read with the same --label, --ignore and --fit-intercept as
+    then.
 
     The exit code is 0 if every claim holds, and 1 if one fails or the file is another.
     """
     from novikoff.cli.numbers import read_numbers
     from novikoff.cli.render import answer
     from novikoff.keep.certificates import read_certificate
+    from novikoff.prove.existence.certificate import Existence
     from novikoff.prove.expressivity.ball import Ball, NoBall
     from novikoff.prove.inequalities.check import Inequalities
     from novikoff.prove.programs.check import ProgramCertificate
@@ -60,7 +62,11 @@ def check(
         return
     if label is not None or ignore:
         raise ValueError("--label and --ignore are for proofs of ball and inequalities; this one knows its columns")
-    if isinstance(claimed, ProgramCertificate):
+    if isinstance(claimed, Existence):
+        document = existence.check_formula(claimed, file, format, output)
+        checked = ("checked", "every claim holds; it was proved again from the data")
+        answer(output, document, lambda: existence.panel(f"novikoff check {certificate}", claimed, checked))
+    elif isinstance(claimed, ProgramCertificate):
         document = check_program(claimed, file, format)
         answer(output, document, lambda: program_panel(document, claimed, certificate))
     else:
@@ -121,8 +127,9 @@ def check_table(
     from novikoff.cli.progress import progress
     from novikoff.data.reading import read
 
-    label = None if claimed.table is None else claimed.table.label
-    types = None if claimed.table is None else claimed.table.encoding.types_as_given
+    is_table = claimed.table is not None and claimed.table.encoding.is_of_table
+    label = claimed.table.label if is_table and claimed.table is not None else None
+    types = claimed.table.encoding.types_as_given if is_table and claimed.table is not None else None
     reader = read(file, label=label, format=format, types=types, zero_based=zero_based)
     with progress(output.quiet) as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))
@@ -164,6 +171,7 @@ def panel(document: dict[str, Any], claimed: "Certificate", file: str) -> Any:
             ("labels", wording.labels_told_apart(data)),
             ("features", f"{data['features']:,}{of}"),
             ("columns", columns(("", "", ""), encoded, left=3) if encoded else None),
+            ("space", claimed.space or None),
             ("question", claimed.problem.question(claimed.fit_intercept)),
             ("verdict", wording.verdict(claimed)),
             ("margin", wording.margin(claimed)),

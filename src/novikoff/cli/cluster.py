@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from novikoff.cluster.rounds import Rounds
     from novikoff.cluster.worker import Worker
     from novikoff.learn.linear.model import LinearModel
+    from novikoff.learn.model import Classifier
 
 # Lines of so many shards wait to be written.
 SHARDS_AT_ONCE = 16
@@ -91,15 +92,16 @@ def _fit(
     **options: Any,
 ) -> int:
     from novikoff.cli.errors import DONE, INTERRUPTED
-    from novikoff.cli.fit import default_model, panel, was_interrupted
-    from novikoff.cli.outputs import check_free
+    from novikoff.cli.fit import default_model, panel
+    from novikoff.cli.learning import was_interrupted
+    from novikoff.cli.outputs import check_model_free
     from novikoff.cli.render import answer
     from novikoff.cluster.learning import fit as learn
     from novikoff.data.files import files_of
     from novikoff.keep.models import save
 
     asked = _for_the_library(options)
-    target = check_free(model or default_model(file), force)
+    target = check_model_free(model or default_model(file), force)
     progress = Progress(output)
     fitted = learn(
         file,
@@ -111,9 +113,9 @@ def _fit(
         watch=progress.round,
         **asked,
     ).model_
-    save(fitted, target)
+    save(fitted, target, force=force)
     document = _described("fit", files_of(file), fitted, progress.counts, str(target))
-    answer(output, document, lambda: panel(document, fitted.record, None, None, target, None))
+    answer(output, document, lambda: panel(document, fitted.record, None, None, None))
     return INTERRUPTED if was_interrupted(fitted.record) else DONE
 
 
@@ -141,9 +143,8 @@ def _for_the_library(options: dict[str, Any]) -> dict[str, Any]:
     left["shuffle"] = None if left.get("shuffle") else False
     taken = ("label", "categorical", "text", "ignore", "format", "zero_based", "random_state", "readout", "tie")
     known = {*taken, "shuffle", "fit_intercept", "min_margin", "time_limit"}
-    for name, value in left.items():
-        if name not in known and value not in (None, False, (), []):
-            raise ValueError(f"--{name.replace('_', '-')} does not go with --cluster; leave one of them out")
+    _refuse({name: value for name, value in left.items() if name not in known})
+    left["fit_intercept"] = left.get("fit_intercept") is not False
     return {name: value for name, value in left.items() if name in known}
 
 
@@ -161,7 +162,9 @@ def _described(
         data=documents.described_data(files, label, model.encoding, size, model.classes, counts),
         run=documents.described_run(run),
         weights=documents.described_weights(model, SHOWN, with_bias=False),
+        kernel=None,
         certificate=None,
+        certificate_problem="not asked for",
         model=target,
     )
 
@@ -192,9 +195,11 @@ def line_of(rounds: "Rounds") -> str:
     return f"round {rounds.epochs.begun}: {made:,} mistakes; {k}; {rate:,.0f} rows/s{again}"
 
 
-def _no_report(report: str | None, report_features: Any) -> None:
-    if report is not None or report_features is not None:
-        raise ValueError("--report does not go with --cluster; leave one of them out")
+def _refuse(options: dict[str, Any]) -> None:
+    """Refuse options that were given, and go with one machine only."""
+    for name, value in options.items():
+        if value not in (None, False, (), []):
+            raise ValueError(f"--{name.replace('_', '-')} does not go with --cluster; leave one of them out")
 
 
 # -- certify ----------------------------------------------------------------------------------------------------------
@@ -212,11 +217,14 @@ def _certify(
     label: str | None,
     format: str | None,
     zero_based: Any,
-    fit_intercept: bool,
+    fit_intercept: bool | None,
     tolerance: float,
     time_limit: float | None,
     diverging: bool | None,
-    **wishes: Any,
+    categorical: tuple[str, ...],
+    text: tuple[str, ...],
+    ignore: tuple[str, ...],
+    **others: Any,
 ) -> int:
     from novikoff.cli import documents
     from novikoff.cli.certify import CODES, panel
@@ -227,10 +235,10 @@ def _certify(
     from novikoff.data.files import files_of
     from novikoff.data.whole_file import WholeFile
 
-    _no_report(report, report_features)
+    _refuse({"report": report, "report_features": report_features, **others.pop("asked", {}), **others})
     target = None if out is None else check_free(out, force)
-    asked = {"categorical": wishes["categorical"], "text": wishes["text"], "ignored": wishes["ignore"]}
-    reading = Reading(label, asked, format, zero_based, fit_intercept=fit_intercept)
+    wishes = {"categorical": categorical, "text": text, "ignored": ignore}
+    reading = Reading(label, wishes, format, zero_based, fit_intercept=fit_intercept is not False)
     with started(engine, file, reading) as cluster:
         certificate = certify_cluster(cluster, tolerance=tolerance, time_limit=time_limit, diverging=diverging)
         counts = cluster.agreed.counts
@@ -269,10 +277,10 @@ def _predict(
     from novikoff.cli.outputs import check_free
     from novikoff.cli.predict import panel, sink, warn_of_the_unknown
     from novikoff.cli.render import answer
-    from novikoff.learn.linear.model import LinearModel
+    from novikoff.learn.model import Classifier
 
     target = None if out is None else check_free(out, force)
-    loaded = load_model(model, LinearModel)
+    loaded = load_model(model, Classifier)
     predicted, unseen, missing, n_rows = Counter[str](), Counter[str](), Counter[str](), 0
     as_json = output.json and target is None
     with sink(target) as write:
@@ -291,7 +299,7 @@ def _predict(
 
 
 def _lines(
-    engine: "Engine", model: "LinearModel", file: str, format: str | None, how: tuple[str, bool, bool]
+    engine: "Engine", model: "Classifier", file: str, format: str | None, how: tuple[str, bool, bool]
 ) -> Iterator[tuple[bytes, Any]]:
     """The lines of every shard, in order, and what there is to say about them: a few shards at a time.
 
@@ -316,7 +324,7 @@ def _lines(
 
 
 def lines_of_shard(
-    worker: "Worker", _: Any, model: "LinearModel", how: tuple[str, bool, bool], first: int
+    worker: "Worker", _: Any, model: "Classifier", how: tuple[str, bool, bool], first: int
 ) -> tuple[bytes, Any]:
     """What is to be written for a shard before which so many rows come; only the first has the names of columns."""
     from novikoff.cli.predict import Writer
@@ -339,12 +347,14 @@ def _score(engine: "Engine", *, model: str, file: str, label: str | None, format
     from novikoff.cli.models import load_model
     from novikoff.cli.predict import warn_of_the_unknown
     from novikoff.cli.render import answer
-    from novikoff.cli.score import panel
+    from novikoff.cli.score import check_known, panel
     from novikoff.cluster.predicting import score as count
-    from novikoff.learn.linear.model import LinearModel
+    from novikoff.learn.model import Classifier
 
-    loaded = load_model(model, LinearModel)
+    loaded = load_model(model, Classifier)
     found = count(loaded, file, label=label, engine=engine, format=format)
+    known = loaded.classes.tolist()
+    check_known(file, set(found.labels), known)
     document = documents.document(
         "score",
         model=model,
@@ -358,7 +368,7 @@ def _score(engine: "Engine", *, model: str, file: str, label: str | None, format
         missing=found.missing,
     )
     warn_of_the_unknown(output, dict(found.unseen), dict(found.missing))
-    answer(output, document, lambda: panel(document, len(loaded.classes)))
+    answer(output, document, lambda: panel(document))
 
 
 fit = _handing_over(_fit, *ROUNDS)

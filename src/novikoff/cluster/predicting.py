@@ -12,7 +12,7 @@ from novikoff.cluster.engine import Engine, Local
 from novikoff.cluster.shards import SHARD_BYTES, Shard, shards_of
 from novikoff.cluster.survey import joined_types
 from novikoff.cluster.worker import Worker
-from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.model import Classifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ def score(
     """How many rows of a source a `Perceptron` gets wrong; the `label` is that of training, unless it is named."""
     plain = _plain(model)
     label = label or plain.parameters.get("label")
-    if plain.encoding is not None and label is None:
+    if plain.takes_a_table and label is None:
         raise ValueError("the model does not say which column has the labels; name it with label=")
     parts = _on_shards(plain, source, engine, format, shard_bytes, label or "")
     pairs: Counter[tuple[Any, Any]] = sum((part[1] for part in parts), Counter())
@@ -89,7 +89,7 @@ def score(
     return Scored(rows, rows - right, tuple(names), confusion, *_unknown(parts))
 
 
-def _plain(model: Any) -> LinearModel:
+def _plain(model: Any) -> Classifier:
     """The model without scikit-learn, and without what it has prepared to predict."""
     return replace(model.to_model() if hasattr(model, "to_model") else model)
 
@@ -99,7 +99,7 @@ def _unknown(parts: Sequence[Any]) -> tuple[Counter[str], Counter[str]]:
 
 
 def _on_shards(
-    model: LinearModel, source: Any, engine: Engine | None, format: str | None, shard_bytes: int, label: str | None
+    model: Classifier, source: Any, engine: Engine | None, format: str | None, shard_bytes: int, label: str | None
 ) -> list[Any]:
     """What all shards predict; with the label, and not None, how often which label was taken for which."""
     shards = shards_of(source, format=format, shard_bytes=shard_bytes)
@@ -110,27 +110,27 @@ def _on_shards(
         if label is None:
             return engine.call("apply", None, predictions, model)
         types: dict[str, str] = {}
-        if model.encoding is not None:
+        if model.encoding is not None and model.takes_a_table:
             types = {**model.encoding.types, **joined_types(shards, engine.call("apply", None, type_of_label, label))}
         return engine.call("apply", None, pairs_of_labels, model, label or None, types)
     finally:
         engine.close()
 
 
-def check_kind(model: LinearModel, shards: Sequence[Shard]) -> None:
+def check_kind(model: Classifier, shards: Sequence[Shard]) -> None:
     """Refuse numbers where a model needs a table, and the other way round."""
-    if shards[0].is_table and model.encoding is None:
+    if shards[0].is_table and not model.takes_a_table:
         raise ValueError(f"{shards[0].name} is a table, but the model was learned from numbers without names")
-    if not shards[0].is_table and model.encoding is not None:
+    if not shards[0].is_table and model.takes_a_table:
         raise ValueError(f"{shards[0].name} is svmlight text, but the model was learned from a table")
 
 
 # -- what shards do ---------------------------------------------------------------------------------------------------
 
 
-def predictions(worker: Worker, _: Any, model: LinearModel) -> Any:
+def predictions(worker: Worker, _: Any, model: Classifier) -> Any:
     """Places of labels, scores, and what was unknown."""
-    types = None if model.encoding is None else model.encoding.types
+    types = model.encoding.types if model.encoding is not None and model.takes_a_table else None
     places, scores, unseen, missing = [], [], Counter[str](), Counter[str]()
     for batch in worker.shard.reader(None, types, model.parameters.get("zero_based", True)):
         decided = model.decide(batch)
@@ -149,7 +149,7 @@ def type_of_label(worker: Worker, _: Any, label: str) -> dict[str, str]:
     return {label: worker.shard.reader(label, {label: None}).column_types[label]}
 
 
-def pairs_of_labels(worker: Worker, _: Any, model: LinearModel, label: str | None, types: dict[str, str]) -> Any:
+def pairs_of_labels(worker: Worker, _: Any, model: Classifier, label: str | None, types: dict[str, str]) -> Any:
     """How often which label was taken for which."""
     pairs, unseen, missing = Counter[tuple[Any, Any]](), Counter[str](), Counter[str]()
     for batch in worker.shard.reader(label, types or None, model.parameters.get("zero_based", True)):

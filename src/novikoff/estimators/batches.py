@@ -39,7 +39,7 @@ class BatchPredictor:
         return batch.assign(**{self.column: labels})
 
     def _labels(self, batch: Any, names: list[str]) -> NDArray[Any]:
-        if self.model.encoding is None:
+        if self.model.encoding is None or not self.model.takes_a_table:
             return self.model.predict(Batch(as_rows(self._matrix(batch, names)), None))
         if not is_frame(batch):
             import pyarrow as pa

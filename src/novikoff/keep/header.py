@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from novikoff.keep.values import decode, decode_array, encode, encode_array
 from novikoff.learn.cycles import Cycle
 from novikoff.learn.history import Run, Stopped
 from novikoff.learn.model import Model
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
 
 
 class FunctionError(ValueError):
@@ -124,6 +127,15 @@ def decode_classes(header: Fields, least: int = 2) -> NDArray[Any]:
     return classes
 
 
+def decode_encoding(header: Fields) -> "Encoding | None":
+    """How the columns of a table become numbers, if the model was learned from one."""
+    if header.value("encoding") is None:
+        return None
+    from novikoff.features.encode import Encoding
+
+    return Encoding.from_dict(header.part("encoding").content)
+
+
 def encode_run(run: Run) -> dict[str, Any]:
     """The record, without what later versions have come to record if there is nothing of the kind."""
     known = {field.name: getattr(run, field.name) for field in fields(run) if field.name != "stopped"}
@@ -148,11 +160,9 @@ def _kept_cycle(cycle: Cycle | None) -> tuple[Any, ...] | None:
     return parts
 
 
-def format_for(run: Mapping[str, Any]) -> int:
-    """The oldest format that knows all that is in a record."""
-    if not run.keys().isdisjoint(MIXTURES):
-        return 4
-    return 1 if run.keys().isdisjoint(LATER) else 3
+def says_more(run: Mapping[str, Any]) -> bool:
+    """Whether a record has what earlier versions do not know."""
+    return not run.keys().isdisjoint(LATER)
 
 
 def _own(value: Any) -> Any:
@@ -198,9 +208,8 @@ def _check_counts(run: Run) -> None:
 RENAMED = {"HELD_OUT": "VALIDATION"}
 
 # What earlier versions did not record.
-MIXTURES = ("mixed_mistakes", "shards")
 LATER = (
-    *MIXTURES,
+    *("mixed_mistakes", "shards"),
     *("order", "mistaken_rows", "errors_elsewhere", "encoded"),
     *("held_out_rows", "held_out_errors", "fold_rows", "fold_errors"),
     *("epochs", "cycle"),
