@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from novikoff import cluster as cluster
     from novikoff.data.conll import read_conll as read_conll
     from novikoff.data.conll import write_conll as write_conll
     from novikoff.data.conllu import read_conllu as read_conllu
