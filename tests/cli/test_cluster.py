@@ -64,20 +64,20 @@ def test_certificates_are_written_and_checked_alike(folder):
 
 
 def test_a_run_that_was_ended_goes_on(folder, monkeypatch):
-    from novikoff.cli import cluster
+    from novikoff.cli import shards
 
     whole = json.loads(fitted(folder, "--rounds", "3", "--json").out)
-    show = cluster.line_of
+    show = shards.line_of
 
     def killed(rounds):
         if rounds.epochs.begun == 2:
             raise MemoryError
         return show(rounds)
 
-    monkeypatch.setattr(cluster, "line_of", killed)
+    monkeypatch.setattr(shards, "line_of", killed)
     words = ["fit", "part-*.csv", "--label", "y", "--cluster", "local", "--model", "model", "--force", "--rounds", "3"]
     assert call(*words, folder=folder).code == 1
-    monkeypatch.setattr(cluster, "line_of", show)
+    monkeypatch.setattr(shards, "line_of", show)
     assert "a run that can go on" in call(*words, folder=folder).err
     again = json.loads(done(folder, *words, "--resume", "--json").out)
     assert again["run"] == whole["run"]
