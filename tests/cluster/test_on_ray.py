@@ -1,11 +1,13 @@
 """Shards on Ray give the bits of shards in this process, whatever happens to actors, nodes and drivers."""
 
+import glob
 import os
 import signal
 import subprocess
 import sys
 
 import pytest
+from pyarrow import csv
 
 from novikoff.cluster import Local, Ray, certify, check, fit, predict, score
 from novikoff.prove.separable.search import working_set
@@ -113,12 +115,12 @@ def test_a_data_set_of_ray_is_taken_if_it_keeps_its_order(nodes, pattern, monkey
 
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
-    files = sorted(map(str, __import__("glob").glob(pattern)))
+    tables = [csv.read_csv(file) for file in sorted(glob.glob(pattern))]
     with pytest.raises(ValueError, match="does not keep the order of its rows"):
-        fit(ray.data.read_csv(files), label="y", engine=Ray())
+        fit(ray.data.from_arrow(tables), label="y", engine=Ray())
     context.execution_options.preserve_order = True
     try:
-        dataset = ray.data.read_csv(files)
+        dataset = ray.data.from_arrow(tables)
         monkeypatch.setattr(shards, "SHARD_ROWS", 70)
         model = learned(dataset, Ray(), "none")
         assert model.run_.n_rows == 183
