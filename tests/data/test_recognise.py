@@ -41,7 +41,7 @@ FILES = {
 def test_what_is_no_table_is_told_by_its_name(name, tmp_path):
     content, what = FILES[name]
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(ValueError, match="is (a|an) ") as caught:
+    with pytest.raises(ValueError, match=r"is (a|an) ") as caught:
         read(tmp_path / name, label="y")
     assert what in str(caught.value)
 
