@@ -113,7 +113,9 @@ def margin(certificate: "Certificate") -> str | None:
 
 def allowed(left: "FreundSchapireBound | None") -> str | None:
     """What is left of the theorem where nothing separates."""
-    return None if left is None else f"Freund and Schapire (1999): {left.promise}"
+    if left is None:
+        return None
+    return f"Freund and Schapire (1999): {left.promise}{f'; {left.projection}' if left.projection else ''}"
 
 
 def bound(certificate: "Certificate | None", run: "Run") -> str | None:
