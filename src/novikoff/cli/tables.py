@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data.batches import Records
-from novikoff.data.delimited import pieces
+from novikoff.data.delimited import layout_of, pieces
 from novikoff.data.held_out import HeldOut, Kept
 from novikoff.data.reading import Reader, read
-from novikoff.data.streams import Form, Source, compression, reading
+from novikoff.data.streams import Form, Source, compression
 from novikoff.data.tables import look_like_data
 from novikoff.features.columns import Numeric
 
@@ -137,8 +137,7 @@ def _header(reader: Reader, arrived: bytes | None) -> tuple[str, ...]:
     """The names in the first line; none where that line has not arrived yet."""
     source = Source(reader.files[0], reader.files[0], reader.formats[0], reader.form)
     if arrived is None:
-        with reading(source, {}) as stream:
-            return pieces(stream, source, HEADER_BYTES)[0].names
+        return layout_of(source).names
     if b"\n" not in arrived or compression(arrived) is not None:
         return ()
     return pieces(io.BytesIO(arrived), source, HEADER_BYTES)[0].names

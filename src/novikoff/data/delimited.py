@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from novikoff.data.batches import Records
-from novikoff.data.streams import Source, for_threads, read_block
+from novikoff.data.streams import Source, for_threads, read_block, reading
 from novikoff.data.tables import Types, check_columns, check_no_duplicates, joined_type, plain_type, records_of
 
 if TYPE_CHECKING:
@@ -82,6 +82,12 @@ def pieces(stream: Any, source: Source, block_bytes: int) -> tuple[Layout, Itera
         layout = replace(layout, decimal="," if _has_decimal_commas(head[:LOOKED_AT]) else ".")
     line = 1 + head.count(b"\n", 0, end)
     return layout, _pieces(stream, layout, head[end:], line, block_bytes)
+
+
+def layout_of(source: Source) -> Layout:
+    """The layout of a file, from a look at its beginning."""
+    with reading(source, {}) as stream:
+        return pieces(stream, source, LOOKED_AT)[0]
 
 
 def _has_decimal_commas(text: bytes) -> bool:

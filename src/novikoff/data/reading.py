@@ -93,9 +93,7 @@ class Reader:
 
     def layout(self) -> delimited.Layout:
         """How the first file of a table in text is laid out, from a look at its beginning."""
-        source = self._sources()[0]
-        with reading(source, self._found.stamps) as stream:
-            return delimited.pieces(stream, source, self.block_bytes)[0]
+        return delimited.layout_of(self._sources()[0])
 
     def __iter__(self) -> Iterator[Any]:
         return self._counted(self._labelled() if self.is_table else self._batches())
