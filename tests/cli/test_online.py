@@ -5,7 +5,8 @@ import json
 import pytest
 
 from novikoff.keep.models import load_plain
-from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
+from novikoff.learn.online import OnlinePerceptron
+from novikoff.learn.protocol import predict_reveal_learn
 from tests.cli.calling import call
 
 STREAM = [
@@ -73,7 +74,7 @@ def test_other_options_than_those_of_the_file_are_refused(tmp_path):
     call("online", "--label", "is", "--model", "m", folder=tmp_path, stdin=LINES)
     done = call("online", "--label", "is", "--model", "m", "--readout", "last", folder=tmp_path, stdin=LINES)
     assert done.code == 1
-    assert "m learns with --readout average, not --readout last" in done.err
+    assert "m learns with --readout auto, not --readout last" in done.err
 
 
 @pytest.mark.parametrize(

@@ -254,7 +254,7 @@ def test_what_cannot_be_saved_is_said_with_what_can(path):
 def test_names_that_a_file_cannot_hold_are_named(path):
     thing = object()
     model = OnlinePerceptron()
-    model.learn_one({thing: 1.0}, "a")
+    model.learn_many([{thing: 1.0}, {thing: 2.0}], ["a", "b"])
     with pytest.raises(ValueError, match="a feature name is or contains <object object"):
         save(model, path)
     model = OnlinePerceptron()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import options
+from novikoff.cli.existence import answer_formula, check_goes_together, formula_options
 from novikoff.cli.options import Output
 from novikoff.cli.spaces import Space, space_options
 
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
     from novikoff.prove.run.inseparable import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
-CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 12}
+CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 12, "not separable": 13}
 
 
 @click.command()
 @click.argument("file", type=options.FILE)
 @options.table
+@formula_options
 @click.option("--out", type=click.Path(), metavar="CERT", help="Where to write the certificate, for `novikoff check`.")
 @options.report
 @options.report_features
@@ -57,6 +59,7 @@ def certify(
     gamma: float | str | None,
     degree: int | None,
     coef0: float | None,
+    asked: dict[str, Any],
     output: Output,
 ) -> int:
     """Is the table FILE linearly separable, with what margin, and why?
@@ -64,7 +67,11 @@ def certify(
     With --lift the plane is among the lifted features. With --kernel it is in the space of the kernel, and has a bias
     only if you say --fit-intercept, because a kernel perceptron has none; there are two classes then.
 
-    The exit code is the verdict: 0 separable, 10 quasi-separable, 11 overlapping, 12 undecided.
+    The exit code is the verdict: 0 separable, 10 quasi-separable, 11 overlapping, 13 not separable (which of these two
+    is open), 12 undecided.
+
+    With --formula: does the maximum likelihood estimate of that model exist, and which coefficients are infinite? The
+    exit code is 0 if it exists, 10 if it is infinite, 11 if no start exists, 12 if that is undecided.
     """
     from novikoff.cli import documents
     from novikoff.cli.outputs import check_free
@@ -81,6 +88,11 @@ def certify(
     if kernel is not None and diverging:
         raise ValueError("--diverging is about the columns, and the space of a kernel has none; leave out one of them")
     target = None if out is None else check_free(out, force)
+    others = {"label": label, "categorical": categorical, "text": text, "ignore": ignore, "report": report}
+    others |= {"lift": lift, "kernel": kernel}
+    if check_goes_together(asked, others):
+        limits: dict[str, Any] = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": time_limit}
+        return answer_formula(file, format, form, asked, target, output, **limits)
     page = options.report_path(report, report_features, force)
     reader = open_labelled(file, label, format, zero_based, form)
     label = reader.label
@@ -90,8 +102,8 @@ def certify(
         encoding = encoding_of(bar.over(reader, "looking"), None, **wishes)
         with exactly(bar.over(reader, "reading", bar.done or None), encoding) as examples:
             bar.close()
-            asked = {**wishes, "format": format, **space.asked}
-            reported = report_on(page, examples, report_features, (file, reader.files, label), asked)
+            how = {**wishes, "format": format, **space.asked}
+            reported = report_on(page, examples, report_features, (file, reader.files, label), how)
             questions = {"fit_intercept": fit_intercept, "tolerance": tolerance, "time_limit": time_limit}
             certificate = _certified(examples, space, diverging, questions)
             left = allowance(examples, certificate, fit_intercept=fit_intercept)

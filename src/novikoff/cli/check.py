@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import existence, options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
@@ -43,14 +43,16 @@ def check(
 
     CERT is what --out of `novikoff certify`, `lp`, `ball` or `inequalities` wrote, or a model that `novikoff fit`
     certified. The check shares nothing with the search that found the proof. A proof is about certain columns, labels
-    and classes: they are shown, so that you can see whether it answers your question. What `ball` and `inequalities`
-    prove is about numbers, which are read with the same --label, --ignore and --fit-intercept as then.
+    and classes, or about a formula: they are shown, so that you can see whether it answers your question. What `ball`
+    and `inequalities` prove is about numbers, which are read with the same --label, --ignore and --fit-intercept as
+    then.
 
     The exit code is 0 if every claim holds, and 1 if one fails or the file is another.
     """
     from novikoff.cli.numbers import read_numbers
     from novikoff.cli.render import answer
     from novikoff.keep.certificates import read_certificate
+    from novikoff.prove.existence.certificate import Existence
     from novikoff.prove.expressivity.ball import Ball, NoBall
     from novikoff.prove.inequalities.check import Inequalities
     from novikoff.prove.programs.check import ProgramCertificate
@@ -63,7 +65,11 @@ def check(
         return
     if label is not None or ignore:
         raise ValueError("--label and --ignore are for proofs of ball and inequalities; this one knows its columns")
-    if isinstance(claimed, ProgramCertificate):
+    if isinstance(claimed, Existence):
+        document = existence.check_formula(claimed, file, format, form, output)
+        checked = ("checked", "every claim holds; it was proved again from the data")
+        answer(output, document, lambda: existence.panel(f"novikoff check {certificate}", claimed, checked))
+    elif isinstance(claimed, ProgramCertificate):
         document = check_program(claimed, file, format)
         answer(output, document, lambda: program_panel(document, claimed, certificate))
     else:

@@ -19,6 +19,7 @@ SUGGESTED = {
     "chunks.conll": "tag train chunks.conll --templates templates.txt",
     "templates.txt": "tag train chunks.conll --templates templates.txt",
     "bakery.mps": "lp bakery.mps",
+    "trade.csv": "certify trade.csv --formula 'value ~ distance + embargo | origin + destination' --family ppml",
 }
 
 

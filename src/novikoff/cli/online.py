@@ -47,9 +47,11 @@ Example = dict[str, Any]
 )
 @click.option("--token-file", type=click.Path(), metavar="FILE", help="A file with the token of the service.")
 @options.number("--save-every", options.AT_LEAST_ONE, "N", "How many lines to learn between two saves.", 1000)
-@options.readout("average", "last")
+@options.readout("auto", "average", "last", "recent")
+@options.number("--half-life", options.AT_LEAST_ONE, "N", "After how many lines weights count half (recent).", 1000)
 @options.tie
 @options.fit_intercept
+@click.option("--scale", is_flag=True, help="Learn numbers in standard deviations from their mean, as known by then.")
 @options.answering
 def online(
     label: str,
@@ -124,7 +126,7 @@ class Session:
 
     def play(self, example: tuple[Example, Any] | None) -> None:
         """Predict, reveal, learn, and say so; without a label only predict, and without an example nothing."""
-        from novikoff.learn.online import predict_reveal_learn
+        from novikoff.learn.protocol import predict_reveal_learn
 
         if example is None:
             return

@@ -244,7 +244,7 @@ def _not_separable(data: InFeatureSpace, found: Witnesses) -> Certificate:
         claim(weak, "verdict", "the weak separator has some example on its wrong side, or all of them on it")
         return _certificate(data, found, Verdict.QUASI_SEPARABLE)
     if not found.spans:
-        return _certificate(data, found, Verdict.UNDECIDED)
+        return _certificate(data, found, Verdict.NOT_SEPARABLE)
     everything = list(data.everything)
     whole = data.products.whole(everything, everything)
     spans = rank([whole[row] for row in obstruction.rows]) == rank(whole)
