@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from novikoff.learn.new_rows import Generalisation as Generalisation
     from novikoff.learn.new_rows import Statement as Statement
     from novikoff.learn.online import OnlinePerceptron as OnlinePerceptron
-    from novikoff.learn.online import predict_reveal_learn as predict_reveal_learn
+    from novikoff.learn.protocol import predict_reveal_learn as predict_reveal_learn
     from novikoff.learn.structure.perceptron import StructuredPerceptron as StructuredPerceptron
     from novikoff.prove.exact.document import CertificateError as CertificateError
     from novikoff.prove.existence.certificate import Existence as Existence
@@ -100,7 +100,8 @@ _NAMES = {
     "learn.history": "Run Stopped",
     "learn.linear.penalised": "PenalisedChoice penalised_choice",
     "learn.new_rows": "Generalisation Statement",
-    "learn.online": "OnlinePerceptron predict_reveal_learn",
+    "learn.online": "OnlinePerceptron",
+    "learn.protocol": "predict_reveal_learn",
     "learn.structure.perceptron": "StructuredPerceptron",
     "prove.exact.document": "CertificateError",
     "prove.existence.certificate": "Existence",

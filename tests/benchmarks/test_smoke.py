@@ -20,7 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
         ("files", ["text", "table"], ["Vowpal Wabbit", "scikit-learn's loader", "peak memory"]),
         ("inequalities", ["methods", "sizes", "exponential", "steps"], ["HiGHS", "rescalings", "best t"]),
         ("linprog", [], ["infeasible *", "seconds of linprog / HiGHS"]),
-        ("serve", ["single", "batches"], ["examples/s", "learn_many in memory"]),
+        ("serve", ["single", "batches", "memory"], ["examples/s", "learn_many in memory", "times the first"]),
+        ("streams", [], ["a plane that turns", "auto"]),
         ("mnist_voted", [], ["vote", "SVC's fit / ours"]),
     ],
 )

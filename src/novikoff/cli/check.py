@@ -127,8 +127,9 @@ def check_table(
     from novikoff.cli.progress import progress
     from novikoff.data.reading import read
 
-    label = None if claimed.table is None else claimed.table.label
-    types = None if claimed.table is None else claimed.table.encoding.types_as_given
+    is_table = claimed.table is not None and claimed.table.encoding.is_of_table
+    label = claimed.table.label if is_table and claimed.table is not None else None
+    types = claimed.table.encoding.types_as_given if is_table and claimed.table is not None else None
     reader = read(file, label=label, format=format, types=types, zero_based=zero_based)
     with progress(output.quiet) as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))
@@ -170,6 +171,7 @@ def panel(document: dict[str, Any], claimed: "Certificate", file: str) -> Any:
             ("labels", wording.labels_told_apart(data)),
             ("features", f"{data['features']:,}{of}"),
             ("columns", columns(("", "", ""), encoded, left=3) if encoded else None),
+            ("space", claimed.space or None),
             ("question", claimed.problem.question(claimed.fit_intercept)),
             ("verdict", wording.verdict(claimed)),
             ("margin", wording.margin(claimed)),

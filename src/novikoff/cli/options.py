@@ -157,9 +157,9 @@ SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
 def readout(*choices: str) -> Callable[[Command], Command]:
-    """Which weights predict."""
+    """Which weights predict; the first choice is the default."""
     return click.option(
-        "--readout", type=click.Choice(choices), default="average", show_default=True, help="Which weights predict."
+        "--readout", type=click.Choice(choices), default=choices[0], show_default=True, help="Which weights predict."
     )
 
 

@@ -14,7 +14,7 @@ from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
     from novikoff.data.batches import Batch, Records
-    from novikoff.learn.linear.model import Decided, LinearModel
+    from novikoff.learn.model import Classifier, Decided
 
 
 @click.command()
@@ -42,10 +42,10 @@ def predict(
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
     from novikoff.cli.tables import open_unlabelled
-    from novikoff.learn.linear.model import LinearModel
+    from novikoff.learn.model import Classifier
 
     target = None if out is None else check_free(out, force)
-    loaded = load_model(model, LinearModel)
+    loaded = load_model(model, Classifier)
     reader = open_unlabelled(file, format, loaded)
     writer = Writer(loaded, column, scores, as_json=output.json and target is None)
     with progress(output.quiet or target is None) as bar, _sink(target) as write:
@@ -64,7 +64,7 @@ def predict(
 class Writer:
     """Predictions as lines of CSV or of JSON, and what there is to say about them in the end."""
 
-    model: "LinearModel"
+    model: "Classifier"
     column: str
     scores: bool
     as_json: bool

@@ -16,7 +16,7 @@ from novikoff.features.columns import Numeric
 if TYPE_CHECKING:
     from novikoff.data.svmlight import ZeroBased
     from novikoff.features.encode import Encoding
-    from novikoff.learn.linear.model import LinearModel
+    from novikoff.learn.model import Classifier
 
 HEADER_BYTES = 1 << 16
 
@@ -36,27 +36,37 @@ def encoding_of(reader: Reader, held_out: HeldOut | None, **wishes: Any) -> "Enc
         from novikoff.features.encode import learn_encoding
 
         return learn_encoding(reader if held_out is None else Kept(reader, held_out), **wishes)
+    lift = wishes.pop("lift", None)
     if any(wishes.values()):
         raise ValueError("svmlight text has no named columns; leave --categorical, --text and --ignore away")
-    return None
+    if lift is None:
+        return None
+    from novikoff.features.encode import Encoding
+
+    return Encoding.of_numbers(max((batch.rows.n_columns for batch in reader), default=0), lift)
 
 
-def open_unlabelled(file: str, format: str | None, model: "LinearModel") -> Reader:
+def open_unlabelled(file: str, format: str | None, model: "Classifier") -> Reader:
     """A reader of all columns, in one pass. Numbers of text files come as they are written."""
     arrived, encoding = _looked_at_standard_input() if file == "-" else None, model.encoding
     reader = read(file, format=format, zero_based=counted_from(model))
     if not reader.is_table:
-        if encoding is not None:
+        if takes_a_table(model):
             raise ValueError(f"{file} is svmlight text, but the model was learned from a table with named columns")
         return reader
-    if encoding is None:
+    if encoding is None or not takes_a_table(model):
         raise ValueError(f"{file} is a table, but the model was learned from numbers without names")
     if reader.formats[0] in ("csv", "tsv"):
         return replace(reader, types=_types(_header(reader, arrived), encoding))
     return reader if arrived is None else replace(reader, types=encoding.types)
 
 
-def counted_from(model: "LinearModel") -> bool:
+def takes_a_table(model: "Classifier") -> bool:
+    """Whether a model was learned from named columns."""
+    return model.encoding is not None and model.encoding.is_of_table
+
+
+def counted_from(model: "Classifier") -> bool:
     """Whether the indices of the svmlight text that a model was learned from began with 0, and so all others do."""
     zero_based: bool = model.parameters.get("zero_based", True)
     return zero_based

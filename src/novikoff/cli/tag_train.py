@@ -72,14 +72,15 @@ def train(
     suffix2(word[0]); there are lower, shape, prefixN and suffixN. Ctrl-C stops after the epoch that is running, and
     keeps the weights that it ends with.
     """
-    from novikoff.cli.fit import default_model, was_interrupted
-    from novikoff.cli.outputs import check_free
+    from novikoff.cli.fit import default_model
+    from novikoff.cli.learning import was_interrupted
+    from novikoff.cli.outputs import check_model_free
     from novikoff.cli.progress import DelayedInterrupt, progress
     from novikoff.cli.sentences import read_sentences, read_templates, split_names
     from novikoff.keep.models import save
     from novikoff.learn.chain.tagger import learn_tagger
 
-    target = check_free(model or default_model(file), force)
+    target = check_model_free(model or default_model(file), force)
     learning["max_epochs"] = options.unlimited(learning["max_epochs"])
     sentences = read_sentences(file, split_names(columns) or ("word", "pos", "chunk"), separator, comment)
     label = label or sentences.columns[-1]
@@ -91,7 +92,7 @@ def train(
             sentences, gold, templates=read_templates(templates), columns=features, random_state=random_state,
             **learning, watch=_watcher(len(gold), most, bar, interrupt),
         )  # fmt: skip
-    save(tagger, target)
+    save(tagger, target, force=force)
     _report(output, file, gold, tagger, str(target))
     return INTERRUPTED if was_interrupted(tagger.run) else DONE
 
@@ -140,11 +141,11 @@ def panel(document: dict[str, Any], run: "Run") -> Any:
         [
             ("read", f"{size}, {counted(data['features'], 'feature')}"),
             ("labels", listed(data["labels"], 24)),
+            ("to come", wording.to_come(run)),
             ("learned", wording.weights(document["weights"], run, data["labels"])),
             ("stopped", wording.ending(run)),
             ("mistakes", run.made),
             ("errors", run.wrong),
-            ("to come", wording.to_come(run)),
             ("bound", wording.bound(None, run)),
             ("model", str(target)),
         ],

@@ -37,6 +37,13 @@ def _with_detail(column: Document) -> str:
     return f"{column['name']} ({column['detail']})" if column["kind"] == "ignored" else column["name"]
 
 
+def learned(document: Document, run: "Run", classes: list[Any]) -> "RenderableType":
+    """The heaviest attributes, or the kernel and how many examples it is compared with."""
+    if document["kernel"] is not None:
+        return str(document["kernel"]["in_words"])
+    return weights(document["weights"], run, classes)
+
+
 def weights(heaviest: list[Document], run: "Run", classes: list[Any]) -> "RenderableType":
     """The heaviest attributes by name, and what their sign speaks for."""
     from rich.text import Text
@@ -65,6 +72,11 @@ def verdict(certificate: "Certificate") -> "RenderableType":
     style = GOOD if certificate.verdict is Verdict.SEPARABLE else BAD
     rest = certificate.verdict_in_words.removeprefix(word)
     return Text.assemble((word, f"bold {style}"), f"{rest}: {certificate.meaning}")
+
+
+def certified(certificate: "Certificate | None", why_not: str | None) -> "RenderableType":
+    """The verdict, or why there is none."""
+    return f"no: {why_not}" if certificate is None else verdict(certificate)
 
 
 def labels_told_apart(data: Document) -> str:

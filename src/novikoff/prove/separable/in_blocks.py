@@ -26,7 +26,7 @@ from novikoff.prove.separable.fingerprint import Fingerprint
 from novikoff.prove.separable.kesler import kesler_points, point_numbers
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.products import signs_of_products
+from novikoff.prove.separable.products import signs_of_many_products
 from novikoff.prove.separable.proofs import Span, lower_square
 from novikoff.prove.separable.question import Problem
 from novikoff.prove.separable.subject import Subject, Table, header, plain_classes
@@ -192,8 +192,8 @@ class InBlocks:
         if not vectors:
             return True
         for points in self.all_points():
-            for number, vector in enumerate(vectors):
-                signs = signs_of_products(points, on_points(self.subject, vector))
+            own = [on_points(self.subject, vector) for vector in vectors]
+            for number, signs in enumerate(signs_of_many_products(points, own)):
                 if signs.min() < 0:
                     return False
                 has_positive[number] = has_positive[number] or bool(signs.max() > 0)

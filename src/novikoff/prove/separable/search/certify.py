@@ -59,7 +59,8 @@ def certify(
         is written, and passed over a few times.
     fit_intercept : whether planes may have a bias. It is folded in: margins are those of the theorem.
     tolerance : the largest relative gap of the margin's bracket; if it is missed, a warning says so.
-    time_limit : seconds after which to give up as `undecided`, with the bracket reached.
+    time_limit : seconds after which to give up: `undecided`, with the bracket reached, or `not separable`, if that is
+        proved, and whether the data are quasi-separable or overlapping is not.
     kernel, gamma, degree, coef0 : the question in the feature space of a kernel, for two classes: "linear",
         "poly" ((gamma <x, z> + coef0)^degree), "rbf" (exp(-gamma ||x - z||^2)), "laplacian"
         (exp(-gamma ||x - z||_1)), or "precomputed" if X is a kernel matrix; then all claims are about that matrix.
