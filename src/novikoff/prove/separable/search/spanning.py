@@ -117,7 +117,8 @@ def _random_normal(points: Points, rows: Numbers, clock: Clock) -> NDArray[np.in
     if clock.is_over():
         return None
     reduced, rank = matrix.rref()
-    table = np.array([[int(v) for v in row] for row in reduced.tolist()[:rank]], dtype=np.int64).reshape(rank, -1)
+    table = np.array([[int(v) for v in row] for row in reduced.tolist()[:rank]], dtype=np.int64)
+    table = table.reshape(rank, points.dimension)
     normal = np.random.default_rng(0).integers(0, PRIME, points.dimension)
     pivots = (table != 0).argmax(axis=1)
     normal[pivots] = 0
