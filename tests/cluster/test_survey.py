@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from novikoff import Perceptron
+from novikoff.cluster import fit
 from novikoff.cluster import survey as survey_module
 from novikoff.cluster.engine import Local
 from novikoff.cluster.shards import shards_of
@@ -88,6 +90,27 @@ def test_wishes_are_heard_and_columns_that_cannot_be_told_may_be_ignored(tmp_pat
     pattern, wishes = str(tmp_path / "*.parquet"), {"categorical": ["x0"], "text": ["text"]}
     expected = learn_encoding(read(pattern, label="y"), **wishes, ignore=["day"])
     assert agreed(pattern, **wishes, ignored=["day"]).encoding.to_dict() == expected.to_dict()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_dates_are_agreed_on_as_well(tmp_path, kind):
+    for number in range(3):
+        days = np.arange(number, number + 12).astype("datetime64[D]")
+        column = days if kind == "parquet" else [str(day) for day in days]
+        table = {**rows(12, number), "day": column}
+        if kind == "parquet":
+            import pyarrow as pa
+            from pyarrow import parquet
+
+            parquet.write_table(pa.table(table), tmp_path / f"{number}.parquet")
+        else:
+            write(tmp_path / f"{number}.csv", table)
+    pattern = str(tmp_path / f"*.{kind}")
+    tables = agreed(pattern)
+    assert tables.encoding.to_dict() == learn_encoding(read(pattern, label="y")).to_dict()
+    model = fit(pattern, label="y", mixing="none", rounds=2)
+    alone = Perceptron(shuffle=False, max_epochs=2).fit(read(pattern, label="y"))
+    assert model.coef_.tobytes() == alone.coef_.tobytes()
 
 
 def test_a_key_of_json_lines_may_come_late(tmp_path):

@@ -46,6 +46,7 @@ def certify(
     ignore: tuple[str, ...],
     format: str | None,
     zero_based: "ZeroBased",
+    form: dict[str, Any],
     out: str | None,
     report: str | None,
     report_features: tuple[str, str] | None,
@@ -77,7 +78,7 @@ def certify(
     from novikoff.cli.outputs import check_free
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
-    from novikoff.cli.tables import encoding_of, open_labelled
+    from novikoff.cli.tables import encoding_of, open_labelled, warn_of_the_first_line
     from novikoff.data.whole_file import WholeFile
     from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.prove.separable.in_blocks import exactly
@@ -92,9 +93,11 @@ def certify(
     others |= {"lift": lift, "kernel": kernel}
     if check_goes_together(asked, others):
         limits: dict[str, Any] = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": time_limit}
-        return answer_formula(file, format, asked, target, output, **limits)
+        return answer_formula(file, format, form, asked, target, output, **limits)
     page = options.report_path(report, report_features, force)
-    reader = open_labelled(file, label, format, zero_based)
+    reader = open_labelled(file, label, format, zero_based, form)
+    label = reader.label
+    warn_of_the_first_line(output, reader)
     wishes = {"categorical": categorical, "text": text, "ignore": ignore, "lift": lift}
     with progress(output.quiet) as bar:
         encoding = encoding_of(bar.over(reader, "looking"), None, **wishes)

@@ -26,9 +26,10 @@ WIDEST_TABLE = 10
     help="The column with the labels.  [default: as in training]",
 )
 @options.file_format
+@options.form
 @options.answering
 @cluster.score
-def score(model: str, file: str, label: str | None, format: str | None, output: Output) -> None:
+def score(model: str, file: str, label: str | None, format: str | None, form: dict[str, Any], output: Output) -> None:
     """Count the errors of MODEL on the labelled table FILE."""
     from novikoff.cli import documents
     from novikoff.cli.models import load_model
@@ -38,7 +39,7 @@ def score(model: str, file: str, label: str | None, format: str | None, output: 
     from novikoff.learn.model import Classifier
 
     loaded = load_model(model, Classifier)
-    reader = _open(file, format, loaded, label)
+    reader = _open(file, format, loaded, label, form)
     pairs, unseen, missing = Counter[tuple[Any, Any]](), Counter[str](), Counter[str]()
     with progress(output.quiet) as bar:
         for batch in bar.over(reader, "scoring"):
@@ -79,9 +80,12 @@ def check_known(file: str, labels: set[Any], known: list[Any]) -> None:
         )
 
 
-def _open(file: str, format: str | None, model: "Classifier", label: str | None) -> "Reader":
-    from novikoff.cli.tables import counted_from
+def _open(file: str, format: str | None, model: "Classifier", label: str | None, form: dict[str, Any]) -> "Reader":
+    from dataclasses import replace
+
+    from novikoff.cli.tables import counted_from, remembered_form, with_label
     from novikoff.data.reading import read
+    from novikoff.data.streams import Form
 
     if not model.takes_a_table:
         reader = read(file, format=format, zero_based=counted_from(model))
@@ -92,7 +96,8 @@ def _open(file: str, format: str | None, model: "Classifier", label: str | None)
     if label is None:
         raise ValueError("the model does not say which column has the labels; name it by --label")
     assert model.encoding is not None
-    return read(file, label=label, format=format, types=model.encoding.types)
+    reader = read(file, label=label, format=format, types=model.encoding.types)
+    return with_label(replace(reader, form=Form(**remembered_form(model, form)))) if reader.is_text else reader
 
 
 def panel(document: dict[str, Any]) -> Any:

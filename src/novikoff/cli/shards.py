@@ -78,6 +78,7 @@ NOT_NEEDED = ("certify", "certify_time_limit")
 def _for_the_library(options: dict[str, Any]) -> dict[str, Any]:
     """The options as the library takes them; those that go with one machine only are refused."""
     left = dict(options)
+    _refuse(left.pop("form", {}))
     for name, usual in NOT_ON_SHARDS.items():
         if left.pop(name, usual) != usual:
             how = "; use --rounds" if name == "max_epochs" else "; leave it out, or leave --cluster out"
@@ -179,7 +180,8 @@ def certify_on_shards(
     from novikoff.data.files import files_of
     from novikoff.data.whole_file import WholeFile
 
-    _refuse({"report": report, "report_features": report_features, **others.pop("asked", {}), **others})
+    given = {**others.pop("asked", {}), **others.pop("form", {}), **others}
+    _refuse({"report": report, "report_features": report_features, **given})
     target = None if out is None else check_free(out, force)
     wishes = {"categorical": categorical, "text": text, "ignored": ignore}
     reading = Reading(label, wishes, format, zero_based, fit_intercept=fit_intercept is not False)
@@ -214,6 +216,7 @@ def predict_on_shards(
     force: bool,
     column: str,
     scores: bool,
+    form: dict[str, Any],
     output: Output,
 ) -> None:
     from novikoff.cli import documents
@@ -223,6 +226,7 @@ def predict_on_shards(
     from novikoff.cli.render import answer
     from novikoff.learn.model import Classifier
 
+    _refuse(form)
     target = None if out is None else check_free(out, force)
     loaded = load_model(model, Classifier)
     predicted, unseen, missing, n_rows = Counter[str](), Counter[str](), Counter[str](), 0
@@ -275,10 +279,10 @@ def lines_of_shard(
     from novikoff.cli.tables import open_unlabelled
 
     before = max(first, min(worker.number, 1))
-    writer = Writer(model, *how, n_rows=before)
     shard: Any = worker.shard
     shard.check_unchanged()
-    reader = replace(open_unlabelled(shard.file, shard.format, model), parts=(shard.part,))
+    reader = replace(open_unlabelled(shard.file, shard.format, model, {}), parts=(shard.part,))
+    writer = Writer(model, *how, reader.form.decimal, n_rows=before)
     lines = b"".join(writer.lines(batch) for batch in reader)
     return lines, replace(writer, model=None, n_rows=writer.n_rows - before)  # type: ignore[arg-type]
 
@@ -287,7 +291,14 @@ def lines_of_shard(
 
 
 def score_on_shards(
-    engine: "Engine", *, model: str, file: str, label: str | None, format: str | None, output: Output
+    engine: "Engine",
+    *,
+    model: str,
+    file: str,
+    label: str | None,
+    format: str | None,
+    form: dict[str, Any],
+    output: Output,
 ) -> None:
     from novikoff.cli import documents
     from novikoff.cli.models import load_model
@@ -297,6 +308,7 @@ def score_on_shards(
     from novikoff.cluster.predicting import score as count
     from novikoff.learn.model import Classifier
 
+    _refuse(form)
     loaded = load_model(model, Classifier)
     found = count(loaded, file, label=label, engine=engine, format=format)
     known = loaded.classes.tolist()

@@ -42,7 +42,7 @@ def no_model(path: str | os.PathLike[str]) -> str | None:
     head = _head(os.fspath(path))
     if (known := _known(os.fspath(path), head)) is not None:
         return known.partition(";")[0]
-    if head and b"\0" not in head and all(byte >= 32 or byte in b"\t\r\n" for byte in head[:256]):
+    if len(head) > 8 and b"\0" not in head and all(byte >= 32 or byte in b"\t\r\n" for byte in head[:256]):
         return "text, perhaps a table; a model comes first, then the table"
     return None
 

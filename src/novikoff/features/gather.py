@@ -13,6 +13,7 @@ from novikoff.data.tables import check_columns, is_number, joined_type, place
 from novikoff.features.columns import (
     NOTHING,
     Categorical,
+    Dated,
     Ignored,
     Kind,
     Numeric,
@@ -223,7 +224,7 @@ class Column:
         self.missing += n_rows if other is None else other.missing
         if other is None or other.type is None or self.asked == "ignored":
             return
-        self.type = other.type if self.type is None else joined_type(self.type, other.type, as_text=False)
+        self.type = other.type if self.type is None else _joined(self.type, other.type)
         assert isinstance(other.moments, Runs)
         self.moments.join(other.moments)
         self.occurrences += other.occurrences
@@ -237,14 +238,14 @@ class Column:
         """What was asked for, or else what the type suggests."""
         if self.asked:
             return self.asked
-        return "numeric" if self.type is None or is_number(self.type) else "categorical"
+        return "numeric" if self.type is None or _sort(self.type) else "categorical"
 
     def _changes_to(self, kind: "pa.DataType") -> bool:
         """Whether values of this type do not go with what was gathered, or cannot be gathered."""
         if self.type is None:
             return not _is_plain(kind)
-        both_numbers = is_number(self.type) and is_number(kind)
-        return self.type != kind and not (both_numbers and self.kind == "numeric")
+        alike = _sort(self.type) is not None and _sort(self.type) == _sort(kind)
+        return self.type != kind and not (alike and self.kind == "numeric")
 
     def _settle_type(self, kind: "pa.DataType", records: Records) -> None:
         import pyarrow as pa
@@ -256,6 +257,8 @@ class Column:
             self.type = kind
         elif is_number(known) and is_number(kind):
             self.type = known if known == kind else pa.float64()
+        elif known != kind and _sort(known) == _sort(kind) == "day":
+            self.type = _joined(known, kind)
         elif known != kind:
             raise ValueError(f"{place(records, 0)}: the column {self.name!r} is {kind} from here on, but was {known}")
 
@@ -314,7 +317,10 @@ class Column:
         deviation = 0.0 if constant else math.sqrt(moments.squares / moments.count)
         centred = dense or 2 * moments.filled >= moments.count
         mean = moments.smallest + 0.0 if constant else moments.mean  # not -0.0, which is as good as 0.0
-        return Numeric(mean if centred else 0.0, deviation or 1.0, has_missing)
+        mean, deviation = mean if centred else 0.0, deviation or 1.0
+        if self.type is not None and not is_number(self.type):
+            return Dated(mean, deviation, has_missing, str(self.type))
+        return Numeric(mean, deviation, has_missing)
 
     def _check_few(self) -> None:
         count = len(self.values)
@@ -323,21 +329,37 @@ class Column:
             raise ValueError(f"{what}, too many to learn from; {_too_many(self.name)}")
 
 
+def _joined(one: "pa.DataType", other: "pa.DataType") -> "pa.DataType":
+    """The type of numbers, or of days, of two types."""
+    import pyarrow as pa
+
+    joined = joined_type(one, other, as_text=False)
+    return pa.timestamp("us", getattr(one, "tz", None) or getattr(other, "tz", None)) if joined is None else joined
+
+
 def _is_plain(kind: "pa.DataType") -> bool:
     """Whether it is a type of numbers, words or booleans."""
     import pyarrow as pa
 
-    return is_number(kind) or bool(pa.types.is_string(kind) or pa.types.is_boolean(kind))
+    return _sort(kind) is not None or bool(pa.types.is_string(kind) or pa.types.is_boolean(kind))
+
+
+def _sort(kind: "pa.DataType") -> str | None:
+    """Which sort of numbers it is, or of what is counted in days; types of one sort may follow each other."""
+    import pyarrow as pa
+
+    kinds = pa.types
+    if is_number(kind):
+        return "number"
+    if kinds.is_date(kind) or kinds.is_timestamp(kind):
+        return "day"
+    return "time" if kinds.is_time(kind) else "duration" if kinds.is_duration(kind) else None
 
 
 def _refused(name: str, kind: Any) -> str:
-    import pyarrow as pa
-
-    if pa.types.is_temporal(kind):
-        how = "write it as a number, such as the days since a reference date"
-        return f"the column {name!r} has dates or times ({kind}); {how}, or ignore it with ignore=[{name!r}]"
     return (
-        f"the column {name!r} has the type {kind}, which is no number, word or boolean; ignore=[{name!r}] leaves it out"
+        f"the column {name!r} has the type {kind}, which is no number, word, date or boolean; ignore=[{name!r}] leaves "
+        "it out"
     )
 
 

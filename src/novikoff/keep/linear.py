@@ -82,8 +82,8 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
 
 
 def _format(model: LinearModel) -> int:
-    """The oldest format that can say this: lifts and mixtures are new, and so are weights for some columns only."""
-    if model.memory.mixed is not None or (model.encoding is not None and model.encoding.lift is not None):
+    """The oldest format that can say this: lifts, dates and mixtures are new, and so are weights for some columns."""
+    if model.memory.mixed is not None or (model.encoding is not None and not model.encoding.is_as_ever):
         return FORMAT
     return 1 if model.memory.columns is None else 2
 
