@@ -73,7 +73,7 @@ def largest_step(w: Floats, change: Floats, counted: Fraction, k: int, square: f
 
     >>> largest_step(np.array([0.0]), np.array([4.0]), Fraction(0), 4, 1.0, 4)
     0.25
-    >>> largest_step(np.array([0.0, 0.0]), np.array([1.0, 1.0]), Fraction(0), 2, 1.0, 2)
+    >>> largest_step(np.array([0.0, 0.0]), np.array([1.0, 1.0]), Fraction(0), 2, 1.5, 2)
     1.0
     """
     a = Fraction(_product_up(change, change))
