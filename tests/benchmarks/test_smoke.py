@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
     ("benchmark", "parts", "figures"),
     [
         ("linear", ["epochs", "fits", "online", "memory"], ["epoch / one pass", "River's learn_one / ours"]),
-        ("certify", ["program", "machines", "sizes"], ["HiGHS / certify", "SVC with large C", "relative gap"]),
+        ("certify", ["program", "machines", "sizes", "tables"], ["HiGHS / certify", "relative gap", "overlapping"]),
         ("conll2000", ["quality", "speed", "choose", "letters"], ["F1", "python-crfsuite / ours: tagging", "chain"]),
         ("files", ["text", "table"], ["Vowpal Wabbit", "scikit-learn's loader", "peak memory"]),
         ("inequalities", ["methods", "sizes", "exponential", "steps"], ["HiGHS", "rescalings", "best t"]),

@@ -161,6 +161,7 @@ class Face:
 
 def decide(face: Face, clock: Clock, tolerance: float = 1e-6) -> Answer:
     """Strictly separable or not, proved exactly; by floats first, by rationals if these fail and the data are small."""
+    clock.tell("looking for a separator")
     narrow = face.without_columns_of_zeros()
     return _decide(face, clock, tolerance) if narrow is face else _decide(narrow, clock, tolerance).widened(face)
 

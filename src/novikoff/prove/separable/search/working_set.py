@@ -11,6 +11,7 @@ that fit into memory are the special case in which the working set has every row
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -49,17 +50,22 @@ def certify_examples(
     tolerance: float = 1e-6,
     time_limit: float | None = None,
     diverging: bool | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Certificate:
-    """The certificate of examples, as `certify` gives it for the same rows in one piece; the options are its own."""
+    """The certificate of examples, as `certify` gives it for the same rows in one piece; the options are its own.
+
+    `progress` is called with what is being done.
+    """
     check_width(examples.n_columns, examples.n_entries)
     check_not_rounded(examples.rounded)
     plain_classes(examples.classes)
     data = InBlocks(examples, fit_intercept)
     if time_limit is not None:
         _compile(data)
-    clock = Clock(time_limit)
+    clock = Clock(time_limit, told=progress)
     working = _sample(data)
     found = _Rounds(data, tolerance, clock, diverging).run(working)
+    clock.tell("proving what was found")
     if len(working) < data.n_rows:
         return concluded(data, found)
     points, labels = data.points(working.rows, working.labels), examples.labels_of(working.labels)
@@ -108,7 +114,8 @@ class _Rounds:
             question = self._question(working)
             return self._renumbered(find_witnesses(question, self.tolerance, self.clock, self.diverging), working)
         wanted, settled = False, None
-        for _ in range(MOST_PASSES):
+        for number in range(MOST_PASSES):
+            self.clock.tell(f"pass {number + 1} over all rows")
             question = self._question(working)
             points = question.points
             found = find_witnesses(question, self.tolerance / 4, self.clock, wanted)
