@@ -11,7 +11,7 @@ that fit into memory are the special case in which the working set has every row
 """
 
 import math
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -52,10 +52,12 @@ def certify_examples(
     diverging: bool | None = None,
     data: InBlocks | None = None,
     passes: "Passes | None" = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Certificate:
     """The certificate of examples, as `certify` gives it for the same rows in one piece; the options are its own.
 
-    Where they are not in this process, `data` knows them, and `passes` passes over them.
+    Where they are not in this process, `data` knows them, and `passes` passes over them. `progress` is called with what
+    is being done.
     """
     check_width(examples.n_columns, examples.n_entries)
     check_not_rounded(examples.rounded)
@@ -64,9 +66,10 @@ def certify_examples(
     passes = passes or Passes()
     if time_limit is not None:
         _compile(data)
-    clock = Clock(time_limit)
+    clock = Clock(time_limit, told=progress)
     working = passes.sample(data, _rows_to_begin_with(data))
     found = _Rounds(data, passes, tolerance, clock, diverging).run(working)
+    clock.tell("proving what was found")
     if len(working) < data.n_rows:
         return concluded(data, found)
     points, labels = data.points(working.rows, working.labels), examples.labels_of(working.labels)
@@ -145,7 +148,8 @@ class _Rounds:
             question = self._question(working)
             return self._renumbered(find_witnesses(question, self.tolerance, self.clock, self.diverging), working)
         wanted, settled = False, None
-        for _ in range(MOST_PASSES):
+        for number in range(MOST_PASSES):
+            self.clock.tell(f"pass {number + 1} over all rows")
             question = self._question(working)
             points = question.points
             found = find_witnesses(question, self.tolerance / 4, self.clock, wanted)
