@@ -15,11 +15,13 @@ ROOT = Path(__file__).resolve().parents[2]
     [
         ("linear", ["epochs", "fits", "online", "memory"], ["epoch / one pass", "River's learn_one / ours"]),
         ("certify", ["program", "machines", "sizes"], ["HiGHS / certify", "SVC with large C", "relative gap"]),
+        ("existence", [], ["ours / bare"]),
         ("conll2000", ["quality", "speed", "choose", "letters"], ["F1", "python-crfsuite / ours: tagging", "chain"]),
         ("files", ["text", "table"], ["Vowpal Wabbit", "scikit-learn's loader", "peak memory"]),
         ("inequalities", ["methods", "sizes", "exponential", "steps"], ["HiGHS", "rescalings", "best t"]),
         ("linprog", [], ["infeasible *", "seconds of linprog / HiGHS"]),
-        ("serve", ["single", "batches"], ["examples/s", "learn_many in memory"]),
+        ("serve", ["single", "batches", "memory"], ["examples/s", "learn_many in memory", "times the first"]),
+        ("streams", [], ["a plane that turns", "auto"]),
         ("mnist_voted", [], ["vote", "SVC's fit / ours"]),
     ],
 )

@@ -48,7 +48,7 @@ function stays(model, i, done) {
 
 function ending(run) {
   if (run.stopped === "NO_MISTAKES") return `<span class="is-good" id="converged">Stopped ${run.ending}.</span> `;
-  const endless = ["overlapping", "quasi-separable"].includes(run.certificate?.verdict);
+  const endless = ["overlapping", "quasi-separable", "not separable"].includes(run.certificate?.verdict);
   return `${endless ? "It would go on forever. " : ""}Stopped ${run.ending}. `;
 }
 
