@@ -84,9 +84,9 @@ def precomputed() -> Iterator[tuple[str, Any]]:
     for name in margins.SCENES:
         for n in SIZES if name == "chain" else SIZES[:1]:
             yield f"margins-{name}-{n}", margins.margins_as_json(name, n)
-    for name, (_, points) in shattering.ARRANGEMENTS.items():
+    for name, (_, given) in shattering.ARRANGEMENTS.items():
         for family in shattering.FAMILIES:
-            document = {"points": points, "family": family}
+            document = {"points": given, "family": family}
             yield f"shattering-{name}-{family}", shattering.answer_shattering(document)
 
 
