@@ -123,7 +123,9 @@ def test_rows_held_out_judge_a_kernel(folder):
     line = ("fit", *CIRCLE, "--kernel", "rbf", "--held-out", "0.3", "--model", "m", "--json")
     run = call(*line, folder=folder).json["run"]
     assert run["new_rows"]["delivered"]["name"] == "held out"
-    assert load_plain(folder / "m").parameters["held_out"] == 0.3
+    model = load_plain(folder / "m")
+    assert model.parameters["held_out"] == 0.3
+    assert json.loads(model.certificate)["question"]["kernel"]["gamma"] == model.memory.kernel.gamma
 
 
 def test_certify_asks_in_the_space_that_is_chosen(folder):
