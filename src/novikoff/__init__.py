@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from novikoff.prove.separable.search.certify import certify as certify
     from novikoff.show.boundary import BoundaryDisplay as BoundaryDisplay
     from novikoff.show.confusion import ConfusionDisplay as ConfusionDisplay
+    from novikoff.show.criterion import CriterionDisplay as CriterionDisplay
     from novikoff.show.folding import FoldingDisplay as FoldingDisplay
     from novikoff.show.heaviest import HeaviestDisplay as HeaviestDisplay
     from novikoff.show.margins import MarginsDisplay as MarginsDisplay
@@ -130,6 +131,7 @@ _NAMES = {
     "prove.separable.search.certify": "certify",
     "show.boundary": "BoundaryDisplay",
     "show.confusion": "ConfusionDisplay",
+    "show.criterion": "CriterionDisplay",
     "show.folding": "FoldingDisplay",
     "show.heaviest": "HeaviestDisplay",
     "show.margins": "MarginsDisplay",

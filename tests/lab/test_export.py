@@ -21,7 +21,7 @@ from tests.cli.calling import call
 from tests.lab.browser import Lab
 
 # Enough to see that it works; the whole takes half a minute.
-SMALL = ("worked", "xor", "circle")
+SMALL = ("worked", "xor", "circle", "sample")
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +106,10 @@ def test_it_runs_without_a_server_of_its_own(browser, site):
     lab.scene("circle")
     lab.page.keyboard.press("End")
     lab.page.wait_for_selector("#converged")
+    lab.scene("sample")
+    assert lab.text("#verdict-title") == "Separable (exact)"
+    lab.page.locator("#sample-noise").fill("20")
+    lab.page.wait_for_selector('#verdict-title:has-text("Overlapping")')
     lab.visit(f"{site}index.html#scene=xor&step=4")
     assert lab.text("#verdict-title") == "Overlapping (exact)"
     lab.visit(f"{site}margins.html#scene=cars")

@@ -3,6 +3,7 @@
 import { ask, scenes } from "./api.js";
 import { arrow, drawAxis, element, keepInside, niceStep, pathData, sheet, text, vector, written } from "./shared/svg.js";
 import { followTheme } from "./shared/theme.js";
+import { explainTerms } from "./terms.js";
 import { complain } from "./toast.js";
 
 const at = (id) => document.getElementById(id);
@@ -179,7 +180,9 @@ function open() {
 
 async function begin() {
   followTheme(at("theme"), draw);
-  page.known = (await scenes()).margins;
+  const { margins, symbols } = await scenes();
+  page.known = margins;
+  explainTerms(symbols);
   at("scene").replaceChildren(...page.known.map(({ name, title }) => new Option(title, name)));
   at("scene").addEventListener("change", ({ target }) => choose({ scene: target.value, phase: 0 }));
   at("n").addEventListener("input", ({ target }) => choose({ n: Number(target.value), phase: 0 }));

@@ -16,7 +16,7 @@ from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.existence.cone import Cone
 from novikoff.prove.existence.families import cone_of, must_be_below, start_cone
-from novikoff.prove.existence.fractions import fraction
+from novikoff.prove.existence.fractions import fraction, rational
 from novikoff.prove.existence.likelihood import Likelihood
 from novikoff.prove.existence.null_space import NullSpace, whole_of
 from novikoff.prove.existence.witnesses import (
@@ -168,7 +168,7 @@ def _check_sign(cone: Cone, null_space: NullSpace, proof: SignProof, sign: int) 
     _need(min(proof.weights, default=1) > 0 and proof.scale > 0, "signs", "a weight is not positive")
     _need(not cone.is_equation[list(proof.rows)].any(), "signs", "equations need not be named")
     total: dict[int, Any] = dict(cone.whole.combined(proof.rows, proof.weights))
-    unit = power_of_two(-int(cone.whole.exponents[proof.coefficient]))
+    unit = rational(power_of_two(-int(cone.whole.exponents[proof.coefficient])))
     total[proof.coefficient] = total.get(proof.coefficient, 0) - sign * proof.scale * unit
     _need(not null_space.times(total), "signs", f"the rows do not give coefficient {proof.coefficient}")
 

@@ -21,7 +21,7 @@ def from_formula(text: str, table: Any, *, family: str | None = None, **options:
     frame = table.to_pandas() if hasattr(table, "to_pandas") else table
     names = [str(name) for name in frame.columns]
     family = family_named(family or "binomial")
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in sorted(options.items()) if value is not None}
     if given.get("fit_intercept") is True:
         del given["fit_intercept"]  # as if it had not been said
     left, right, effects = _parts(text)

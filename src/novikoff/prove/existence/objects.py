@@ -33,8 +33,9 @@ Found = tuple[Any, Any, dict[str, Any]]
 def is_model(thing: Any) -> bool:
     """Whether this is a model, or what came out of fitting one, rather than an array."""
     thing = _unfitted(thing)
-    is_array = hasattr(thing, "shape") or isinstance(thing, list | tuple)
-    return not is_array and (_has(thing, "endog", "exog") or _has(thing, "dependent", "exog") or _is_lifelines(thing))
+    if hasattr(thing, "shape") or isinstance(thing, list | tuple):
+        return False
+    return _has(thing, "endog", "exog_names") or _has(thing, "dependent", "exog") or _is_lifelines(thing)
 
 
 def arrays_of(thing: Any, table: Any = None) -> Found:
@@ -44,7 +45,7 @@ def arrays_of(thing: Any, table: Any = None) -> Found:
         return _of_lifelines(model, table)
     if table is not None:
         raise ValueError(f"a {type(model).__name__} has its own data; leave the second argument out")
-    return _of_statsmodels(model) if hasattr(model, "endog") else _of_linearmodels(model)
+    return _of_statsmodels(model) if hasattr(model, "exog_names") else _of_linearmodels(model)
 
 
 def _unfitted(thing: Any) -> Any:

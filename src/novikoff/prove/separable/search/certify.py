@@ -19,7 +19,7 @@ from novikoff.prove.separable.kernels import Kernel
 from novikoff.prove.separable.kesler import rows_and_rivals
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import whole_points
-from novikoff.prove.separable.proofs import as_whole_floats, lower_square, places_that_vary, upper_square
+from novikoff.prove.separable.proofs import as_whole_floats, lower_square, upper_square
 from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.search.divergences import divergences
 from novikoff.prove.separable.search.exact_hull import nearest_point_exactly
@@ -229,10 +229,9 @@ def _signs(
     wanted: bool | None,
 ) -> Mapping[Any, Divergence] | None:
     """The diverging coefficients, if they are wanted, or if nobody said so and it is quick."""
-    if wanted is None:
-        places = range(points.dimension) if len(face) == 0 else places_that_vary(points, face, clock)
-        wanted = places is not None and len(places) * len(left) * points.dimension <= QUICK_TO_SIGN
-    return divergences(points, weak, face, left, clock) if wanted else None
+    if wanted is False:
+        return None
+    return divergences(points, weak, face, left, clock, math.inf if wanted else QUICK_TO_SIGN)
 
 
 def _bracketed_exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | None:

@@ -22,7 +22,7 @@ from novikoff.prove.separable.products import signs_of_products, whole_points
 from novikoff.prove.separable.proofs import as_whole_floats
 from novikoff.prove.separable.search.exact_hull import ExactNearest, nearest_point_exactly
 from novikoff.prove.separable.search.hull import Nearest, nearest_point
-from novikoff.prove.separable.search.spanning import seem_spanned
+from novikoff.prove.separable.search.spanning import likely_outside
 
 # Up to so many coordinates in all, a question that floats cannot decide is answered in rationals.
 SMALL = 40_000
@@ -36,9 +36,6 @@ MOST_COORDINATES = 5_000_000
 MOST_FLOATS = 50_000_000
 # Beyond so many coordinates in all, linear programs find the whole face.
 SMALL_FACE = 15_000
-
-# Vectors with so few bits are tried first, where that is quick.
-FEW_BITS = 12
 
 Whole = list[int]
 
@@ -195,13 +192,8 @@ def _from_floats(face: Face, nearest: Nearest, clock: Clock) -> Answer | None:
     """What a float solution suggests, if it can be proved."""
     if nearest.lower > 0:
         direction = nearest.separator[: face.dimension]
-        is_small = (len(face.left) + len(face.extra)) * face.dimension <= SMALL
-        rounded = np.rint(np.ldexp(direction / np.abs(direction).max(), FEW_BITS))
-        for candidate in [rounded, direction] if is_small else [direction]:
-            vector = face.outside(face.whole_coordinates(candidate))
-            if face.is_separated_by(vector):
-                return Answer(nearest, vector=vector)
-        return None
+        vector = face.outside(face.whole_coordinates(direction))
+        return Answer(nearest, vector=vector) if face.is_separated_by(vector) else None
     carriers = np.sort(nearest.rows)
     columns = face.whole_columns(carriers)
     weights = None if columns is None else only_null_vector(columns, len(carriers), clock)
@@ -249,9 +241,10 @@ def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Red
     while True:
         rows, _ = whole_points(points, obstruction.rows)
         complement = null_vectors(rows, points.dimension, clock)
-        left = None if complement is None else _outside_the_span(points, complement, clock)
-        if complement is None or left is None:
+        outside = None if complement is None else likely_outside(points, obstruction.rows, clock)
+        if outside is None:
             return ReducedFaces(obstruction, np.arange(points.n_points), None, settled=False)
+        left = np.flatnonzero(outside)
         if len(left) == 0:
             return ReducedFaces(obstruction, left, None, settled=True)
         answer = decide(Face(points, left, complement), clock)
@@ -287,18 +280,9 @@ def _by_programs(points: Points, clock: Clock, known: NDArray[np.int64] | None =
     is_left = np.zeros(points.n_points, dtype=bool)
     if found.weak is not None:
         is_left = signs_of_products(points, found.weak) > 0
-    settled = bool(is_left.any()) == (found.weak is not None) and seem_spanned(points, found.rows, ~is_left, clock)
+    outside = likely_outside(points, found.rows, clock)
+    settled = outside is not None and np.array_equal(outside, is_left)
     return ReducedFaces(obstruction, np.flatnonzero(is_left), found.weak, settled)
-
-
-def _outside_the_span(points: Points, complement: list[Whole], clock: Clock) -> NDArray[np.int64] | None:
-    """The points that have a product with some vector of the complement; None if that takes too long."""
-    outside = np.zeros(points.n_points, dtype=bool)
-    for normal in complement:
-        if clock.is_over():
-            return None
-        outside |= signs_of_products(points, normal) != 0
-    return np.flatnonzero(outside)
 
 
 def _joined(points: Points, face: Obstruction, found: Obstruction, clock: Clock) -> Obstruction | None:

@@ -97,7 +97,7 @@ def _solved_exactly(
     exact = face.scaled.whole(np.concatenate([face.spanning, moving]))
     fixed = exact[: len(face.spanning)]
     goal = [-dot(multiples, column) for column in zip(*fixed, strict=True)] or [0] * face.scaled.dimension
-    found = solution(exact[len(fixed) :], goal, clock)
+    found = solution(exact[len(fixed) :], goal, clock) if len(moving) else []
     if found is None:
         return None
     other = dict(zip(face.opposites.tolist(), face.opposed.tolist(), strict=True))
