@@ -14,6 +14,11 @@ ROOT = Path(__file__).resolve().parents[2]
     ("benchmark", "parts", "figures"),
     [
         ("linear", ["epochs", "fits", "online", "memory"], ["epoch / one pass", "River's learn_one / ours"]),
+        (
+            "cluster",
+            ["speed", "accuracy", "bytes"],
+            ["one process / two workers", "points from", "bytes up"],
+        ),
         ("certify", ["program", "machines", "sizes"], ["HiGHS / certify", "SVC with large C", "relative gap"]),
         ("existence", [], ["ours / bare"]),
         ("conll2000", ["quality", "speed", "choose", "letters"], ["F1", "python-crfsuite / ours: tagging", "chain"]),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import cluster, options
 from novikoff.cli.existence import answer_formula, check_goes_together, formula_options
 from novikoff.cli.options import Output
 from novikoff.cli.spaces import Space, space_options
@@ -37,6 +37,7 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
     help="Whether to find the coefficients that logistic regression sends to infinity.  [default: where it is quick]",
 )
 @options.answering
+@cluster.certify
 def certify(
     file: str,
     label: str | None,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import cluster, options
 from novikoff.cli.errors import DONE, INTERRUPTED
 from novikoff.cli.options import Output
 from novikoff.cli.spaces import Space, space_options
@@ -56,6 +56,7 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
     "--certify-time-limit", options.POSITIVE, "S", "Seconds after which the table is called undecided.", 5.0
 )
 @options.answering
+@cluster.fit
 def fit(
     file: str,
     label: str | None,
