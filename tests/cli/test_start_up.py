@@ -80,8 +80,13 @@ def test_no_command_imports_scikit_learn_or_what_comes_with_an_extra(folder):
         "lp bakery.mps",
         folder=folder,
     )
-    assert {"numpy", "numba", "pyarrow", "rich"} <= packages(loaded)
+    assert {"numpy", "pyarrow", "rich"} <= packages(loaded)
     assert packages(loaded) & NOT_FOR_COMMANDS == set()
+
+
+def test_a_small_table_is_learned_and_certified_without_a_compiler_or_any_other_heavy_library(folder):
+    loaded = last_line_of(STARTED, "fit cars.csv --label sport_car --force", folder=folder)
+    assert packages(loaded) & {"numba", "scipy", "pandas"} == set()
 
 
 def test_the_second_fit_compiles_nothing(folder):

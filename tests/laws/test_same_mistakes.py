@@ -1,5 +1,7 @@
 """Dense or sparse, single or double, in one call or in many: the same examples make the same mistakes, exactly."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from novikoff import Perceptron
+from novikoff.engine.jit import patience
 from novikoff.learn.linear.space import Memory, learn_online, perceptron
 from tests import lecture
 
@@ -41,6 +44,25 @@ def test_the_mistakes_are_those_of_the_lecture_row_by_row(tie, bias, seed):
     expected = lecture.mistakes(lecture.multiclass_perceptron(X, y, rows, 3, bias=bias, tie=tie))
     assert multi.mistakes.rows.tolist() == expected
     assert multi.memory.weights.tolist() == last.weights
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_interpreted_loops_make_the_mistakes_of_compiled_ones_and_keep_the_same_memory(kind, n_classes, layout):
+    X, y = one_decimal(4)
+    X, y = layout(X.astype(kind)), np.minimum(y, n_classes - 1)
+    labels = 2 * y - 1 if n_classes == 2 else y
+    options = {"n_classes": n_classes, "random_state": 0, "record_mistakes": True}
+    runs = []
+    for numbers in (0, math.inf):
+        with patience(numbers):
+            runs.append(perceptron(X, labels, **options))
+    compiled, interpreted = runs
+    assert (compiled.mistakes.rows == interpreted.mistakes.rows).all()
+    assert (compiled.memory.weights == interpreted.memory.weights).all()
+    assert (compiled.memory.drift == interpreted.memory.drift).all()
+    assert compiled.run == interpreted.run
 
 
 def test_dense_and_sparse_batches_may_alternate():

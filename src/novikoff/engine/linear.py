@@ -19,8 +19,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from novikoff.engine.access import (
     add,
@@ -32,7 +30,7 @@ from novikoff.engine.access import (
     prefetch,
     squares,
 )
-from novikoff.engine.jit import jit
+from novikoff.engine.jit import by_layout, jit, part
 
 # Below this, products may have underflowed, and the relative error bound says nothing.
 TINY = 1e-290
@@ -87,7 +85,12 @@ def fill_scores(X, w, constant, scores):
 # -- the perceptron ---------------------------------------------------------------------------------------------------
 
 
-@jit
+def _visited(X, y, order, *_):
+    """How many numbers there are in the rows of an order."""
+    return order.size * (1 + (X[0] if isinstance(X, tuple) else X).size / max(1, y.size))
+
+
+@jit(work=_visited)
 def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
     """Visit the rows in the given order; on a mistake, add the example, with its sign, to the weights.
 
@@ -112,7 +115,7 @@ def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
         mistake = label * score <= 0.0 if rule.ties_are_mistakes else (score >= 0.0) != (label > 0)
         if mistake:
             if drift.size > 0:
-                age = float(clock + step)
+                age = np.float64(clock + step)
                 add_twice(X, row, label, w, age, drift)
                 drift[bias] += age * label * rule.constant
             else:
@@ -128,81 +131,64 @@ def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
 # -- more than two classes: one weight vector a class, prediction by argmax -------------------------------------------
 
 
-def class_scores(X, row, W, constant, scores):
-    """The score of a row for every class, in the fastest order."""
+# Dense rows meet one class after the other, and W is classes x columns; sparse rows meet all classes at once, entry by
+# entry, which is in column order anyway, and W is columns x classes.
 
 
-def class_scores_in_column_order(X, row, W, constant, scores):
-    """The score of a row for every class, each added up from the first column to the last."""
+count_classes = by_layout(
+    lambda X, W: W.shape[0], lambda X, W: W.shape[1], "How many classes W has, in the layout that goes with X."
+)
 
 
-def add_to_class(X, row, amount, constant, W, label):
-    """W[label] <- W[label] + amount (x, constant)."""
+def _dense_class_scores(X, row, W, constant, scores):
+    for label in range(scores.size):
+        w = W[label]
+        scores[label] = dot(X, row, w) + constant * w[w.size - 1]
 
 
-def count_classes(X, W):
-    """How many classes W has, in the layout that goes with X."""
+def _dense_class_scores_in_column_order(X, row, W, constant, scores):
+    for label in range(scores.size):
+        w = W[label]
+        scores[label] = dot_in_column_order(X, row, w) + constant * w[w.size - 1]
 
 
-@overload(count_classes)
-def _count_classes(X, W):
-    axis = 0 if isinstance(X, types.Array) else 1
-    return lambda X, W: W.shape[axis]
+def _sparse_class_scores(X, row, W, constant, scores):
+    for label in range(scores.size):
+        scores[label] = 0.0
+    for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
+        column, x = X.indices[j], X.data[j]
+        for label in range(scores.size):
+            scores[label] += x * W[column, label]
+    for label in range(scores.size):
+        scores[label] += constant * W[W.shape[0] - 1, label]
 
 
-def _class_scores_with(one_score):
-    """Dense rows meet one class after the other, W is classes x columns; sparse rows meet all classes at once, entry
-    by entry, which is in column order anyway, and W is columns x classes."""
-
-    def scores_by_layout(X, row, W, constant, scores):
-        if isinstance(X, types.Array):
-
-            def dense(X, row, W, constant, scores):
-                for label in range(scores.size):
-                    w = W[label]
-                    scores[label] = one_score(X, row, w) + constant * w[w.size - 1]
-
-            return dense
-
-        def sparse(X, row, W, constant, scores):
-            scores[:] = 0.0
-            for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-                w = W[X.indices[j]]
-                for label in range(scores.size):
-                    scores[label] += X.data[j] * w[label]
-            w = W[W.shape[0] - 1]
-            for label in range(scores.size):
-                scores[label] += constant * w[label]
-
-        return sparse
-
-    return scores_by_layout
+class_scores = by_layout(
+    _dense_class_scores, _sparse_class_scores, "The score of a row for every class, in the fastest order."
+)
+class_scores_in_column_order = by_layout(
+    _dense_class_scores_in_column_order,
+    _sparse_class_scores,
+    "The score of a row for every class, each added up from the first column to the last.",
+)
 
 
-overload(class_scores)(_class_scores_with(dot))
-overload(class_scores_in_column_order)(_class_scores_with(dot_in_column_order))
+def _dense_add_to_class(X, row, amount, constant, W, label):
+    for j in range(X.shape[1]):
+        W[label, j] += amount * X[row, j]
+    W[label, W.shape[1] - 1] += amount * constant
 
 
-@overload(add_to_class)
-def _row_add_to_class(X, row, amount, constant, W, label):
-    if isinstance(X, types.Array):
-
-        def dense(X, row, amount, constant, W, label):
-            w = W[label]
-            add(X, row, amount, w)
-            w[w.size - 1] += amount * constant
-
-        return dense
-
-    def sparse(X, row, amount, constant, W, label):
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            W[X.indices[j], label] += amount * X.data[j]
-        W[W.shape[0] - 1, label] += amount * constant
-
-    return sparse
+def _sparse_add_to_class(X, row, amount, constant, W, label):
+    for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
+        W[X.indices[j], label] += amount * X.data[j]
+    W[W.shape[0] - 1, label] += amount * constant
 
 
-@jit
+add_to_class = by_layout(_dense_add_to_class, _sparse_add_to_class, "W[label] <- W[label] + amount (x, constant).")
+
+
+@part
 def best_other(scores, right):
     """The class with the highest score among all but the right one; the first of them if they tie."""
     best = 1 if right == 0 else 0
@@ -212,7 +198,7 @@ def best_other(scores, right):
     return best
 
 
-@jit
+@part
 def has_a_match(scores, best, doubt):
     """Whether some other class scores so much like `best` that the order of a sum could make them change places."""
     for label in range(scores.size):
@@ -221,7 +207,11 @@ def has_a_match(scores, best, doubt):
     return False
 
 
-@jit
+def _visited_by_classes(X, y, order, soon, rule, clock, mistakes, W, *_):
+    return count_classes(X, W) * _visited(X, y, order)
+
+
+@jit(work=_visited_by_classes)
 def multiclass_epoch(X, y, order, soon, rule, clock, mistakes, W, drift, at, instead):
     """Visit the rows in the given order; on a mistake, add the example to its class and subtract it from the rival.
 
@@ -249,7 +239,7 @@ def multiclass_epoch(X, y, order, soon, rule, clock, mistakes, W, drift, at, ins
             add_to_class(X, row, 1.0, rule.constant, W, right)
             add_to_class(X, row, -1.0, rule.constant, W, rival)
             if drift.size > 0:
-                age = float(clock + step)
+                age = np.float64(clock + step)
                 add_to_class(X, row, age, rule.constant, drift, right)
                 add_to_class(X, row, -age, rule.constant, drift, rival)
             at[made] = step
@@ -276,7 +266,11 @@ class Replay(NamedTuple):
     doubts: np.ndarray
 
 
-@jit
+def _votes_cast(replay, products, X, constant, w, votes):
+    return replay.which.size * votes.size
+
+
+@jit(work=_votes_cast)
 def binary_votes(replay, products, X, constant, w, votes):
     """Let the zero vector and then every later weight vector vote on a block of rows, as often as it lived.
 
@@ -285,7 +279,8 @@ def binary_votes(replay, products, X, constant, w, votes):
     """
     bias = w.size - 1
     scores = np.zeros(votes.size)
-    votes[:] = replay.lives[0]  # sign(0) = +1
+    for i in range(votes.size):
+        votes[i] = replay.lives[0]  # sign(0) = +1
     for k in range(replay.which.size):
         row, sign, life = replay.which[k], replay.right[k], replay.lives[k + 1]
         add(replay.support, row, sign, w)
@@ -303,14 +298,15 @@ def binary_votes(replay, products, X, constant, w, votes):
                         votes[i] += 2.0 * life if score >= 0.0 else -2.0 * life
 
 
-@jit
+@jit(work=_votes_cast)
 def multiclass_votes(replay, products, X, constant, W, votes):
     """As `binary_votes`, for more than two classes: `votes` is block rows x classes, a vote goes to the argmax."""
     n_classes = votes.shape[1]
     scores = np.zeros(votes.shape)
     certain = np.empty(n_classes)
-    votes[:] = 0.0
-    votes[:, 0] = replay.lives[0]  # all scores are 0, and the first class wins a tie
+    for i in range(votes.shape[0]):
+        for label in range(n_classes):
+            votes[i, label] = replay.lives[0] if label == 0 else 0.0  # all scores are 0: the first class wins a tie
     for k in range(replay.which.size):
         row, right, wrong = replay.which[k], replay.right[k], replay.wrong[k]
         add_to_class(replay.support, row, 1.0, constant, W, right)

@@ -1,8 +1,9 @@
 """How much time a search has."""
 
 import math
-import time
 from collections.abc import Callable
+
+from novikoff.engine import clock
 
 
 class OutOfTimeError(Exception):
@@ -16,7 +17,9 @@ def check_time_limit(time_limit: float | None) -> None:
 
 
 class Clock:
-    """A time limit in seconds that starts now; without one it is never over. Whoever tests a limit passes `now`.
+    """A time limit in seconds that starts now; without one it is never over. Compiling does not count.
+
+    Whoever tests a limit passes `now`.
 
     >>> ticks = iter(range(10))
     >>> clock = Clock(2, now=lambda: next(ticks))
@@ -25,7 +28,7 @@ class Clock:
     """
 
     def __init__(self, time_limit: float | None, now: Callable[[], float] | None = None) -> None:
-        self.now = now or time.monotonic
+        self.now = now or clock.now
         self._end = math.inf if time_limit is None else self.now() + time_limit
 
     def is_over(self) -> bool:

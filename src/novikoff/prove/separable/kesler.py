@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix, hstack
 
 from novikoff.prove.separable.points import Points
 
 
 def kesler_points(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Points:
     """One point for every row and rival; the coordinates are the weights and the bias of every class in turn."""
+    from scipy.sparse import csr_matrix, hstack
+
     classes, labels = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y has only one class, {classes.tolist()}; there is nothing to tell apart")

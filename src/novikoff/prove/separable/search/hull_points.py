@@ -122,7 +122,8 @@ class PointsInSpace:
 
     def descent(self) -> "DescentInSpace":
         rows = as_rows(self.points.rows)
-        squares = squared_lengths(rows.matrix, rows.n_rows, self.points.constant)
+        squares = np.empty(rows.n_rows)
+        squared_lengths(rows.matrix, self.points.constant, squares)
         alpha, w = np.zeros(self.n_points), np.zeros(self.dimension)
         return DescentInSpace(self.points, rows.matrix, squares, alpha, w)
 
