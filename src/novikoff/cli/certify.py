@@ -76,7 +76,8 @@ def certify(
             asked = {**wishes, "format": format}
             reported = report_on(page, examples, report_features, (file, reader.files, label), asked)
             questions: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "diverging": diverging}
-            certificate = certify_examples(examples, fit_intercept=fit_intercept, **questions)
+            with bar.during("proving"):
+                certificate = certify_examples(examples, fit_intercept=fit_intercept, **questions)
             left = allowance(examples, certificate, fit_intercept=fit_intercept)
             if reported is not None:
                 reported.on_certificate(certificate, target)

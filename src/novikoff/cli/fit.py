@@ -122,7 +122,8 @@ def fit(
             fitted = _model(learned, {"label": label, **same}, held_out, reader)
             save(fitted, target)  # whatever becomes of the proof, what was learned is there
             limit = certify_time_limit if certify and not was_interrupted(learned.run) else None
-            certificate, why_not = _certificate(examples, learning["fit_intercept"], limit)
+            with bar.during("proving"):
+                certificate, why_not = _certificate(examples, learning["fit_intercept"], limit)
             if (proof := _short_proof(certificate)) is not None:
                 fitted = replace(fitted, certificate=proof)
                 save(fitted, target)
@@ -186,11 +187,12 @@ def _judged_by_folds(
 
     rows, errors = [], []
     for number, part in enumerate(parts):
-        bar.stage(f"learning without part {number + 1} of {len(parts)}")
         encoding = encoding_of(reader, part, **wishes) if reader.is_table else None
         source = reader if reader.is_table else examples
         with cached(source, encoding=encoding, check=learnable(learning["fit_intercept"])) as again:
-            run = perceptron(again, held_out=part, **learning).run
+            what = f"learning without part {number + 1} of {len(parts)}"
+            with bar.learning(again.n_rows, learning["max_epochs"], what) as watched:
+                run = perceptron(again, held_out=part, **learning, **watched).run
         if was_interrupted(run):
             raise KeyboardInterrupt
         rows.append(run.held_out_rows)
