@@ -1,9 +1,8 @@
 """The hot loops behind the margin: the shortest vector in the convex hull of points.
 
-Two ways to it, both from the dual side. `settle` is an active-set method (Lawson and Hanson's nonnegative least
-squares, which is Wolfe's minimum-norm point in other words): finite and exact up to rounding, for a working set of a
-few thousand points. `descend` and `descend_by_products` are coordinate descent on the multipliers of the hard-margin
-problem: cheap steps in O(entries of a row), for points that are too many or too wide for a factorisation.
+`settle` is an active-set method (Lawson and Hanson's nonnegative least squares, which is Wolfe's minimum-norm point in
+other words): finite and exact up to rounding, for a working set of a few thousand points. For points that are too many
+or too wide for a factorisation there is `engine/descent.py`.
 
 Up to `SMALL` unknowns the active-set method is NumPy's, so that a small question needs no compiler; beyond, its loops
 are compiled. They avoid the threads of BLAS, which wait for each other at every short product, and on a machine that
@@ -11,12 +10,11 @@ has other work to do take a hundred times as long as the product.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.access import REORDERED, add, dot_in_column_order, squares_in_column_order
+from novikoff.engine.access import REORDERED
 from novikoff.engine.jit import jit, part
 
 Floats = NDArray[np.float64]
@@ -30,13 +28,6 @@ CANDIDATES = 64
 WORTH = 0.5
 
 SMALL = 64
-
-
-@jit
-def squared_lengths(X: Any, constant: float, squares: Floats) -> None:
-    """<z, z> for every point."""
-    for i in range(squares.size):
-        squares[i] = squares_in_column_order(X, np.uint64(i)) + constant * constant
 
 
 # -- the active-set method: what is done in NumPy, and in loops -------------------------------------------------------
@@ -360,60 +351,3 @@ def settle(
         candidates = candidates[slopes[candidates] > 4.0 * ROUNDING * length]
         if len(candidates) == 0:
             return k, steps
-
-
-# -- coordinate descent -----------------------------------------------------------------------------------------------
-
-
-@jit(work=lambda X, signs, constant, squares, order, alpha, w: order.size * w.size)
-def descend(
-    X: Any, signs: NDArray[np.int8], constant: float, squares: Floats, order: Numbers, alpha: Floats, w: Floats
-) -> tuple[float, float]:
-    """One epoch of coordinate descent on min ||w||^2 / 2 with <z, w> >= 1 for every point; w = sum of alpha z.
-
-    Every step makes one point's product exactly 1, or its multiplier 0. Returns the largest shortfall 1 - <z, w> that
-    a step met, and the largest excess of a point that still had a multiplier.
-    """
-    bias = w.size - 1
-    shortfall, excess = 0.0, 0.0
-    for i in order:
-        if squares[i] == 0.0:
-            continue
-        row = np.uint64(i)
-        gap = 1.0 - signs[i] * (dot_in_column_order(X, row, w) + constant * w[bias])
-        if gap > 0.0:
-            shortfall = max(shortfall, gap)
-        elif alpha[i] == 0.0:
-            continue
-        else:
-            excess = max(excess, -gap)
-        new = max(0.0, alpha[i] + gap / squares[i])
-        amount = signs[i] * (new - alpha[i])
-        alpha[i] = new
-        if amount != 0.0:
-            add(X, row, amount, w)
-            w[bias] += amount * constant
-    return shortfall, excess
-
-
-@jit(work=lambda G, order, alpha, products: order.size * products.size)
-def descend_by_products(G: Floats, order: Numbers, alpha: Floats, products: Floats) -> tuple[float, float]:
-    """As `descend`, from the products of the points with each other alone; `products` is G alpha."""
-    shortfall, excess = 0.0, 0.0
-    for i in order:
-        if not G[i, i] > 0.0:
-            continue
-        gap = 1.0 - products[i]
-        if gap > 0.0:
-            shortfall = max(shortfall, gap)
-        elif alpha[i] == 0.0:
-            continue
-        else:
-            excess = max(excess, -gap)
-        new = max(0.0, alpha[i] + gap / G[i, i])
-        amount = new - alpha[i]
-        alpha[i] = new
-        if amount != 0.0:
-            for j in range(products.size):
-                products[j] += amount * G[i, j]
-    return shortfall, excess

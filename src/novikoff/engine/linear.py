@@ -20,20 +20,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from novikoff.engine.access import (
-    add,
-    add_twice,
-    careful_squares,
-    dot,
-    dot_in_column_order,
-    is_whole,
-    prefetch,
-    squares,
+from novikoff.engine.access import add, add_twice, careful_squares, dot, is_whole, prefetch, squares
+from novikoff.engine.jit import jit
+from novikoff.engine.scoring import (
+    TINY,
+    add_to_class,
+    best_other,
+    class_scores,
+    class_scores_in_column_order,
+    count_classes,
+    deciding_dot,
+    has_a_match,
 )
-from novikoff.engine.jit import by_layout, jit, part
-
-# Below this, products may have underflowed, and the relative error bound says nothing.
-TINY = 1e-290
 
 
 class Rule(NamedTuple):
@@ -75,11 +73,14 @@ def count_whole_rows(X, n_rows):
 
 
 @jit
-def fill_scores(X, w, constant, scores):
-    """Score every row, in column order."""
-    bias = w.size - 1
-    for i in range(scores.size):
-        scores[i] = dot_in_column_order(X, np.uint64(i), w) + constant * w[bias]
+def count_rows_without_repeats(X, n_rows, marks):
+    """How many sparse rows there are before the first that names a column twice; `marks` are zeros, one a column."""
+    for i in range(n_rows):
+        for j in range(X.indptr[i], X.indptr[i + 1]):
+            if marks[X.indices[j]] == i + 1:
+                return i
+            marks[X.indices[j]] = i + 1
+    return n_rows
 
 
 # -- the perceptron ---------------------------------------------------------------------------------------------------
@@ -109,7 +110,7 @@ def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
 
         score = dot(X, row, w) + rule.constant * w[bias]
         if abs(score) <= rule.doubt * math.sqrt(mistakes + made) + TINY:
-            score = dot_in_column_order(X, row, w) + rule.constant * w[bias]
+            score = deciding_dot(X, row, w) + rule.constant * w[bias]
 
         label = y[row]
         mistake = label * score <= 0.0 if rule.ties_are_mistakes else (score >= 0.0) != (label > 0)
@@ -126,85 +127,6 @@ def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
             if made == at.size:
                 return step + 1, made
     return order.size, made
-
-
-# -- more than two classes: one weight vector a class, prediction by argmax -------------------------------------------
-
-
-# Dense rows meet one class after the other, and W is classes x columns; sparse rows meet all classes at once, entry by
-# entry, which is in column order anyway, and W is columns x classes.
-
-
-count_classes = by_layout(
-    lambda X, W: W.shape[0], lambda X, W: W.shape[1], "How many classes W has, in the layout that goes with X."
-)
-
-
-def _dense_class_scores(X, row, W, constant, scores):
-    for label in range(scores.size):
-        w = W[label]
-        scores[label] = dot(X, row, w) + constant * w[w.size - 1]
-
-
-def _dense_class_scores_in_column_order(X, row, W, constant, scores):
-    for label in range(scores.size):
-        w = W[label]
-        scores[label] = dot_in_column_order(X, row, w) + constant * w[w.size - 1]
-
-
-def _sparse_class_scores(X, row, W, constant, scores):
-    for label in range(scores.size):
-        scores[label] = 0.0
-    for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-        column, x = X.indices[j], X.data[j]
-        for label in range(scores.size):
-            scores[label] += x * W[column, label]
-    for label in range(scores.size):
-        scores[label] += constant * W[W.shape[0] - 1, label]
-
-
-class_scores = by_layout(
-    _dense_class_scores, _sparse_class_scores, "The score of a row for every class, in the fastest order."
-)
-class_scores_in_column_order = by_layout(
-    _dense_class_scores_in_column_order,
-    _sparse_class_scores,
-    "The score of a row for every class, each added up from the first column to the last.",
-)
-
-
-def _dense_add_to_class(X, row, amount, constant, W, label):
-    for j in range(X.shape[1]):
-        W[label, j] += amount * X[row, j]
-    W[label, W.shape[1] - 1] += amount * constant
-
-
-def _sparse_add_to_class(X, row, amount, constant, W, label):
-    for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-        W[X.indices[j], label] += amount * X.data[j]
-    W[W.shape[0] - 1, label] += amount * constant
-
-
-add_to_class = by_layout(_dense_add_to_class, _sparse_add_to_class, "W[label] <- W[label] + amount (x, constant).")
-
-
-@part
-def best_other(scores, right):
-    """The class with the highest score among all but the right one; the first of them if they tie."""
-    best = 1 if right == 0 else 0
-    for label in range(best + 1, scores.size):
-        if label != right and scores[label] > scores[best]:
-            best = label
-    return best
-
-
-@part
-def has_a_match(scores, best, doubt):
-    """Whether some other class scores so much like `best` that the order of a sum could make them change places."""
-    for label in range(scores.size):
-        if label != best and abs(scores[label] - scores[best]) <= doubt:
-            return True
-    return False
 
 
 def _visited_by_classes(X, y, order, soon, rule, clock, mistakes, W, *_):
@@ -293,7 +215,7 @@ def binary_votes(replay, products, X, constant, w, votes):
         if closest <= replay.doubts[k]:
             for i in range(votes.size):
                 if abs(scores[i]) <= replay.doubts[k]:
-                    score = dot_in_column_order(X, np.uint64(i), w) + constant * w[bias]
+                    score = deciding_dot(X, np.uint64(i), w) + constant * w[bias]
                     if (score >= 0.0) != (scores[i] >= 0.0):
                         votes[i] += 2.0 * life if score >= 0.0 else -2.0 * life
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.hull import descend, descend_by_products, squared_lengths
+from novikoff.engine.descent import descend, descend_by_products, squared_lengths
 from novikoff.engine.rows import as_rows
 from novikoff.prove.separable.points import Points
 
