@@ -1,11 +1,12 @@
 """The service against River behind FastAPI, Vowpal Wabbit's daemon, and `learn_many` in memory.
 
     pip install ".[bench,serve]"
-    python benchmarks/serve.py [--smoke] [--only single batches] [--store postgresql://...]
+    python benchmarks/serve.py [--smoke] [--only single batches memory] [--store postgresql://...]
 
 Examples have 20 features. Every example that ours has acknowledged is on the disk; the peers keep nothing. 64
 connections send single examples, 4 send batches of 1,000 lines. The load comes from a process of its own, which sends
 prepared bytes; the share of a core that it takes is printed, because a client that is busy would be what is measured.
+The memory of the service is looked at over a million requests.
 """
 
 import argparse
@@ -121,14 +122,17 @@ class Sender(asyncio.Protocol):
 
 
 async def _load(port: int, requests: list[bytes], connections: int, seconds: float, http: bool) -> dict[str, Any]:
+    """Requests for so many seconds; or, if the seconds are negative, so many requests."""
     loop, counts = asyncio.get_running_loop(), {"answered": 0, "failed": 0}
     senders = [
         await loop.create_connection(lambda start=number * 31: Sender(requests, start, counts, http), "127.0.0.1", port)
         for number in range(connections)
     ]
-    await asyncio.sleep(seconds / 5)  # until all are in step
+    await asyncio.sleep(max(seconds, 0.0) / 5)  # until all are in step
     before, began, used = counts["answered"], time.perf_counter(), time.process_time()
-    await asyncio.sleep(seconds)
+    await asyncio.sleep(max(seconds, 0.0))
+    while counts["answered"] < -seconds:
+        await asyncio.sleep(0.01)
     took = time.perf_counter() - began
     share = (time.process_time() - used) / took
     result = {"rate": (counts["answered"] - before) / took, "share": share, "failed": counts["failed"]}
@@ -294,7 +298,34 @@ def batches(folder: Path, store: str, rounds: int, seconds: float) -> None:
     show_ratio("durable, over HTTP / learn_many in memory", rates["ours"], rates["learn_many"], ">= 0.5")
 
 
-PARTS = {"single": single, "batches": batches}
+def memory(folder: Path, store: str, rounds: int, seconds: float) -> None:
+    """The memory of the service, after each tenth of a million requests; in small, of a thousand."""
+    tenth = 100_000 if rounds > 1 else 100
+    print(f"\nMemory over {10 * tenth:,} requests")
+    path = folder / "ours.requests"
+    bodies = [json.dumps(example) for example in examples()]
+    path.write_text("".join(json.dumps(http_request("/v1/models/m/learn", body)) + "\n" for body in bodies))
+    sizes = []
+    with ours(store) as port:
+        for _ in range(10):
+            rate(port, path, CONNECTIONS["single"], -tenth)
+            sizes.append(resident(port))
+            print(f"  {len(sizes) * tenth:>9,} requests: {sizes[-1] / 2**20:.1f} MiB", flush=True)
+    print(f"  the last is {sizes[-1] / sizes[0]:.3f} times the first (the same is better)")
+
+
+def resident(port: int) -> int:
+    """The bytes of memory of the service, by its own word."""
+    import urllib.request
+
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+        for line in answer.read().decode().splitlines():
+            if line.startswith("process_resident_memory_bytes"):
+                return int(float(line.split()[1]))
+    raise RuntimeError("the service does not say how much memory it uses")
+
+
+PARTS = {"single": single, "batches": batches, "memory": memory}
 
 
 def main() -> None:

@@ -200,7 +200,7 @@ class Separation:  # points have keys, a row and perhaps the place of a rival; t
         elif shown == {"obstruction"} and self.is_gaussian:
             verdict = need(spans == all(contradicted)) or ("overlapping" if spans else "quasi-separable")
         elif shown == {"obstruction"}:
-            verdict = "overlapping" if spans else "undecided"
+            verdict = "overlapping" if spans else "not separable"
             need(not spans or rank([*face, *self.points.values()]) == rank(face), "it does not span")
         elif self.is_gaussian:
             verdict = need(not shown and not any(contradicted)) or "separable"

@@ -30,9 +30,12 @@ if TYPE_CHECKING:
     from novikoff.learn.new_rows import Generalisation as Generalisation
     from novikoff.learn.new_rows import Statement as Statement
     from novikoff.learn.online import OnlinePerceptron as OnlinePerceptron
-    from novikoff.learn.online import predict_reveal_learn as predict_reveal_learn
+    from novikoff.learn.protocol import predict_reveal_learn as predict_reveal_learn
     from novikoff.learn.structure.perceptron import StructuredPerceptron as StructuredPerceptron
     from novikoff.prove.exact.document import CertificateError as CertificateError
+    from novikoff.prove.existence.certificate import Existence as Existence
+    from novikoff.prove.existence.search.existence import existence as existence
+    from novikoff.prove.existence.witnesses import Estimate as Estimate
     from novikoff.prove.expressivity.ball import Ball as Ball
     from novikoff.prove.expressivity.ball import NoBall as NoBall
     from novikoff.prove.expressivity.enough import enough_examples as enough_examples
@@ -73,6 +76,7 @@ if TYPE_CHECKING:
     from novikoff.prove.separable.search.certify import certify as certify
     from novikoff.show.boundary import BoundaryDisplay as BoundaryDisplay
     from novikoff.show.confusion import ConfusionDisplay as ConfusionDisplay
+    from novikoff.show.criterion import CriterionDisplay as CriterionDisplay
     from novikoff.show.folding import FoldingDisplay as FoldingDisplay
     from novikoff.show.heaviest import HeaviestDisplay as HeaviestDisplay
     from novikoff.show.margins import MarginsDisplay as MarginsDisplay
@@ -98,9 +102,13 @@ _NAMES = {
     "learn.history": "Run Stopped",
     "learn.linear.penalised": "PenalisedChoice penalised_choice",
     "learn.new_rows": "Generalisation Statement",
-    "learn.online": "OnlinePerceptron predict_reveal_learn",
+    "learn.online": "OnlinePerceptron",
+    "learn.protocol": "predict_reveal_learn",
     "learn.structure.perceptron": "StructuredPerceptron",
     "prove.exact.document": "CertificateError",
+    "prove.existence.certificate": "Existence",
+    "prove.existence.search.existence": "existence",
+    "prove.existence.witnesses": "Estimate",
     "prove.expressivity.ball": "Ball NoBall",
     "prove.expressivity.enough": "enough_examples",
     "prove.expressivity.search.separating_ball": "separating_ball",
@@ -124,6 +132,7 @@ _NAMES = {
     "prove.separable.search.certify": "certify",
     "show.boundary": "BoundaryDisplay",
     "show.confusion": "ConfusionDisplay",
+    "show.criterion": "CriterionDisplay",
     "show.folding": "FoldingDisplay",
     "show.heaviest": "HeaviestDisplay",
     "show.margins": "MarginsDisplay",

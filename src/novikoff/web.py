@@ -90,6 +90,14 @@ def listen(port: int = 0, address: str = ADDRESS) -> socket.socket:
     return listener
 
 
+def listen_preferably(port: int) -> socket.socket:
+    """A socket at this port, or at any free one if it is taken."""
+    try:
+        return listen(port)
+    except OSError:
+        return listen()
+
+
 def address_of(listener: socket.socket) -> str:
     """Where a socket can be called."""
     host, port = listener.getsockname()[:2]

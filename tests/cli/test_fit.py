@@ -135,12 +135,14 @@ def test_a_proof_that_is_very_long_stays_out_of_the_model(folder, monkeypatch):
     assert load_plain(folder / "cars.novikoff").certificate is None
 
 
-def test_a_model_that_is_there_is_kept_and_nothing_is_learned(folder):
-    before = (folder / "cars.novikoff").read_bytes()
-    done = call("fit", "cars.csv", "--label", "no such column", folder=folder)
+def test_a_model_is_replaced_and_any_other_file_is_kept(folder):
+    line = ("fit", "cars.csv", "--label", "sport_car", "--model")
+    assert call(*line, "cars.novikoff", folder=folder).code == 0
+    before = (folder / "cars.csv").read_bytes()
+    done = call(*line, "cars.csv", folder=folder)
     assert done.code == 1
-    assert "cars.novikoff is already there, and is kept; pass --force" in done.err
-    assert (folder / "cars.novikoff").read_bytes() == before
+    assert "cars.csv is already there, is no model file, and is kept; choose another name, or pass --force" in done.err
+    assert (folder / "cars.csv").read_bytes() == before
 
 
 def test_svmlight_has_no_columns_to_name(folder):
@@ -175,7 +177,7 @@ def test_what_was_learned_is_saved_before_anything_is_certified(folder, monkeypa
     done = call("fit", "cars.csv", "--label", "sport_car", "--force", folder=folder)
     assert done.code == 0
     assert "the model is saved, but the table is not certified: there is not enough memory for this" in done.err
-    assert "certified  no; novikoff certify does" in done.out
+    assert "certified  no: there is not enough memory for this" in done.out
     model = load_plain(folder / "cars.novikoff")
     assert (model.run.mistakes, model.certificate) == (28, None)
 

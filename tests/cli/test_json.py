@@ -21,6 +21,8 @@ ANSWERS = {
     "score": "score cars.novikoff cars.csv --json",
     "certify": "certify cars.csv --label sport_car --out cars.cert --json",
     "certify_overlapping": "certify xor.csv --label bits --json",
+    "certify_formula": "certify trade.csv --formula value~embargo|origin --family ppml --out trade.cert --json",
+    "check_formula": "check trade.cert trade.csv --json",
     "check": "check cars.cert cars.csv --json",
     "inspect": "inspect cars.novikoff --json --weights 3",
     "tag_train": "tag train chunks.conll --templates templates.txt --json",

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from novikoff.keep.models import load_plain
-from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
+from novikoff.learn.online import OnlinePerceptron
+from novikoff.learn.protocol import predict_reveal_learn
 from tests.cli.calling import call
 
 STREAM = [
@@ -45,6 +46,20 @@ def test_a_line_without_a_label_is_only_predicted(tmp_path):
     assert (last["label"], last["examples"]) == (None, 4)
 
 
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_a_label_that_no_line_has_is_an_error(tmp_path, form):
+    stream = LINES if form == "json" else "wings,voice,is\n2,song,bird\n"
+    done = call("online", "--label", "iz", "--input", form, "--model", "m", folder=tmp_path, stdin=stream)
+    assert done.code == 1
+    assert "there is no label 'iz' to learn from; there are wings, voice, is" in done.err
+
+
+def test_a_model_that_has_learned_may_be_asked_only(tmp_path):
+    call("online", "--label", "is", "--model", "m", folder=tmp_path, stdin=LINES)
+    done = call("online", "--label", "is", "--model", "m", folder=tmp_path, stdin='{"wings": 2}\n')
+    assert (done.code, done.out) == (0, "bird\t0\n")
+
+
 def test_learning_goes_on_from_the_file(tmp_path):
     for _ in range(2):
         assert call("online", "--label", "is", "--model", "m", folder=tmp_path, stdin=LINES).code == 0
@@ -59,7 +74,7 @@ def test_other_options_than_those_of_the_file_are_refused(tmp_path):
     call("online", "--label", "is", "--model", "m", folder=tmp_path, stdin=LINES)
     done = call("online", "--label", "is", "--model", "m", "--readout", "last", folder=tmp_path, stdin=LINES)
     assert done.code == 1
-    assert "m learns with readout='average', not 'last'" in done.err
+    assert "m learns with --readout auto, not --readout last" in done.err
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from novikoff import certify
 from novikoff.data import read
 from novikoff.engine.rounding import at_most
 from novikoff.keep.certificates import read_certificate
@@ -45,6 +46,19 @@ def test_the_exit_code_of_undecided_is_12(folder, monkeypatch):
     done = call("certify", "cars.csv", "--label", "sport_car", folder=folder)
     assert "undecided" in done.out
     assert f"no separator has a margin above {at_most(upper)}" in done.out
+
+
+def test_the_exit_code_of_not_separable_is_13(folder, monkeypatch):
+    from novikoff.prove.separable.certificate import Witnesses
+    from novikoff.prove.separable.search import working_set
+
+    (folder / "quasi.csv").write_text(QUASI)
+    found = Witnesses(obstruction=certify(read(folder / "quasi.csv", label="ill")).obstruction)
+    monkeypatch.setattr(working_set, "find_witnesses", lambda *arguments: found)
+    done = call("certify", "quasi.csv", "--label", "ill", folder=folder)
+    assert done.code == 13
+    assert "not separable (exact)" in done.out
+    assert "(quasi-separable) or none (overlapping) is open" in " ".join(done.out.replace("│", " ").split())
 
 
 def test_a_certificate_holds_for_its_own_table_only(folder):
@@ -105,7 +119,7 @@ def test_a_proof_with_very_long_numbers_can_be_checked(folder):
 
 def test_check_says_what_the_proof_is_about(folder):
     out = call("check", "cars.cert", "cars.csv", folder=folder).out
-    for words in ("sport_car: no, yes", "manufacturer", "with a bias", "mean", "SHA-256", "every claim holds"):
+    for words in ("sport_car: no, yes", "manufacturer", "with a bias", "centred at", "SHA-256", "every claim holds"):
         assert words in out
     answer = call("check", "cars.cert", "cars.csv", "--json", folder=folder).json
     assert answer["data"]["label"] == "sport_car"

@@ -74,6 +74,14 @@ def test_the_columns_and_what_stands_between_them_can_be_said(folder):
     assert scored.json["tokens"] == 61
 
 
+def test_folds_judge_taggers_that_were_learned_alike(folder):
+    line = ("tag", "train", "chunks.conll", "--templates", "templates.txt", "--folds", "3", "--json")
+    run = call(*line, folder=folder).json["run"]
+    (judged,) = (one for one in run["new_rows"]["statements"] if one["name"] == "folds")
+    assert 0 <= judged["wrong"] <= 1
+    assert "choose one" in call(*line, "--held-out", "0.3", folder=folder).err
+
+
 @pytest.mark.parametrize(
     ("line", "what"),
     [
@@ -81,7 +89,7 @@ def test_the_columns_and_what_stands_between_them_can_be_said(folder):
         ("tag train cars.csv --templates templates.txt --force", "columns, but 3 were expected"),
         ("tag train chunks.conll --templates nope.txt --force", "nope.txt: No such file"),
         ("tag train chunks.conll --templates empty.txt --force", "empty.txt has no templates"),
-        ("tag train chunks.conll --templates templates.txt", "chunks.novikoff is already there"),
+        ("tag train chunks.conll --templates templates.txt --model cars.csv", "cars.csv is already there"),
         ("tag score chunks.novikoff bare.conll", "2 columns, but 3 were expected"),
         ("tag run chunks.novikoff empty.txt", "empty.txt has no tokens"),
     ],

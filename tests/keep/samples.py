@@ -86,7 +86,9 @@ def one_of_each():
     X, y = points(1, n_classes=3)
     rows, labels = examples(1)
     online = novikoff.OnlinePerceptron()
-    online.learn_many(rows, labels)
+    scaled = novikoff.OnlinePerceptron(scale=True)
+    for learner in (online, scaled):
+        learner.learn_many(rows, labels)
     sentences, tags = words(1)
     tagger = novikoff.SequencePerceptron(templates=["w[0]", "w[-1]|w[0]", "shape(w[0])|suffix1(w[1])"], random_state=0)
     return {
@@ -94,6 +96,7 @@ def one_of_each():
         "vote": (novikoff.Perceptron(random_state=0, readout="vote").fit(sparse.csr_array(X), y), X),
         "kernel": (novikoff.KernelPerceptron(random_state=0).fit(X, y), X),
         "online": (online, rows),
+        "scaled": (scaled, rows),
         "sequence": (tagger.fit(sentences, tags), sentences),
         "paraboloid": (novikoff.Paraboloid().fit(X), X),
     }
@@ -142,6 +145,6 @@ def memory_of(value):
     if isinstance(value, list | tuple):
         return [memory_of(part) for part in value]
     if type(value).__module__.startswith("novikoff") and hasattr(value, "__dict__"):
-        made_anew = ("_columns", "_row", "_names")
+        made_anew = ("_row", "_names")
         return {name: memory_of(part) for name, part in vars(value).items() if name not in made_anew}
     return None if isinstance(value, itemgetter) else value

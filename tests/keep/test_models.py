@@ -254,7 +254,7 @@ def test_what_cannot_be_saved_is_said_with_what_can(path):
 def test_names_that_a_file_cannot_hold_are_named(path):
     thing = object()
     model = OnlinePerceptron()
-    model.learn_one({thing: 1.0}, "a")
+    model.learn_many([{thing: 1.0}, {thing: 2.0}], ["a", "b"])
     with pytest.raises(ValueError, match="a feature name is or contains <object object"):
         save(model, path)
     model = OnlinePerceptron()
@@ -272,7 +272,7 @@ def test_weights_that_are_not_numbers_are_not_written(path):
     model.model_.memory.weights[0, 0] = np.nan
     path.write_bytes(b"old")
     with pytest.raises(ValueError, match="cannot be saved: the array 'weights' contains NaN"):
-        save(model, path)
+        save(model, path, force=True)
     assert path.read_bytes() == b"old"
 
 
@@ -281,6 +281,20 @@ def test_a_generator_that_cannot_be_kept_is_left_out_with_a_note(path):
     loaded = through(novikoff.Perceptron(random_state=chance).fit(X, Y), path)
     assert loaded.random_state is None
     assert "Generator" in read_header(path)["parameters"]["random_state"]["not_kept"]
+
+
+def test_a_model_file_is_replaced_and_any_other_file_is_kept(path):
+    save(novikoff.Perceptron().fit(X, Y), path)
+    save(novikoff.Perceptron(readout="vote").fit(X, Y), path)
+    assert load(path).readout == "vote"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(FileExistsError, match="is no model file, and is kept; choose another name"):
+        save(novikoff.Perceptron().fit(X, Y), path)
+    assert path.read_text() == "a,b\n1,2\n"
+    save(novikoff.Perceptron().fit(X, Y), path, force=True)
+    assert load(path).readout == "average"
+    path.write_bytes(b"")
+    save(novikoff.Perceptron().fit(X, Y), path)
 
 
 def test_a_path_that_cannot_be_written_says_what_to_do(tmp_path):

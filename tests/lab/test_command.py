@@ -12,17 +12,19 @@ import pytest
 
 pytest.importorskip("starlette", reason="the lab needs the extra novikoff[lab]")
 
+LINK = "http://127.0.0.1:9/index.html#scene=xor&step=7"
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 RUN = "from novikoff.cli.lab import lab; from novikoff.cli.errors import run; run(lab)"
 
 
-def test_it_says_its_address_serves_the_page_and_ends_with_ctrl_c():
+def test_it_opens_a_link_says_its_address_serves_the_page_and_ends_with_ctrl_c():
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    command = [sys.executable, "-c", RUN, "--no-browser", "--json"]
+    command = [sys.executable, "-c", RUN, LINK, "--no-browser", "--json"]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as lab:
         try:
             address = json.loads(lab.stdout.readline())["address"]
             assert address.startswith("http://127.0.0.1:")
+            assert address.endswith("/index.html#scene=xor&step=7"), "a link survives a new port"
             with urllib.request.urlopen(address) as page:
                 assert b"<title>novikoff lab</title>" in page.read()
         finally:

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ if not os.environ.get("CI"):
 import numpy as np
 
 from novikoff import Perceptron, Steps, certify, follow_proof
+from novikoff.lab.glossary import SYMBOLS
 from tests.browser import chromium, in_ascii
 from tests.lab.browser import Lab, served_lab
 
@@ -176,12 +178,144 @@ def test_everything_can_be_done_from_the_keyboard(lab):
 def test_a_shared_link_brings_the_scene_back(lab):
     place(lab, POINTS)
     lab.step_to(2)
-    lab.page.click("#share")
+    lab.page.click("#share-button")
+    lab.page.click('[data-take="link"]')
     lab.page.wait_for_selector("#toast:not(:empty)", state="attached")
     link = lab.page.evaluate("navigator.clipboard.readText()")
     before = (shown_points(lab), lab.text("#headline"), lab.text("#verdict-text"))
     lab.visit(link)
     assert (shown_points(lab), lab.text("#headline"), lab.text("#verdict-text")) == before
+
+
+def test_a_link_names_its_scene_and_knows_no_port(lab):
+    lab.scene("sample")
+    lab.page.evaluate(
+        "const s = document.getElementById('sample-noise'); s.value = 20; s.dispatchEvent(new Event('input'))"
+    )
+    lab.settle()
+    lab.step_to(5)
+    lab.page.wait_for_url(re.compile("step=5"))
+    fragment = lab.page.evaluate("location.hash")
+    assert fragment.startswith("#scene=sample&step=5")
+    before = shown_points(lab)
+    with served_lab() as elsewhere:
+        other = Lab.opened(lab.page.context.browser, elsewhere)
+        other.visit(f"{elsewhere}{fragment}")
+        assert shown_points(other) == before
+        assert other.page.locator("#scene").input_value() == "sample"
+        assert other.text("#sample-noise-shown") == "20 %"
+        assert other.page.locator("#count").inner_text().startswith("5 of")
+        other.page.context.close()
+
+
+def test_a_letter_explains_itself_on_hover_on_focus_and_on_touch(lab):
+    card = lab.page.locator("#term")
+    for name in ("w", "u", "gamma", "R", "k", "alpha"):
+        symbol = lab.page.locator(f'#symbols [data-term="{name}"]')
+        for show in (symbol.hover, symbol.focus, symbol.click):
+            show()
+            assert SYMBOLS[name][1] in card.inner_text()
+            box = card.bounding_box()
+            assert 0 <= box["x"] <= 1280 - box["width"]
+        lab.page.keyboard.press("Escape")
+        assert card.is_hidden()
+
+
+def test_more_points_and_more_noise_change_the_run(lab):
+    lab.scene("sample")
+    before = shown_points(lab)
+    lab.page.focus("#sample-count")
+    lab.page.keyboard.press("ArrowRight")
+    lab.page.locator("#plane .point").nth(len(before) + 1).wait_for()
+    lab.settle()
+    assert shown_points(lab)[: len(before)] == before
+    assert lab.text("#verdict-title") == "Separable (exact)"
+    lab.page.locator("#sample-noise").fill("10")
+    lab.page.wait_for_selector('#verdict-title:has-text("Overlapping")')
+    assert lab.text("#proof-title").startswith("The first pass, in")
+    assert lab.page.locator("#scene").input_value() == "sample"
+
+
+def test_folding_and_unit_length_move_the_points_that_are_learned(lab):
+    lab.page.click("#rules-button")
+    lab.page.check('#rules input[name="fold_labels"]')
+    lab.settle()
+    assert lab.page.locator("#plane .point.blue").count() == 0
+    assert lab.page.locator("#plane .ghost").count() == 6
+    lab.page.keyboard.press("Escape")
+    lab.page.keyboard.press("End")
+    lab.page.wait_for_selector("#converged")
+    assert lab.number("length") == 0.0, "where a tie predicts +, folded examples teach nothing"
+    lab.page.click("#rules-button")
+    lab.page.check('#rules input[value="mistake"]')
+    lab.settle()
+    lab.page.check('#rules input[name="unit_length"]')
+    lab.settle()
+    lab.page.keyboard.press("Escape")
+    lab.page.keyboard.press("End")
+    lab.page.wait_for_selector("#converged")
+    assert lab.number("radius") == pytest.approx(1.0)
+    lab.page.click("#rules-button")
+    lab.page.check('#rules input[name="fit_intercept"][value="true"]')
+    lab.settle()
+    assert lab.page.locator('#rules input[name="fold_labels"]').is_disabled()
+
+
+def test_the_criterion_and_the_paraboloid_can_be_turned(lab):
+    lab.page.click('[data-view="criterion"]')
+    lab.step_to(5)
+    assert lab.number("criterion") == 0.0
+    assert lab.page.locator("#weights .facet.solved").count() > 0
+    lab.scene("circle")
+    lab.step_to(40)
+    before = lab.page.locator("#weights .mesh").first.get_attribute("points")
+    box = lab.page.locator("#weights").bounding_box()
+    lab.page.mouse.move(box["x"] + 60, box["y"] + 60)
+    lab.page.mouse.down()
+    lab.page.mouse.move(box["x"] + 160, box["y"] + 70, steps=3)
+    lab.page.mouse.up()
+    assert lab.page.locator("#weights .mesh").first.get_attribute("points") != before
+    lab.page.focus("#weights")
+    lab.page.keyboard.press("ArrowLeft")
+    assert lab.page.locator("body").get_attribute("data-ready") == "40", "its arrows turn it, and do not step"
+
+
+def test_the_subsets_of_four_points_follow_the_points(lab):
+    lab.visit(f"{lab.address}shattering.html")
+    assert lab.page.locator("#subsets button").count() == 16
+    assert lab.page.locator("#subsets .missing").all_inner_texts() == ["no {r, s}"]
+    assert "cross" in lab.text("#why")
+    lab.page.click("#families label:nth-child(4)")
+    lab.page.wait_for_selector('body[data-ready="16"]')
+    lab.page.click("#families label:nth-child(1)")
+    lab.page.wait_for_selector('body[data-ready="15"]')
+    box = lab.page.locator("#points .corner").nth(1).bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] - 20)
+    lab.page.mouse.move(*middle)
+    lab.page.mouse.down()
+    lab.page.mouse.move(middle[0] - 60, middle[1] + 60, steps=5)
+    lab.page.mouse.up()
+    lab.settle()
+    assert lab.page.locator("#scene").input_value() == "custom"
+    lab.page.click("#add")
+    lab.page.locator("#subsets button").nth(31).wait_for()
+    lab.settle()
+    words = lab.text("#look-for")
+    lab.visit(lab.page.url)
+    assert lab.text("#look-for") == words
+
+
+def test_rescaling_is_drawn_phase_by_phase(lab):
+    lab.visit(f"{lab.address}margins.html#scene=chain&n=5")
+    assert lab.text("#plain-words") == "341 mistakes, and the theorem allows 1,705."
+    assert lab.page.locator("#slice .solutions").count() == 1
+    lab.page.keyboard.press("ArrowRight")
+    lab.page.wait_for_selector('body[data-ready="2"]')
+    lab.page.locator("#n").fill("8")
+    lab.page.wait_for_selector('#plain-words[data-value="21845"]')
+    lab.page.select_option("#scene", "mended")
+    lab.page.wait_for_selector('#plain-words[data-value="4015"]')
+    assert lab.page.locator("#size").is_hidden()
 
 
 def test_a_broken_link_shows_the_first_scene(lab):
@@ -190,9 +324,9 @@ def test_a_broken_link_shows_the_first_scene(lab):
 
 
 def downloaded(lab, kind):
-    lab.page.click("#download-button")
+    lab.page.click("#share-button")
     with lab.page.expect_download() as wait:
-        lab.page.click(f'[data-download="{kind}"]')
+        lab.page.click(f'[data-take="{kind}"]')
     return Path(wait.value.path()).read_text()
 
 
@@ -227,21 +361,6 @@ def test_two_columns_of_a_csv_become_points(lab, tmp_path):
     lab.settle()
     assert len(shown_points(lab)) == 4
     assert lab.text("#verdict-title") == "Separable (exact)"
-
-
-@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
-def test_nothing_is_cut_off(browser, address, size):
-    watched = Lab.opened(browser, address, size=size)
-    watched.step_to(3)
-    for selector in ("#transport", "#proof", "#space", "#help-button"):
-        box = watched.page.locator(selector).bounding_box()
-        assert box["y"] + box["height"] <= size[1]
-        assert box["x"] + box["width"] <= size[0]
-    for selector in ("#headline", "#detail"):
-        line = watched.page.locator(selector)
-        assert line.evaluate("line => line.scrollWidth <= line.clientWidth")
-    watched.page.context.close()
-    assert watched.complaints == []
 
 
 def test_the_theme_follows_the_system_and_can_be_switched(browser, address):

@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import io
+import json
 import warnings
 
 import numpy as np
@@ -29,6 +30,10 @@ def printed_by(script):
     ("name", "rules"),
     [
         ("worked", {}),
+        ("worked", {"fold_labels": True, "unit_length": True}),
+        ("worked", {"fold_labels": True, "tie": "mistake", "shuffle": True}),
+        ("wide", {"unit_length": True}),
+        ("circle", {"unit_length": True}),
         ("thin", {"shuffle": True, "seed": 3, "readout": "average"}),
         ("outlier", {"readout": "all"}),
         ("xor", {"space": "poly"}),
@@ -43,7 +48,8 @@ def test_the_script_makes_the_same_mistakes_and_finds_the_same_bound(name, rules
     assert f"mistakes: {len(mistaken)} {mistaken}" in printed
     assert f"bound: {run['certificate']['bound']}" in printed
     if not state.is_kernel:
-        assert f"the sum of the mistakes: {run['weights']['after'][-1]}" in printed
+        shown = printed.split("the sum of the mistakes: ")[1].split("\n")[0]
+        assert json.loads(shown)[: len(run["weights"]["after"][-1])] == pytest.approx(run["weights"]["after"][-1])
 
 
 @pytest.mark.parametrize("scene", [scene for scene in SCENES if scene.points], ids=lambda scene: scene.name)

@@ -115,7 +115,12 @@ def test_a_kernel_matrix_needs_no_rows(seed, readout, path):
 
 
 @FEW
-@given(seed=SEEDS, n_first=st.integers(0, 3), readout=st.sampled_from(["average", "last"]), n=st.integers(3, 20))
+@given(
+    seed=SEEDS,
+    n_first=st.integers(0, 3),
+    readout=st.sampled_from(["average", "last", "recent", "auto"]),
+    n=st.integers(3, 20),
+)
 def test_an_online_perceptron_goes_on_as_if_nothing_had_happened(seed, n_first, readout, n, path):
     model = novikoff.OnlinePerceptron(readout=readout)
     if n_first:
@@ -133,7 +138,8 @@ def test_a_table_learned_row_by_row_stays_one(seed, path):
     model = novikoff.OnlinePerceptron(classes=["north", "south"])
     model.learn_many(rows, y.tolist())
     loaded = check_the_law(model, path, rows, lambda learner: learner.learn_many(rows, y.tolist()[::-1]))
-    assert (loaded._width, len(loaded._row)) == (model._width, len(model._row))
+    assert loaded.to_state().has_one_width
+    assert model.to_state().has_one_width
 
 
 @FEW

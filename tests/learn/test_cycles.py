@@ -1,12 +1,24 @@
 """A run whose weights return has found its own proof that there is no separator; and what a long run leaves behind."""
 
+import warnings
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from novikoff import Certificate, Perceptron, Stopped, StructuredPerceptron, certify, load, save
+from novikoff import (
+    Certificate,
+    Perceptron,
+    SequencePerceptron,
+    Stopped,
+    StructuredPerceptron,
+    certify,
+    load,
+    save,
+)
 from novikoff.learn.cycles import LOOKED_AT, ROWS_PER_LOOK, next_look
 from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs
 from novikoff.learn.kernel.space import kernel_perceptron
@@ -47,6 +59,14 @@ def test_xor_ends_in_the_second_epoch_in_every_space():
         assert (run.cycle.rows, run.cycle.times) == ((0, 1, 2, 3), (1, 1, 1, 1))
 
 
+def test_xor_as_sequences_ends_after_a_few_epochs():
+    with pytest.warns(UserWarning, match="no separator exists"):
+        run = SequencePerceptron(**FOR_EVER).fit([np.array([[*x, 1.0]]) for x in XOR], [[y] for y in SIGNS]).run_
+    assert (run.stopped, run.epochs) == (Stopped.CYCLE, 4)
+    assert run.cycle.rows == (0, 1, 2, 3)
+    assert run.cycle.rivals == ((-1,), (-1,), (1,), (1,))
+
+
 def test_rows_that_cancel_are_those_of_the_whole_table_if_some_were_held_out():
     X, y = np.array(XOR * 5), np.array(SIGNS * 5)
     run = perceptron(X, y, held_out=0.3, random_state=1, **FOR_EVER).run
@@ -84,12 +104,48 @@ def test_the_mistakes_in_between_are_a_certificate(data):
         assert certificate.obstruction[:2] == (run.cycle.rows, run.cycle.times)
 
 
+@given(st.data())
+def test_a_chain_that_returns_has_label_sequences_that_cancel(data):
+    words = st.lists(st.sampled_from("xyz"), min_size=1, max_size=3)
+    sentences = data.draw(st.lists(words, min_size=1, max_size=4))
+    labels = [[data.draw(st.sampled_from("AB")) for _ in sentence] for sentence in sentences]
+    tokens = [[{"w": word} for word in sentence] for sentence in sentences]
+    options = {"templates": ["w[0]"], "cost": data.draw(st.sampled_from([0.0, 1.0]))}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SequencePerceptron(**options, **FOR_EVER).fit(tokens, labels)
+    run = model.run_
+    assert (run.stopped is Stopped.CYCLE) == (run.cycle is not None)
+    if run.cycle is None:
+        assert run.stopped is Stopped.NO_MISTAKES
+        return
+    total = Counter()
+    for row, times, guess in zip(run.cycle.rows, run.cycle.times, run.cycle.rivals, strict=True):
+        for answer, sign in ((labels[row], times), (list(guess), -times)):
+            for feature, value in model.tagger_.joint_features(tokens[row], answer).items():
+                total[feature] += sign * value
+    assert run.cycle.rows
+    assert not any(total.values())
+
+
+def test_a_chain_notices_nothing_where_rounded_sums_return():
+    """1e17 - 1 is 1e17 again, for the weights of both labels; only whole differences prove anything."""
+    X, y = [np.array([[1e17]]), np.array([[1.0]])], [["a"], ["b"]]
+    with pytest.warns(UserWarning, match="still made"):
+        run = SequencePerceptron(readout="last", shuffle=False, max_epochs=50).fit(X, y).run_
+    assert run.stopped is Stopped.MAX_EPOCHS
+
+
 def test_a_model_file_keeps_the_mistakes_that_cancel(tmp_path):
     with pytest.warns(UserWarning, match="no separator exists"):
         model = Perceptron(**FOR_EVER).fit([*XOR, [9, 9]], [*SIGNS, 2])
     assert model.run_.cycle.rivals is not None
     save(model, tmp_path / "model")
     assert load(tmp_path / "model").run_ == model.run_
+    with pytest.warns(UserWarning, match="no separator exists"):
+        chain = SequencePerceptron(**FOR_EVER).fit([np.array([[*x, 1.0]]) for x in XOR], [[y] for y in SIGNS])
+    save(chain, tmp_path / "chain")
+    assert load(tmp_path / "chain").run_ == chain.run_
 
 
 # -- long runs --------------------------------------------------------------------------------------------------------
@@ -104,6 +160,13 @@ def test_a_long_run_records_its_first_epochs_and_counts_them_all(tmp_path):
     assert f"({most:,} in all)" in run.made
     save(model, tmp_path / "model")
     assert load(tmp_path / "model").run_ == run
+
+
+def test_a_long_run_of_sequences_records_its_first_epochs_alone(tmp_path):
+    X, y = [np.array([[*x, 1.0]]) for x in XOR], [[y] for y in SIGNS]
+    model = SequencePerceptron(max_epochs=2 * RECORDED_EPOCHS, random_state=0).fit(X, y)
+    for counts in (model.run_.mistakes_per_epoch, model.run_.wrong_tokens_per_epoch, model.run_.seconds_per_epoch):
+        assert len(counts) == RECORDED_EPOCHS
 
 
 @given(st.integers(1, 5), st.lists(st.lists(st.booleans(), max_size=9), max_size=9))

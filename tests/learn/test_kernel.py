@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from novikoff import Stopped
-from novikoff.learn.kernel import space as learner
+from novikoff.engine.sums import exact_sum
+from novikoff.learn.kernel import expansion as learner
 from novikoff.learn.kernel.kernels import GrowingPoints, Kernel, Vectors, as_points, make_kernel, variance
 from novikoff.learn.kernel.memory import Memory
 from novikoff.learn.kernel.readout import decide
-from novikoff.learn.kernel.space import exact_sum, kernel_perceptron, learn_online
+from novikoff.learn.kernel.space import kernel_perceptron, learn_online
 from novikoff.learn.linear.space import perceptron
 from tests.lecture import dot
 

@@ -12,7 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novikoff import KernelPerceptron, OnlinePerceptron, Perceptron, Stopped, StructuredPerceptron, penalised_choice
+from novikoff import (
+    KernelPerceptron,
+    OnlinePerceptron,
+    Perceptron,
+    SequencePerceptron,
+    Stopped,
+    StructuredPerceptron,
+    penalised_choice,
+)
 from novikoff.learn.linear.memory import read_out
 from novikoff.learn.linear.space import perceptron
 from tests import lecture
@@ -269,9 +277,67 @@ def test_a_table_whose_columns_were_encoded_by_the_same_rows_needs_rows_held_out
     table = pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "side": np.where(X[:, 1] > 0, "up", "down")})
     known = Perceptron(random_state=0).fit(table, y).run_.generalisation()
     assert known.statements == ()
-    assert "encoded by the same rows" in known.why_not
+    assert "the same rows had a say" in known.why_not
     known = Perceptron(random_state=0, held_out=0.2).fit(table, y).run_.generalisation()
     assert [one.name for one in known.statements] == ["held out"]
+
+
+SAMPLE = draw(np.random.default_rng(5), 4000, 0.1)
+
+
+def of_a_kernel(X, y, seed, **options):
+    model = KernelPerceptron(kernel="poly", degree=1, gamma=1.0, random_state=seed, **options).fit(X, y)
+    return model.run_, np.mean(model.predict(SAMPLE[0]) != SAMPLE[1])
+
+
+def of_a_chain(X, y, seed, **options):
+    model = SequencePerceptron(random_state=seed, **options).fit([x[None] for x in X], [[label] for label in y])
+    return model.run_, 1.0 - model.score([x[None] for x in SAMPLE[0]], [[label] for label in SAMPLE[1]])
+
+
+def of_a_structure(X, y, seed, **options):
+    def features(x, label):
+        return {0: x[0] * label, 1: x[1] * label}
+
+    def decode(weights, x):
+        return 1 if weights[0] * x[0] + weights[1] * x[1] >= 0 else -1
+
+    model = StructuredPerceptron(features, decode, random_state=seed, **options).fit(X.tolist(), y.tolist())
+    weights = [model.weights[0], model.weights[1]]
+    return model.run_, risk(weights, 0.1)
+
+
+@pytest.mark.parametrize("learner", [of_a_kernel, of_a_chain, of_a_structure])
+def test_bounds_hold_in_every_space(learner):
+    """As far as runs in it say anything: compression where the errors elsewhere are known, and rows held out."""
+
+    def trial(chance):
+        X, y = draw(chance, 60, 0.1)
+        seed = int(chance.integers(2**31))
+        run, share = learner(X, y, seed, max_epochs=3)
+        compressed = statement(run, "compression")
+        judged, judged_share = learner(X, y, seed, max_epochs=3, held_out=0.4)
+        held_out = statement(judged, "held out")
+        assert judged.held_out_rows + judged.n_rows == 60
+        return (compressed is not None and share > compressed.at_most) or judged_share > held_out.at_most
+
+    chance = np.random.default_rng(0)
+    assert sum(trial(chance) for _ in range(60)) / 60 <= 1 - CONFIDENCE
+
+
+def test_structures_say_what_their_mistakes_say_of_new_ones():
+    X, y = draw(np.random.default_rng(0), 300, 0.0)
+    run, _ = of_a_structure(X, y, 0, readout="last", max_epochs=50)
+    found = statement(run, "compression")
+    assert found.at_most < 0.5
+    assert statement(run, "progressive").wrong == run.mistakes_per_epoch[0] / 300
+
+
+def test_sequences_by_which_epochs_or_features_were_chosen_say_nothing_of_new_ones():
+    X, y = draw(np.random.default_rng(0), 100, 0.0)
+    assert statement(of_a_chain(X, y, 0)[0], "progressive") is not None
+    assert of_a_chain(X, y, 0, validation=0.2)[0].generalisation().statements == ()
+    assert of_a_chain(X, y, 0, cost=1.0)[0].generalisation().statements == ()
 
 
 # -- how it is said ---------------------------------------------------------------------------------------------------

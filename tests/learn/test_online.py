@@ -6,6 +6,7 @@ import math
 import pickle
 import random
 from collections import Counter, defaultdict
+from dataclasses import asdict
 from decimal import Decimal
 from fractions import Fraction
 
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 
 from novikoff.features.names import OneHot
 from novikoff.learn.linear.space import Memory, learn_online
-from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
+from novikoff.learn.online import OnlinePerceptron
+from novikoff.learn.protocol import predict_reveal_learn
 
 laws = settings(deadline=None, max_examples=60)
 
@@ -65,7 +67,7 @@ def nonzero(w, bias=False):
 
 
 def state(model):
-    return copy.deepcopy(vars(model)) | {"_columns": None}
+    return asdict(model.to_state())
 
 
 def test_the_example_of_the_notes_has_its_weights_and_its_mistakes():
@@ -97,7 +99,7 @@ def test_more_labels_than_two_are_learned_by_the_best_other_class(stream, tie, k
 @laws
 @given(MULTICLASS.filter(lambda stream: len({y for _, y in stream}) == 3), EXAMPLES)
 def test_the_multiclass_average_is_the_mean_of_all_weights(stream, question):
-    model = OnlinePerceptron()
+    model = OnlinePerceptron(readout="average")
     model.learn_many(*zip(*stream, strict=True))
     totals = dict.fromkeys("uvw", Fraction(0))
     for seen in range(1, len(stream) + 1):
@@ -373,7 +375,7 @@ def test_the_record_says_what_happened():
     ("choice", "why"),
     [
         ({"readout": "vote"}, "replays every mistake"),
-        ({"readout": "best"}, "choose one of last, average"),
+        ({"readout": "best"}, "choose one of auto, average"),
         ({"tie": "toss"}, "choose one of mistake, predict"),
         ({"classes": ["one"]}, "at least two"),
         ({"classes": ["a", "b", "a"]}, "each of them once"),

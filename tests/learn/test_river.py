@@ -6,7 +6,8 @@ import sys
 import pytest
 from river import base, checks, compose, datasets, evaluate, linear_model, metrics, preprocessing
 
-from novikoff.learn.online import OnlinePerceptron, predict_reveal_learn
+from novikoff.learn.online import OnlinePerceptron
+from novikoff.learn.protocol import predict_reveal_learn
 from novikoff.learn.river import RiverPerceptron
 
 
@@ -26,7 +27,9 @@ def test_it_is_a_classifier_of_rivers_for_many_labels():
     model = OnlinePerceptron(readout="last", tie="predict", fit_intercept=False, classes=["b", "a"]).to_river()
     assert isinstance(model, base.Classifier)
     assert model._multiclass
-    assert model._get_params() == {"readout": "last", "fit_intercept": False, "tie": "predict", "classes": ("a", "b")}
+    chosen = {"readout": "last", "fit_intercept": False, "tie": "predict", "classes": ("a", "b"), "scale": False}
+    chosen["half_life"] = 1000
+    assert model._get_params() == chosen
     assert model.learn_one({"x": 1.0}, "a") is None
     with pytest.raises(NotImplementedError):
         model.predict_proba_one({"x": 1.0})

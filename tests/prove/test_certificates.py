@@ -2,13 +2,14 @@
 
 import pytest
 
-from novikoff import CertificateError, certify, linprog, separating_ball, solve_inequalities
+from novikoff import CertificateError, certify, existence, linprog, separating_ball, solve_inequalities
 from novikoff.prove.certificates import KINDS, read_certificate
 
 LINE = [[0.0], [1.0], [2.0]]
 # Certificates, the data that they are about, and other data.
 PROVED = {
     "separation": (certify(LINE, [0, 0, 1]), (LINE, [0, 0, 1]), (LINE, [0, 1, 1])),
+    "existence": (existence(LINE, [0, 0, 1]), (LINE, [0, 0, 1]), (LINE, [0, 1, 1])),
     "program": (linprog([1.0], [[-1.0]], [-2.0]).certificate, ([1.0], [[-1.0]], [-2.0]), ([5.0], [[-1.0]], [-2.0])),
     "inequalities": (solve_inequalities([[1.0], [2.0]]), ([[1.0], [2.0]],), ([[3.0], [2.0]],)),
     "ball": (separating_ball(LINE, [0, 0, 1]), (LINE, [0, 0, 1]), (LINE, [0, 1, 1])),

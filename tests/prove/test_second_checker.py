@@ -160,7 +160,7 @@ def test_an_obstruction_that_does_not_span_proves_no_overlap_but_that_nothing_se
         pair = {"rows": [0, 1], "weights": ["1", "1"], "spans": True}
         forged = changed(honest, claims=claims, witnesses={"obstruction": pair})
         assert not both(forged, X, y)
-        assert both(changed(forged, claims__verdict="undecided", witnesses__obstruction__spans=False), X, y)
+        assert both(changed(forged, claims__verdict="not separable", witnesses__obstruction__spans=False), X, y)
 
 
 def test_vectors_may_be_scaled_but_not_turned_and_have_no_bias_without_an_intercept():

@@ -39,3 +39,15 @@ def test_what_is_no_example_is_refused(folder):
                 await caller.explain({"a": 1e300})
 
     run(play())
+
+
+def test_a_flag_is_a_number_in_an_explanation(folder):
+    async def play():
+        async with serving(folder) as service:
+            caller = Caller(service)
+            await caller.create()
+            await caller.learn(({"a": 1.0}, "u"), ({"a": 2.0}, "v"))
+            why = await caller.explain({"a": True})
+            assert [type(part.value) for part in why.features] == [float, float]
+
+    run(play())

@@ -217,7 +217,7 @@ def test_the_open_inference_protocol_is_answered(client, model):
         assert is_problem(client.post(f"{v2}/infer", json={"inputs": wrong}), 422, "inputs")
 
 
-METRIC = re.compile(r'novikoff_\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? -?[0-9.e+-]+(inf)?')
+METRIC = re.compile(r'(novikoff|process)_\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? -?[0-9.e+-]+(inf)?')
 
 
 def test_the_metrics_are_in_the_text_format_of_prometheus(client, model):
@@ -225,7 +225,7 @@ def test_the_metrics_are_in_the_text_format_of_prometheus(client, model):
     answer = client.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     for line in answer.text.splitlines():
-        assert re.fullmatch(r"# (HELP|TYPE) novikoff_\w+ .+", line) or METRIC.fullmatch(line), line
+        assert re.fullmatch(r"# (HELP|TYPE) (novikoff|process)_\w+ .+", line) or METRIC.fullmatch(line), line
     name = model.rpartition("/")[2]
     assert f'novikoff_model_examples_total{{model="{name}"}} 1' in answer.text.splitlines()
 

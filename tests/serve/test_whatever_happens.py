@@ -2,9 +2,10 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from novikoff.serve import snapshots
-from novikoff.serve.events import Challenge, Settings
+from novikoff.serve.events import Challenge
 from novikoff.serve.files import to_file
 from tests.serve.serving import Caller, killed, run, started
 from tests.serve.streams import EXAMPLES, FEATURES, LABELS, SETTINGS, learner_after
@@ -48,7 +49,7 @@ def test_a_kill_changes_nothing_where_labels_are_judged_as_served(kind):
     @settings(deadline=None, max_examples=kind.examples)
     @given(SETTINGS, st.lists(STEPS, max_size=25))
     def law(chosen, steps):
-        chosen = Settings(chosen.readout, chosen.tie, chosen.fit_intercept, ["u", "v", "w"])
+        chosen = replace(chosen, classes=["u", "v", "w"])
         with kind.empty() as where:
             run(play(where, chosen, [*steps, ("kill", None)], "served"))
 
@@ -59,8 +60,7 @@ async def play(where, chosen, steps, judge):
     oracle = Oracle(chosen)
     service = await started(where)
     caller = Caller(service)
-    how = {"readout": chosen.readout, "tie": chosen.tie, "fit_intercept": chosen.fit_intercept}
-    await caller.create(**how, classes=chosen.classes, judge=judge)
+    await service.create(caller.name, replace(chosen, judge=judge))
     for what, how in steps:
         model, challenger = oracle.states[-1]
         if what == "learn":
@@ -82,7 +82,7 @@ async def play(where, chosen, steps, judge):
             await caller.roll_back(target)
             oracle.add(*oracle.states[target])
         elif what == "challenge" and not challenger:
-            rival = Settings(how.readout, how.tie, how.fit_intercept, chosen.classes)
+            rival = replace(how, classes=chosen.classes)
             await caller.challenge(Challenge("rival", rival))
             oracle.add(model, (rival, ()))
         elif what in ("promote", "retire") and challenger:

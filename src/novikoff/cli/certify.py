@@ -6,23 +6,28 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import options
+from novikoff.cli.existence import answer_formula, check_goes_together, formula_options
 from novikoff.cli.options import Output
+from novikoff.cli.spaces import Space, space_options
 
 if TYPE_CHECKING:
+    from novikoff.data.examples import Examples
     from novikoff.data.svmlight import ZeroBased
     from novikoff.prove.run.inseparable import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
-CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 12}
+CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 12, "not separable": 13}
 
 
 @click.command()
 @click.argument("file", type=options.FILE)
 @options.table
+@formula_options
 @click.option("--out", type=click.Path(), metavar="CERT", help="Where to write the certificate, for `novikoff check`.")
 @options.report
 @options.report_features
 @options.force
+@space_options
 @options.fit_intercept
 @options.number("--tolerance", options.SHARE, "T", "The largest relative gap between the bounds of the margin.", 1e-6)
 @options.time_limit("Seconds after which to give up as undecided.")
@@ -40,6 +45,7 @@ def certify(
     ignore: tuple[str, ...],
     format: str | None,
     zero_based: "ZeroBased",
+    form: dict[str, Any],
     out: str | None,
     report: str | None,
     report_features: tuple[str, str] | None,
@@ -48,36 +54,59 @@ def certify(
     tolerance: float,
     time_limit: float | None,
     diverging: bool | None,
+    lift: str | None,
+    kernel: str | None,
+    gamma: float | str | None,
+    degree: int | None,
+    coef0: float | None,
+    asked: dict[str, Any],
     output: Output,
 ) -> int:
     """Is the table FILE linearly separable, with what margin, and why?
 
-    The exit code is the verdict: 0 separable, 10 quasi-separable, 11 overlapping, 12 undecided.
+    With --lift the plane is among the lifted features. With --kernel it is in the space of the kernel, and has a bias
+    only if you say --fit-intercept, because a kernel perceptron has none; there are two classes then.
+
+    The exit code is the verdict: 0 separable, 10 quasi-separable, 11 overlapping, 13 not separable (which of these two
+    is open), 12 undecided.
+
+    With --formula: does the maximum likelihood estimate of that model exist, and which coefficients are infinite? The
+    exit code is 0 if it exists, 10 if it is infinite, 11 if no start exists, 12 if that is undecided.
     """
     from novikoff.cli import documents
     from novikoff.cli.outputs import check_free
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
-    from novikoff.cli.tables import encoding_of, open_labelled
+    from novikoff.cli.tables import encoding_of, open_labelled, warn_of_the_first_line
     from novikoff.data.whole_file import WholeFile
     from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.prove.separable.in_blocks import exactly
-    from novikoff.prove.separable.search.working_set import certify_examples
     from novikoff.show.report.writing import report_on
 
+    space = Space.chosen(lift, kernel, gamma=gamma, degree=degree, coef0=coef0)
+    fit_intercept = space.has_bias(fit_intercept)
+    if kernel is not None and diverging:
+        raise ValueError("--diverging is about the columns, and the space of a kernel has none; leave out one of them")
     target = None if out is None else check_free(out, force)
+    others = {"label": label, "categorical": categorical, "text": text, "ignore": ignore, "report": report}
+    others |= {"lift": lift, "kernel": kernel}
+    if check_goes_together(asked, others):
+        limits: dict[str, Any] = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": time_limit}
+        return answer_formula(file, format, form, asked, target, output, **limits)
     page = options.report_path(report, report_features, force)
-    reader = open_labelled(file, label, format, zero_based)
-    wishes = {"categorical": categorical, "text": text, "ignore": ignore}
+    reader = open_labelled(file, label, format, zero_based, form)
+    label = reader.label
+    warn_of_the_first_line(output, reader)
+    wishes = {"categorical": categorical, "text": text, "ignore": ignore, "lift": lift}
     with progress(output.quiet) as bar:
         encoding = encoding_of(bar.over(reader, "looking"), None, **wishes)
         with exactly(bar.over(reader, "reading", bar.done or None), encoding) as examples:
             bar.close()
-            asked = {**wishes, "format": format}
-            reported = report_on(page, examples, report_features, (file, reader.files, label), asked)
-            questions: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "diverging": diverging}
+            how = {**wishes, "format": format, **space.asked}
+            reported = report_on(page, examples, report_features, (file, reader.files, label), how)
+            questions = {"fit_intercept": fit_intercept, "tolerance": tolerance, "time_limit": time_limit}
             with bar.during("proving"):
-                certificate = certify_examples(examples, fit_intercept=fit_intercept, **questions)
+                certificate = _certified(examples, space, diverging, questions)
             left = allowance(examples, certificate, fit_intercept=fit_intercept)
             if reported is not None:
                 reported.on_certificate(certificate, target)
@@ -101,6 +130,19 @@ def certify(
     return CODES[certificate.verdict.value]
 
 
+def _certified(examples: "Examples", space: Space, diverging: bool | None, questions: dict[str, Any]) -> "Certificate":
+    """The certificate in the space that was chosen."""
+    from novikoff.prove.separable.search.kernel import certify_kernel
+    from novikoff.prove.separable.search.working_set import certify_examples
+
+    if space.kernel is not None and len(examples.classes) > 2:
+        raise ValueError(f"--kernel is for two classes, and there are {len(examples.classes)}: {examples.classes}")
+    space.check_size(examples)
+    if (kernel := space.exact_kernel(examples)) is None:
+        return certify_examples(examples, diverging=diverging, **questions)
+    return certify_kernel(examples, None, kernel, **questions)
+
+
 def panel(
     document: dict[str, Any],
     certificate: "Certificate",
@@ -115,7 +157,9 @@ def panel(
         f"novikoff certify {document['data']['files'][0]}",
         [
             ("read", wording.what_was_read(document["data"])),
+            ("space", certificate.space or None),
             ("verdict", wording.verdict(certificate)),
+            ("so", certificate.consequence),
             ("margin", wording.margin(certificate)),
             ("bound", certificate.promise or wording.allowed(left)),
             ("proof", certificate.obstruction_in_words),

@@ -1,11 +1,12 @@
 """`novikoff check`: prove a saved certificate again, from the data."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import existence, options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 @click.argument("file", type=options.FILE)
 @options.file_format
 @options.zero_based
+@options.form
 @options.label
 @options.ignore
 @options.fit_intercept
@@ -31,6 +33,7 @@ def check(
     file: str,
     format: str | None,
     zero_based: "ZeroBased",
+    form: dict[str, Any],
     label: str | None,
     ignore: tuple[str, ...],
     fit_intercept: bool,
@@ -40,31 +43,37 @@ def check(
 
     CERT is what --out of `novikoff certify`, `lp`, `ball` or `inequalities` wrote, or a model that `novikoff fit`
     certified. The check shares nothing with the search that found the proof. A proof is about certain columns, labels
-    and classes: they are shown, so that you can see whether it answers your question. What `ball` and `inequalities`
-    prove is about numbers, which are read with the same --label, --ignore and --fit-intercept as then.
+    and classes, or about a formula: they are shown, so that you can see whether it answers your question. What `ball`
+    and `inequalities` prove is about numbers, which are read with the same --label, --ignore and --fit-intercept as
+    then.
 
     The exit code is 0 if every claim holds, and 1 if one fails or the file is another.
     """
     from novikoff.cli.numbers import read_numbers
     from novikoff.cli.render import answer
     from novikoff.keep.certificates import read_certificate
+    from novikoff.prove.existence.certificate import Existence
     from novikoff.prove.expressivity.ball import Ball, NoBall
     from novikoff.prove.inequalities.check import Inequalities
     from novikoff.prove.programs.check import ProgramCertificate
 
     claimed = read_certificate(Path(certificate))
     if isinstance(claimed, Ball | NoBall | Inequalities):
-        table = read_numbers(file, label, format, ignore, zero_based)
+        table = read_numbers(file, label, format, ignore, zero_based, form)
         document = check_numbers(claimed, table, file, fit_intercept)
         answer(output, document, lambda: numbers_panel(document, claimed, certificate))
         return
     if label is not None or ignore:
         raise ValueError("--label and --ignore are for proofs of ball and inequalities; this one knows its columns")
-    if isinstance(claimed, ProgramCertificate):
+    if isinstance(claimed, Existence):
+        document = existence.check_formula(claimed, file, format, form, output)
+        checked = ("checked", "every claim holds; it was proved again from the data")
+        answer(output, document, lambda: existence.panel(f"novikoff check {certificate}", claimed, checked))
+    elif isinstance(claimed, ProgramCertificate):
         document = check_program(claimed, file, format)
         answer(output, document, lambda: program_panel(document, claimed, certificate))
     else:
-        document = check_table(claimed, file, format, zero_based, output)
+        document = check_table(claimed, file, format, zero_based, remembered(certificate, form), output)
         answer(output, document, lambda: panel(document, claimed, certificate))
 
 
@@ -113,17 +122,37 @@ def check_program(claimed: "ProgramCertificate", file: str, format: str | None) 
     )
 
 
+def remembered(certificate: str, form: dict[str, Any]) -> dict[str, Any]:
+    """How the table is written, if the certificate is in a model, which remembers it."""
+    from novikoff.cli.tables import remembered_form
+    from novikoff.keep.layout import ModelFileError
+    from novikoff.keep.models import load_plain
+
+    try:
+        return remembered_form(load_plain(certificate), form)
+    except ModelFileError:
+        return form
+
+
 def check_table(
-    claimed: "Certificate", file: str, format: str | None, zero_based: "ZeroBased", output: Output
+    claimed: "Certificate",
+    file: str,
+    format: str | None,
+    zero_based: "ZeroBased",
+    form: dict[str, Any],
+    output: Output,
 ) -> dict[str, Any]:
     """Check what is claimed of a table, and say what that is."""
     from novikoff.cli import documents
     from novikoff.cli.progress import progress
     from novikoff.data.reading import read
+    from novikoff.data.streams import Form
 
-    label = None if claimed.table is None else claimed.table.label
-    types = None if claimed.table is None else claimed.table.encoding.types_as_given
+    is_table = claimed.table is not None and claimed.table.encoding.is_of_table
+    label = claimed.table.label if is_table and claimed.table is not None else None
+    types = claimed.table.encoding.types_as_given if is_table and claimed.table is not None else None
     reader = read(file, label=label, format=format, types=types, zero_based=zero_based)
+    reader = replace(reader, form=Form(**form)) if reader.is_text else reader
     with progress(output.quiet) as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))
     return documents.document(
@@ -164,6 +193,7 @@ def panel(document: dict[str, Any], claimed: "Certificate", file: str) -> Any:
             ("labels", wording.labels_told_apart(data)),
             ("features", f"{data['features']:,}{of}"),
             ("columns", columns(("", "", ""), encoded, left=3) if encoded else None),
+            ("space", claimed.space or None),
             ("question", claimed.problem.question(claimed.fit_intercept)),
             ("verdict", wording.verdict(claimed)),
             ("margin", wording.margin(claimed)),

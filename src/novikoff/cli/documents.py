@@ -123,6 +123,15 @@ def described_certificate(certificate: "Certificate | None") -> Document | None:
     )
 
 
+def described_kernel(model: Any) -> Document | None:
+    """The kernel of a model and how many examples it keeps; None without one."""
+    kernel = getattr(getattr(model, "memory", None), "kernel", None)
+    if kernel is None:
+        return None
+    form = kernel.form if isinstance(kernel.form, str) else str(kernel)
+    return {"form": form, **kernel.numbers, "support": model.n_support, "in_words": model.in_words}
+
+
 def described_weights(model: Any, most: int | None, *, with_bias: bool = True) -> list[Document]:
     """The heaviest weights by name; a vote or a kernel has none of its own."""
     if getattr(model, "readout", None) == "vote" or not hasattr(model, "weights_by_name"):

@@ -6,6 +6,7 @@ Commands whose answer has several verdicts have further codes, which they docume
 """
 
 import os
+import re
 import sys
 import traceback
 from typing import Any
@@ -46,11 +47,20 @@ def exit_code(command: click.Command, args: list[str]) -> int:
     except EXPECTED as error:
         if "--debug" in args:
             _show(traceback.format_exc())
-        return _say(args, sentence(error), INPUT_ERROR)
+        return _say(args, sentence(error, _command_of(command, args)), INPUT_ERROR)
 
 
-def sentence(error: BaseException) -> str:
-    """What an error says, in one line, with the file that it is about.
+def _command_of(command: click.Command, args: list[str]) -> click.Command:
+    """The command that the arguments name, in whatever group it is."""
+    for arg in args:
+        if not isinstance(command, click.Group):
+            break
+        command = command.get_command(click.Context(command), arg) or command
+    return command
+
+
+def sentence(error: BaseException, command: click.Command | None = None) -> str:
+    """What an error says, in one line, with the file that it is about, and in the words of the command line.
 
     >>> sentence(FileNotFoundError(2, "No such file or directory", "cars.csv"))
     'cars.csv: No such file or directory'
@@ -59,7 +69,32 @@ def sentence(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
         return f"there is not enough memory for this{f' ({error})' if str(error) else ''}"
-    return " ".join(str(error).split()) or type(error).__name__
+    context = click.get_current_context(silent=True)
+    command = context.command if command is None and context is not None else command
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if command is None else in_options(text, command)
+
+
+def in_options(text: str, command: click.Command) -> str:
+    """The same with options in the place of the library's parameters, where the command has such an option.
+
+    >>> ignore = click.Option(["--ignore"], multiple=True)
+    >>> in_options("leave it out with ignore=['when'], or types=...", click.Command("fit", params=[ignore]))
+    'leave it out with --ignore when, or types=...'
+    """
+    known = {option.name: option for option in command.params if isinstance(option, click.Option)}
+
+    def replaced(found: re.Match[str]) -> str:
+        option, value = known.get(found[1]), found[2]
+        if option is None:
+            return found[0]
+        if option.is_flag or option.secondary_opts:
+            return (option.secondary_opts or option.opts)[0] if value == "False" else option.opts[0]
+        values = re.findall(r"""(['"])(.*?)\1""", value)
+        told = [part for _, part in values] if values else [value.strip("[]")]
+        return " ".join(f"{option.opts[0]} {'none' if part == 'None' else part}".rstrip() for part in told)
+
+    return re.sub(r"""\b([a-z_0-9]+)=(\[[^\]]*\]|'[^']*'|"[^"]*"|[^\s,;:)'"]*)""", replaced, text)
 
 
 def _say(args: list[str], what: str, code: int) -> int:

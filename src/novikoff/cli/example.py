@@ -14,11 +14,12 @@ SUGGESTED = {
     "cars.csv": "fit cars.csv --label sport_car",
     "six_points.svm": "fit six_points.svm --readout last --no-fit-intercept --no-shuffle",
     "xor.csv": "certify xor.csv --label bits",
-    "circle.csv": "certify circle.csv --label where",
+    "circle.csv": "fit circle.csv --label where --ignore z --lift paraboloid",
     "animals.csv": "fit animals.csv --label class --ignore name",
     "chunks.conll": "tag train chunks.conll --templates templates.txt",
     "templates.txt": "tag train chunks.conll --templates templates.txt",
     "bakery.mps": "lp bakery.mps",
+    "trade.csv": "certify trade.csv --formula 'value ~ distance + embargo | origin + destination' --family ppml",
 }
 
 

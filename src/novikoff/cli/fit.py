@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import options
-from novikoff.cli.errors import DONE, INTERRUPTED, sentence
+from novikoff.cli.errors import DONE, INTERRUPTED
 from novikoff.cli.options import Output
+from novikoff.cli.spaces import Space, space_options
 
 if TYPE_CHECKING:
-    from novikoff.cli.progress import Bar
+    from novikoff.cli.learning import Certified
     from novikoff.data.examples import Examples
-    from novikoff.data.held_out import HeldOut
-    from novikoff.data.reading import Reader
     from novikoff.data.svmlight import ZeroBased
     from novikoff.learn.history import Run
-    from novikoff.learn.linear.model import LinearModel
     from novikoff.learn.linear.space import Learned
     from novikoff.learn.linear.worked import WorkedRun
+    from novikoff.learn.model import Classifier
     from novikoff.prove.run.inseparable import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
@@ -28,9 +27,6 @@ LONGEST_PROOF = 1_000_000
 
 # A run of more steps than this is not looked at one by one.
 MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
-
-# Examples of more numbers than this are left to `novikoff certify`.
-MOST_CERTIFIED = 20_000_000
 
 
 @click.command()
@@ -50,6 +46,8 @@ MOST_CERTIFIED = 20_000_000
 @options.min_margin
 @options.time_limit("Seconds after which to stop learning.")
 @options.fit_intercept
+@space_options
+@options.number("--budget", options.AT_LEAST_ONE, "N", "The most examples that a kernel may keep.")
 @options.number("--held-out", options.SHARE, "SHARE", "Judge by this share of the rows, which then are not learned.")
 @options.number("--folds", options.AT_LEAST_TWO, "N", "Judge by N parts: N more models, each learned without one part.")
 @click.option("--steps", is_flag=True, help="Show the run example by example; for small tables, with --no-shuffle.")
@@ -66,6 +64,7 @@ def fit(
     ignore: tuple[str, ...],
     format: str | None,
     zero_based: "ZeroBased",
+    form: dict[str, Any],
     model: str | None,
     report: str | None,
     report_features: tuple[str, str] | None,
@@ -74,90 +73,100 @@ def fit(
     certify: bool,
     certify_time_limit: float,
     output: Output,
-    random_state: int,
     held_out: float | None,
     folds: int | None,
+    lift: str | None,
+    kernel: str | None,
+    gamma: float | str | None,
+    degree: int | None,
+    coef0: float | None,
+    budget: int | None,
     **learning: Any,
 ) -> int:
     """Learn a classifier from FILE, and prove what can be proved about it.
 
     FILE is a table (CSV, TSV, JSON lines, Parquet, Arrow; gzip or zstd) with a column of labels, or svmlight text; "-"
-    is standard input. With more than two labels the class with the best score wins.
+    is standard input. With more than two labels the class with the best score wins. With --lift or --kernel the
+    boundary is curved.
 
     Ctrl-C stops after the epoch that is running, and keeps the weights that it ends with.
     """
-    from novikoff.cli.outputs import check_free
+    from novikoff.cli.learning import Certified, Task, was_interrupted
+    from novikoff.cli.outputs import check_model_free
     from novikoff.cli.progress import progress
     from novikoff.cli.render import warn
-    from novikoff.cli.tables import encoding_of, open_labelled
+    from novikoff.cli.tables import encoding_of, open_labelled, warn_of_the_first_line, written_form
     from novikoff.data.held_out import HeldOut
     from novikoff.features.examples import cached
     from novikoff.keep.models import save
     from novikoff.learn.linear.files import learnable
-    from novikoff.learn.linear.space import perceptron
     from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.show.report.writing import report_on
 
-    _check_together(steps, learning["shuffle"], held_out, folds)
-    target = check_free(model or default_model(file), force)
+    space = Space.chosen(lift, kernel, gamma=gamma, degree=degree, coef0=coef0, budget=budget)
+    learning["fit_intercept"] = space.has_bias(learning["fit_intercept"])
+    _check_together(steps, learning, held_out, folds, space)
+    target = check_model_free(model or default_model(file), force)
     page = options.report_path(report, report_features, force)
     learning["max_epochs"] = options.unlimited(learning["max_epochs"])
-    aside = None if held_out is None else HeldOut.share(held_out, random_state)
-    reader = open_labelled(file, label, format, zero_based)
-    wishes = {"categorical": categorical, "text": text, "ignore": ignore}
+    aside = None if held_out is None else HeldOut.share(held_out, learning["random_state"])
+    reader = open_labelled(file, label, format, zero_based, form)
+    label = reader.label
+    warn_of_the_first_line(output, reader)
+    wishes = {"categorical": categorical, "text": text, "ignore": ignore, "lift": lift}
+    task = Task(space, learning, wishes)
     with progress(output.quiet) as bar:
         encoding = encoding_of(bar.over(reader, "looking"), aside, **wishes)
         source = bar.over(reader, "reading", bar.done or None)
         with cached(source, encoding=encoding, check=learnable(learning["fit_intercept"])) as examples:
-            asked = {**wishes, "format": format}
+            asked = {**wishes, "format": format, **space.asked}
             reported = report_on(page, examples, report_features, (file, reader.files, label), asked)
             kept = steps or (reported is not None and reported.needs_mistakes)
-            same = {"random_state": random_state, **learning}
             with bar.learning(examples.n_rows, learning["max_epochs"]) as watched:
-                learned = perceptron(examples, held_out=aside, record_mistakes=kept, **same, **watched)
+                learned = task.learn(examples, held_out=aside, record_mistakes=kept, **watched)
             if folds is not None and not was_interrupted(learned.run):
-                judged = _judged_by_folds(bar, reader, examples, HeldOut.folds(folds, random_state), wishes, same)
+                parts = HeldOut.folds(folds, learning["random_state"])
+                judged = task.judged_by_folds(bar, reader, examples, parts)
                 learned = replace(learned, run=replace(learned.run, **judged))
             bar.close()
-            fitted = _model(learned, {"label": label, **same}, held_out, reader)
-            save(fitted, target)  # whatever becomes of the proof, what was learned is there
-            limit = certify_time_limit if certify and not was_interrupted(learned.run) else None
-            with bar.during("proving"):
-                certificate, why_not = _certificate(examples, learning["fit_intercept"], limit)
+            own = {} if held_out is None else {"held_out": held_out}
+            own |= written_form(reader) if reader.is_table else {"zero_based": reader.counts_from_zero}
+            fitted = task.model(learned, {"label": label, **own})
+            save(fitted, target, force=force)  # whatever becomes of the proof, what was learned is there
+            found = Certified(why_not="interrupted" if was_interrupted(learned.run) else "not asked for")
+            if certify and not was_interrupted(learned.run):
+                with bar.during("proving"):
+                    found = task.certificate(examples, certify_time_limit)
+            certificate = found.certificate
             if (proof := _short_proof(certificate)) is not None:
                 fitted = replace(fitted, certificate=proof)
-                save(fitted, target)
+                save(fitted, target, force=force)
             laid_out = _steps(examples, learned, learning["fit_intercept"]) if steps else None
             passes = max(1, learned.run.epochs)
             left = allowance(examples, certificate, passes=passes, fit_intercept=learning["fit_intercept"])
             if reported is not None:
                 reported.on_model(fitted, certificate, learned.mistakes, target)
-    _report(output, reader.files, examples.counts, fitted, certificate, left, laid_out, target, page)
-    if why_not is not None:
-        warn(output, f"the model is saved, but the table is not certified: {why_not}")
+    _report(output, reader.files, examples.counts, fitted, found, left, laid_out, target, page)
+    if found.failed:
+        warn(output, f"the model is saved, but the table is not certified: {found.why_not}")
     _warn_if_it_did_not_converge(output, learned.run, learning)
     return INTERRUPTED if was_interrupted(learned.run) else DONE
 
 
-def _check_together(steps: bool, shuffle: bool, held_out: float | None, folds: int | None) -> None:
+def _check_together(
+    steps: bool, learning: dict[str, Any], held_out: float | None, folds: int | None, space: Space
+) -> None:
     """Refuse options that do not go together."""
-    if steps and shuffle:
+    if steps and learning["shuffle"]:
         raise ValueError("--steps shows the rows in the order of the file; add --no-shuffle")
+    if steps and space.kernel is not None:
+        raise ValueError("--steps shows weights, and in the space of a kernel there are none; leave out one of them")
+    if space.kernel is not None and learning["fit_intercept"]:
+        raise ValueError("a kernel has no bias: a constant in it, such as --coef0 of poly, does the same")
     if held_out is not None and (folds is not None or steps):
         raise ValueError(
             "--held-out goes neither with --folds, another way to judge a model, nor with --steps; choose one"
         )
-
-
-def _model(learned: "Learned", asked: dict[str, Any], held_out: float | None, reader: "Reader") -> "LinearModel":
-    """The model to be kept: without the mistakes that were recorded for a report or for steps, which change nothing."""
-    from novikoff.learn.linear.model import LinearModel
-
-    parameters = asked | ({} if held_out is None else {"held_out": held_out})
-    parameters |= {} if reader.is_table else {"zero_based": reader.counts_from_zero}
-    fitted = LinearModel.of(learned, parameters)
-    is_vote = asked["readout"] == "vote"
-    return fitted if is_vote else replace(fitted, mistake_rows=None, mistake_guesses=None)
 
 
 def _steps(examples: "Examples", learned: "Learned", fit_intercept: bool) -> "WorkedRun":
@@ -169,39 +178,6 @@ def _steps(examples: "Examples", learned: "Learned", fit_intercept: bool) -> "Wo
         )
     X, y = examples.in_one_piece()
     return learned.run.steps(X, y, learned.mistakes.rows, fit_intercept=fit_intercept)
-
-
-def _judged_by_folds(
-    bar: "Bar",
-    reader: "Reader",
-    examples: "Examples",
-    parts: "list[HeldOut]",
-    wishes: dict[str, Any],
-    learning: dict[str, Any],
-) -> dict[str, Any]:
-    """Rows and errors of every part, for a model that was learned, and whose columns were encoded, without it."""
-    from novikoff.cli.tables import encoding_of
-    from novikoff.features.examples import cached
-    from novikoff.learn.linear.files import learnable
-    from novikoff.learn.linear.space import perceptron
-
-    rows, errors = [], []
-    for number, part in enumerate(parts):
-        encoding = encoding_of(reader, part, **wishes) if reader.is_table else None
-        source = reader if reader.is_table else examples
-        with cached(source, encoding=encoding, check=learnable(learning["fit_intercept"])) as again:
-            what = f"learning without part {number + 1} of {len(parts)}"
-            with bar.learning(again.n_rows, learning["max_epochs"], what) as watched:
-                run = perceptron(again, held_out=part, **learning, **watched).run
-        if was_interrupted(run):
-            raise KeyboardInterrupt
-        rows.append(run.held_out_rows)
-        errors.append(run.held_out_errors)
-    return {"fold_rows": tuple(rows), "fold_errors": tuple(errors)}
-
-
-def was_interrupted(run: "Run") -> bool:
-    return run.stopped is not None and run.stopped.name == "INTERRUPTED"
 
 
 def default_model(file: str) -> Path:
@@ -217,23 +193,6 @@ def default_model(file: str) -> Path:
     return Path(f"{stem or 'model'}.novikoff")
 
 
-def _certificate(
-    examples: "Examples", fit_intercept: bool, time_limit: float | None
-) -> tuple["Certificate | None", str | None]:
-    """The certificate, or why it could not be made, or neither if it was not asked for."""
-    from novikoff.prove.separable.search.working_set import certify_examples
-    from novikoff.prove.separable.subject import RoundedError, TooWideError
-
-    if time_limit is None or examples.n_entries > MOST_CERTIFIED:
-        return None, None
-    try:
-        return certify_examples(examples, fit_intercept=fit_intercept, time_limit=time_limit, diverging=False), None
-    except KeyboardInterrupt:
-        return None, "interrupted"
-    except (MemoryError, RoundedError, TooWideError) as error:
-        return None, sentence(error)
-
-
 def _short_proof(certificate: "Certificate | None") -> str | None:
     """The certificate for the model file, unless its whole numbers are so long that it belongs in one of its own."""
     proof = "" if certificate is None else certificate.to_json()
@@ -244,8 +203,8 @@ def _report(
     output: Output,
     files: tuple[str, ...],
     counts: tuple[int, ...],
-    model: "LinearModel",
-    certificate: Any,
+    model: "Classifier",
+    found: "Certified",
     left: "FreundSchapireBound | None",
     steps: "WorkedRun | None",
     target: Path,
@@ -254,19 +213,21 @@ def _report(
     from novikoff.cli import documents
     from novikoff.cli.render import answer, columns, stacked
 
-    run = model.record
-    size = (sum(counts), model.memory.n_columns)
+    run, certificate = model.record, found.certificate
+    size = (sum(counts), model.n_columns or 0)
     document = documents.document(
         "fit",
         data=documents.described_data(files, model.parameters["label"], model.encoding, size, model.classes, counts),
         run=documents.described_run(run),
         weights=documents.described_weights(model, SHOWN, with_bias=False),
+        kernel=documents.described_kernel(model),
         certificate=documents.described_certificate(certificate),
+        certificate_problem=found.why_not,
         model=str(target),
         **({} if steps is None else {"steps": [asdict(step) for step in steps]}),
     )
     shown = None if steps is None else columns(steps.HEADER, steps.lines(), left=len(steps.HEADER))
-    answer(output, document, lambda: stacked(panel(document, run, certificate, left, target, page), shown))
+    answer(output, document, lambda: stacked(panel(document, run, certificate, left, page), shown))
 
 
 def panel(
@@ -274,10 +235,9 @@ def panel(
     run: "Run",
     certificate: "Certificate | None",
     left: "FreundSchapireBound | None",
-    target: Path,
     page: Path | None,
 ) -> Any:
-    """What was read, what was learned, why it stopped, what is proved, and where the model is."""
+    """What a person asks first, first: how good it will be, which columns matter, is it separable and so what."""
     from novikoff.cli import wording
     from novikoff.cli.render import facts
 
@@ -285,23 +245,25 @@ def panel(
         f"novikoff fit {document['data']['files'][0]}",
         [
             ("read", wording.what_was_read(document["data"])),
-            ("learned", wording.weights(document["weights"], run, document["data"]["classes"])),
+            ("to come", wording.to_come(run)),
+            ("learned", wording.learned(document, run, document["data"]["classes"])),
+            ("certified", wording.certified(certificate, document["certificate_problem"])),
+            ("so", None if certificate is None else certificate.consequence),
+            ("margin", None if certificate is None else wording.margin(certificate)),
+            ("bound", wording.bound(certificate, run)),
+            ("allowed", wording.allowed(left)),
             ("stopped", wording.ending(run)),
             ("mistakes", run.made),
             ("returned", run.returned),
             ("errors", run.wrong),
-            ("to come", wording.to_come(run)),
-            ("certified", "no; novikoff certify does" if certificate is None else wording.verdict(certificate)),
-            ("margin", None if certificate is None else wording.margin(certificate)),
-            ("bound", wording.bound(certificate, run)),
-            ("allowed", wording.allowed(left)),
-            ("model", str(target)),
+            ("model", document["model"]),
             ("report", None if page is None else str(page)),
         ],
     )
 
 
 def _warn_if_it_did_not_converge(output: Output, run: "Run", learning: dict[str, Any]) -> None:
+    from novikoff.cli.learning import was_interrupted
     from novikoff.cli.render import warn
 
     asked = learning["readout"] == "last" or learning["min_margin"] is not None
@@ -314,6 +276,8 @@ def _warn_if_it_did_not_converge(output: Output, run: "Run", learning: dict[str,
     elif run.stopped.name == "CYCLE":
         hint = "; predict with --readout average, which needs none" if run.readout == "last" else ""
         warn(output, f"it did not converge: {run.stopped.value}{hint}")
+    elif run.stopped.name == "MARGIN_RULED_OUT":
+        warn(output, f"it did not converge: {run.stopped.value}; ask for less by --min-margin")
     elif asked:
         warn(
             output,

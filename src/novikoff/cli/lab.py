@@ -1,5 +1,6 @@
 """`novikoff lab`: a page on which one sees the perceptron learn."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -7,27 +8,50 @@ import click
 from novikoff.cli import options
 from novikoff.cli.options import Output
 
+# The year of the theorem. A link to a scene is good for as long as the lab is found at the same port.
+PORT = 1962
+
 
 @click.command()
+@click.argument("link", required=False)
 @click.option(
-    "--port", type=click.IntRange(1, 65535), metavar="N", help="The port to serve on; any free one if left out."
+    "--port",
+    type=click.IntRange(1, 65535),
+    metavar="N",
+    help=f"The port to serve on; {PORT} if left out, if it is free.",
 )
 @click.option("--browser/--no-browser", default=True, show_default=True, help="Whether to open the page in a browser.")
+@click.option(
+    "--export",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Write the lab into a folder instead, with its scenes, for a web site of your own: it needs no server.",
+)
 @options.answering
-def lab(port: int | None, browser: bool, output: Output) -> None:
+def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, output: Output) -> None:
     """Serve a page on which one sees the perceptron learn, and its proof beside it, until Ctrl-C.
 
     Put red and blue points, or choose a scene; then step through the algorithm. The page is served to this machine
-    only, on 127.0.0.1.
+    only, on 127.0.0.1. LINK is a link that the page gave out: its scene is opened, whatever its port was.
     """
     from novikoff.cli import documents
     from novikoff.cli.render import answer
+
+    if folder is not None:
+        from novikoff.lab.export import export
+
+        files = export(folder)
+        document = documents.document("lab", folder=str(folder), files=len(files))
+        answer(output, document, lambda: panel(document))
+        return
+
     from novikoff.lab.server import check_installed, serve
-    from novikoff.web import address_of, listen
+    from novikoff.web import address_of, listen, listen_preferably
 
     check_installed()
-    listener = listen(port or 0)
-    address = address_of(listener)
+    listener = listen_preferably(PORT) if port is None else listen(port)
+    address = opened(address_of(listener), link or "")
     document = documents.document("lab", address=address)
     answer(output, document, lambda: panel(document))
     if browser:
@@ -37,8 +61,22 @@ def lab(port: int | None, browser: bool, output: Output) -> None:
     serve(listener)
 
 
+def opened(address: str, link: str) -> str:
+    """A link that was given out at another port, at this one.
+
+    >>> opened("http://127.0.0.1:1962/", "http://127.0.0.1:40123/margins.html#scene=cars")
+    'http://127.0.0.1:1962/margins.html#scene=cars'
+    """
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(link)
+    return f"{address}{parts.path.lstrip('/')}{f'#{parts.fragment}' if parts.fragment else ''}"
+
+
 def panel(document: dict[str, Any]) -> Any:
     """Where the lab is."""
     from novikoff.cli.render import facts
 
+    if "folder" in document:
+        return facts("novikoff lab", [("written to", document["folder"]), ("files", f"{document['files']:,}")])
     return facts("novikoff lab", [("address", document["address"]), ("end it with", "Ctrl-C")])

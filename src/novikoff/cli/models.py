@@ -6,6 +6,7 @@ Model = TypeVar("Model")
 
 COMMANDS = {
     "LinearModel": "novikoff predict and novikoff score",
+    "KernelModel": "novikoff predict and novikoff score",
     "Tagger": "novikoff tag run and novikoff tag score",
     "OnlinePerceptron": "novikoff online",
 }

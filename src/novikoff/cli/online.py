@@ -47,9 +47,11 @@ Example = dict[str, Any]
 )
 @click.option("--token-file", type=click.Path(), metavar="FILE", help="A file with the token of the service.")
 @options.number("--save-every", options.AT_LEAST_ONE, "N", "How many lines to learn between two saves.", 1000)
-@options.readout("average", "last")
+@options.readout("auto", "average", "last", "recent")
+@options.number("--half-life", options.AT_LEAST_ONE, "N", "After how many lines weights count half (recent).", 1000)
 @options.tie
 @options.fit_intercept
+@click.option("--scale", is_flag=True, help="Learn numbers in standard deviations from their mean, as known by then.")
 @options.answering
 def online(
     label: str,
@@ -69,7 +71,7 @@ def online(
     target = None if model is None or server is not None else Path(model)
     learner = _learner(target, parameters) if server is None else Remote(server, model, token_file, parameters)
     parse = _json_parser(label) if form == "json" else _csv_parser(label)
-    session = Session(learner, target, save_every, output)
+    session = Session(learner, label, target, save_every, output)
     before = signal.signal(signal.SIGTERM, _end)
     try:
         for number, line in enumerate(iter(sys.stdin.readline, ""), start=1):
@@ -115,18 +117,23 @@ class Session:
     """A learner at work: its mistakes so far, and where it is saved."""
 
     learner: "OnlinePerceptron | Remote"
+    label: str
     target: Path | None
     save_every: int
     output: Output
     mistakes: int = 0
+    is_new: bool = True
 
     def play(self, example: tuple[Example, Any] | None) -> None:
         """Predict, reveal, learn, and say so; without a label only predict, and without an example nothing."""
-        from novikoff.learn.online import predict_reveal_learn
+        from novikoff.learn.protocol import predict_reveal_learn
 
         if example is None:
             return
         x, y = example
+        if self.is_new and y is None:
+            self._check_label(x)
+        self.is_new = False
         if y is None:
             self._say(self.learner.predict_one(x), None)
             return
@@ -135,6 +142,16 @@ class Session:
         self._say(played.prediction, y)
         if self.learner.examples % self.save_every == 0:
             self.save()
+
+    def _check_label(self, x: Example) -> None:
+        """Refuse a stream that begins without a label where nothing was learned before, or a similar name is there."""
+        from difflib import get_close_matches
+
+        from novikoff.data.tables import nearest
+
+        if self.learner.examples == 0 or get_close_matches(self.label, map(str, x), n=1):
+            hint = nearest(self.label, map(str, x)).replace("its columns are", "there are")
+            raise ValueError(f"there is no label {self.label!r} to learn from; {hint}")
 
     def _say(self, prediction: Any, truth: Any) -> None:
         from novikoff.cli.render import as_json, on_a_terminal
@@ -170,8 +187,8 @@ def _learner(target: Path | None, parameters: dict[str, Any]) -> "OnlinePerceptr
     learner = load_model(str(target), OnlinePerceptron)
     for name, value in parameters.items():
         if getattr(learner, name) != value:
-            was = f"{name}={getattr(learner, name)!r}"
-            raise ValueError(f"{target} learns with {was}, not {value!r}; pass the same options, or another file")
+            was, told = f"{name}={getattr(learner, name)!r}", f"{name}={value!r}"
+            raise ValueError(f"{target} learns with {was}, not {told}; pass the same options, or another file")
     return learner
 
 

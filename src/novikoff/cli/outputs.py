@@ -1,7 +1,19 @@
-"""Files that commands write: never over one that is there unless told so, and found out before the work is done."""
+"""Files that commands write: over none that is there but models, unless told so, and found out before the work."""
 
 import os
 from pathlib import Path
+
+
+def check_model_free(path: str | os.PathLike[str], force: bool) -> Path:
+    """The path, if a model may be written there: a model file is replaced."""
+    from novikoff.keep.layout import check_replaceable
+
+    if not force:
+        try:
+            check_replaceable(path)
+        except FileExistsError as error:
+            raise FileExistsError(f"{error}, or pass --force to replace it") from None
+    return check_free(path, force=True)
 
 
 def check_free(path: str | os.PathLike[str], force: bool) -> Path:

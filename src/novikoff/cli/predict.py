@@ -14,13 +14,14 @@ from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
     from novikoff.data.batches import Batch, Records
-    from novikoff.learn.linear.model import Decided, LinearModel
+    from novikoff.learn.model import Classifier, Decided
 
 
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("file", type=options.FILE)
 @options.file_format
+@options.form
 @click.option("--out", type=click.Path(), metavar="OUT", help="Where to write the CSV.  [default: standard output]")
 @options.force
 @click.option("--column", default="prediction", show_default=True, metavar="NAME", help="The name of the new column.")
@@ -29,7 +30,15 @@ if TYPE_CHECKING:
 )
 @options.answering
 def predict(
-    model: str, file: str, format: str | None, out: str | None, force: bool, column: str, scores: bool, output: Output
+    model: str,
+    file: str,
+    format: str | None,
+    form: dict[str, Any],
+    out: str | None,
+    force: bool,
+    column: str,
+    scores: bool,
+    output: Output,
 ) -> None:
     """Write the table FILE as CSV, with a column of what MODEL predicts.
 
@@ -42,12 +51,12 @@ def predict(
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
     from novikoff.cli.tables import open_unlabelled
-    from novikoff.learn.linear.model import LinearModel
+    from novikoff.learn.model import Classifier
 
     target = None if out is None else check_free(out, force)
-    loaded = load_model(model, LinearModel)
-    reader = open_unlabelled(file, format, loaded)
-    writer = Writer(loaded, column, scores, as_json=output.json and target is None)
+    loaded = load_model(model, Classifier)
+    reader = open_unlabelled(file, format, loaded, form)
+    writer = Writer(loaded, column, scores, output.json and target is None, reader.form.decimal)
     with progress(output.quiet or target is None) as bar, _sink(target) as write:
         for batch in bar.over(reader, "predicting"):
             write(writer.lines(batch))
@@ -64,10 +73,11 @@ def predict(
 class Writer:
     """Predictions as lines of CSV or of JSON, and what there is to say about them in the end."""
 
-    model: "LinearModel"
+    model: "Classifier"
     column: str
     scores: bool
     as_json: bool
+    decimal: str | None = None
     n_rows: int = 0
     predicted: Counter[str] = field(default_factory=Counter)
     unseen: Counter[str] = field(default_factory=Counter)
@@ -75,7 +85,11 @@ class Writer:
 
     def lines(self, batch: "Batch | Records") -> bytes:
         """What is to be written for a batch, the header before the first."""
-        decided = self.model.decide(batch)
+        from novikoff.cli.tables import with_points
+        from novikoff.data.batches import Records
+
+        known = with_points(batch, self.model.encoding, self.decimal) if isinstance(batch, Records) else batch
+        decided = self.model.decide(known)
         first, self.n_rows = self.n_rows, self.n_rows + len(decided.labels)
         self.unseen.update(decided.unseen)
         self.missing.update(decided.missing)

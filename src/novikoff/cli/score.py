@@ -10,7 +10,7 @@ from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
     from novikoff.data.reading import Reader
-    from novikoff.learn.linear.model import LinearModel
+    from novikoff.learn.model import Classifier
 
 # More classes than this do not fit beside each other.
 WIDEST_TABLE = 10
@@ -26,18 +26,19 @@ WIDEST_TABLE = 10
     help="The column with the labels.  [default: as in training]",
 )
 @options.file_format
+@options.form
 @options.answering
-def score(model: str, file: str, label: str | None, format: str | None, output: Output) -> None:
+def score(model: str, file: str, label: str | None, format: str | None, form: dict[str, Any], output: Output) -> None:
     """Count the errors of MODEL on the labelled table FILE."""
     from novikoff.cli import documents
     from novikoff.cli.models import load_model
     from novikoff.cli.predict import warn_of_the_unknown
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
-    from novikoff.learn.linear.model import LinearModel
+    from novikoff.learn.model import Classifier
 
-    loaded = load_model(model, LinearModel)
-    reader = _open(file, format, loaded, label)
+    loaded = load_model(model, Classifier)
+    reader = _open(file, format, loaded, label, form)
     pairs, unseen, missing = Counter[tuple[Any, Any]](), Counter[str](), Counter[str]()
     with progress(output.quiet) as bar:
         for batch in bar.over(reader, "scoring"):
@@ -46,10 +47,10 @@ def score(model: str, file: str, label: str | None, format: str | None, output: 
             unseen.update(decided.unseen)
             missing.update(decided.missing)
     known = loaded.classes.tolist()
-    names = [*known, *sorted({truth for truth, _ in pairs} - set(known), key=str)]
-    rows, right = pairs.total(), sum(pairs[name, name] for name in names)
+    rows, right = pairs.total(), sum(pairs[name, name] for name in known)
     if not rows:
         raise ValueError(f"{file} has no examples to score")
+    _check_known(file, {truth for truth, _ in pairs}, known)
     document = documents.document(
         "score",
         model=model,
@@ -57,20 +58,35 @@ def score(model: str, file: str, label: str | None, format: str | None, output: 
         rows=rows,
         errors=rows - right,
         accuracy=right / rows,
-        classes=names,
-        confusion=[[pairs[truth, guess] for guess in known] for truth in names],
+        classes=known,
+        confusion=[[pairs[truth, guess] for guess in known] for truth in known],
         unseen=unseen,
         missing=missing,
     )
     warn_of_the_unknown(output, unseen, missing)
-    answer(output, document, lambda: panel(document, len(known)))
+    answer(output, document, lambda: panel(document))
 
 
-def _open(file: str, format: str | None, model: "LinearModel", label: str | None) -> "Reader":
-    from novikoff.cli.tables import counted_from
+def _check_known(file: str, labels: set[Any], known: list[Any]) -> None:
+    """Refuse labels that the model cannot give: it would be wrong about all of them, and nobody would know why."""
+    from novikoff.cli.render import listed
+
+    if strange := sorted(labels - set(known), key=str):
+        what = "a label" if len(strange) == 1 else "labels"
+        raise ValueError(
+            f"{file} has {what} that the model does not know: {listed(strange, 8)}; it knows {listed(known, 8)}. "
+            "Name the column with the labels by --label, or remove those rows"
+        )
+
+
+def _open(file: str, format: str | None, model: "Classifier", label: str | None, form: dict[str, Any]) -> "Reader":
+    from dataclasses import replace
+
+    from novikoff.cli.tables import counted_from, remembered_form, takes_a_table, with_label
     from novikoff.data.reading import read
+    from novikoff.data.streams import Form
 
-    if model.encoding is None:
+    if not takes_a_table(model):
         reader = read(file, format=format, zero_based=counted_from(model))
         if reader.is_table:
             raise ValueError(f"{file} is a table, but the model was learned from numbers without names")
@@ -78,10 +94,12 @@ def _open(file: str, format: str | None, model: "LinearModel", label: str | None
     label = label or model.parameters.get("label")
     if label is None:
         raise ValueError("the model does not say which column has the labels; name it by --label")
-    return read(file, label=label, format=format, types=model.encoding.types)
+    assert model.encoding is not None
+    reader = read(file, label=label, format=format, types=model.encoding.types)
+    return with_label(replace(reader, form=Form(**remembered_form(model, form)))) if reader.is_text else reader
 
 
-def panel(document: dict[str, Any], n_known: int) -> Any:
+def panel(document: dict[str, Any]) -> Any:
     """The errors, and which class was taken for which."""
     from novikoff.cli.render import columns, facts, in_words
 
@@ -90,7 +108,7 @@ def panel(document: dict[str, Any], n_known: int) -> Any:
     if len(names) <= WIDEST_TABLE:
         counts = zip(names, document["confusion"], strict=True)
         lines = [(name, *(f"{count:,}" for count in line)) for name, line in counts]
-        table = columns(("truth \\ guess", *names[:n_known]), lines)
+        table = columns(("truth \\ guess", *names), lines)
     return facts(
         f"novikoff score {document['file']}",
         [

@@ -96,7 +96,8 @@ def serve(
 ) -> None:
     """Serve models that predict while they learn, until Ctrl-C or SIGTERM.
 
-    What is answered is on the disk: a kill loses nothing. The API is described at /openapi.json.
+    What is answered is on the disk: a kill loses nothing. The address is also that of a page, which shows the models
+    while they learn. The API is described at /openapi.json.
     """
     from novikoff.serve.run import check_address, check_installed, open_store, reached_at, read_token, shown
 

@@ -28,6 +28,9 @@ def what_was_read(data: Document) -> "RenderableType":
     kinds: dict[str, list[str]] = {}
     for column in data["columns"]:
         kinds.setdefault(column["kind"], []).append(_with_detail(column))
+    lacking = [column["name"] for column in data["columns"] if column["detail"].endswith("some are missing")]
+    if lacking:
+        kinds["missing"] = [f"some values of {listed(lacking, 24)}, each a feature of its own"]
     return stacked(Text(first), columns(("", ""), [(kind, listed(names, 24)) for kind, names in kinds.items()], left=2))
 
 
@@ -35,6 +38,13 @@ def _with_detail(column: Document) -> str:
     if column["kind"] == "categorical":
         return f"{column['name']} ({column['detail'].partition(':')[0]})"
     return f"{column['name']} ({column['detail']})" if column["kind"] == "ignored" else column["name"]
+
+
+def learned(document: Document, run: "Run", classes: list[Any]) -> "RenderableType":
+    """The heaviest attributes, or the kernel and how many examples it is compared with."""
+    if document["kernel"] is not None:
+        return str(document["kernel"]["in_words"])
+    return weights(document["weights"], run, classes)
 
 
 def weights(heaviest: list[Document], run: "Run", classes: list[Any]) -> "RenderableType":
@@ -65,6 +75,11 @@ def verdict(certificate: "Certificate") -> "RenderableType":
     style = GOOD if certificate.verdict is Verdict.SEPARABLE else BAD
     rest = certificate.verdict_in_words.removeprefix(word)
     return Text.assemble((word, f"bold {style}"), f"{rest}: {certificate.meaning}")
+
+
+def certified(certificate: "Certificate | None", why_not: str | None) -> "RenderableType":
+    """The verdict, or why there is none."""
+    return f"no: {why_not}" if certificate is None else verdict(certificate)
 
 
 def labels_told_apart(data: Document) -> str:
@@ -98,7 +113,9 @@ def margin(certificate: "Certificate") -> str | None:
 
 def allowed(left: "FreundSchapireBound | None") -> str | None:
     """What is left of the theorem where nothing separates."""
-    return None if left is None else f"Freund and Schapire (1999): {left.promise}"
+    if left is None:
+        return None
+    return f"Freund and Schapire (1999): {left.promise}{f'; {left.projection}' if left.projection else ''}"
 
 
 def bound(certificate: "Certificate | None", run: "Run") -> str | None:

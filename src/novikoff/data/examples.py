@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.batches import Batch
 from novikoff.data.blocks import Width, stacked, with_columns
-from novikoff.data.held_out import HeldOut
+from novikoff.data.held_out import HeldOut, check_parts
 from novikoff.data.labels import Labels, checked_labels
 from novikoff.engine.rows import Rows, as_rows
 
@@ -127,7 +127,7 @@ class Examples:
                 if len(parts) == 1:
                     raise
                 raise ValueError(f"in the block of rows that begins with row {starts[-1]}: {error}") from error
-            counts += np.bincount(_places(labels, n_classes), minlength=n_classes)
+            counts += np.bincount(class_places(labels, n_classes), minlength=n_classes)
             starts.append(starts[-1] + rows.n_rows)
             checked.append((rows, labels))
         if not checked:
@@ -152,6 +152,11 @@ class Examples:
     def n_blocks(self) -> int:
         return len(self.parts)
 
+    @property
+    def is_encoded(self) -> bool:
+        """Whether the rows themselves had a say in how they became numbers."""
+        return self.encoding is not None and self.encoding.is_of_table
+
     def among(self, n_columns: int) -> "Examples":
         """The same examples among so many columns."""
         return replace(self, n_columns=n_columns)
@@ -171,7 +176,7 @@ class Examples:
 
     def places_of(self, labels: NDArray[Any]) -> NDArray[Any]:
         """The places of inner labels among the classes."""
-        return _places(labels, len(self.classes))
+        return class_places(labels, len(self.classes))
 
     def labels_of(self, labels: NDArray[Any]) -> NDArray[Any]:
         """Inner labels as they were given."""
@@ -180,11 +185,7 @@ class Examples:
     def parted(self, held_out: HeldOut) -> "tuple[Examples, Examples]":
         """The examples to learn from, and those to judge by, each numbered anew."""
         kept, held = (self._some(_Some(self.parts, self.starts, held_out, wanted)) for wanted in (False, True))
-        if not (kept.n_rows and held.n_rows):
-            raise ValueError(
-                f"of {self.n_rows} rows, {held.n_rows} were held out by chance, which leaves nothing to learn from or "
-                "nothing to judge by; hold another share out, or none"
-            )
+        check_parts(self.n_rows, held.n_rows)
         return kept, held
 
     def _some(self, some: "_Some") -> "Examples":
@@ -217,7 +218,8 @@ class Examples:
         return rows.as_scipy() if rows.is_sparse else rows.matrix, labels
 
 
-def _places(labels: NDArray[Any], n_classes: int) -> NDArray[Any]:
+def class_places(labels: NDArray[Any], n_classes: int) -> NDArray[Any]:
+    """The places of inner labels among so many classes."""
     return (labels > 0).astype(np.int64) if n_classes == 2 else labels
 
 

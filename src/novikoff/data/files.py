@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from novikoff.data.recognise import no_table
 from novikoff.data.streams import (
     STANDARD_INPUT,
     PeekableStream,
@@ -60,6 +61,8 @@ def format_of(file: str, stream: PeekableStream | None) -> str:
     for ending in _COMPRESSIONS:
         name = name.removesuffix(ending)
     by_name = _EXTENSIONS.get(name.rpartition(".")[2])
+    if stream is None and (what := no_table(file)) is not None:
+        raise ValueError(f"{file} is {what}")
     if by_name and stream is None:
         return by_name
     if stream is None:

@@ -54,6 +54,21 @@ class HeldOut:
         held: NDArray[np.bool_] = (self.lower <= drawn) & (drawn < self.upper)
         return held
 
+    def parted(self, n_rows: int, row: str = "row") -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The numbers of the rows to learn from, and of those to judge by; there must be some of both."""
+        held = self.which(0, n_rows)
+        check_parts(n_rows, int(held.sum()), row)
+        return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def check_parts(n_rows: int, n_held: int, row: str = "row") -> None:
+    """Refuse a part of which chance has left nothing."""
+    if not 0 < n_held < n_rows:
+        raise ValueError(
+            f"of {n_rows} {row}s, {n_held} were held out by chance, which leaves nothing to learn from or nothing to "
+            "judge by; hold another share out, or none"
+        )
+
 
 def _seed(random_state: int | np.random.Generator | None) -> int:
     if isinstance(random_state, np.random.Generator):

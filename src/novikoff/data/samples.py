@@ -190,6 +190,27 @@ ENDATA
 """
 
 
+def trade(seed: int = 1962) -> str:
+    """What seven countries sell to each other, as CSV. Under an embargo nothing is sold, and Fell buys nothing at all.
+
+    >>> print(trade().splitlines()[:3])
+    ['origin,destination,distance,border,embargo,value', 'Arden,Brill,3.9,1,0,20.0', 'Arden,Corvo,4.8,0,1,0']
+    """
+    draw = random.Random(seed)
+    places = {"Arden": 0, "Brill": 1, "Corvo": 3, "Dale": 4, "Elm": 7, "Fell": 9, "Gorse": 12}
+    lines = ["origin,destination,distance,border,embargo,value"]
+    for origin, here in places.items():
+        for destination, there in places.items():
+            if origin == destination:
+                continue
+            gap, is_barred = abs(here - there), {origin, destination} in ({"Arden", "Corvo"}, {"Dale", "Gorse"})
+            distance = round(1 + gap + draw.uniform(0, 2.5), 1)
+            is_sold = not is_barred and destination != "Fell" and draw.random() < 0.8
+            value = round(60 * draw.uniform(0.4, 1.6) / distance, 1) if is_sold else 0
+            lines.append(f"{origin},{destination},{distance},{int(gap == 1)},{int(is_barred)},{value}")
+    return "\n".join(lines) + "\n"
+
+
 SAMPLES: dict[str, Callable[[], str]] = {
     "cars.csv": cars,
     "six_points.svm": six_points,
@@ -199,4 +220,5 @@ SAMPLES: dict[str, Callable[[], str]] = {
     "chunks.conll": chunks,
     "templates.txt": templates,
     "bakery.mps": bakery,
+    "trade.csv": trade,
 }

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -19,12 +19,34 @@ _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 @dataclass(frozen=True)
+class Form:
+    """How a table is written in text.
+
+    Without a `header` its first line is data, and `names` are those of the columns (column 1, column 2, ... if none are
+    given). `na_values` are further words for a missing value. `decimal` is what stands before decimals; None means a
+    point, or, between semicolons, a comma if there are such numbers and none with a point.
+    """
+
+    header: bool = True
+    names: tuple[str, ...] | None = None
+    na_values: tuple[str, ...] = ()
+    decimal: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.names is not None and self.header:
+            raise ValueError("names= are for a table whose first line is data; pass header=False, too")
+        if self.decimal not in (None, ".", ","):
+            raise ValueError(f"decimal={self.decimal!r} is neither a point nor a comma")
+
+
+@dataclass(frozen=True)
 class Source:
-    """Where bytes come from: the `path` to open, and the `name` to call it in messages."""
+    """Where bytes come from: the `path` to open, the `name` to call it in messages, and what is in it."""
 
     path: str
     name: str
     format: str = ""
+    form: Form = field(default_factory=Form)
 
 
 class PeekableStream(io.RawIOBase):

@@ -1,7 +1,7 @@
 """Counts, lists and bounds as every message, page and picture words them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from novikoff.engine.rounding import at_most, decimal_digits, up
@@ -56,6 +56,19 @@ def no_margin_above(margin: float) -> str:
 def radius_in_words(radius: float) -> str:
     """R, the length of the longest example."""
     return f"R <= {at_most(radius)}" if math.isfinite(radius) else "R is not finite"
+
+
+KERNEL_NAMES = {"poly": "polynomial", "rbf": "Gaussian", "laplacian": "Laplacian"}
+
+
+def kernel_in_words(form: str, numbers: Mapping[str, float]) -> str:
+    """A kernel with its numbers.
+
+    >>> kernel_in_words("rbf", {"gamma": 0.5}), kernel_in_words("linear", {})
+    ('Gaussian kernel (gamma=0.5)', 'linear kernel')
+    """
+    told = ", ".join(f"{name}={value:g}" for name, value in numbers.items())
+    return f"{KERNEL_NAMES.get(form, form)} kernel" + (f" ({told})" if told else "")
 
 
 def cancelling(

@@ -78,6 +78,9 @@ class KernelPerceptron(ClassifierMixin, Shell):
         What a full budget does with the next mistake: shrink all coefficients and forget the oldest row, forget a
         random one, or add the projection of the new one on the span of those it has. The average begins anew whenever a
         row is forgotten, and so is close to the last function, except for "projectron", which forgets none.
+    held_out : float or None
+        The share of the rows that have no say in anything; how many of them `fit` gets wrong is counted in the end, and
+        `run_` says what follows for new ones.
     record_mistakes : bool
         Whether to keep the row of every mistake in `mistake_rows_`.
 
@@ -137,6 +140,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         time_limit: float | None = None,
         budget: int | None = None,
         budget_rule: BudgetRule = "forgetron",
+        held_out: float | None = None,
         record_mistakes: bool = False,
     ) -> None:
         self.kernel = kernel
@@ -153,6 +157,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         self.time_limit = time_limit
         self.budget = budget
         self.budget_rule = budget_rule
+        self.held_out = held_out
         self.record_mistakes = record_mistakes
 
     # -- learning -----------------------------------------------------------------------------------------------------

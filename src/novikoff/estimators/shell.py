@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from novikoff.data.frames import columns_to_encode, is_frame
 from novikoff.data.labels import checked_labels
 from novikoff.engine.csr import as_csr
+from novikoff.estimators.elsewhere import about_elsewhere
 from novikoff.learn.history import Run, why_not_converged
 
 # What scikit-learn is to look at; the rest is looked at on the way to the kernels.
@@ -28,6 +29,13 @@ class Shell(BaseEstimator):
     model_: Any
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+
+    def __new__(cls, *args: Any, **parameters: Any) -> Self:
+        """Look at the names of the parameters first: those of another library get an answer."""
+        said = about_elsewhere(cls.__name__, set(cls._get_param_names()), parameters)
+        if said is not None:
+            raise TypeError(said)
+        return super().__new__(cls)
 
     @classmethod
     def from_model(cls, model: Any) -> Self:

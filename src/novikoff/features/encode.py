@@ -5,11 +5,11 @@ theorem wants of it. It depends on the records and their order alone, not on the
 
 The notes write a sport car with 4 doors, made in 1997 by the manufacturer 6, as the point (4, 1997, 6). A half-space
 cannot make much of a 6 that is between a 5 and a 7, and a year of 1997 makes R large for nothing; here the manufacturer
-is asked to be categorical, and numbers are centred and scaled.
+is asked to be categorical, and numbers are centred and scaled. On top of that, an encoding may have a lift.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch, Records
+from novikoff.data.blocks import with_columns
 from novikoff.data.strict_json import Fields, JSONError
-from novikoff.data.tables import check_columns
+from novikoff.data.tables import check_columns, type_named
 from novikoff.engine.rows import Rows, as_rows
-from novikoff.features.columns import Categorical, Entries, Ignored, Kind, Numeric, Text
+from novikoff.features.columns import Categorical, Dated, Entries, Ignored, Kind, Numeric, Text
 from novikoff.features.gather import Column, gather
+from novikoff.features.lift import LIFTS, SQUARED_LENGTH, Lift, lifted, lifted_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +36,10 @@ DENSE_SHARE = 4
 # An array of so many places is made for the words of a column.
 MOST_BUCKETS = 1 << 26
 
-_KINDS: dict[str, Any] = {kind.kind: kind for kind in (Numeric, Categorical, Text, Ignored)}
+# Numbers without names are lifted if they are not more; each feature has a name.
+WIDEST_LIFTED = 1_000_000
+
+_KINDS: dict[str, Any] = {kind.kind: kind for kind in (Numeric, Dated, Categorical, Text, Ignored)}
 
 
 class Note(NamedTuple):
@@ -62,21 +67,58 @@ class Encoded:
 class Encoding:
     """How records become rows of numbers: the kind of every column, by name, in the order of the features.
 
-    `is_dense` says which rows come out, dense or sparse.
+    `is_dense` says which rows come out, dense or sparse. A `lift` adds further features. Examples that are numbers
+    already, without names, have no columns here but a `width`: to them only the lift is done.
     """
 
     columns: Mapping[str, Kind]
     is_dense: bool
+    lift: Lift | None = None
+    width: int | None = None
+
+    @classmethod
+    def of_numbers(cls, width: int, lift: Lift) -> "Encoding":
+        """The lift of examples that are so many numbers each."""
+        if width > WIDEST_LIFTED:
+            raise ValueError(
+                f"the columns are numbered up to {width - 1:,}; a lift is for at most {WIDEST_LIFTED:,} columns"
+            )
+        return cls({}, False, lift, width)
+
+    @property
+    def is_of_table(self) -> bool:
+        """Whether it makes numbers of named columns."""
+        return self.width is None
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
-        """A name for every feature: weight, manufacturer=Quaky, comment:fast car, age is missing."""
+        """A name for every feature: weight, manufacturer=Quaky, comment:fast car, age is missing, squared length."""
+        more = [] if self.lift is None else lifted_names(self.own_names, self.lift, self._numbers)
+        return (*self.own_names, *more)
+
+    @cached_property
+    def own_names(self) -> tuple[str, ...]:
+        """The names without those that the lift adds."""
+        if self.width is not None:
+            return tuple(f"column {number}" for number in range(self.width))
         return tuple(name for column, kind in self.columns.items() for name in kind.names(column))
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.int64]:
+        """The features that are numbers, and not yes or no."""
+        if self.width is not None:
+            return np.arange(self.width)
+        return np.array([start for _, kind, start in self._starts if isinstance(kind, Numeric)], dtype=np.int64)
 
     @property
     def n_columns(self) -> int:
         """How many features there are."""
         return len(self.feature_names)
+
+    @property
+    def is_as_ever(self) -> bool:
+        """Whether it has nothing that earlier versions do not know: neither a lift nor dates."""
+        return self.lift is None and not any(isinstance(kind, Dated) for kind in self.columns.values())
 
     @property
     def types(self) -> dict[str, str]:
@@ -86,15 +128,18 @@ class Encoding:
     @property
     def types_as_given(self) -> dict[str, str | None]:
         """The same, but whether a number is whole is to be found out, so that none is rounded unnoticed."""
-        return {name: None if isinstance(self.columns[name], Numeric) else kind for name, kind in self.types.items()}
+        plain = {name for name, kind in self.columns.items() if type(kind) is Numeric}
+        return {name: None if name in plain else kind for name, kind in self.types.items()}
 
     def encode(self, records: Records) -> Encoded:
         """Records as examples. Columns may stand in another order, and others beside them; none may be missing."""
+        if self.width is not None:
+            raise ValueError("this encoding is of numbers without names, and a table was given")
         columns = records.columns
         check_columns(self.types, columns.schema.names, records.file or "the data")
         n_rows = columns.num_rows
         unseen, missing = dict[str, int](), dict[str, int]()
-        dense = np.zeros((n_rows, self.n_columns)) if self.is_dense else None
+        dense = np.zeros((n_rows, len(self.own_names))) if self.is_dense else None
         parts: list[Entries] = []
         for name, kind, start in self._starts:
             column = columns.column(name)
@@ -110,8 +155,19 @@ class Encoding:
             for counts, count in zip((unseen, missing), found, strict=True):
                 if count:
                     counts[name] = count
-        rows = as_rows(dense) if dense is not None else _sparse(parts, n_rows, self.n_columns)
-        return Encoded(Batch(rows, records.labels, records.file, records.line), unseen, missing)
+        rows = as_rows(dense) if dense is not None else _sparse(parts, n_rows, len(self.own_names))
+        return Encoded(Batch(self.lifted(rows), records.labels, records.file, records.line), unseen, missing)
+
+    def encode_numbers(self, batch: Batch) -> Batch:
+        """Examples that are numbers already with their lift; those of a table are left as they are."""
+        if self.width is None:
+            return batch
+        rows = self.lifted(with_columns(batch.rows, self.width))
+        return Batch(rows, batch.labels, batch.file, batch.line)
+
+    def lifted(self, rows: Rows) -> Rows:
+        """Rows of the encoding's own features, with those that the lift adds."""
+        return rows if self.lift is None else lifted(rows, self.lift, self._numbers)
 
     @cached_property
     def _starts(self) -> list[tuple[str, Any, int]]:
@@ -125,12 +181,18 @@ class Encoding:
 
     def describe(self) -> tuple[Note, ...]:
         """What became of each column."""
-        return tuple(Note(name, kind.kind, _detail(kind)) for name, kind in self.columns.items())
+        notes = tuple(Note(name, kind.kind, _detail(kind)) for name, kind in self.columns.items())
+        if self.lift is None:
+            return notes
+        if self.lift == "paraboloid":
+            return (*notes, Note(SQUARED_LENGTH, "lift", f"of all {len(self.own_names):,} features"))
+        return (*notes, Note("squares", "lift", f"of {len(self._numbers):,} numbers"))
 
     def to_dict(self) -> dict[str, Any]:
         """The encoding in what JSON knows; floats survive exactly."""
         columns = [{"name": name, "kind": kind.kind, **_as_lists(asdict(kind))} for name, kind in self.columns.items()]
-        return {"is_dense": self.is_dense, "columns": columns}
+        more = {"lift": self.lift, "width": self.width}
+        return {"is_dense": self.is_dense, "columns": columns} | {k: v for k, v in more.items() if v is not None}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Encoding":
@@ -144,8 +206,12 @@ class Encoding:
                     column.fail(f"names the column {name!r} a second time")
                 columns[name] = _kind_from(column)
             is_dense = fields.flag("is_dense")
+            lift = fields.choice("lift", LIFTS) if fields.has("lift") else None
+            width = fields.whole("width", most=WIDEST_LIFTED) if fields.has("width") else None
+            if width is not None and (columns or is_dense or lift is None):
+                fields.fail("has a width, which is for a lift of numbers without names")
             fields.close()
-            return cls(columns, is_dense)
+            return cls(columns, is_dense, lift, width)
         except JSONError as error:
             raise ValueError(f"this is no encoding: {error}; it must be what to_dict() returned") from None
 
@@ -158,14 +224,17 @@ def learn_encoding(
     ignore: Iterable[str] = (),
     max_categories: int = 1000,
     n_buckets: int = 2**18,
+    lift: Lift | None = None,
 ) -> Encoding:
     """The encoding that records suggest, from one pass over them, which also finds out the types in a text file.
 
     Numbers are divided by their standard deviation, and centred if the rows come out dense, or if at least half of
-    the column is not 0 anyway. Words and booleans are categorical: one feature for each value. So are the columns named
-    in `categorical`, for example numbers that are identifiers. Columns named in `text` get a feature for each word and
-    each pair of neighbouring words, hashed into at most `n_buckets`. Rows are dense if they have at most 64 features,
-    or if at least a quarter of all entries is not 0.
+    the column is not 0 anyway. Dates are numbers, too: days since 1970-01-01, with the time of day as a fraction. Words
+    and booleans are categorical: one feature for each value. So are the columns named in `categorical`, for example
+    numbers that are identifiers. Columns named in `text` get a feature for each word and each pair of neighbouring
+    words, hashed into at most `n_buckets`. Rows are dense if they have at most 64 features, or if at least a quarter of
+    all entries is not 0. A `lift` adds the squared length of what has become numbers ("paraboloid"), or the square of
+    every number ("squares").
 
     >>> import pyarrow as pa
     >>> cars = pa.RecordBatch.from_pydict({"doors": [4, 0, 2], "manufacturer": [6, 3, 6], "fast": [True, False, None]})
@@ -177,8 +246,10 @@ def learn_encoding(
     """
     asked = _asked({"categorical": categorical, "text": text, "ignored": ignore})
 
+    if lift is not None and lift not in LIFTS:
+        raise ValueError(f"lift={lift!r} is unknown; choose one of {', '.join(LIFTS)}")
     columns, n_rows = gather(records, asked, n_buckets, max_categories)
-    return _settled(columns, n_rows)
+    return replace(_settled(columns, n_rows), lift=lift)
 
 
 def _asked(wishes: Mapping[str, Iterable[str]]) -> dict[str, str]:
@@ -225,13 +296,22 @@ def _detail(kind: Kind) -> str:
     if isinstance(kind, Ignored):
         return kind.why
     if isinstance(kind, Numeric):
-        detail = f"mean {kind.mean:.6g}, deviation {kind.deviation:.6g}"
+        centred = f"centred at {_shown(kind)}" if kind.mean else "not centred"
+        days = " days" if isinstance(kind, Dated) else ""
+        detail = f"{centred}, divided by {kind.deviation:.6g}{days}"
     elif isinstance(kind, Categorical):
         shown = ", ".join(kind.values[:5]) + (", ..." if len(kind.values) > 5 else "")
         detail = f"{len(kind.values):,} values: {shown}"
     else:
         detail = f"{len(kind.buckets):,} words and pairs of words"
     return f"{detail}; some are missing" if kind.has_missing else detail
+
+
+def _shown(kind: Numeric) -> str:
+    """The mean of a column, as it would be written there."""
+    if isinstance(kind, Dated) and kind.unit.startswith(("date", "timestamp")):
+        return str(np.datetime64("1970-01-01") + np.timedelta64(round(kind.mean), "D"))
+    return f"{kind.mean:.6g}{' days' if isinstance(kind, Dated) else ''}"
 
 
 def _as_lists(value: Any) -> Any:
@@ -245,11 +325,13 @@ def _kind_from(column: Fields) -> Kind:
     kind = column.choice("kind", tuple(_KINDS))
     if kind == "ignored":
         found: Kind = Ignored(column.text("why"))
-    elif kind == "numeric":
+    elif kind in ("numeric", "date"):
         deviation = column.number("deviation", least=0.0)
         if deviation == 0:
             column.fail("has the deviation 0, by which nothing can be divided")
         found = Numeric(column.number("mean"), deviation, column.flag("has_missing"))
+        if kind == "date":
+            found = Dated(found.mean, deviation, found.has_missing, _unit(column))
     elif kind == "categorical":
         values = column.each("values", column.as_text)
         if len(set(values)) < len(values):
@@ -259,6 +341,24 @@ def _kind_from(column: Fields) -> Kind:
         found = _text_from(column)
     column.close()
     return found
+
+
+def _unit(column: Fields) -> str:
+    """The type of a column of dates."""
+    unit = column.text("unit", longest=100)
+    try:
+        known = _is_temporal(unit)
+    except (ValueError, TypeError):
+        known = False
+    if not known:
+        column.fail(f"has the unit {unit!r:.60}, which is no type of dates or times")
+    return unit
+
+
+def _is_temporal(unit: str) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_temporal(type_named(unit)))
 
 
 def _text_from(column: Fields) -> Text:

@@ -53,14 +53,13 @@ def batches_of(source: Iterable[Any], encoding: "Encoding | None" = None) -> Ite
     """The examples of a source as numbers, batch by batch."""
     first = 0
     for item in source:
-        if isinstance(item, Batch):
-            batch = item
-        elif isinstance(item, Records):
+        if isinstance(item, Records):
             if encoding is None:
                 raise ValueError("records of a table need an encoding; see novikoff.features.encode.learn_encoding")
             batch = encoding.encode(item).batch
         else:
-            batch = _batch_of_pair(item, first)
+            batch = item if isinstance(item, Batch) else _batch_of_pair(item, first)
+            batch = batch if encoding is None else encoding.encode_numbers(batch)
         first += batch.rows.n_rows
         if batch.rows.n_rows:
             yield batch

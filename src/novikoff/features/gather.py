@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Records
-from novikoff.data.tables import check_columns, is_number, place
+from novikoff.data.tables import check_columns, is_number, joined_type, place
 from novikoff.features.columns import (
     NOTHING,
     Categorical,
+    Dated,
     Ignored,
     Kind,
     Numeric,
@@ -173,14 +174,14 @@ class Column:
         """What was asked for, or else what the type suggests."""
         if self.asked:
             return self.asked
-        return "numeric" if self.type is None or is_number(self.type) else "categorical"
+        return "numeric" if self.type is None or _sort(self.type) else "categorical"
 
     def _changes_to(self, kind: "pa.DataType") -> bool:
         """Whether values of this type do not go with what was gathered, or cannot be gathered."""
         if self.type is None:
             return not _is_plain(kind)
-        both_numbers = is_number(self.type) and is_number(kind)
-        return self.type != kind and not (both_numbers and self.kind == "numeric")
+        alike = _sort(self.type) is not None and _sort(self.type) == _sort(kind)
+        return self.type != kind and not (alike and self.kind == "numeric")
 
     def _settle_type(self, kind: "pa.DataType", records: Records) -> None:
         import pyarrow as pa
@@ -192,6 +193,8 @@ class Column:
             self.type = kind
         elif is_number(known) and is_number(kind):
             self.type = known if known == kind else pa.float64()
+        elif known != kind and _sort(known) == _sort(kind) == "day":
+            self.type = joined_type(known, kind, as_text=False) or pa.timestamp("us", known.tz or kind.tz)
         elif known != kind:
             raise ValueError(f"{place(records, 0)}: the column {self.name!r} is {kind} from here on, but was {known}")
 
@@ -247,7 +250,10 @@ class Column:
         deviation = 0.0 if constant else math.sqrt(moments.squares / moments.count)
         centred = dense or 2 * moments.filled >= moments.count
         mean = moments.smallest + 0.0 if constant else moments.mean  # not -0.0, which is as good as 0.0
-        return Numeric(mean if centred else 0.0, deviation or 1.0, has_missing)
+        mean, deviation = mean if centred else 0.0, deviation or 1.0
+        if self.type is not None and not is_number(self.type):
+            return Dated(mean, deviation, has_missing, str(self.type))
+        return Numeric(mean, deviation, has_missing)
 
     def _check_few(self) -> None:
         count = len(self.values)
@@ -260,17 +266,25 @@ def _is_plain(kind: "pa.DataType") -> bool:
     """Whether it is a type of numbers, words or booleans."""
     import pyarrow as pa
 
-    return is_number(kind) or bool(pa.types.is_string(kind) or pa.types.is_boolean(kind))
+    return _sort(kind) is not None or bool(pa.types.is_string(kind) or pa.types.is_boolean(kind))
+
+
+def _sort(kind: "pa.DataType") -> str | None:
+    """Which sort of numbers it is, or of what is counted in days; types of one sort may follow each other."""
+    import pyarrow as pa
+
+    kinds = pa.types
+    if is_number(kind):
+        return "number"
+    if kinds.is_date(kind) or kinds.is_timestamp(kind):
+        return "day"
+    return "time" if kinds.is_time(kind) else "duration" if kinds.is_duration(kind) else None
 
 
 def _refused(name: str, kind: Any) -> str:
-    import pyarrow as pa
-
-    if pa.types.is_temporal(kind):
-        how = "write it as a number, such as the days since a reference date"
-        return f"the column {name!r} has dates or times ({kind}); {how}, or ignore it with ignore=[{name!r}]"
     return (
-        f"the column {name!r} has the type {kind}, which is no number, word or boolean; ignore=[{name!r}] leaves it out"
+        f"the column {name!r} has the type {kind}, which is no number, word, date or boolean; ignore=[{name!r}] leaves "
+        "it out"
     )
 
 

@@ -1,6 +1,24 @@
-"""The lift onto the paraboloid, as far as there is something to remember of it."""
+"""Lifts: further features that make curved boundaries flat (third note, 30.2).
 
+The paraboloid adds one feature, the squared length of an example: a plane through lifted points is a sphere, or a
+plane, through the points. Squares add one for every number: a plane there is an ellipsoid, or another quadric, whose
+axes are those of the features. Sums are added up in column order, so that dense and sparse rows, in whatever blocks,
+have the same lift to the last bit.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.rows import Rows, as_rows
+
+Lift = Literal["paraboloid", "squares"]
+LIFTS: tuple[Lift, ...] = ("paraboloid", "squares")
+
+SQUARED_LENGTH = "squared length"
 
 
 @dataclass(frozen=True)
@@ -9,3 +27,41 @@ class LiftModel:
 
     n_columns: int
     feature_names: tuple[str, ...] | None = None
+
+
+def lifted_names(names: Sequence[str], lift: Lift, numbers: NDArray[np.int64]) -> list[str]:
+    """What the further features are called."""
+    return [SQUARED_LENGTH] if lift == "paraboloid" else [f"{names[place]} squared" for place in numbers.tolist()]
+
+
+def lifted(rows: Rows, lift: Lift, numbers: NDArray[np.int64]) -> Rows:
+    """The same rows with the further features behind their own; squares are those of the columns in `numbers`.
+
+    >>> lifted(as_rows([[1.0, 2.0]]), "paraboloid", np.arange(2)).as_array().tolist()
+    [[1.0, 2.0, 5.0]]
+    >>> lifted(as_rows([[1.0, 2.0]]), "squares", np.array([1])).as_array().tolist()
+    [[1.0, 2.0, 4.0]]
+    """
+    if not rows.is_sparse:
+        X = rows.as_array()
+        more = _length_of(X)[:, None] if lift == "paraboloid" else np.square(X[:, numbers])
+        return as_rows(np.hstack([X, more]))
+    from scipy.sparse import csr_array, hstack
+
+    table = rows.as_scipy().astype(np.float64)
+    squared = table.multiply(table).tocsr()
+    if lift == "paraboloid":
+        row = np.repeat(np.arange(rows.n_rows), np.diff(squared.indptr))
+        sums = np.bincount(row, weights=squared.data, minlength=rows.n_rows)  # one after the other
+        more = csr_array(sums[:, None])
+    else:
+        more = squared[:, numbers]
+    return as_rows(hstack([table, more], format="csr"))
+
+
+def _length_of(X: NDArray[np.float64]) -> NDArray[Any]:
+    """The squared length of every row, its columns one after the other."""
+    total = np.zeros(len(X))
+    for column in X.T:
+        total += column * column
+    return total

@@ -50,6 +50,8 @@ def as_numbers(x: Mapping[Any, Any]) -> Mapping[Any, Any]:
 
 
 def _as_number(name: Hashable, value: Any) -> tuple[Hashable, float]:
+    if type(value) in PLAIN_NUMBERS:
+        return name, value
     if isinstance(value, str):
         return OneHot(name, str(value)), 1.0
     try:

@@ -23,11 +23,13 @@ def read_certificate(path: Path) -> AnyCertificate:
 
 def certificate_text(path: Path) -> str | bytes:
     """The JSON text of the certificate in a file."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a directory; name the certificate or the model in it")
     with path.open("rb") as file:
         beginning = file.read(1)
     if not beginning or beginning in JSON_BEGINS:
         return path.read_bytes()
     text = read_header(path).get("certificate")
     if text is None:
-        raise CertificateError("the model has none")
+        raise CertificateError("the model has none; novikoff fit puts one in unless --no-certify says otherwise")
     return str(text)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from novikoff.keep.values import decode, decode_array, encode, encode_array
 from novikoff.learn.cycles import Cycle
 from novikoff.learn.history import Run, Stopped
 from novikoff.learn.model import Model
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
 
 
 class FunctionError(ValueError):
@@ -121,6 +124,15 @@ def decode_classes(header: Fields, least: int = 2) -> NDArray[Any]:
     ensure(classes.ndim == 1 and len(classes) >= least, "classes are no list of labels")
     ensure(bool(np.all(classes[:-1] < classes[1:])), "classes are not sorted, or not different")
     return classes
+
+
+def decode_encoding(header: Fields) -> "Encoding | None":
+    """How the columns of a table become numbers, if the model was learned from one."""
+    if header.value("encoding") is None:
+        return None
+    from novikoff.features.encode import Encoding
+
+    return Encoding.from_dict(header.part("encoding").content)
 
 
 def encode_run(run: Run) -> dict[str, Any]:

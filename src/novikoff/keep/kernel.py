@@ -15,6 +15,7 @@ from novikoff.keep.expect import Table, check_arrays, check_ascends, check_finit
 from novikoff.keep.header import (
     Evidence,
     decode_classes,
+    decode_encoding,
     decode_parameters,
     decode_run,
     encode_classes,
@@ -22,7 +23,7 @@ from novikoff.keep.header import (
     encode_run,
     needed_function,
 )
-from novikoff.keep.layout import Arrays, Parts
+from novikoff.keep.layout import FORMAT, Arrays, Parts
 from novikoff.keep.rows import check_csr
 from novikoff.keep.values import decode, decode_names, encode, encode_names
 from novikoff.learn.history import READOUTS
@@ -87,12 +88,14 @@ def to_parts(model: KernelModel, evidence: Evidence) -> Parts:
         arrays["projector"] = memory.projector
     if model.mistake_rows is not None:
         arrays["mistake_rows"] = np.asarray(model.mistake_rows, dtype=np.int64)
+    names = None if model.encoding is not None or model.feature_names is None else list(model.feature_names)
     header = {
+        **({} if model.encoding is None else {"format": FORMAT}),
         "learner": LEARNER,
         "parameters": encode_parameters(model.parameters),
         "classes": encode_classes(model.classes),
-        "feature_names": None if model.feature_names is None else list(model.feature_names),
-        "encoding": None,
+        "feature_names": names,
+        "encoding": None if model.encoding is None else model.encoding.to_dict(),
         "run": encode_run(model.record),
         **Evidence.of(model).unless(evidence).to_header(),
         "state": _state(model, kind),
@@ -161,7 +164,8 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Ker
     memory = _memory(state, arrays, kind, functions.get("kernel"))
     memory.n_classes = len(classes)
     _check(memory, arrays, kind, sizes)
-    names = header.optional_texts("feature_names")
+    encoding = decode_encoding(header)
+    names = header.optional_texts("feature_names") if encoding is None else encoding.feature_names
     ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
     run = decode_run(header, most_mistakes=vectors)
     readout, parameters = state.choice("readout", READOUTS), decode_parameters(header, functions)
@@ -171,6 +175,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Ker
         memory,
         classes,
         readout=readout,
+        encoding=encoding,
         feature_names=names,
         run=None if state.flag("goes_on") else run,
         **Evidence.from_header(header).to_model(),

@@ -21,10 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data import strict_json
+from novikoff.data.recognise import no_model
 from novikoff.data.whole_file import WholeFile
 
 # The newest format. A file has the oldest that can say what it says: 2 also has averages before they are divided,
-# and delays; 3 what a record says about new rows.
+# and delays; 3 what a record says about new rows, lifts, tables in the space of a kernel, and running scales and
+# trials.
 FORMAT = 3
 KEY = "novikoff"
 
@@ -105,7 +107,7 @@ def dumped(value: Any) -> str:
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The header of a model file. Nothing else is read, so it says nothing about whether the file is whole."""
-    with open(path, "rb") as file:
+    with _opened(Path(path)) as file:
         _, header = _read_header(file, Path(path))
     return header
 
@@ -113,7 +115,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 def read(path: str | os.PathLike[str]) -> Parts:
     """The header and the arrays of a model file, after all that can be checked without knowing the learner."""
     path = Path(path)
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         beginning, header = _read_header(file, path)
         _check_size(beginning, os.fstat(file.fileno()).st_size, path)
         try:
@@ -127,7 +129,26 @@ def read(path: str | os.PathLike[str]) -> Parts:
     return Parts(header, _unpacked(content, header, path))
 
 
+def _opened(path: Path) -> BinaryIO:
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a directory; name the model file in it")
+    return open(path, "rb")
+
+
+def check_replaceable(path: str | os.PathLike[str]) -> None:
+    """Refuse to replace a file that is neither a model file nor empty: somebody else's work."""
+    if not os.path.isfile(path) or not os.path.getsize(path):
+        return
+    try:
+        read_header(path)
+    except ModelFileError:
+        raise FileExistsError(f"{path} is already there, is no model file, and is kept; choose another name") from None
+
+
 def refuse(path: Path, what: str) -> NoReturn:
+    is_another = no_model(path)
+    if is_another is not None:
+        raise ModelFileError(f"{path} is no model file: it is {is_another}")
     raise ModelFileError(f"{path} is no model file, or is damaged: {what}")
 
 

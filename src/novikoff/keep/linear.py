@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 
 from novikoff.data.strict_json import Fields
-from novikoff.features.columns import Categorical, Ignored, Numeric, Text
-from novikoff.features.encode import Encoding
 from novikoff.keep.expect import (
     Table,
     check_arrays,
@@ -20,13 +18,14 @@ from novikoff.keep.expect import (
 from novikoff.keep.header import (
     Evidence,
     decode_classes,
+    decode_encoding,
     decode_parameters,
     decode_run,
     encode_classes,
     encode_parameters,
     encode_run,
 )
-from novikoff.keep.layout import Arrays, Parts
+from novikoff.keep.layout import FORMAT, Arrays, Parts
 from novikoff.keep.rows import rows_from_arrays, rows_table, rows_to_arrays
 from novikoff.learn.history import READOUTS, TIES
 from novikoff.learn.linear.memory import Memory
@@ -37,16 +36,13 @@ LEARNER = "Perceptron"
 TABLE: Table = {"weights": ("f8", "vectors", "width"), "drift": ("f8", "vectors", "width")}
 VOTE: Table = {f"mistakes.{name}": ("i8", "mistakes") for name in ("rows", "times", "right", "wrong")}
 
-# More buckets than this, and the table of a text's words would take a gigabyte.
-MOST_BUCKETS = 1 << 28
-
 
 def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
     memory = model.memory
     ballot = None if not memory.ballots else Ballot.joined(memory.ballots)
     names = None if model.encoding is not None or model.feature_names is None else list(model.feature_names)
     header = {
-        "format": 1 if memory.columns is None else 2,
+        "format": _format(model),
         "learner": LEARNER,
         "parameters": encode_parameters(model.parameters),
         "classes": encode_classes(model.classes),
@@ -84,6 +80,13 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
     return Parts(header, arrays)
 
 
+def _format(model: LinearModel) -> int:
+    """The oldest format that can say this: lifts and dates are new, and so are weights for some columns only."""
+    if model.encoding is not None and not model.encoding.is_as_ever:
+        return FORMAT
+    return 1 if model.memory.columns is None else 2
+
+
 def _kind_of_vote(ballot: Ballot | None) -> str:
     if ballot is None:
         return "no mistakes"
@@ -108,7 +111,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
         sizes["named columns"] = arrays["weights"].shape[1] - 1
         sizes["columns"] = state.whole("n_columns") if "columns" in table else sizes["named columns"]
     check_arrays(arrays, table, sizes)
-    encoding = None if header.value("encoding") is None else _encoding(header.part("encoding"))
+    encoding = decode_encoding(header)
     names = header.optional_texts("feature_names") if encoding is None else encoding.feature_names
     memory = _memory(state, arrays, n_classes, kind)
     ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
@@ -176,39 +179,3 @@ def _ballot(arrays: Arrays, memory: Memory, sparse: bool) -> Ballot:
         check_within(getattr(mistakes, name), f"mistakes.{name}", memory.n_classes)
     ensure(bool(np.all(mistakes.right != mistakes.wrong)), "a mistake took the right class")
     return Ballot(support, mistakes)
-
-
-def _encoding(plain: Fields) -> Encoding:
-    plain.flag("is_dense")
-    columns = plain.value("columns")
-    ensure(isinstance(columns, list), "the encoding has no list of columns")
-    names = [fields(column, "a column of the encoding").text("name") for column in columns]
-    ensure(len(set(names)) == len(names), "the encoding has a column twice")
-    encoding = Encoding.from_dict(plain.content)
-    for name, kind in encoding.columns.items():
-        ensure(_is_sound(kind), f"the encoding of the column {name!r:.60} is not sound")
-    return encoding
-
-
-def _is_sound(kind: Any) -> bool:
-    """Whether all fields of a column's kind have their types; numbers were looked at when it was made."""
-    if isinstance(kind, Ignored):
-        return type(kind.why) is str
-    if type(kind.has_missing) is not bool:
-        return False
-    if isinstance(kind, Numeric):
-        return type(kind.mean) in (int, float) and type(kind.deviation) in (int, float)
-    if isinstance(kind, Categorical):
-        return type(kind.type) is str and _are_words(kind.values) and len(set(kind.values)) == len(kind.values)
-    if isinstance(kind, Text):
-        room = type(kind.n_buckets) is int and 0 < kind.n_buckets <= MOST_BUCKETS
-        placed = type(kind.buckets) is tuple and all(
-            type(bucket) is int and 0 <= bucket < kind.n_buckets for bucket in kind.buckets
-        )
-        words = type(kind.words) is tuple and all(_are_words(part) for part in kind.words)
-        return room and placed and words and len(kind.words) == len(kind.buckets) == len(set(kind.buckets))
-    return False
-
-
-def _are_words(values: Any) -> bool:
-    return type(values) is tuple and all(type(value) is str for value in values)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from novikoff.data import strict_json
 from novikoff.keep.header import MAY_BE_FUNCTIONS, Evidence, FunctionError, says_more
-from novikoff.keep.layout import FORMAT, ModelFileError, Parts, dumped, read, too_large, write
+from novikoff.keep.layout import FORMAT, ModelFileError, Parts, check_replaceable, dumped, read, too_large, write
 from novikoff.keep.layout import read_header as read_header
 
 if TYPE_CHECKING:
@@ -48,8 +48,9 @@ def save(
     *,
     certificate: "Certificate | str | None" = None,
     fingerprint: str | None = None,
+    force: bool = False,
 ) -> None:
-    """Write a model to a file, for `load`.
+    """Write a model to a file, for `load`. It replaces a model file; any other file is kept, unless `force`.
 
     A `certificate` of the training data may go with it, and a `fingerprint`, which is their SHA-256 (that of the
     certificate, if only this is given). The file at the path is replaced in one step, so that whatever happens it is
@@ -64,6 +65,8 @@ def save(
     ...     load(Path(folder, "switch.novikoff")).predict([[2.0]]).tolist()
     ['on']
     """
+    if not force:
+        check_replaceable(path)
     plain = _plain_of(model)
     learner = LEARNERS[type(plain).__name__]
     parts: Parts = _codec(learner).to_parts(plain, _as_evidence(certificate, fingerprint))

@@ -6,21 +6,29 @@ from typing import Any
 import numpy as np
 
 from novikoff.features.names import Intercept
+from novikoff.features.scales import Scale
 from novikoff.keep.expect import Table, check_arrays, check_finite, ensure, fields
 from novikoff.keep.header import Evidence, decode_parameters, encode_parameters, encode_run
-from novikoff.keep.layout import Arrays, Parts
+from novikoff.keep.layout import FORMAT, Arrays, Parts
 from novikoff.keep.values import decode, decode_names, encode, encode_names
 from novikoff.learn.online import OnlinePerceptron, OnlineState
 
 LEARNER = "OnlinePerceptron"
+_PARAMETERS = ("readout", "fit_intercept", "tie", "half_life")
+SCALES: Table = {
+    "scales.names": ("u1", "bytes of scales"),
+    "scales.values": ("i8", "scales"),
+    "scales.mean": ("f8", "scales"),
+    "scales.squares": ("f8", "scales"),
+}
 
 
 def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
     state = model.to_state()
     header = {
         "learner": LEARNER,
-        **({"format": 2} if state.waited else {}),
-        "parameters": encode_parameters({name: getattr(model, name) for name in ("readout", "fit_intercept", "tie")}),
+        "format": FORMAT,
+        "parameters": encode_parameters({name: getattr(model, name) for name in _PARAMETERS}),
         "classes": encode(list(state.labels), "the labels"),
         "feature_names": None,
         "encoding": None,
@@ -33,10 +41,13 @@ def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
             "doubt": float(state.doubt),
             "classes_are_fixed": state.classes_are_fixed,
             "has_one_width": state.has_one_width,
-            **({"waited": state.waited} if state.waited else {}),
+            "waited": state.waited,
+            "origin": state.origin,
+            "trials": list(state.trials),
+            **({"scales": len(state.scales)} if state.scales is not None else {}),
         },
     }
-    arrays: Arrays = {}
+    arrays: Arrays = {} if state.scales is None else _scales_as_arrays(state.scales)
     for place, (weights, drift) in enumerate(zip(state.weights, state.drift, strict=True)):
         arrays[f"names.{place}"] = encode_names(weights, "a feature name")
         arrays[f"weights.{place}"] = np.array(list(weights.values()), dtype=np.float64)
@@ -54,8 +65,10 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Onl
     for place in places:
         table |= {f"names.{place}": ("u1", f"bytes {place}")}
         table |= {f"{part}.{place}": ("f8", f"features {place}") for part in ("weights", "drift")}
-    check_arrays(arrays, table, {})
-    check_finite(arrays, *(name for name in table if not name.startswith("names")))
+    scaled = plain.present("scales")
+    table |= SCALES if scaled else {}
+    check_arrays(arrays, table, {"scales": plain.whole("scales")} if scaled else {})
+    check_finite(arrays, *(name for name in table if not name.endswith("names") and not name.startswith("names")))
     state = OnlineState(
         labels=tuple(labels),
         weights=tuple(_by_name(arrays, "weights", place) for place in places),
@@ -67,6 +80,9 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Onl
         classes_are_fixed=plain.flag("classes_are_fixed"),
         has_one_width=plain.flag("has_one_width"),
         waited=plain.whole("waited") if plain.present("waited") else 0,
+        scales=_scales_of(arrays) if scaled else None,
+        origin=plain.whole("origin") if plain.present("origin") else 0,
+        trials=_trials_of(plain.value("trials")) if plain.present("trials") else (0.0, 0.0),
     )
     ensure(state.mistakes <= state.examples, "there are more mistakes than examples")
     one_row = len(state.weights) == 1 and len(state.weights[0]) > 2
@@ -76,7 +92,35 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Onl
         readout=parameters.text("readout"),
         fit_intercept=parameters.value("fit_intercept"),
         tie=parameters.text("tie"),
+        **({"half_life": parameters.number("half_life", least=1.0)} if parameters.present("half_life") else {}),
     )
+
+
+def _trials_of(value: Any) -> tuple[float, float]:
+    good = (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(type(part) is float and 0.0 <= part <= 512.0 for part in value)
+    )
+    ensure(good, "the trials of the read-outs are not two numbers from 0 to 512")
+    return value[0], value[1]
+
+
+def _scales_as_arrays(scales: Mapping[Any, Scale]) -> Arrays:
+    return {
+        "scales.names": encode_names(scales, "a feature name"),
+        "scales.values": np.array([scale.values for scale in scales.values()], dtype=np.int64),
+        "scales.mean": np.array([scale.mean for scale in scales.values()], dtype=np.float64),
+        "scales.squares": np.array([scale.squares for scale in scales.values()], dtype=np.float64),
+    }
+
+
+def _scales_of(arrays: Arrays) -> dict[Any, Scale]:
+    names = decode_names(arrays["scales.names"])
+    columns = [arrays[f"scales.{part}"].tolist() for part in Scale._fields]
+    ensure(len(names) == len(columns[0]) == len(set(names)), "there are not as many different names as scales")
+    ensure(min(columns[0], default=1) >= 1 and min(columns[2], default=0.0) >= 0.0, "a scale is of no values")
+    return dict(zip(names, map(Scale, *columns), strict=True))
 
 
 def _by_name(arrays: Arrays, part: str, place: int) -> dict[Any, float]:

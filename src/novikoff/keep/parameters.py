@@ -74,7 +74,8 @@ def _is_gamma(value: Any) -> bool:
 
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed")
 CHECKS: dict[str, Check] = {
-    "readout": _one_of("last", "average", "vote"),
+    "readout": _one_of("last", "average", "vote", "recent", "auto"),
+    "half_life": _number(least=1.0, below=2.0**53),
     "tie": _one_of("mistake", "predict"),
     "budget_rule": _one_of("forgetron", "random", "projectron"),
     "violation": _one_of(None, "early", "max"),

@@ -30,7 +30,7 @@ def to_parts(model: StructuredModel, evidence: Evidence) -> Parts:
     memory, mistakes = model.memory, model.mistakes
     header = {
         "learner": LEARNER,
-        "parameters": encode_parameters(model.parameters),
+        "parameters": encode_parameters(_asked(model)),
         "classes": None,
         "feature_names": None,
         "encoding": None,
@@ -58,11 +58,16 @@ def to_parts(model: StructuredModel, evidence: Evidence) -> Parts:
     return Parts(header, arrays)
 
 
+def _asked(model: StructuredModel) -> dict[str, Any]:
+    """The parameters, but for a share to be held out if there was none, of which earlier versions do not know."""
+    return {name: value for name, value in model.parameters.items() if (name, value) != ("held_out", None)}
+
+
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> StructuredModel:
     header, arrays = fields(parts.header), parts.arrays
     for name in ("features", "decode", "loss"):
         needed_function(header, name, functions)
-    asked, state = {"time_limit": None, **decode_parameters(header, functions)}, header.part("state")
+    asked, state = {"time_limit": None, "held_out": None, **decode_parameters(header, functions)}, header.part("state")
     ensure(asked.keys() == set(PARAMETERS), "the parameters are others than those of a StructuredPerceptron")
     parameters = {name: asked[name] for name in PARAMETERS}
     ensure(parameters["readout"] != "vote", "there is no vote of structures")

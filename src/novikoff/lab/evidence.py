@@ -33,7 +33,7 @@ def certificate_of(state: State) -> Certificate | None:
             numbers = {"gamma": 1.0, "degree": state.degree, "coef0": float(state.fit_intercept)}
         asked = {"kernel": state.space, "fit_intercept": False, "time_limit": TIME_LIMIT, **numbers}
         return certify(state.rows, state.labels, **asked)
-    return certify(state.rows, state.labels, fit_intercept=state.fit_intercept, diverging=False, time_limit=TIME_LIMIT)
+    return certify(state.rows, state.labels, fit_intercept=state.adds_one, diverging=False, time_limit=TIME_LIMIT)
 
 
 def evidence_as_json(state: State) -> dict[str, Any] | None:
@@ -73,7 +73,7 @@ def facts(state: State, certificate: Certificate) -> list[dict[str, Any]]:
         ("bound", certificate.mistake_bound, certificate.promise),
     ]
     if certificate.verdict is not Verdict.SEPARABLE and not state.is_kernel:
-        bound = freund_schapire_bound(state.rows, state.labels, fit_intercept=state.fit_intercept)
+        bound = freund_schapire_bound(state.rows, state.labels, fit_intercept=state.adds_one)
         found.append(("first_pass", bound.bound, f"Freund and Schapire (1999): {bound.promise}"))
     return [{"name": name, "value": value, "words": typeset(words)} for name, value, words in found if words]
 
@@ -87,8 +87,10 @@ def widest(state: State, certificate: Certificate) -> dict[str, Any]:
     """The plane of the certificate, and the same plane moved by the margin to either side."""
     margin = certificate.margin.lower
     if isinstance(certificate.separator, Separator):
-        u = certificate.separator.folded
-        shapes = [plane_shape([*u[:-1], u[-1] + moved], state.view) for moved in (0.0, margin, -margin)]
+        u = state.as_plane(certificate.separator.folded)
+        # With the 1 of a bias scaled, too, a margin is no distance in the plane.
+        sides = () if state.fit_intercept and state.is_scaled else (margin, -margin)
+        shapes = [plane_shape([*u[:-1], u[-1] + moved], state.view) for moved in (0.0, *sides)]
     else:
         u, points = unit_coefficients(state, certificate), Vectors.of(state.rows)
         kernel = kernel_of(state)
@@ -121,9 +123,9 @@ def obstruction(state: State, certificate: Certificate) -> dict[str, Any] | None
         "weights": [str(weight) for weight in weights],
         "words": certificate.obstruction_in_words,
     }
-    if state.space != "line":
+    if state.space != "line" or (state.is_scaled and state.fit_intercept):
         return {**fields, "hulls": [], "folded": [], "meeting": None}
-    points, labels = state.plane[list(rows)], state.labels[list(rows)]
+    points, labels = state.rows[list(rows)], state.labels[list(rows)]
     if not state.fit_intercept:
         folded = (points * labels[:, None]).tolist()
         return {**fields, "hulls": [hull(map(tuple, folded))], "folded": folded, "meeting": [0.0, 0.0]}

@@ -5,22 +5,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from novikoff.lab.sample import sample_points
+
 Points = Sequence[Sequence[float]]
 
 
 @dataclass(frozen=True)
 class Scene:
-    """`rules` are the parts of the state that differ from the defaults."""
+    """`rules` are the parts of the state that differ from the defaults, `sample` is what drew the points."""
 
     name: str
     title: str
     look_for: str
     points: Points
     rules: dict[str, Any] = field(default_factory=dict)
+    sample: dict[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         state = {"points": [list(point) for point in self.points], **self.rules}
-        return {"name": self.name, "title": self.title, "look_for": self.look_for, "state": state}
+        fields = {"name": self.name, "title": self.title, "look_for": self.look_for, "state": state}
+        return fields if self.sample is None else {**fields, "sample": self.sample}
 
 
 def _circle(center: tuple[float, float], radius: float, count: int, label: int, turn: float = 0.0) -> Points:
@@ -67,6 +71,8 @@ RING = [
     [0.0, 0.0, -1], [0.375, 0.25, -1], [-0.25, 0.5, -1], [0.25, -0.5, -1],
 ]  # fmt: skip
 
+SAMPLE: dict[str, Any] = {"count": 30, "noise": 0.0, "seed": 3}
+
 SCENES = [
     Scene(
         "worked", "The worked example", "Three mistakes, and the bound allows five.",
@@ -80,7 +86,7 @@ SCENES = [
     Scene("xor", "XOR", "No line does it: the two diagonals cross.", XOR),
     Scene(
         "outlier", "One outlier", "The last line is thrown about by one point; the average hardly notices.",
-        OUTLIER, {"readout": "all", "max_epochs": 30},
+        OUTLIER, {"readout": "all", "max_epochs": 12},
     ),
     Scene(
         "circle", "A circle", "Lifted to a paraboloid, the points are cut apart by a plane: below, a circle.",
@@ -91,7 +97,11 @@ SCENES = [
         RING, {"space": "circle", "max_epochs": 300},
     ),
     Scene("shared", "A shared point", "One point in both classes is proof enough that no line exists.", SHARED),
-    Scene("empty", "An empty plane", "Put red and blue points with the mouse.", []),
+    Scene(
+        "sample", "Random points, and noise", "Move the noise up: some labels are wrong, and soon no line is right.",
+        sample_points(**SAMPLE), {"max_epochs": 30}, SAMPLE,
+    ),
+    Scene("empty", "An empty plane", "Put red and blue points with the mouse, or a finger.", []),
 ]  # fmt: skip
 
 

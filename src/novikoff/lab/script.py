@@ -29,12 +29,20 @@ def as_script(state: State) -> str:
 def _head(state: State) -> Lines:
     learner = "KernelPerceptron" if state.is_kernel else "Perceptron"
     names = sorted([learner, "Steps", "certify", "follow_proof"])
-    return [
+    lines = [
         f'"""A scene of the novikoff lab: {len(state.points)} points, {_WHAT[state.space]}."""',
         "",
         "import numpy as np",
         f"from novikoff import {', '.join(names)}",
     ]
+    used = [name for name, is_used in _folds(state).items() if is_used]
+    return [*lines, f"from novikoff.features.fold import {', '.join(used)}"] if used else lines
+
+
+def _folds(state: State) -> dict[str, bool]:
+    """The simplifications of the fourth note that the state makes, in the order of their names."""
+    scaled = state.is_scaled
+    return {"fold_bias": scaled and state.fit_intercept, "fold_labels": state.is_folded, "unit_length": scaled}
 
 
 def _points(state: State) -> Lines:
@@ -48,15 +56,22 @@ def _starts(state: State, step: int = 6) -> range:
 
 
 def _space(state: State) -> Lines:
+    lines = ["X = points"]
     if state.space == "circle":
-        return ["# Lifted to a paraboloid: a plane above is a circle below.",
-                "X = np.column_stack([points, (points**2).sum(axis=1)])"]  # fmt: skip
-    return ["X = points"]
+        lines = ["# Lifted to a paraboloid: a plane above is a circle below.",
+                 "X = np.column_stack([points, (points**2).sum(axis=1)])"]  # fmt: skip
+    if state.is_scaled:
+        lines += ["X = unit_length(fold_bias(X))" if state.fit_intercept else "X = unit_length(X)"]
+    if state.is_folded:
+        lines += ["# Folded: every (x, -1) becomes (-x, +1).",
+                  "examples, answers = fold_labels(X, labels), np.ones(len(X), dtype=int)"]  # fmt: skip
+    return lines
 
 
 def _learning(state: State) -> Lines:
     model = _model(state)
-    if not state.shuffle:
+    shown, answers = ("examples", "answers") if state.is_folded else ("X", "labels")
+    if not state.shuffle and not state.is_folded:
         return [
             f"model = {model.format(more=f', shuffle=False, max_epochs={state.epochs}')}",
             "model.fit(X, labels)",
@@ -67,10 +82,10 @@ def _learning(state: State) -> Lines:
         f"generator = np.random.default_rng({state.seed})",
         "visits = []",
         f"for epoch in range({state.epochs}):",
-        "    order = generator.permutation(len(X))",
+        f"    order = {'generator.permutation(len(X))' if state.shuffle else 'np.arange(len(X))'}",
         "    visits.extend(order)",
         "    before = model.n_mistakes_ if epoch else 0",
-        "    model.partial_fit(X[order], labels[order], classes=[-1, 1])",
+        f"    model.partial_fit({shown}[order], {answers}[order], classes=[-1, 1])",
         "    if model.n_mistakes_ == before:",
         "        break",
         "mistakes = np.array(visits)[model.mistake_rows_]",
@@ -80,7 +95,7 @@ def _learning(state: State) -> Lines:
 def _model(state: State) -> str:
     rules = f'readout="{_readout(state)}", tie="{state.tie}", record_mistakes=True{{more}}'
     if not state.is_kernel:
-        return f"Perceptron(fit_intercept={state.fit_intercept}, {rules})"
+        return f"Perceptron(fit_intercept={state.adds_one}, {rules})"
     if state.space == "rbf":
         return f'KernelPerceptron(kernel="rbf", gamma={state.gamma!r}, {rules})'
     poly = f'kernel="poly", degree={state.degree}, gamma=1.0, coef0={float(state.fit_intercept)}'

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data import strict_json
-from novikoff.lab.scenes import scenes_as_json
+from novikoff.lab.known import known_as_json
+from novikoff.lab.margins import answer_margins
+from novikoff.lab.sample import answer_sample
 from novikoff.lab.script import as_csv, as_script
-from novikoff.lab.state import MOST_POINTS, MOST_STEPS, State, StateError, parse_state
+from novikoff.lab.shattering import answer_shattering
+from novikoff.lab.state import State, StateError, parse_state
 from novikoff.lab.table import describe_table, points_of_table
 from novikoff.lab.trace import moment_as_json, run_as_json
-from novikoff.learn.history import READOUT_WORDS
 from novikoff.web import SHARED, Guard, problem
 
 if TYPE_CHECKING:
@@ -76,14 +78,16 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {
     "take-away": _take_away,
     "table": describe_table,
     "points": points_of_table,
+    "sample": answer_sample,
+    "margins": answer_margins,
+    "shattering": answer_shattering,
 }
 
 
 def _scenes(request: "Request") -> "Response":
     from starlette.responses import JSONResponse
 
-    limits = {"points": MOST_POINTS, "steps": MOST_STEPS}
-    return JSONResponse({"scenes": scenes_as_json(), "limits": limits, "readouts": READOUT_WORDS})
+    return JSONResponse(known_as_json())
 
 
 def _answering(answer: Callable[[Any], Any]) -> Any:

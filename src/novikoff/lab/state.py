@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.features.fold import fold_bias, unit_length
 from novikoff.learn.history import Readout, Tie
 
 Space = Literal["line", "circle", "poly", "rbf"]
@@ -52,12 +53,16 @@ class State:
     """Points (x, y, label), the label -1 or +1, and how to learn from them.
 
     `space` is where a plane is looked for: among the points (a line), on the paraboloid above them (a circle), or in
-    the space of a kernel. The other names are the library's own.
+    the space of a kernel. `fold_labels` and `unit_length` are the fourth note's simplifications: every (x, -1) becomes
+    (-x, +1), which is drawn, and so done, for lines through the origin only; and every example gets the length 1, which
+    means nothing in the space of a kernel. The other names are the library's own.
     """
 
     points: tuple[tuple[float, float, int], ...] = ()
     space: Space = "line"
     fit_intercept: bool = True
+    fold_labels: bool = False
+    unit_length: bool = False
     tie: Tie = "mistake"
     readout: Shown = "last"
     shuffle: bool = False
@@ -73,9 +78,37 @@ class State:
         return np.array([point[:2] for point in self.points], dtype=np.float64).reshape(-1, 2)
 
     @cached_property
-    def rows(self) -> Floats:
-        """The rows that are learned: the points themselves, or lifted to (x, y, x^2 + y^2)."""
+    def placed(self) -> Floats:
+        """The points themselves, or lifted to (x, y, x^2 + y^2): examples of any length, without the 1 of a bias."""
         return lifted(self.plane) if self.space == "circle" else self.plane
+
+    @cached_property
+    def rows(self) -> Floats:
+        """The examples; those of unit length have the 1 of a bias in them."""
+        if not self.is_scaled or not self.points:
+            return self.placed
+        return unit_length(fold_bias(self.placed) if self.fit_intercept else self.placed)
+
+    @property
+    def adds_one(self) -> bool:
+        """Whether the learner still has to append the 1 of the bias."""
+        return self.fit_intercept and not self.is_scaled
+
+    @property
+    def learned(self) -> tuple[Floats, NDArray[np.int8]]:
+        """What the learner is shown: the examples with their labels, or the folded ones, which are all positive."""
+        if self.is_folded:
+            return self.rows * self.labels[:, None], np.abs(self.labels)
+        return self.rows, self.labels
+
+    @property
+    def drawn(self) -> Floats:
+        """Where the points are drawn: through the origin one sees what the simplifications do to them."""
+        return self.learned[0] if self.space == "line" and not self.fit_intercept else self.plane
+
+    def as_plane(self, weights: Floats) -> Floats:
+        """Weights of the learner as (a, b, bias), or (a, b, c, bias) above a circle."""
+        return weights[..., :-1] if self.fit_intercept and self.is_scaled else weights
 
     @cached_property
     def labels(self) -> NDArray[np.int8]:
@@ -84,6 +117,14 @@ class State:
     @property
     def is_kernel(self) -> bool:
         return self.space in ("poly", "rbf")
+
+    @property
+    def is_folded(self) -> bool:
+        return self.fold_labels and self.space == "line" and not self.fit_intercept
+
+    @property
+    def is_scaled(self) -> bool:
+        return self.unit_length and not self.is_kernel
 
     @property
     def has_two_classes(self) -> bool:
@@ -136,10 +177,10 @@ def _point(field: str, value: Any) -> tuple[float, float, int]:
         raise StateError(field, "a point is [x, y, label]")
     if isinstance(value[2], bool) or value[2] not in (-1, 1):
         raise StateError(field, f"the label is {value[2]!r}; it must be -1 or +1")
-    return _coordinate(field, value[0]), _coordinate(field, value[1]), int(value[2])
+    return coordinate(field, value[0]), coordinate(field, value[1]), int(value[2])
 
 
-def _coordinate(field: str, value: Any) -> float:
+def coordinate(field: str, value: Any) -> float:
     if not _is_number(value) or abs(value) > LARGEST_COORDINATE:
         raise StateError(field, f"the coordinate {value!r} is no number between -1e6 and 1e6")
     return float(value) + 0.0  # no negative zero
@@ -192,6 +233,8 @@ _READERS = {
     "points": _points,
     "space": _choice(Space),
     "fit_intercept": _truth,
+    "fold_labels": _truth,
+    "unit_length": _truth,
     "tie": _choice(Tie),
     "readout": _choice(Shown),
     "shuffle": _truth,

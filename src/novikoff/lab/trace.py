@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from novikoff.engine.rounding import at_most
+from novikoff.lab.criterion import criterion_as_json
 from novikoff.lab.evidence import balls_as_json, certificate_of, evidence_as_json, has_margin
+from novikoff.lab.projection import numbers_of, projection_as_json
 from novikoff.lab.shapes import Shape, area, grid_shape, plane_shape
 from novikoff.lab.state import State, StateError, View
 from novikoff.lab.walk import (
@@ -24,6 +26,7 @@ from novikoff.learn.linear.memory import Memory, predicted, read_out
 from novikoff.prove.run.follow import follow_proof
 from novikoff.prove.run.steps import Steps
 from novikoff.prove.separable.margin import Separator
+from novikoff.prove.separable.question import Verdict
 from novikoff.show.polygons import clipped
 
 # The walk of the weights is fitted into a box with this ratio of width to height; the page shows more around it.
@@ -45,7 +48,9 @@ def run_as_json(state: State) -> dict[str, Any]:
             "mistake": walk.mistaken.tolist(),
             "mistakes": np.cumsum(walk.mistaken).tolist(),
         },
-        "examples": _folded(state),
+        "examples": _examples(state),
+        "labels": state.learned[1].tolist(),
+        "drawn": state.drawn.tolist(),
         "stopped": None if walk.stopped is None else walk.stopped.name,
         "ending": None if walk.stopped is None else walk.stopped.after(len(walk.visits) // n),
         "weights": _weights(state, walk),
@@ -55,11 +60,11 @@ def run_as_json(state: State) -> dict[str, Any]:
     }
 
 
-def _folded(state: State) -> list[list[float]]:
+def _examples(state: State) -> list[list[float]]:
     """The rows as the learner adds them, the constant last."""
-    constant = np.full((len(state.points), 1), float(state.fit_intercept))
-    folded: list[list[float]] = np.hstack([state.rows, constant]).tolist()
-    return folded
+    rows, _ = state.learned
+    examples: list[list[float]] = state.as_plane(np.hstack([rows, np.full((len(rows), 1), state.adds_one)])).tolist()
+    return examples
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -69,18 +74,18 @@ def _folded(state: State) -> list[list[float]]:
 
 def proof_as_json(state: State, walk: Walk) -> dict[str, Any]:
     """The three proofs: k gamma <= <w, u> <= ||w|| <= sqrt(k) R, the cosine above sqrt(k) gamma/R, and alpha_k below
-    R^4/gamma^2 - k R^2; without a separator only ||w||."""
+    R^4/gamma^2 - k R^2; without a separator only ||w||, and the three proofs in a space where there is one."""
     if not state.points:
         return {"length": [0.0], "length_ceiling": [0.0], "margin_at_most": [None]}
     certificate, steps = certificate_of(state), steps_of(state, walk)
     if certificate is None or not has_margin(certificate):
         ceiling = np.sqrt(np.arange(len(steps.lengths))) * steps.radius
         numbers = {"length": steps.lengths.tolist(), "length_ceiling": ceiling.tolist()}
-        return {**numbers, "margin_at_most": _margins_ruled_out(numbers["length"])}
+        inseparable = certificate is not None and certificate.verdict is not Verdict.SEPARABLE and not state.is_kernel
+        projection = projection_as_json(state, walk) if inseparable else None
+        return {**numbers, "margin_at_most": _margins_ruled_out(numbers["length"]), "projection": projection}
     followed = follow_proof(steps, certificate.coefficients if state.is_kernel else certificate.separator)
-    names = ("progress", "cosine", "length", "distance")
-    bounds = ("progress_floor", "cosine_floor", "length_ceiling", "distance_ceiling")
-    numbers = {name: getattr(followed, name).tolist() for name in (*names, *bounds)}
+    numbers = numbers_of(followed)
     left = [(certificate.mistake_bound or 0) - k for k in range(len(steps.order) + 1)]
     return {**numbers, "margin_at_most": _margins_ruled_out(numbers["length"]), "left": left}
 
@@ -89,7 +94,7 @@ def steps_of(state: State, walk: Walk) -> Steps:
     """What the mistakes added, in the plane or in the space of a kernel."""
     if state.is_kernel:
         return Steps.of_kernel(gram_of(state), state.labels, walk.mistake_rows)
-    return Steps.of_rows(state.rows, state.labels, walk.mistake_rows, fit_intercept=state.fit_intercept)
+    return Steps.of_rows(state.rows, state.labels, walk.mistake_rows, fit_intercept=state.adds_one)
 
 
 def _margins_ruled_out(lengths: list[float]) -> list[str | None]:
@@ -106,7 +111,7 @@ def _weights(state: State, walk: Walk) -> dict[str, Any]:
     """The walk of the weights; with a kernel, how often each point was added."""
     if state.is_kernel:
         return {"kind": "counts", "after": np.abs(coefficients_along(state, walk)).astype(int).tolist()}
-    weights = weights_along(state, walk)
+    weights = state.as_plane(weights_along(state, walk))
     view = weights_view(state)
     # Without a bias, and without a lift, weight space is a plane; else what is drawn is a slice of it.
     sliced = state.fit_intercept or state.space == "circle"
@@ -116,6 +121,7 @@ def _weights(state: State, walk: Walk) -> dict[str, Any]:
         "after": weights.tolist(),
         "view": [view.x, view.y, view.half],
         "separator": separator,
+        "criterion": None if sliced or not state.points else criterion_as_json(state, walk, separator),
     }
 
 
@@ -151,7 +157,7 @@ def solution_region(state: State, weights: list[float]) -> list[tuple[float, flo
     if not has_margin(certificate):
         return []
     region = around(weights_view(state)).corners
-    rest = state.rows[:, 2:] @ np.array(weights[2:-1]) + (weights[-1] if state.fit_intercept else 0.0)
+    rest = state.placed[:, 2:] @ np.array(weights[2:-1]) + (weights[-1] if state.fit_intercept else 0.0)
     for (x1, x2), label, constant in zip(state.plane.tolist(), state.labels.tolist(), rest.tolist(), strict=True):
         region = clipped(region, label * x1, label * x2, label * constant)
     return region if area(region) > 0 else []
@@ -159,7 +165,7 @@ def solution_region(state: State, weights: list[float]) -> list[tuple[float, flo
 
 def tie_line(state: State, row: int, weights: list[float]) -> list[list[tuple[float, float]]]:
     """The weights (w1, w2) under which an example has the score 0, the others being as they are."""
-    rest = float(state.rows[row, 2:] @ np.array(weights[2:-1])) + (weights[-1] if state.fit_intercept else 0.0)
+    rest = float(state.placed[row, 2:] @ np.array(weights[2:-1])) + (weights[-1] if state.fit_intercept else 0.0)
     return plane_shape([*state.plane[row].tolist(), rest], around(weights_view(state))).curves
 
 
@@ -183,7 +189,7 @@ def moment_as_json(state: State, step: int) -> dict[str, Any]:
         before = boundary(state, memory_at(state, step - 1), "last")
         fields["before"] = None if before is None else before.as_json()
     if isinstance(memory, Memory) and state.points:
-        weights = memory.weights[0].tolist()
+        weights = state.as_plane(memory.weights[0]).tolist()
         fields["region"] = solution_region(state, weights)
         fields["tie"] = tie_line(state, int(walk.visits[step - 1]), weights) if step else []
     return fields
@@ -194,7 +200,7 @@ def boundary(state: State, memory: Any, readout: Readout) -> Shape | None:
     if not memory.mistakes:
         return None
     if isinstance(memory, Memory) and readout != "vote":
-        return plane_shape(read_out(memory, readout)[0].tolist(), state.view)
+        return plane_shape(state.as_plane(read_out(memory, readout)[0]).tolist(), state.view)
     return grid_shape(lambda plane: decided(state, memory, readout, plane) >= 0, state.view)
 
 

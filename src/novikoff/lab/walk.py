@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.rows import as_rows
+from novikoff.features.fold import fold_bias
 from novikoff.lab.state import Floats, State, lifted
 from novikoff.learn.history import Readout, Stopped
 from novikoff.learn.kernel import space as kernel
@@ -64,7 +65,7 @@ def walk_of(state: State) -> Walk:
 def empty_memory(state: State) -> Memory | KernelMemory:
     if state.is_kernel:
         return KernelMemory.empty(kernel_of(state), vote=True)
-    return Memory.empty(state.rows.shape[1], fit_intercept=state.fit_intercept, vote=True)
+    return Memory.empty(state.rows.shape[1], fit_intercept=state.adds_one, vote=True)
 
 
 def kernel_of(state: State) -> Kernel:
@@ -78,7 +79,8 @@ def _learn(state: State, memory: Any, rows: Numbers) -> Numbers:
     """Learn these rows in this order; which of them, counted in the order, were mistakes."""
     before = memory.examples
     learn = kernel.learn_online if state.is_kernel else linear.learn_online
-    mistakes: Any = learn(memory, state.rows[rows], state.labels[rows], tie=state.tie, record_mistakes=True)
+    examples, labels = state.learned
+    mistakes: Any = learn(memory, examples[rows], labels[rows], tie=state.tie, record_mistakes=True)
     return mistakes.times - before
 
 
@@ -95,6 +97,8 @@ def decided(state: State, memory: Memory | KernelMemory, readout: Readout, plane
     if isinstance(memory, KernelMemory):
         return kernel_decide(memory, Vectors.of(plane), readout)
     rows = lifted(plane) if state.space == "circle" else plane
+    if state.fit_intercept and state.is_scaled:
+        rows = fold_bias(rows)  # of another length, which changes no sign
     decides = decider(memory, readout)
     return decides.shown(decides.score(as_rows(rows)))
 
@@ -102,7 +106,7 @@ def decided(state: State, memory: Memory | KernelMemory, readout: Readout, plane
 def weights_along(state: State, walk: Walk) -> Floats:
     """The weights after each mistake, from the zero vector on, the bias last: the partial sums of the mistakes."""
     rows = walk.mistake_rows
-    constant = np.full((len(rows), 1), float(state.fit_intercept))
+    constant = np.full((len(rows), 1), float(state.adds_one))
     added = np.hstack([state.rows[rows], constant]) * state.labels[rows, None]
     return np.vstack([np.zeros(added.shape[1]), np.cumsum(added, axis=0)])
 
@@ -116,7 +120,8 @@ def scores_along(state: State, walk: Walk) -> Floats:
         gram, coefficients = gram_of(state), coefficients_along(state, walk)
         return np.einsum("ij,ij->i", coefficients[before], gram[walk.visits])
     weights = weights_along(state, walk)
-    table = scores(as_rows(state.rows), weights, float(state.fit_intercept)).reshape(len(state.rows), len(weights))
+    examples, _ = state.learned
+    table = scores(as_rows(examples), weights, float(state.adds_one)).reshape(len(examples), len(weights))
     return table[walk.visits, before]
 
 

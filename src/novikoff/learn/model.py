@@ -6,7 +6,7 @@ models alone.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from novikoff.learn.history import Readout, Run
@@ -14,6 +14,10 @@ from novikoff.learn.history import Readout, Run
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from novikoff.data.batches import Batch, Records
+    from novikoff.engine.rows import Rows
+    from novikoff.features.encode import Encoding
 
 
 class NamedWeight(NamedTuple):
@@ -48,18 +52,46 @@ class Model:
 
 
 @dataclass(frozen=True, eq=False)
+class Decided:
+    """Labels with their scores, and, by column, how many values the encoding had never seen, or missed."""
+
+    labels: "NDArray[Any]"
+    scores: "NDArray[np.float64]"
+    unseen: Mapping[str, int] = field(default_factory=dict)
+    missing: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
 class Classifier(Model):
     """A model of two or more classes, which can go on learning from its `memory`.
 
     `classes` are sorted; of two, the second has the scores of 0 and above. `n_iter` counts epochs of a fit, or calls.
+    `encoding` says how the columns of a table become numbers, and how these are lifted.
     """
 
     memory: Any
     classes: "NDArray[Any]"
     _: KW_ONLY
     readout: Readout = "average"
+    encoding: "Encoding | None" = None
     feature_names: tuple[str, ...] | None = None
     n_iter: int = 1
+
+    def decide_rows(self, rows: "Rows") -> Decided:
+        """The label and the score of every example, of rows as they are learned: encoded and lifted."""
+        raise NotImplementedError
+
+    def decide(self, batch: "Batch | Records") -> Decided:
+        """The label and the score of every example as it is in a file, and what the encoding could not express."""
+        from novikoff.data.batches import Records
+
+        if not isinstance(batch, Records):
+            batch = batch if self.encoding is None else self.encoding.encode_numbers(batch)
+            return self.decide_rows(batch.rows)
+        if self.encoding is None:
+            raise ValueError("this model was learned from numbers, and has no encoding for the columns of a table")
+        encoded = self.encoding.encode(batch)
+        return replace(self.decide_rows(encoded.batch.rows), unseen=encoded.unseen, missing=encoded.missing)
 
     @property
     def n_columns(self) -> int | None:

@@ -48,10 +48,19 @@ class Statement:
     def in_words(self) -> str:
         """The numbers."""
         most = f"at most {in_percent(self.at_most)}"
-        known = most if self.wrong is None else f"about {100.0 * self.wrong:.2g} % wrong, {most}"
+        known = most if self.wrong is None else f"about {about(self.wrong)} wrong, {most}"
         known = known if self.wrong is not None else f"{known} wrong"
         sure = "in expectation" if self.confidence is None else f"{100.0 * self.confidence:.6g} %"
         return f"{known} ({sure})"
+
+
+def about(share: float) -> str:
+    """A share that was counted.
+
+    >>> about(0.0479), about(1.0)
+    ('4.8 %', '100 %')
+    """
+    return f"{100.0 * share:.2g} %" if share < 0.995 else "100 %"
 
 
 def in_percent(share: float) -> str:
@@ -65,12 +74,17 @@ def in_percent(share: float) -> str:
 
 @dataclass(frozen=True)
 class Generalisation:
-    """What a run says about new rows: all `statements`, and the one on the `delivered` predictor, or `why_not`."""
+    """What a run says about new rows: all `statements`, and the one on the `delivered` predictor, or `why_not`.
+
+    `first_met` is the share of rows that were wrong in the first pass, before they were learned: no bound, but a hint
+    at what weights that were not done with learning do.
+    """
 
     statements: tuple[Statement, ...]
     delivered: Statement | None
     why_not: str | None
     row: str = "row"
+    first_met: float | None = None
 
     def __str__(self) -> str:
         return "\n".join([f"{self.in_words[0].upper()}{self.in_words[1:]}.", *map(str, self.statements)])
@@ -93,7 +107,10 @@ class Generalisation:
     def in_words(self) -> str:
         """The line of a panel."""
         if self._said is None or not self.is_known:
-            return f"on new {self.row}s of this kind: nothing is proved; {self.why_not}"
+            hint = "nothing is proved"
+            if self.first_met is not None:
+                hint = f"perhaps {about(self.first_met)} wrong, as when {self.row}s were first met; {hint}"
+            return f"on new {self.row}s of this kind: {hint}, because {self.why_not}"
         alike = "" if self.folds is None else ", by models learned alike"
         return f"on new {self.row}s of this kind{alike}: {self._said.in_words}"
 
@@ -105,7 +122,7 @@ def generalisation(run: "Run", confidence: float = 0.95, *, random_order: bool |
     facts = Facts(run, run.order in ("mixed", "random") if random_order is None else random_order)
     makers = [facts.held_out, facts.folds, facts.progressive, facts.first_vote, facts.left_out, facts.compressed]
     statements = [found for make in makers if (found := make(doubt)) is not None]
-    return Generalisation(tuple(statements), _delivered(facts, doubt), facts.why_not(), run.row)
+    return Generalisation(tuple(statements), _delivered(facts, doubt), facts.why_not(), run.row, facts.first_met)
 
 
 def _delivered(facts: "Facts", doubt: float) -> Statement | None:
@@ -140,6 +157,14 @@ class Facts:
         if not run.n_rows or run.examples < run.n_rows:
             return None
         return min(run.mistakes_per_epoch[0], run.n_rows), run.n_rows
+
+    @property
+    def first_met(self) -> float | None:
+        """The share of rows that were wrong when they were met for the first time, in an order by chance."""
+        run = self.run
+        if not self.random_order or not run.n_rows or run.examples < run.n_rows or not run.mistakes_per_epoch:
+            return None
+        return min(1.0, run.mistakes_per_epoch[0] / run.n_rows)
 
     @property
     def delivers_first_vote(self) -> bool:
@@ -178,7 +203,7 @@ class Facts:
     def first_vote(self, doubt: float) -> Statement | None:
         """Where a vote is wrong, at least half of the voters are. The vote is of the weights after each row, not before
         it, which adds one voter and takes one away."""
-        if self._trials is None:
+        if self._trials is None or self.run.row != "row":  # sequences have no vote
             return None
         mistakes, rows = self._trials
         bound = min(1.0, 2.0 * (mean_chance_at_most(mistakes, rows, doubt) + 1.0 / rows))
@@ -192,7 +217,7 @@ class Facts:
             rows, kept, errors = counts
             bound = min(1.0, (kept + errors) / rows)
             return Statement("leave one out", "the last weights of a run with one row less", BY_CHANCE, bound, None)
-        if self._trials is None:
+        if self._trials is None or run.row != "row":
             return None
         mistakes, rows = self._trials
         bound = min(1.0, 2.0 * (mistakes + 1) / rows)
@@ -215,17 +240,17 @@ class Facts:
             return None
         rows, kept, errors = self._compression
         bound = compressed_chance_at_most(rows, kept, errors, doubt)
-        given = f"{self.run.read_by}, which {kept:,} of {rows:,} rows determine"
+        given = f"{self.run.read_by}, which {kept:,} of {rows:,} {self.run.row}s determine"
         return Statement("compression", given, BY_CHANCE, bound, 1.0 - doubt)
 
     def why_not(self) -> str | None:
         """Why the training rows say nothing of the delivered predictor."""
         run = self.run
         if run.encoded:
-            return "the columns were scaled and encoded by the same rows"
+            return f"the same {run.row}s had a say in how they became numbers"
         if run.order == "given" and not self.random_order:
-            return "the rows came in the order given, which may have to do with what is in them"
+            return f"the {run.row}s came in the order given, which may have to do with what is in them"
         if self._compression is not None:
             rows, kept, _ = self._compression
-            return f"too many rows were mistaken, {kept:,} of {rows:,}"
+            return f"too many {run.row}s were mistaken, {kept:,} of {rows:,}"
         return f"that needs {run.row}s that were not learned from"

@@ -10,8 +10,8 @@ from typing import Any
 
 from river import base
 
-from novikoff.learn.history import Readout, Tie
-from novikoff.learn.online import OnlinePerceptron
+from novikoff.learn.history import Tie
+from novikoff.learn.online import OnlinePerceptron, OnlineReadout
 
 
 class RiverPerceptron(base.Classifier):
@@ -32,22 +32,28 @@ class RiverPerceptron(base.Classifier):
 
     def __init__(
         self,
-        readout: Readout = "average",
+        readout: OnlineReadout = "auto",
         fit_intercept: bool = True,
         tie: Tie = "mistake",
         classes: Sequence[Hashable] | None = None,
+        scale: bool = False,
+        half_life: float = 1000,
     ) -> None:
         self.readout = readout
         self.fit_intercept = fit_intercept
         self.tie = tie
         self.classes = classes
-        self.online = OnlinePerceptron(readout=readout, fit_intercept=fit_intercept, tie=tie, classes=classes)
+        self.scale = scale
+        self.half_life = half_life
+        self.online = OnlinePerceptron(
+            readout=readout, fit_intercept=fit_intercept, tie=tie, classes=classes, scale=scale, half_life=half_life
+        )
 
     @classmethod
     def going_on_from(cls, online: OnlinePerceptron) -> "RiverPerceptron":
         """A classifier with the parameters of a learner, and a copy of what it has learned."""
         classes = online.classes if online.classes_are_fixed else None
-        model = cls(readout=online.readout, fit_intercept=online.fit_intercept, tie=online.tie, classes=classes)
+        model = cls(online.readout, online.fit_intercept, online.tie, classes, online.scale, online.half_life)
         model.online = copy.deepcopy(online)
         return model
 
@@ -65,6 +71,6 @@ class RiverPerceptron(base.Classifier):
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        for readout in ("average", "last"):
+        for readout in ("auto", "average", "last", "recent"):
             for tie in ("mistake", "predict"):
                 yield {"readout": readout, "tie": tie}

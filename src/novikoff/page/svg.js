@@ -72,12 +72,23 @@ export function niceStep(rough) {
 
 /** The axis at the bottom, from 0 to `most`, with a name at its end. */
 export function drawAxis(svg, most, place, low, name) {
-  const step = Math.max(1, niceStep(most / 5));
   const [left] = place([0, 0]);
   const [right] = place([most, 0]);
+  const step = Math.max(1, niceStep(most / Math.max(1, Math.min(5, (right - left) / (34 + 8 * Math.log10(most))))));
   svg.append(element("line", { x1: left, x2: right, y1: low, y2: low, class: "axis" }));
-  for (let k = step; k <= most * 0.82; k += step) {
+  for (let k = step; place([k, 0])[0] < right - 24; k += step) {
     svg.append(element("text", { x: place([k, 0])[0], y: low + 17, class: "coordinate", "text-anchor": "middle" }, k.toLocaleString("en")));
   }
   svg.append(text(name, right, low + 18, "soft", "end"));
+}
+
+/** Move words until they are inside a drawing of this size. */
+export function keepInside(words, width, height, room = 2) {
+  const box = words.getBBox();
+  const move = (name, low, long, most) => {
+    const moved = low < room ? room - low : Math.min(0, most - room - long - low);
+    if (moved) words.setAttribute(name, Number(words.getAttribute(name)) + Math.max(moved, room - low));
+  };
+  move("x", box.x, box.width, width);
+  move("y", box.y, box.height, height);
 }

@@ -7,15 +7,17 @@ them, `to_json` writes claims with what proves them, `from_json` reads them stri
 from collections.abc import Callable
 
 from novikoff.prove.exact.document import read_proof
+from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.expressivity.ball import Ball, NoBall, read_ball
 from novikoff.prove.inequalities.check import Inequalities
 from novikoff.prove.programs.check import ProgramCertificate
 from novikoff.prove.separable.certificate import Certificate
 
-AnyCertificate = Certificate | ProgramCertificate | Inequalities | Ball | NoBall
+AnyCertificate = Certificate | Existence | ProgramCertificate | Inequalities | Ball | NoBall
 
 KINDS: dict[str, Callable[[str | bytes], AnyCertificate]] = {
     "separation": Certificate.from_json,
+    "existence": Existence.from_json,
     "program": ProgramCertificate.from_json,
     "inequalities": Inequalities.from_json,
     "ball": read_ball,

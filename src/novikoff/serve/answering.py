@@ -10,7 +10,7 @@ from novikoff.learn.online import OnlinePerceptron
 from novikoff.prove.run.bounds import mistake_bound
 from novikoff.serve import messages
 from novikoff.serve.events import Label, Prediction
-from novikoff.serve.fold import Line, State
+from novikoff.serve.fold import Line, State, scaled_numbers
 from novikoff.serve.messages import Score
 from novikoff.serve.tally import WINDOW
 
@@ -31,7 +31,7 @@ def to_remember(name: str, state: State, x: Any, label: Label | None, scores: li
     """What has to be remembered of a prediction, so that its label can be judged and its reasons be given."""
     learner, served = state.learner, None
     if state.line.settings.judge == "served":
-        served = learner.serve_one(x)
+        served = learner.serve_one(x)._replace(point=None)  # it stands beside
     own = [score.score for score in scores if score.label == label]
     others = [score for score in scores if score.label != label]
     rival = max(others, key=lambda score: score.score) if others else None
@@ -40,6 +40,8 @@ def to_remember(name: str, state: State, x: Any, label: Label | None, scores: li
         *(name, x, label, state.seq, state.line.number, learner.examples, learner.mistakes, lead),
         rival=rival.label if rival else None,
         served=served,
+        point=scaled_numbers(learner, x),
+        readout=learner.predicts_with,
     )
 
 

@@ -76,7 +76,7 @@ class Client:
         self._http.close()
 
     def create(self, **settings: Any) -> dict[str, Any]:
-        """Create the model: readout, tie, fit_intercept, classes, judge, remember_for. The same again is no error."""
+        """Create the model with `Settings`, such as readout, scale or classes. The same again is no error."""
         return self._json("PUT", "", settings)
 
     def predict(self, x: Mapping[str, Any], *, remember: bool = False) -> Predicted:

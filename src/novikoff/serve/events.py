@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 
 from novikoff.learn.history import Tie
-from novikoff.learn.online import Served
+from novikoff.learn.online import OnlineReadout, Served
 
 Label = str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] | float | bool
 Features = dict[str, float | str | bool]
@@ -36,10 +36,12 @@ class Row(NamedTuple):
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a model learns, and how long it remembers what it predicted."""
 
-    readout: Literal["last", "average"] = "average"
+    readout: OnlineReadout = "auto"
     tie: Tie = "mistake"
     fit_intercept: bool = True
     classes: Annotated[list[Label], msgspec.Meta(min_length=2, max_length=1000)] | None = None
+    scale: bool = False
+    half_life: Annotated[float, msgspec.Meta(ge=1, le=2**52)] = 1000.0
     judge: Judge = "arrival"
     remember_for: Annotated[float, msgspec.Meta(gt=0, le=366 * 86400)] = 7 * 86400.0
     file: bytes | None = None
@@ -57,7 +59,8 @@ class Prediction(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True)
 
     `seq`, `line`, `examples` and `mistakes` are those of the model when it answered. `lead` is by how much the score of
     the label exceeded that of the rival, the next best. `served` is what the last weights said, if mistakes are judged
-    as served.
+    as served. `point` has the numbers of the example as they were scaled, if they were. `readout` are the weights that
+    answered.
     """
 
     id: str
@@ -70,6 +73,8 @@ class Prediction(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True)
     lead: float
     rival: Label | None = None
     served: Served | None = None
+    point: dict[str, float] | None = None
+    readout: str = "average"
 
 
 class Revealed(msgspec.Struct, forbid_unknown_fields=True):

@@ -9,6 +9,8 @@ from novikoff.keep.models import load_plain, save
 from novikoff.learn.online import OnlinePerceptron
 from novikoff.serve.events import Settings
 
+PARAMETERS = ("readout", "tie", "fit_intercept", "scale", "half_life", "classes")
+
 
 def to_file(learner: OnlinePerceptron) -> bytes:
     """A model file, which `novikoff predict` and `novikoff.load` read."""
@@ -36,10 +38,7 @@ def learner_of(settings: Settings) -> OnlinePerceptron:
     """A learner with these settings, or that of their file."""
     if settings.file is not None:
         return from_file(settings.file)
-    classes = settings.classes
-    return OnlinePerceptron(
-        readout=settings.readout, fit_intercept=settings.fit_intercept, tie=settings.tie, classes=classes
-    )
+    return OnlinePerceptron(**{name: getattr(settings, name) for name in PARAMETERS})
 
 
 def settled(settings: Settings) -> Settings:
@@ -48,10 +47,9 @@ def settled(settings: Settings) -> Settings:
     What makes no sense is a ValueError.
     """
     learner = learner_of(settings)
-    if settings.file is not None:
-        given = (settings.readout, settings.tie, settings.fit_intercept, settings.classes)
-        if given != (Settings().readout, Settings().tie, Settings().fit_intercept, Settings().classes):
-            raise ValueError("a model file brings readout, tie, fit_intercept and classes; leave them out")
+    given = [name for name in PARAMETERS if getattr(settings, name) != getattr(Settings(), name)]
+    if settings.file is not None and given:
+        raise ValueError(f"a model file brings its own {' and '.join(given)}; leave that out")
     if settings.judge == "served" and not learner.classes_are_fixed:
         raise ValueError('judge="served" needs classes from the start: no label may be new when it is revealed')
     return msgspec.structs.replace(
@@ -59,5 +57,7 @@ def settled(settings: Settings) -> Settings:
         readout=learner.readout,
         tie=learner.tie,
         fit_intercept=learner.fit_intercept,
+        scale=learner.scale,
+        half_life=float(learner.half_life),
         classes=list(learner.classes) if learner.classes_are_fixed else None,
     )

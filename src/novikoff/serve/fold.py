@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from novikoff.learn.online import OnlinePerceptron
+from novikoff.features.names import as_numbers
+from novikoff.learn.online import OnlinePerceptron, Served
 from novikoff.serve import events
-from novikoff.serve.events import Example, Label, Revealed, Row, Settings
+from novikoff.serve.events import Example, Label, Prediction, Revealed, Row, Settings
 from novikoff.serve.files import learner_of
 from novikoff.serve.path import Path
 from novikoff.serve.tally import Curve, Drift
@@ -39,12 +40,14 @@ class Counts(msgspec.Struct):
 class Mistake(NamedTuple):
     """An example that was added: its number, the examples learned before it, and the class it was taken from.
 
-    Without a rival it is the other one of two.
+    Without a rival it is the other one of two. `point` has the numbers of the example as they were scaled when it was
+    added, if they were: that is what the weights are a sum of.
     """
 
     seq: int
     before: int
     rival: Label | None
+    point: dict[str, float] | None = None
 
 
 class Line:
@@ -60,7 +63,7 @@ class Line:
     def learn(self, first: int, examples: list[Example]) -> list[bool]:
         """Learn examples, of which the first has the number `first`, and say which were mistakes."""
         learner, before = self.learner, self.learner.examples
-        if len(learner.classes) <= 2 and learner.classes_are_fixed:
+        if len(learner.classes) <= 2 and learner.classes_are_fixed and not learner.scale:
             flags = list(starmap(learner.learn_one, map(_PAIR, examples)))
             if True in flags:
                 self.mistakes += [Mistake(first + i, before + i, None) for i, flag in enumerate(flags) if flag]
@@ -69,7 +72,8 @@ class Line:
             for i, example in enumerate(examples):
                 flags.append(learner.learn_one(example.x, example.y))
                 if flags[-1]:
-                    self.mistakes.append(Mistake(first + i, before + i, self._rival(example.y)))
+                    point = scaled_numbers(learner, example.x)
+                    self.mistakes.append(Mistake(first + i, before + i, self._rival(example.y), point))
         self._count(first, flags)
         return flags
 
@@ -82,11 +86,11 @@ class Line:
         here = path.has(said.seq) and said.seq >= path.promoted
         made, before = learner.mistakes, learner.examples
         if self.settings.judge == "served" and said.served is not None and here:
-            flag = learner.learn_served(said.x, y, said.served)
+            flag, point = learner.learn_served(said.x, y, _as_served(said.served, said)), said.point
         else:
-            flag = learner.learn_one(said.x, y)
+            flag, point = learner.learn_one(said.x, y), scaled_numbers(learner, said.x)
         if flag:
-            self.mistakes.append(Mistake(seq, before, self._rival(y)))
+            self.mistakes.append(Mistake(seq, before, self._rival(y), point))
             waited = made - said.mistakes if here else 0
             self.counts.waited += waited
             self.counts.longest_wait = max(self.counts.longest_wait, waited)
@@ -101,6 +105,19 @@ class Line:
     def _count(self, first: int, flags: list[bool]) -> None:
         self.counts.curve.add(flags)
         self.counts.drift.add(flags, first)
+
+
+def scaled_numbers(learner: OnlinePerceptron, x: Mapping[str, Any]) -> dict[str, float] | None:
+    """The numbers of an example as they are scaled now; None if they are not. Texts and flags never are."""
+    if not learner.scale:
+        return None
+    numbers = {name: value for name, value in x.items() if type(value) is float and type(name) is str}
+    return dict(learner.scaled_one(numbers))
+
+
+def _as_served(served: Served, said: Prediction) -> Served:
+    """What the last weights said of an example, with the point of which they said it."""
+    return served if said.point is None else served._replace(point=dict(as_numbers({**said.x, **said.point})))
 
 
 class Rival:

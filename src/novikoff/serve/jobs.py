@@ -34,11 +34,13 @@ class Token(NamedTuple):
 
 
 class Job:
-    """Something to write: so many events, so many bytes. `alone` says that what came before is to be applied first."""
+    """Something to write: so many events, so many bytes. `alone` says that what came before is to be applied first, and
+    `prepares` that there is something to prepare, which looks at the model, too."""
 
     size = 1
     weight = 0
     alone = False
+    prepares = False
     refused: RefusedError | None = None
 
     def __init__(self, model: Model, token: Token | None = None) -> None:
@@ -223,6 +225,8 @@ class Delete(Job):
 class TakeSnapshot(Job):
     """A snapshot of what has been learned; then the log before the older ones may go, if it is old enough."""
 
+    prepares = True
+
     def __init__(self, model: Model, asked: bool, keep_log: float | None, token: Token | None = None) -> None:
         super().__init__(model, token)
         self.asked, self.keep_log = asked, keep_log
@@ -289,6 +293,8 @@ class Predict(Flush):
 
 class Export(Flush):
     """A model file of what has been learned; nothing is learned while it is made."""
+
+    prepares = True
 
     def prepare(self) -> None:
         self.content = to_file(self.model.state.learner)

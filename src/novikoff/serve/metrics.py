@@ -1,6 +1,9 @@
 """Figures for a monitor, in the text format of Prometheus."""
 
+import os
+import time
 from collections.abc import Mapping
+from pathlib import Path
 
 from novikoff.serve.models import figures_of
 from novikoff.serve.service import Service
@@ -38,9 +41,20 @@ def as_text(service: Service, in_store: int) -> str:
     for name, (kind, text) in OF_MODELS.items():
         values = {f'{{model="{model}"}}': figures[model][name] for model in sorted(figures)}
         lines += _family(f"model_{name}{'_total' if kind == 'counter' else ''}", kind, text, values)
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_of_the_process()]) + "\n"
 
 
-def _family(name: str, kind: str, text: str, values: Mapping[str, float]) -> list[str]:
-    head = [f"# HELP novikoff_{name} {text}", f"# TYPE novikoff_{name} {kind}"]
-    return head + [f"novikoff_{name}{labels} {float(value):.17g}" for labels, value in values.items()]
+def _of_the_process() -> list[str]:
+    """What monitors ask of every process, under the names that they know."""
+    seconds = {"": time.process_time()}
+    lines = _family("cpu_seconds_total", "counter", "Processor seconds of the process.", seconds, "process")
+    pages = Path("/proc/self/statm")
+    if pages.exists():  # on Linux
+        size = {"": int(pages.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")}
+        lines += _family("resident_memory_bytes", "gauge", "Memory of the process.", size, "process")
+    return lines
+
+
+def _family(name: str, kind: str, text: str, values: Mapping[str, float], whose: str = "novikoff") -> list[str]:
+    head = [f"# HELP {whose}_{name} {text}", f"# TYPE {whose}_{name} {kind}"]
+    return head + [f"{whose}_{name}{labels} {float(value):.17g}" for labels, value in values.items()]

@@ -1,8 +1,9 @@
 """Why a prediction was what it was: the features and the past mistakes that speak for it.
 
 The last weights are the sum of the mistakes z_k, so a score is the sum of <z_k, x>. The average of the weights after
-each of n examples has z_k with the share (n - a_k)/n, where a_k examples came before it. Either way every mistake has
-its part in the lead of an answer over its rival, and the parts add up.
+each of n examples has z_k with the share (n - a_k)/n, where a_k examples came before it, and a mean with a half-life
+has another share (`novikoff.learn.past`). Either way every mistake has its part in the lead of an answer over its
+rival, and the parts add up.
 """
 
 import heapq
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from novikoff.features.names import Intercept, as_numbers
+from novikoff.learn.past import Average, Fading
 from novikoff.serve import events
 from novikoff.serve.events import Example, Label, Prediction, Row, Settings
 from novikoff.serve.fold import Line, Mistake, State
@@ -26,14 +28,14 @@ def why(store: Store, model: int, state: State, said: Prediction, top: int) -> W
     """The features and the mistakes that decided a prediction, those that weigh most."""
     line = state.line if said.line == state.line.number else state_at(store, model, said.seq).line
     path = Path(path_to(said.seq, rollbacks_of(store, model)))
-    x = _folded(said.x, line.settings)
+    x, given = _folded(said.x, said.point, line.settings), _folded(said.x, None, line.settings)
     by_feature: dict[Any, float] = defaultdict(float)
     past: list[PastMistake] = []
     n_mistakes, total = 0, 0.0
     for mistake, example in _examples(store, model, line, path, said.seq):
         n_mistakes += 1
         share = _sign(mistake, example.y, said) * _share(mistake, said, line.settings)
-        z = _folded(example.x, line.settings)
+        z = _folded(example.x, mistake.point, line.settings)
         products = {name: share * z[name] * value for name, value in x.items() if name in z}
         for name, product in products.items():
             by_feature[name] += product
@@ -43,7 +45,7 @@ def why(store: Store, model: int, state: State, said: Prediction, top: int) -> W
         if len(past) > 4 * top:
             past = heapq.nlargest(top, past, key=_weight)
     features = [
-        Contribution("(intercept)" if name is Intercept else str(name), x[name], contribution)
+        Contribution("(intercept)" if name is Intercept else str(name), float(given[name]), contribution)
         for name, contribution in by_feature.items()
     ]
     return Why(
@@ -59,16 +61,17 @@ def _weight(part: PastMistake | Contribution) -> float:
     return abs(part.contribution)
 
 
-def _folded(x: Mapping[str, Any], settings: Settings) -> dict[Any, float]:
-    """The example with its constant."""
-    return {**as_numbers(x), **({Intercept: 1.0} if settings.fit_intercept else {})}
+def _folded(x: Mapping[str, Any], point: Mapping[str, float] | None, settings: Settings) -> dict[Any, float]:
+    """The example as it was scaled, if it was, with its constant."""
+    return {**as_numbers({**x, **(point or {})}), **({Intercept: 1.0} if settings.fit_intercept else {})}
 
 
 def _share(mistake: Mistake, said: Prediction, settings: Settings) -> float:
     """How much of a mistake is in the weights that answered."""
-    if settings.readout == "last":
+    if said.readout == "last":
         return 1.0
-    return (said.examples - mistake.before) / said.examples
+    past: Average | Fading = Fading(settings.half_life) if said.readout == "recent" else Average()
+    return (1.0 - past.lacks(mistake.before, said.examples)) / past.whole(said.examples)
 
 
 def _sign(mistake: Mistake, y: Label, said: Prediction) -> int:

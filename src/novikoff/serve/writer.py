@@ -1,8 +1,8 @@
 """The one writer. Jobs wait in a bounded queue; a transaction takes all that wait, up to a limit, and one commit.
 
-Then they are applied to memory in the same order, and answered. Nothing is acknowledged, and nothing is to be seen,
-before it is on the disk. If a commit fails, nobody can know what is on the disk, so the process ends; the next one will
-read it.
+Then they are applied to memory in the same order, and answered; many at once, while the next ones are being written.
+Nothing is acknowledged, and nothing is to be seen, before it is on the disk. If a commit fails, nobody can know what is
+on the disk, so the process ends; the next one will read it.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ from novikoff.serve.replay import encode_mistakes
 from novikoff.serve.store import Store, StoreError
 
 MOST_EVENTS = 1024
+WORTH_OVERLAPPING = 256  # events that take as long to apply as others to write
 LINGER = 0.002
 MOST_WAITING = 16_384  # events
 MOST_BYTES = 64 << 20
@@ -88,22 +89,32 @@ class Writer:
         return job.done
 
     async def _run(self) -> None:
+        try:
+            await self._write_all()
+        except Exception as error:
+            self.on_failure(error)
+
+    async def _write_all(self) -> None:
+        written: list[Job] = []  # and not applied yet
         last = 1
         while True:
+            if not (self._jobs and self._may_overlap(written, self._jobs[0])):
+                self._apply(written)
+                written = []
             while not self._jobs and not self._closing:
                 self._came.clear()
                 await self._came.wait()
             if not self._jobs:
                 return
-            if last > 1 and not self._closing:
+            if last > 1 and not self._closing and not written:
                 await self._linger(last)
             jobs = self._next()
             last = len(jobs)
-            try:
-                await self._write(jobs)
-            except Exception as error:
-                self.on_failure(error)
-                return
+            written = await self._write(jobs, meanwhile=written)
+
+    def _may_overlap(self, written: list[Job], coming: Job) -> bool:
+        """Whether the next transaction may begin before what is written is applied, and whether it is worth it."""
+        return not (coming.alone or coming.prepares) and sum(job.size for job in written) >= WORTH_OVERLAPPING
 
     async def _linger(self, expected: int) -> None:
         """Where requests come together, wait for as many as last time, but not long."""
@@ -116,7 +127,7 @@ class Writer:
         jobs: list[Job] = []
         events = 0
         while self._jobs and (not jobs or events + self._jobs[0].size <= MOST_EVENTS):
-            if jobs and (self._jobs[0].alone or jobs[0].alone):
+            if jobs and (self._jobs[0].alone or jobs[0].alone or self._jobs[0].prepares):
                 break
             jobs.append(self._jobs.popleft())
             events += jobs[-1].size
@@ -124,14 +135,23 @@ class Writer:
         self.waiting_bytes -= sum(job.weight for job in jobs)
         return jobs
 
-    async def _write(self, jobs: list[Job]) -> None:
+    async def _write(self, jobs: list[Job], meanwhile: list[Job]) -> list[Job]:
+        """Write jobs, and meanwhile apply those that were written before; the jobs that are now on the disk."""
         for job in jobs:
-            if type(job).prepare is not Job.prepare:
+            if job.prepares:
                 await self._prepare(job)
         loop = asyncio.get_running_loop()
-        lost = await loop.run_in_executor(self._thread, self._commit, jobs, self.models.afterthoughts())
+        commit = loop.run_in_executor(self._thread, self._commit, jobs, self.models.afterthoughts())
+        self._apply(meanwhile)
+        lost = await commit
         if lost:
             self.models.lose(lost)
+        return jobs
+
+    def _apply(self, jobs: list[Job]) -> None:
+        """Apply what is on the disk, and answer."""
+        if not jobs:
+            return
         for job in jobs:
             if job.refused is None:
                 answer = job.finish()

@@ -106,7 +106,7 @@ def typeset(formula: str) -> str:
     >>> typeset("2 (R/gamma)^2 <= 7") == f"2 (R/{GAMMA})\N{SUPERSCRIPT TWO} \N{LESS-THAN OR EQUAL TO} 7"
     True
     """
-    return formula.replace("gamma", GAMMA).replace("^2", "²").replace("<=", "≤")
+    return formula.replace("gamma", GAMMA).replace("^2", "²").replace("<=", "≤").replace(">=", "≥")
 
 
 def matrix_of(X: Any, n_columns: int, why: str) -> Floats:

@@ -39,7 +39,7 @@ def case(X: Any, y: Any, **options: Any) -> Case:
     return Case(certify(X, y, **options), (X, y))
 
 
-def undecided(X: Any, y: Any) -> Case:
+def not_separable(X: Any, y: Any) -> Case:
     """What is left when time runs out before the face of an obstruction is known."""
     found = certify(X, y)
     return Case(conclude(InMemory.of(X, y, True), Witnesses(obstruction=found.obstruction)), (X, y))
@@ -80,7 +80,7 @@ def all_cases(folder: Path) -> dict[str, Case]:
         "quasi-separable": case(QUASI, [0, 0, 1, 0, 1]),
         "overlapping": case(XOR, [1, 1, -1, -1]),
         "of a run": Case(Certificate.from_mistakes(XOR, [1, 1, -1, -1], [0, 1, 2, 3, 0]), (XOR, [1, 1, -1, -1])),
-        "undecided": undecided(XOR, [1, 1, -1, -1]),
+        "not separable": not_separable(XOR, [1, 1, -1, -1]),
         "unknown": unknown(XOR, [True, True, False, False]),
         "three classes": case(LINE, ["a", "b", "c", "c"]),
         "three overlapping classes": case(LINE, ["a", "b", "c", "b"]),

@@ -65,13 +65,13 @@ def test_points_of_any_size_have_their_face(scales):
 
 def test_an_answer_that_is_no_solution_is_not_believed(monkeypatch):
     points = next(points for points in map(categories, range(100)) if (found := beyond(points)) and len(found.left))
-    solved = faces_by_programs._solved
+    solved = faces_by_programs.solved
 
     def wrong(*arguments, **program):
         found = solved(*arguments, **program)
         return None if found is None else np.abs(found) + 1.0
 
-    monkeypatch.setattr(faces_by_programs, "_solved", wrong)
+    monkeypatch.setattr(faces_by_programs, "solved", wrong)
     found = whole_face(points, Clock(None))
     assert found is None or vanishes(points, found.rows, found.weights)
     monkeypatch.setattr(faces, "SMALL", 0)

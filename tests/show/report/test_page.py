@@ -16,7 +16,7 @@ from novikoff.engine.rounding import at_least, at_most
 from novikoff.engine.rows import as_rows
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.model import LinearModel
-from novikoff.prove.separable.certificate import Witnesses
+from novikoff.prove.separable.certificate import Obstruction, Witnesses
 from novikoff.prove.separable.conclude import InMemory, conclude
 from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.search.certify import certify
@@ -63,10 +63,6 @@ def blobs(n_classes, n_rows=120, n_columns=2, spread=0.3, seed=0):
 def quasi():
     """Two points on the line x = 0, one of each class, and one point on either side of it."""
     return np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0], [-1.0, 1.0]]), np.array(["a", "b", "a", "b"])
-
-
-def undecided(X, y):
-    return conclude(InMemory.of(X, y, True), Witnesses())
 
 
 class Loose(HTMLParser):
@@ -183,9 +179,11 @@ def test_every_verdict_has_a_report(verdict):
         Verdict.QUASI_SEPARABLE: quasi(),
         Verdict.OVERLAPPING: blobs(2, spread=6.0),
         Verdict.UNDECIDED: (SIX, SIX_LABELS),
+        Verdict.NOT_SEPARABLE: quasi(),
     }
     X, y = data[verdict]
-    certificate = undecided(X, y) if verdict is Verdict.UNDECIDED else certify(X, y)
+    known = {Verdict.UNDECIDED: Witnesses(), Verdict.NOT_SEPARABLE: Witnesses(obstruction=Obstruction((0, 1), (1, 1)))}
+    certificate = conclude(InMemory.of(X, y, True), known[verdict]) if verdict in known else certify(X, y)
     assert certificate.verdict is verdict
     columns = columns_to_draw(None, 2)
     evidence = gather(Examples.of(X, y), certificate=certificate, columns=columns)

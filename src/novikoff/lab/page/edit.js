@@ -10,11 +10,19 @@ function snapped([x, y], view) {
 
 export function makeEditable(svg, lab) {
   let dragged = null;
+  let tapped = null;
   const where = (event) => {
     const box = svg.getBoundingClientRect();
     return snapped(scaleOf(svg, lab.state.view).point([event.clientX - box.left, event.clientY - box.top]), lab.state.view);
   };
   const rowOf = (target) => target.closest?.(".point")?.dataset.row;
+
+  const put = (event, label) => {
+    if (!lab.roomForMore()) return;
+    const point = [...where(event), label];
+    lab.edit((points) => points.push(point));
+    lab.selected = lab.state.points.length - 1;
+  };
 
   // The mouse selects, and only the keyboard moves the focus: after a drag, arrows still step.
   svg.addEventListener("mousedown", (event) => { event.preventDefault(); document.activeElement?.blur(); });
@@ -26,18 +34,20 @@ export function makeEditable(svg, lab) {
       if (row !== undefined) remove(lab, Number(row));
       return;
     }
+    if (event.pointerType === "touch" && row === undefined) {
+      tapped = [event.clientX, event.clientY];  // a finger may be about to scroll
+      return;
+    }
     svg.setPointerCapture(event.pointerId);
     event.preventDefault();
     if (row !== undefined) {
+      if (!lab.mayMove()) return;
       dragged = { row: Number(row), moved: false };
       lab.select(Number(row));
       return;
     }
-    if (!lab.roomForMore()) return;
-    const point = [...where(event), tool];
-    lab.edit((points) => points.push(point));
+    put(event, tool);
     dragged = { row: lab.state.points.length - 1, moved: true };
-    lab.selected = dragged.row;
   });
   svg.addEventListener("pointermove", (event) => {
     if (!dragged) return;
@@ -48,7 +58,10 @@ export function makeEditable(svg, lab) {
     dragged.moved = true;
     lab.edit((points) => points[dragged.row].splice(0, 2, ...place), again);
   });
-  for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => { dragged = null; });
+  svg.addEventListener("pointerup", (event) => {
+    if (tapped && Math.hypot(event.clientX - tapped[0], event.clientY - tapped[1]) < 10) put(event, lab.tool);
+  });
+  for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => { dragged = tapped = null; });
 }
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };

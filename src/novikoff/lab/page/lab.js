@@ -1,18 +1,22 @@
 // The lab: what is on the page, and what keys and buttons do to it.
 
-import { ask, scenes } from "./api.js";
+import { ask, isStatic, scenes } from "./api.js";
 import { editByKey, makeEditable } from "./edit.js";
 import { drawPlane } from "./plane.js";
 import { drawProof } from "./proof.js";
 import { listenToRules, makePanels, nameReadouts, showRules } from "./rules.js";
+import { makeSample, showSample } from "./sample.js";
 import { asFragment, download, fromFragment } from "./share.js";
 import { element } from "./shared/svg.js";
 import { followTheme } from "./shared/theme.js";
+import { complain, toast } from "./toast.js";
 import { makeTableDialog } from "./table.js";
-import { drawWeights } from "./weights.js";
+import { explainTerms } from "./terms.js";
+import { makeTurnable } from "./solid.js";
+import { drawSpace, isSolid } from "./weights.js";
 import { sayStep, sayVerdict } from "./words.js";
 
-const DEFAULTS = { points: [], space: "line", fit_intercept: true, tie: "mistake", readout: "last", shuffle: false,
+const DEFAULTS = { points: [], space: "line", fit_intercept: true, fold_labels: false, unit_length: false, tie: "mistake", readout: "last", shuffle: false,
   seed: 0, max_epochs: 100, degree: 2, gamma: 1, view: [0, 0, 3] };
 const PLAY = "M8 5l11 7-11 7z";
 const PAUSE = "M7 5h3.5v14H7zM13.5 5H17v14h-3.5z";
@@ -23,7 +27,7 @@ const plane = at("plane");
 const lab = {
   // `state` is what was asked for, `shown` is what the run and the drawings are about.
   state: structuredClone(DEFAULTS), shown: null, run: null, moment: null, step: 0, tool: 1, certificateShown: false, lookFor: "", selected: null,
-  undone: [], limits: { points: 200, steps: 5000 }, readouts: {},
+  scene: "custom", sample: null, view: null, undone: [], known: [], limits: { points: 200, steps: 5000 }, readouts: {},
 
   edit(change, sameStroke = false) {
     if (!sameStroke) lab.undone.push(JSON.stringify(lab.state.points));
@@ -37,6 +41,12 @@ const lab = {
   select(row) {
     lab.selected = row;
     draw();
+  },
+  mayMove() {
+    const { fit_intercept: bias, fold_labels: folded, unit_length: scaled, space } = lab.state;
+    const moved = space === "line" && !bias && (folded || scaled);
+    if (moved) toast("Folding and unit length have moved the points; switch them off (Rules) to drag.");
+    return !moved;
   },
   roomForMore() {
     const room = lab.state.points.length < lab.limits.points;
@@ -63,7 +73,7 @@ async function askAgain() {
     stale = false;
     try {
       const state = structuredClone(lab.state);
-      const run = await ask("run", { state });
+      const run = await ask("run", { state, scene: lab.scene, sample: lab.sample });
       if (stale) continue;
       Object.assign(lab, { run, shown: state });
       moments = new Map();
@@ -78,7 +88,7 @@ async function askAgain() {
 }
 
 function momentAt(step) {
-  if (!moments.has(step)) moments.set(step, ask("moment", { state: lab.shown, step }));
+  if (!moments.has(step)) moments.set(step, ask("moment", { state: lab.shown, step, scene: lab.scene, sample: lab.sample }));
   return moments.get(step);
 }
 
@@ -101,7 +111,7 @@ function draw() {
   [at("verdict-title").textContent, at("verdict-text").innerHTML] = sayVerdict(model);
   drawPlane(plane, model);
   drawProof(model, { title: at("proof-title"), numbers: at("sandwich-numbers"), charts: document.querySelector(".charts"), sandwich: at("sandwich"), cosine: at("cosine"), distance: at("distance") });
-  drawWeights(at("weights"), at("weights-title"), model);
+  drawSpace(model, lab.view);
   at("certificate").disabled = !lab.run.certificate;
   at("certificate").setAttribute("aria-pressed", String(lab.certificateShown));
   at("certificate").textContent = lab.certificateShown ? "Hide" : lab.run.certificate?.widest ? "Show band" : "Show why";
@@ -117,7 +127,7 @@ function drawTicks() {
   at("ticks").setAttribute("viewBox", `0 0 ${Math.max(1, row.length)} 10`);
   const width = Math.max(row.length / 700, 0.12);
   at("ticks").replaceChildren(...row.flatMap((point, i) => (mistake[i]
-    ? [element("rect", { x: i + 1 - width / 2, y: 0, width, height: 10, class: lab.shown.points[point][2] > 0 ? "red" : "blue" })] : [])));
+    ? [element("rect", { x: i + 1 - width / 2, y: 0, width, height: 10, class: lab.run.labels[point] > 0 ? "red" : "blue" })] : [])));
 }
 
 // -- steps ------------------------------------------------------------------------------------------------------------
@@ -156,23 +166,31 @@ async function play() {
 
 // -- scenes, links ----------------------------------------------------------------------------------------------------
 
-function load(state, step = 0, lookFor = "") {
+function load(state, { scene = "custom", step = 0, lookFor = "", sample = null } = {}) {
   lab.undone.push(JSON.stringify(lab.state.points));
   lab.state = { ...structuredClone(DEFAULTS), ...structuredClone(state) };
-  Object.assign(lab, { step, lookFor, certificateShown: false, selected: null });
+  Object.assign(lab, { scene, step, lookFor, sample, certificateShown: false, selected: null });
+  at("scene").value = scene;
+  showSample(lab.sample);
   return refresh();
 }
 
 function custom() {
-  lab.lookFor = "";
+  Object.assign(lab, { lookFor: "", scene: "custom", sample: null });
   at("scene").value = "custom";
+  showSample(lab.sample);
 }
 
 let remembering = 0;
 
 function remember() {
   clearTimeout(remembering);
-  remembering = setTimeout(() => history.replaceState(null, "", `#${asFragment(lab.state, lab.step)}`), 150);
+  remembering = setTimeout(writeLink, 150);
+}
+
+function writeLink() {
+  const own = lab.known.find(({ name }) => name === lab.scene)?.state;
+  history.replaceState(null, "", `#${asFragment(lab, own && { ...DEFAULTS, ...own })}`);
 }
 
 function fit() {
@@ -186,15 +204,6 @@ function fit() {
     lab.state.view = [middle(xs), middle(ys), Math.max(0.6 * Math.max(reach, (wide * 3) / 4), 1e-6)];
   }
   return refresh();
-}
-
-let toasting = 0;
-
-function toast(words) {
-  at("toast").textContent = words;
-  at("toast").hidden = false;
-  clearTimeout(toasting);
-  toasting = setTimeout(() => { at("toast").hidden = true; }, 3500);
 }
 
 // -- wiring -----------------------------------------------------------------------------------------------------------
@@ -240,13 +249,13 @@ function undo() {
 }
 
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.matches?.("input:not([type=range]):not([type=radio]), select, dialog *");
+  const typing = event.target.matches?.("input:not(#step):not([type=radio]), select, dialog *");
   if (typing || at("csv").open) return;
-  if ((event.ctrlKey || event.metaKey) && event.key === "z") undo();
-  if (event.ctrlKey || event.metaKey || event.altKey || editByKey(event, lab)) return;
+  if (!isStatic && (event.ctrlKey || event.metaKey) && event.key === "z") undo();
+  if (event.ctrlKey || event.metaKey || event.altKey || (!isStatic && editByKey(event, lab))) return;
   const radio = event.target.matches?.("input[type=radio]") && event.key.startsWith("Arrow");
   const pressed = event.target.matches?.("button") && event.key === " ";
-  const action = KEYS[event.key] ?? KEYS[event.key.toLowerCase()];
+  const action = isStatic && "123nf".includes(event.key.toLowerCase()) ? null : KEYS[event.key] ?? KEYS[event.key.toLowerCase()];
   if (!action || radio || pressed || !lab.run) return;
   event.preventDefault();
   action(event);
@@ -258,28 +267,29 @@ document.addEventListener("click", ({ detail }) => {
   if (detail > 0 && focused?.matches("button, input[type=radio], input[type=range]") && !focused.closest("dialog")) focused.blur();
 });
 
-function wire(known) {
+function wire() {
+  const { known } = lab;
   const closePanels = makePanels();
   const openTable = makeTableDialog((points, leftOut) => {
     load({ points, view: lab.state.view });
-    custom();
     fit();
     if (leftOut) toast(`The first ${points.length} rows are shown; ${leftOut} are left out.`);
   });
   at("scene").replaceChildren(
     ...known.map((scene) => new Option(scene.title, scene.name)),
-    new Option("Two columns of a CSV file …", "csv"), new Option("Your own points", "custom"),
+    ...(isStatic ? [] : [new Option("Two columns of a CSV file …", "csv"), new Option("Your own points", "custom")]),
+    new Option("Tiny margins, cars, rescaling →", "margins.html"), new Option("Four points, and what shapes cut out →", "shattering.html"),
   );
   at("scene").addEventListener("change", ({ target }) => {
     if (target.value === "csv") {
       target.value = "custom";
       openTable();
     }
-    const scene = known.find(({ name }) => name === target.value);
-    if (scene) load(scene.state, 0, scene.look_for);
+    if (target.value.endsWith(".html")) location.href = target.value;
+    if (known.some(({ name }) => name === target.value)) loadScene(target.value);
     target.blur();
   });
-  makeEditable(plane, lab);
+  if (!isStatic) makeEditable(plane, lab);
   listenToRules((change) => { Object.assign(lab.state, change); refresh(); });
   at("reshuffle").addEventListener("click", () => { Object.assign(lab.state, { shuffle: true, seed: lab.state.seed + 1 }); refresh(); });
   at("tools").addEventListener("change", ({ target }) => choose(Number(target.value)));
@@ -287,33 +297,49 @@ function wire(known) {
     first: () => go(0), back: () => go(lab.step - 1), play, forward: () => go(lab.step + 1), last: () => go(Infinity), certificate: toggleCertificate,
   })) at(id).addEventListener("click", action);
   at("step").addEventListener("input", ({ target }) => go(Number(target.value)));
-  at("share").addEventListener("click", async () => {
-    history.replaceState(null, "", `#${asFragment(lab.state, lab.step)}`);
-    await navigator.clipboard.writeText(location.href).then(() => toast("The link is copied: it holds the whole scene."), () => toast("The link is in the address bar."));
+  makeSample(lab, () => { lab.step = 0; return refresh(); }, complain);
+  document.querySelector("#space .tabs").addEventListener("click", ({ target }) => {
+    if (target.dataset.view) Object.assign(lab, { view: target.dataset.view });
+    draw();
   });
-  at("download").addEventListener("click", ({ target }) => {
-    const kind = target.closest("button")?.dataset.download;
-    if (kind) download(kind, lab, plane).catch((error) => toast(error.message));
+  makeTurnable(at("weights"), isSolid, draw);
+  at("share").addEventListener("click", ({ target }) => {
+    const kind = target.closest("button")?.dataset.take;
+    if (kind === "link") copyLink();
+    else if (kind) download(kind, lab, plane).catch(complain);
     closePanels();
   });
   new ResizeObserver(() => draw()).observe(document.querySelector("main"));
-  window.addEventListener("hashchange", () => open(known));
+  window.addEventListener("hashchange", open);
 }
 
-function open(known) {
-  const shared = fromFragment(location.hash.slice(1));
-  if (!shared) return load(known[0].state, 0, known[0].look_for);
-  at("scene").value = "custom";
-  return load(shared.state, Number.isInteger(shared.step) ? shared.step : 0);
+async function copyLink() {
+  writeLink();
+  await navigator.clipboard.writeText(location.href).then(() => toast("The link is copied: it holds the whole scene."), () => toast("The link is in the address bar."));
+}
+
+function loadScene(name, more = {}) {
+  const scene = lab.known.find((one) => one.name === name) ?? lab.known[0];
+  return load({ ...scene.state, ...more.state }, { scene: scene.name, lookFor: scene.look_for, sample: scene.sample ?? null, ...more });
+}
+
+/** What the link names; a broken one shows the first scene. */
+function open() {
+  const { scene, step, sample, state } = fromFragment(location.hash.slice(1));
+  const known = lab.known.some(({ name }) => name === scene);
+  if (isStatic && !sample) return loadScene(scene, { step });
+  if (state && !known) return load(state, { step });
+  return loadScene(scene, { step: known ? step : 0, ...(sample && known ? { sample } : {}), ...(state ? { state } : {}) });
 }
 
 async function begin() {
   followTheme(at("theme"), draw);
-  const { scenes: known, limits, readouts } = await scenes();
-  Object.assign(lab, { limits, readouts });
+  const { scenes: known, limits, readouts, symbols } = await scenes();
+  Object.assign(lab, { known, limits, readouts });
   nameReadouts(readouts);
-  wire(known);
-  await open(known);
+  explainTerms(symbols);
+  wire();
+  await open();
 }
 
-begin().catch((error) => toast(error.message));
+begin().catch(complain);

@@ -70,20 +70,20 @@ function drawBoundaries(svg, { moment, readouts, state: { readout } }, place, si
   }
   if (readout !== "all") return;
   const large = enlarged(size);
-  const right = size.width - 350 * large;
-  shown.reverse().forEach(([name], row) => {
-    const words = `${readouts[name]}: ${moment.errors[name]} wrong`;
-    const y = (26 + row * 25) * large;
-    svg.append(
-      element("line", { x1: right, x2: right + 30, y1: y, y2: y, class: `boundary ${name}` }),
-      text(words, right + 40, y + 5, `${name} halo`),
-    );
+  const lines = shown.reverse().map(([name], row) => {
+    const words = text(`${readouts[name]}: ${moment.errors[name]} wrong`, size.width - 12, (26 + row * 25) * large + 5, `${name} halo`, "end");
+    svg.append(words);
+    return [name, words.getBBox()];
   });
+  const left = Math.min(...lines.map(([, box]) => box.x)) - 40;
+  for (const [name, { y, height }] of lines) {
+    svg.append(element("line", { x1: left, x2: left + 30, y1: y + height / 2, y2: y + height / 2, class: `boundary ${name}` }));
+  }
 }
 
 /** Marks and words grow with the plane, so that a class sees them from afar. */
 function enlarged(size) {
-  return Math.min(1.4, Math.max(1, size.height / 620));
+  return Math.min(1.4, Math.max(0.72, size.height / 620));
 }
 
 function drawPoints(svg, model, place, size) {
@@ -91,8 +91,11 @@ function drawPoints(svg, model, place, size) {
   const certificate = model.certificateShown ? model.run?.certificate : null;
   const supports = new Set(certificate?.obstruction?.rows ?? certificate?.support ?? []);
   const group = element("g");
-  model.state.points.forEach(([x, y, label], row) => {
-    const [px, py] = place([x, y]);
+  const moved = movedPoints(model);
+  model.state.points.forEach(([x, y, own], row) => {
+    const [px, py] = place(moved ? moved.drawn[row] : [x, y]);
+    const label = moved ? moved.labels[row] : own;
+    if (moved) svg.append(ghost(place([x, y]), [px, py]));
     const kind = [label > 0 ? "red" : "blue", row === atHand ? "at-hand" : "", supports.has(row) ? "support" : "",
       row === model.selected ? "selected" : ""];
     const point = element("g", {
@@ -112,6 +115,21 @@ function drawPoints(svg, model, place, size) {
   svg.append(group);
 }
 
+/** Where the points are that the learner sees, if folding or unit length moved them. */
+function movedPoints({ state, run }) {
+  const kept = run?.drawn.length === state.points.length && (state.fold_labels || state.unit_length);
+  return kept && run.drawn.some(([x, y], row) => x !== state.points[row][0] || y !== state.points[row][1]) ? run : null;
+}
+
+function ghost(from, to) {
+  const group = element("g", { class: "ghost", "pointer-events": "none" });
+  group.append(
+    element("line", { x1: from[0], y1: from[1], x2: to[0], y2: to[1], class: "moved" }),
+    element("circle", { cx: from[0], cy: from[1], r: 6, class: "meeting" }),
+  );
+  return group;
+}
+
 function drawVectors(svg, model, place, size) {
   if (model.run.weights.kind === "counts") return null;
   const { steps, weights } = model.run;
@@ -129,7 +147,7 @@ function drawVectors(svg, model, place, size) {
   const names = element("g", { "pointer-events": "none" });
   if (mistake) {
     const row = steps.row[model.step - 1];
-    const label = model.state.points[row][2];
+    const label = model.run.labels[row];
     const colour = label > 0 ? "red" : "blue";
     group.append(arrow(origin, tip(before), "old"), arrow(tip(before), tip(after), colour));
     const middle = tip([(before[0] + after[0]) / 2, (before[1] + after[1]) / 2]);

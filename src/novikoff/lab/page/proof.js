@@ -1,38 +1,67 @@
 // The three proofs, live: k gamma <= <w,u> <= ||w|| <= sqrt(k) R, the cosine above its floor, the distance below its ceiling.
 
-import { drawAxis, element, pathData, sheet, text, written } from "./shared/svg.js";
+import { drawAxis, element, keepInside, pathData, sheet, text, written } from "./shared/svg.js";
+import { term } from "./terms.js";
 
 export function drawProof(model, places) {
-  const { run, step } = model;
-  const k = step > 0 ? run.steps.mistakes[step - 1] : 0;
-  const separable = "progress" in run.proof;
-  const stops = separable && run.certificate.bound !== null;
-  places.title.textContent = stops ? "Why it must stop" : run.certificate && run.certificate.verdict !== "separable" ? "Without a separator" : "The proof";
-  places.charts.classList.toggle("single", !separable);
-  for (const place of [places.cosine, places.distance]) place.toggleAttribute("hidden", !separable);
-  writeNumbers(places.numbers, run, k, separable);
-  drawSandwich(places.sandwich, run, k, separable);
-  if (separable) {
-    drawCosine(places.cosine, run, k);
-    drawDistance(places.distance, run, k);
-  }
+  const shown = shownProof(model);
+  places.title.innerHTML = shown.title;
+  places.charts.classList.toggle("single", !shown.separable);
+  for (const place of [places.cosine, places.distance]) place.toggleAttribute("hidden", !shown.separable);
+  writeNumbers(places.numbers, shown);
+  drawSandwich(places.sandwich, shown);
+  if (!shown.separable) return;
+  drawCosine(places.cosine, shown);
+  drawDistance(places.distance, shown);
 }
 
-function writeNumbers(place, run, k, separable) {
-  const proof = run.proof;
+/** Which proof is followed, and how far: in the space of the examples, or, in the first pass, in the one where they are separable. */
+function shownProof({ run, step }) {
+  const made = step > 0 ? run.steps.mistakes[step - 1] : 0;
+  const { proof, certificate } = run;
+  if ("progress" in proof) return { proof, k: made, separable: true, title: certificate.bound === null ? "The proof" : "Why it must stop", ...constants(certificate, proof) };
+  const { projection } = proof;
+  if (projection) {
+    const last = projection.length.length - 1;
+    const over = made > last ? ", which is over" : "";
+    return { proof: projection, k: Math.min(made, last), separable: true, title: `The first pass${over}, in ${projection.dimensions} dimensions`, ...constants(projection, projection) };
+  }
+  const title = certificate && certificate.verdict !== "separable" ? "Without a separator" : "The proof";
+  return { proof, k: made, separable: false, title, R: certificate?.radius ?? proof.length_ceiling[1] ?? 1, gamma: 0, bound: null, whole: false };
+}
+
+function constants({ radius: R, margin: gamma, bound }, proof) {
+  const whole = bound <= Math.max(4 * (proof.length.length - 1), 12);
+  return { R, gamma, bound, whole };
+}
+
+/** How far the axis of k goes: to where the bounds meet, or a while further than the mistakes are. */
+function reach({ whole, bound, k }) {
+  return whole ? bound * 1.12 + 0.5 : span(k);
+}
+
+/** How far the axis goes when the end is far away: it doubles whenever the mistakes come near. */
+function span(k) {
+  let most = 12.5;
+  while (most < 1.1 * k) most *= 2;
+  return most;
+}
+
+function writeNumbers(place, { proof, k, separable }) {
+  const [w, u, R, gamma, count] = ["w", "u", "R", "gamma", "k"].map((name) => term(name));
   const parts = [];
   const number = (name, words, value, formula, kind = "") =>
     parts.push(`<div class="${kind}" data-name="${name}" data-value="${value}">${words}<small>${formula}</small></div>`);
   const between = () => parts.push("<span>≤</span>");
   if (separable) {
-    number("progress_floor", written(proof.progress_floor[k], -1), proof.progress_floor[k], "<i>k</i>γ");
+    number("progress_floor", written(proof.progress_floor[k], -1), proof.progress_floor[k], `${count}${gamma}`);
     between();
-    number("progress", written(proof.progress[k]), proof.progress[k], "⟨<i>w</i>,<i>u</i>⟩", "progress");
+    number("progress", written(proof.progress[k]), proof.progress[k], `⟨${w},${u}⟩`, "progress");
     between();
   }
-  number("length", written(proof.length[k]), proof.length[k], "‖<i>w</i>‖", "length");
+  number("length", written(proof.length[k]), proof.length[k], `‖${w}‖`, "length");
   between();
-  number("length_ceiling", written(proof.length_ceiling[k], 1), proof.length_ceiling[k], "√<i>k</i>·<i>R</i>");
+  number("length_ceiling", written(proof.length_ceiling[k], 1), proof.length_ceiling[k], `√${count}·${R}`);
   if (separable) {
     const left = proof.left[k];
     parts.push(`<div class="left-over" data-name="left" data-value="${left}">${left.toLocaleString("en")}<small>may still come</small></div>`);
@@ -43,15 +72,10 @@ function writeNumbers(place, run, k, separable) {
   place.innerHTML = parts.join("");
 }
 
-function drawSandwich(svg, run, k, separable) {
+function drawSandwich(svg, shown) {
   const { width, height } = sheet(svg);
-  const { proof, certificate } = run;
-  const made = proof.length.length - 1;
-  const bound = separable ? certificate.bound : null;
-  const whole = separable && bound <= Math.max(4 * made, 12);
-  const most = whole ? bound * 1.12 + 0.5 : span(k);
-  const R = certificate?.radius ?? proof.length_ceiling[1] ?? 1;
-  const gamma = separable ? certificate.margin : 0;
+  const { proof, k, separable, R, gamma, bound, whole } = shown;
+  const most = reach(shown);
   const highest = Math.max(R * Math.sqrt(most), gamma * most) * 1.06;
   const [left, right, low, high] = [8, width - 10, height - 24, 8];
   const place = ([x, y]) => [left + (x / most) * (right - left), low - (y / highest) * (low - high)];
@@ -65,7 +89,7 @@ function drawSandwich(svg, run, k, separable) {
     svg.append(element("path", { class: "bound", d: pathData([[[0, 0], [most, gamma * most]]], place) }));
     const at = whole ? 0.62 : 0.8;
     const [fx, fy] = place([most * at, gamma * most * at]);
-    if (fy < low - 26) svg.append(text("kγ", fx + 4, fy + 21, "soft"));
+    if (fy < low - 44 && low - high > 120) svg.append(text("kγ", fx + 4, fy + 21, "soft"));
   }
   drawAxis(svg, most, place, low, "k");
   if (whole) drawMeeting(svg, bound, (R / gamma) ** 2, R, place, low);
@@ -73,13 +97,7 @@ function drawSandwich(svg, run, k, separable) {
   const seen = (values) => values.slice(0, k + 1).map((value, i) => [i, value]);
   if (separable) drawCurve(svg, seen(proof.progress), place, "progress");
   drawCurve(svg, seen(proof.length), place, "length");
-}
-
-/** How far the axis goes when the end is far away: it doubles whenever the mistakes come near. */
-function span(k) {
-  let most = 12.5;
-  while (most < 1.1 * k) most *= 2;
-  return most;
+  for (const words of svg.querySelectorAll(".label")) keepInside(words, width, height);
 }
 
 function drawMeeting(svg, bound, exact, R, place, low) {
@@ -91,15 +109,13 @@ function drawMeeting(svg, bound, exact, R, place, low) {
   );
 }
 
-function drawCosine(svg, run, k) {
+function drawCosine(svg, shown) {
   const { width, height } = sheet(svg);
-  const { proof, certificate } = run;
-  const made = proof.length.length - 1;
-  const whole = certificate.bound <= Math.max(4 * made, 12);
-  const most = whole ? certificate.bound * 1.12 + 0.5 : span(k);
+  const { proof, k, R, gamma, whole } = shown;
+  const most = reach(shown);
   const [left, right, low, high] = [6, width - 8, height - 24, 22];
   const place = ([x, y]) => [left + (x / most) * (right - left), low - (y / 1.0) * (low - high)];
-  const ratio = certificate.margin / certificate.radius;
+  const ratio = gamma / R;
   const floor = Array.from({ length: 61 }, (_, i) => (most * i * i) / 3600).map((x) => [x, Math.min(1, ratio * Math.sqrt(x))]);
   svg.append(
     element("rect", { x: left, y: 0, width: right - left, height: high, class: "forbidden" }),
@@ -109,37 +125,35 @@ function drawCosine(svg, run, k) {
   );
   drawAxis(svg, most, place, low, "k");
   drawCurve(svg, proof.cosine.slice(0, k + 1).map((value, i) => [i, value]).slice(1), place, "cosine");
-  const words = k ? written(proof.cosine[k]) : "–";
-  const shown = text(`cos = ${words}`, left + 6, high - 6, "upright small");
-  shown.setAttribute("data-name", "cosine");
-  shown.setAttribute("data-value", proof.cosine[k]);
   const [fx, fy] = place([most * 0.55, Math.min(1, ratio * Math.sqrt(most * 0.55))]);
   if (!whole && fy > high + 30 && fy < low - 40) svg.append(text("√k·γ/R", fx, fy - 9, "soft halo", "middle"));
-  svg.append(shown);
+  svg.append(value("cosine", `cos ${k ? written(proof.cosine[k], 0, 3) : "–"}`, proof.cosine[k], left + 4, high - 6));
 }
 
 /** alpha_k = ||w - (R^2/gamma) u||^2 falls by at least R^2 with every mistake, and cannot fall below 0. */
-function drawDistance(svg, run, k) {
+function drawDistance(svg, shown) {
   const { width, height } = sheet(svg);
-  const { proof, certificate } = run;
-  const made = proof.length.length - 1;
-  const whole = certificate.bound <= Math.max(4 * made, 12);
-  const most = whole ? certificate.bound * 1.12 + 0.5 : span(k);
+  const { proof, k, R, gamma } = shown;
+  const most = reach(shown);
   const first = proof.distance[0];
   const [left, right, low, high] = [6, width - 8, height - 24, 30];
   const place = ([x, y]) => [left + (x / most) * (right - left), low - y * (low - high)];
-  const end = Math.min(most, (certificate.radius / certificate.margin) ** 2);
-  const ceiling = [[0, 1], [end, 1 - end * (certificate.margin / certificate.radius) ** 2]];
+  const end = Math.min(most, (R / gamma) ** 2);
+  const ceiling = [[0, 1], [end, 1 - end * (gamma / R) ** 2]];
   svg.append(
     element("path", { class: "forbidden", d: pathData([[...ceiling, [most, 0], [most, 1.2], [0, 1.2]]], place, true) }),
     element("path", { class: "bound", d: pathData([ceiling], place) }),
   );
   drawAxis(svg, most, place, low, "k");
-  drawCurve(svg, proof.distance.slice(0, k + 1).map((value, i) => [i, value / first]), place, "distance");
-  const shown = text(`α = ${written(proof.distance[k])}`, left + 6, 16, "upright small");
-  shown.setAttribute("data-name", "distance");
-  shown.setAttribute("data-value", proof.distance[k]);
-  svg.append(shown);
+  drawCurve(svg, proof.distance.slice(0, k + 1).map((distance, i) => [i, distance / first]), place, "distance");
+  svg.append(value("distance", `α ${written(proof.distance[k], 0, 3)}`, proof.distance[k], left + 4, 16));
+}
+
+function value(name, words, number, x, y) {
+  const shown = text(words, x, y, "upright small halo");
+  shown.setAttribute("data-name", name);
+  shown.setAttribute("data-value", number);
+  return shown;
 }
 
 function drawCurve(svg, points, place, kind) {

@@ -2,6 +2,7 @@
 
 const TRUTHS = ["fit_intercept", "shuffle"];
 const CHOICES = ["space", "tie", "readout", ...TRUTHS];
+const SWITCHES = ["fold_labels", "unit_length"];
 const NUMBERS = ["degree", "gamma", "max_epochs"];
 
 export function nameReadouts(words) {
@@ -16,6 +17,11 @@ export function showRules(state) {
     if (chosen) chosen.checked = true;
   }
   for (const name of NUMBERS) document.getElementById(name).value = state[name];
+  const possible = { fold_labels: state.space === "line" && !state.fit_intercept, unit_length: !["poly", "rbf"].includes(state.space) };
+  for (const name of SWITCHES) {
+    const input = document.querySelector(`#rules input[name="${name}"]`);
+    Object.assign(input, { checked: state[name] && possible[name], disabled: !possible[name] });
+  }
   for (const input of document.querySelectorAll('#rules input[name="fit_intercept"]')) input.disabled = state.space === "rbf";
   document.getElementById("rules-summary").textContent = summary(state);
 }
@@ -23,12 +29,14 @@ export function showRules(state) {
 function summary(state) {
   const boundary = { line: state.fit_intercept ? "line" : "line through 0", circle: "circle", poly: "polynomial", rbf: "Gaussian" }[state.space];
   const readout = { last: "", all: " · three read-outs" }[state.readout] ?? ` · ${state.readout}`;
-  return `${boundary}${state.shuffle ? " · shuffled" : ""}${readout}`;
+  const simpler = `${state.fold_labels ? " · folded" : ""}${state.unit_length ? " · unit length" : ""}`;
+  return `${boundary}${simpler}${state.shuffle ? " · shuffled" : ""}${readout}`;
 }
 
 export function listenToRules(change) {
   document.getElementById("rules").addEventListener("change", ({ target }) => {
     if (CHOICES.includes(target.name)) change({ [target.name]: TRUTHS.includes(target.name) ? target.value === "true" : target.value });
+    else if (SWITCHES.includes(target.name)) change({ [target.name]: target.checked });
     else if (NUMBERS.includes(target.id) && target.value) change({ [target.id]: Number(target.value) });
   });
 }

@@ -2,18 +2,39 @@
 
 import { ask } from "./api.js";
 
-/** The state and the step as the fragment of a link: JSON in base64, in the letters that a link may have. */
-export function asFragment(state, step) {
-  const bytes = new TextEncoder().encode(JSON.stringify({ state, step }));
-  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+/**
+ * The scene as the fragment of a link, which depends on no port: its name and the step, and the state where it is no longer the scene's own,
+ * as JSON in base64 in the letters that a link may have.
+ */
+export function asFragment({ scene, step, sample, state }, ownState) {
+  const parts = new URLSearchParams({ scene, step });
+  if (sample) parts.set("sample", [sample.count, sample.noise, sample.seed].join(" "));
+  if (JSON.stringify(state) !== JSON.stringify(ownState)) parts.set("state", inLetters(JSON.stringify(state)));
+  return parts.toString();
 }
 
 export function fromFragment(fragment) {
-  if (!fragment) return null;
+  const parts = new URLSearchParams(fragment);
+  const [count, noise, seed] = (parts.get("sample") ?? "").split(" ").map(Number);
+  const step = Number(parts.get("step"));
+  return {
+    scene: parts.get("scene"),
+    step: Number.isInteger(step) && step > 0 ? step : 0,
+    sample: count ? { count, noise, seed } : null,
+    state: parts.has("state") ? read(parts.get("state")) : null,
+  };
+}
+
+function inLetters(words) {
+  const bytes = new TextEncoder().encode(words);
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+function read(letters) {
   try {
-    const bytes = Uint8Array.from(atob(fragment.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-    const read = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof read.state === "object" && Array.isArray(read.state.points) ? read : null;
+    const bytes = Uint8Array.from(atob(letters.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+    const state = JSON.parse(new TextDecoder().decode(bytes));
+    return Array.isArray(state.points) ? state : null;
   } catch {
     return null;
   }
@@ -21,7 +42,7 @@ export function fromFragment(fragment) {
 
 export async function download(kind, model, svg) {
   if (kind === "svg") return save("scene.svg", "image/svg+xml", standalone(svg));
-  const files = await ask("take-away", { state: model.state });
+  const files = await ask("take-away", { state: model.state, scene: model.scene, sample: model.sample });
   if (kind === "csv") return save("scene.csv", "text/csv", files.csv);
   return save("scene.py", "text/x-python", files.script);
 }

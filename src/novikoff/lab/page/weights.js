@@ -1,12 +1,43 @@
 // Weight space: the region of all solutions, and the walk of the weights towards it (after Duda & Hart 1973).
 
-import { arrow, element, pathData, sheet, text, written } from "./shared/svg.js";
+import { arrow, element, keepInside, pathData, sheet, text, written } from "./shared/svg.js";
+import { drawCriterion, drawParaboloid } from "./solids.js";
 
 const ASPECT = 2.2;
 
-export function drawWeights(svg, title, model) {
-  if (model.run.weights.kind === "counts") drawCounts(svg, title, model);
-  else drawWalk(svg, title, model);
+/** What can be drawn of a run: its walk, and where there are two weights, or a lift, a surface. */
+const VIEWS = {
+  walk: ["Walk", (svg, title, model) => (model.run.weights.kind === "counts" ? drawCounts : drawWalk)(svg, title, model)],
+  criterion: ["Criterion", drawCriterion],
+  paraboloid: ["Paraboloid", drawParaboloid],
+};
+
+const space = document.getElementById("space");
+
+function possibleViews({ run, state }) {
+  if (run.weights.criterion) return ["walk", "criterion"];
+  return state.space === "circle" && state.points.length ? ["paraboloid", "walk"] : ["walk"];
+}
+
+export function isSolid() {
+  return space.dataset.view !== "walk";
+}
+
+/** The panel: the view that was asked for, if there is one, and tabs for the others. */
+export function drawSpace(model, asked) {
+  const views = possibleViews(model);
+  const chosen = views.includes(asked) ? asked : views[0];
+  const [svg, tabs] = [space.querySelector("svg"), space.querySelector(".tabs")];
+  space.dataset.view = chosen;
+  tabs.hidden = views.length < 2;
+  tabs.replaceChildren(...views.map((name) => {
+    const tab = Object.assign(document.createElement("button"), { textContent: VIEWS[name][0], className: "small" });
+    for (const [key, value] of Object.entries({ role: "tab", "aria-selected": name === chosen, "data-view": name })) tab.setAttribute(key, value);
+    return tab;
+  }));
+  if (isSolid()) svg.setAttribute("tabindex", 0);
+  else svg.removeAttribute("tabindex");
+  VIEWS[chosen][1](svg, space.querySelector("h2"), model);
 }
 
 function drawWalk(svg, title, model) {
@@ -14,8 +45,8 @@ function drawWalk(svg, title, model) {
   const { run, step, moment } = model;
   const { after, view, kind, separator } = run.weights;
   const k = step > 0 ? run.steps.mistakes[step - 1] : 0;
-  title.innerHTML = kind === "plane" ? "Weight space: the walk of <i>w</i>"
-    : `Weight space, cut at ${slice(after[k])}`;
+  title.innerHTML = kind === "plane" ? "The walk of <i>w</i>"
+    : `The walk of <i>w</i>, cut at ${slice(after[k])}`;
   const unit = Math.min(width / (2 * view[2] * ASPECT), height / (2 * view[2]));
   const place = ([x, y]) => [width / 2 + (x - view[0]) * unit, height / 2 - (y - view[1]) * unit];
   const origin = place([0, 0]);
@@ -36,15 +67,21 @@ function drawWalk(svg, title, model) {
   svg.append(element("path", { class: "walk", d: pathData([walked], place) }));
   if (walked.length <= 60) for (const w of walked) svg.append(element("circle", { cx: place(w)[0], cy: place(w)[1], r: 3.2, fill: "currentColor" }));
   if (mistake) {
-    const label = model.state.points[run.steps.row[step - 1]][2];
+    const label = run.labels[run.steps.row[step - 1]];
     svg.append(arrow(place(walked[k - 1]), place(walked[k]), label > 0 ? "red" : "blue"));
   }
   const here = place(walked[k]);
   svg.append(element("circle", { cx: here[0], cy: here[1], r: 6, fill: "currentColor" }));
   svg.append(text("w", here[0] + 10, here[1] - 9, "halo"));
-  if (!run.certificate?.widest) return;
-  const seen = isSeen(moment?.region ?? [], place, width, height);
-  title.insertAdjacentHTML("beforeend", `<span class="legend ${seen ? "seen" : ""}">${seen ? "solution region" : "no solution here"}</span>`);
+  if (run.certificate?.widest) drawLegend(svg, isSeen(moment?.region ?? [], place, width, height), width);
+  for (const words of svg.querySelectorAll(".label")) keepInside(words, width, height);
+}
+
+function drawLegend(svg, seen, width) {
+  svg.append(text(seen ? "solution region" : "no solution here", width - 4, 18, "legend halo", "end"));
+  if (!seen) return;
+  const { x } = svg.lastChild.getBBox();
+  svg.append(element("rect", { x: x - 25, y: 5, width: 17, height: 14, class: "region" }));
 }
 
 function isSeen(region, place, width, height) {

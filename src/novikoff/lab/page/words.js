@@ -11,7 +11,7 @@ export function sayStep(model) {
   if (step === 0) return [escape(model.lookFor || "The weights begin at zero."), "Press → for the first example, or space to play."];
   const i = step - 1;
   const row = run.steps.row[i];
-  const label = state.points[row][2];
+  const label = run.labels[row];
   const score = `<span data-name="score" data-value="${run.steps.score[i]}">${written(run.steps.score[i])}</span>`;
   const tie = run.steps.score[i] === 0;
   const mistake = run.steps.mistake[i];
@@ -25,7 +25,7 @@ export function sayStep(model) {
 function update(model, i, row) {
   const { run, state } = model;
   const k = run.steps.mistakes[i];
-  const label = state.points[row][2];
+  const label = run.labels[row];
   if (run.weights.kind === "counts") {
     return `On a mistake, add the example: its coefficient is now ${label < 0 ? "−" : ""}${run.weights.after[k][row]}.`;
   }
@@ -48,7 +48,7 @@ function stays(model, i, done) {
 
 function ending(run) {
   if (run.stopped === "NO_MISTAKES") return `<span class="is-good" id="converged">Stopped ${run.ending}.</span> `;
-  const endless = ["overlapping", "quasi-separable"].includes(run.certificate?.verdict);
+  const endless = ["overlapping", "quasi-separable", "not separable"].includes(run.certificate?.verdict);
   return `${endless ? "It would go on forever. " : ""}Stopped ${run.ending}. `;
 }
 
@@ -56,6 +56,7 @@ export function sayVerdict(model) {
   const { certificate } = model.run;
   if (!certificate) return ["Two classes are needed", "Put at least one red and one blue point."];
   const facts = certificate.facts.map(({ name, value, words }) => `<span data-name="${name}" data-value="${value}">${escape(words)}</span>`);
+  if (model.run.proof.projection) facts.push(escape(model.run.proof.projection.words));
   if (certificate.obstruction) facts.unshift(combination(certificate.obstruction, model.state));
   return [certificate.title, `${[certificate.meaning, ...facts].join("; ")}.${balls(model.run)}`];
 }

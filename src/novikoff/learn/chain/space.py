@@ -13,16 +13,18 @@ mistake lengthens ||w||^2 by at most R^2 + 2 cost n, and there are at most (R^2 
 
 import math
 import time
-from dataclasses import dataclass, field
+from array import array
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.order import random_order
+from novikoff.data.order import POOL, random_order
 from novikoff.engine.viterbi import Scratch, Weights, best_paths, label_sequences, sequence_epoch
 from novikoff.engine.words import counted
 from novikoff.features.tokens import Tokens
+from novikoff.learn.chain.returning import Replayed
 from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs, Limits, Watch, Watcher, run
 from novikoff.learn.history import History, Run, Stopped
 
@@ -48,6 +50,12 @@ class ChainMemory(History):
         used = np.zeros(n_features, dtype=bool)
         drift = Weights(np.zeros((n_features, n_labels)), np.zeros_like(links), used)
         return cls(Weights(np.zeros((n_features, n_labels)), links, used), drift)
+
+    def copy(self) -> "ChainMemory":
+        """A memory of its own, to learn on with while this one stays as it is."""
+        parts, used = (self.weights, self.drift), self.weights.used.copy()  # which both have in common
+        weights, drift = (Weights(part.emissions.copy(), part.links.copy(), used) for part in parts)
+        return replace(self, weights=weights, drift=drift)
 
     @property
     def n_labels(self) -> int:
@@ -181,16 +189,33 @@ class Sequences:
     guesses: list[NDArray[np.int64]] | None = None
     wrong: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    which: list[NDArray[Any]] = field(default_factory=list)
-
-    returning = None  # what was guessed is not kept, unless it is asked for
+    which: "array[int]" = field(default_factory=lambda: array("q"))
 
     def __post_init__(self) -> None:
         self.epochs = Epochs(self.tokens.n_sequences)
+        self.returning = Replayed.of(self)
 
     def mistakes(self) -> NDArray[np.int64]:
         """The mistaken sequences, in order."""
-        return np.concatenate([*self.which, []]).astype(np.int64)
+        return np.array(self.which, dtype=np.int64)
+
+    def again(self) -> "Sequences":
+        """The same sequences, to be learned on from here on a copy of the memory, with what was guessed."""
+        return Sequences(self.history.copy(), self.tokens, self.labels, self.cost, None, [])
+
+    def counts(self, wrong: NDArray[np.bool_]) -> dict[str, Any]:
+        """What the record has to know to say something about new sequences; with a cost, not every mistake is one of
+        the labels that are predicted. `wrong` says which sequences the read-out gets wrong."""
+        if self.cost:
+            return {}
+        mixed = len(wrong) > POOL
+        mistaken = np.zeros(len(wrong), dtype=np.bool_)
+        mistaken[self.mistakes()] = True
+        return {
+            "order": "given" if self.generator is None else "mixed" if mixed else "random",
+            "mistaken_rows": int(mistaken.sum()),
+            "errors_elsewhere": int((wrong & ~mistaken).sum()),
+        }
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Learn every sequence once, call by call; between two calls the clock is read and Ctrl-C is heard."""
@@ -202,8 +227,10 @@ class Sequences:
         at, longest = np.empty(len(order), dtype=np.int64), np.full(2, memory.longest)
         lengths = np.cumsum(np.diff(tokens.starts)[order.astype(np.int64)])
         began = time.perf_counter()
-        self.wrong.append(0)
-        self.seconds.append(0)
+        is_recorded = len(self.wrong) < RECORDED_EPOCHS
+        if is_recorded:
+            self.wrong.append(0)
+            self.seconds.append(0)
         step = 0
         while step < len(order):
             reach = (lengths[step - 1] if step else 0) + TOKENS_PER_CALL
@@ -212,9 +239,10 @@ class Sequences:
             task = (tokens.rows.matrix, tokens.starts, self.labels, part, self.cost, memory.examples)
             made, wrong = sequence_epoch(*task, memory.weights, memory.drift, scratch, at, longest)
             self.epochs.count(at[:made], len(part))
-            self.wrong[-1] += wrong
-            self.seconds[-1] = time.perf_counter() - began
-            self.which.append(part[at[:made]])
+            if is_recorded:
+                self.wrong[-1] += wrong
+                self.seconds[-1] = time.perf_counter() - began
+            self.which.extend(part[at[:made]].astype(np.int64).tolist())
             if self.guesses is not None and made:  # of the only sequence of the call
                 self.guesses.append(scratch.path[: int(np.diff(tokens.starts)[int(part[0])])].astype(np.int64))
             memory.mistakes += made
@@ -230,16 +258,19 @@ def _record(space: Sequences, weights: Weights, readout: SequenceReadout, stoppe
     tokens, labels = space.tokens, space.labels
     wrong = wrong_labels(weights, tokens, labels)
     sequence = np.repeat(np.arange(tokens.n_sequences), np.diff(tokens.starts))
+    is_wrong = np.zeros(tokens.n_sequences, dtype=np.bool_)
+    is_wrong[sequence[wrong]] = True
     record: SequenceRun = space.history.recorded(
         readout,
         stopped,
         n_rows=tokens.n_sequences,
-        errors=len(np.unique(sequence[wrong])),
+        errors=int(is_wrong.sum()),
         kind=SequenceRun,
         n_tokens=len(labels),
         wrong_tokens=int(np.count_nonzero(wrong)),
-        wrong_tokens_per_epoch=tuple(space.wrong[:RECORDED_EPOCHS]),
-        seconds_per_epoch=tuple(space.seconds[:RECORDED_EPOCHS]),
+        wrong_tokens_per_epoch=tuple(space.wrong),
+        seconds_per_epoch=tuple(space.seconds),
+        **space.counts(is_wrong),
         **space.epochs.recorded(),
     )
     return record

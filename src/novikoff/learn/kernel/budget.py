@@ -29,7 +29,7 @@ from novikoff.learn.kernel.kernels import Floats, GrowingArray, GrowingPoints, P
 from novikoff.learn.kernel.memory import BudgetRule, Numbers
 
 if TYPE_CHECKING:
-    from novikoff.learn.kernel.space import Expansion
+    from novikoff.learn.kernel.expansion import Expansion
 
 BUDGET_RULES: dict[BudgetRule, int] = {"forgetron": FORGETRON, "random": RANDOM, "projectron": PROJECTRON}
 

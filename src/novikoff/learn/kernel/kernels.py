@@ -17,6 +17,7 @@ from novikoff.engine.csr import as_csr, without_repeats
 from novikoff.engine.gram import fill_distances, fill_products, fill_squares
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
+from novikoff.engine.words import kernel_in_words
 
 Floats = NDArray[np.float64]
 
@@ -211,6 +212,17 @@ class Kernel:
     degree: int = 3
     coef0: float = 1.0
     params: dict[str, Any] | None = None
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The numbers that this kernel has."""
+        names = {"poly": ("gamma", "degree", "coef0"), "sigmoid": ("gamma", "coef0")}
+        names |= dict.fromkeys(("rbf", "laplacian"), ("gamma",))
+        return {name: getattr(self, name) for name in names.get(str(self.form), ())}
+
+    def __str__(self) -> str:
+        name = self.form if isinstance(self.form, str) else getattr(self.form, "__name__", "given")
+        return kernel_in_words(name, self.numbers)
 
     @property
     def is_definite(self) -> bool:

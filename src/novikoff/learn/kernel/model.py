@@ -1,16 +1,21 @@
 """A kernel perceptron with all that it takes to use it, free of scikit-learn."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.blocks import with_columns
+from novikoff.engine.rows import Rows
+from novikoff.engine.words import counted
 from novikoff.learn.kernel.kernels import Points, as_points
 from novikoff.learn.kernel.memory import Memory
 from novikoff.learn.kernel.readout import decide, read_out
+from novikoff.learn.kernel.space import Learned
 from novikoff.learn.linear.memory import predicted
-from novikoff.learn.model import Classifier
+from novikoff.learn.model import Classifier, Decided
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +31,23 @@ class KernelModel(Classifier):
 
     memory: Memory
 
+    @classmethod
+    def of(cls, learned: Learned, parameters: Mapping[str, Any]) -> "KernelModel":
+        """The model that was learned from examples; `parameters` are the options with which it was."""
+        encoding, mistakes = learned.encoding, learned.mistakes
+        return cls(
+            learned.memory,
+            learned.classes,
+            readout=parameters.get("readout", "average"),
+            encoding=encoding,
+            feature_names=None if encoding is None else encoding.feature_names,
+            run=learned.run,
+            fingerprint=learned.fingerprint,
+            parameters=dict(parameters),
+            n_iter=learned.run.epochs,
+            mistake_rows=None if mistakes is None else mistakes.rows,
+        )
+
     def points(self, X: Any) -> Points:
         """Examples as the kernel takes them."""
         return as_points(X, self.memory.kernel.form, square=False)
@@ -37,6 +59,24 @@ class KernelModel(Classifier):
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of every example."""
         return self.classes[predicted(self.scores(X))]
+
+    def decide_rows(self, rows: Rows) -> Decided:
+        if rows.is_sparse and self.n_columns is not None:
+            rows = with_columns(rows, self.n_columns)  # a column that was never learned counts as 0
+        scores = self.scores(rows)
+        return Decided(self.classes[predicted(scores)], scores)
+
+    @property
+    def n_support(self) -> int:
+        """How many examples are kept."""
+        return int(self.memory.coefficients.length)
+
+    @property
+    def in_words(self) -> str:
+        """What predicts: the kernel, and how many examples it is compared with."""
+        return (
+            f"the {self.memory.kernel} with {counted(self.n_support, 'example')} that were mistaken, each with a weight"
+        )
 
     def coefficients(self) -> NDArray[np.float64]:
         """The coefficients of the support rows in the read-out, a row a class."""

@@ -14,7 +14,7 @@ from novikoff.learn.kernel.kernels import Kernel, Points, Vectors
 from novikoff.learn.kernel.memory import Numbers
 
 if TYPE_CHECKING:
-    from novikoff.learn.kernel.space import Expansion
+    from novikoff.learn.kernel.expansion import Expansion
 
 # With more mistaken rows than this, all their products are too many to be added up one by one.
 MOST_ROWS = 2000

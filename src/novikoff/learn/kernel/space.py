@@ -20,53 +20,55 @@ and sparse rows of the same values, make the same mistakes (a user's own kernel 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.data.examples import check_labels
-from novikoff.data.order import POOL, random_order
-from novikoff.engine.gram import DOUBT, RULED_OUT, Pass, visit_block
-from novikoff.engine.sums import exact_sum
-from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, check_choices, put_off_interrupt, run
+from novikoff.data.blocks import stacked
+from novikoff.data.examples import Examples, check_labels, class_places
+from novikoff.data.held_out import HeldOut
+from novikoff.learn.cycles import Cycle
+from novikoff.learn.epochs import Limits, Watch, Watcher, check_choices, put_off_interrupt, run
 from novikoff.learn.history import Readout, Run, Stopped, Tie
-from novikoff.learn.kernel.budget import check_budget, visit_on_a_budget
+from novikoff.learn.kernel.budget import check_budget
+from novikoff.learn.kernel.expansion import Expansion
 from novikoff.learn.kernel.kernels import (
     Entries,
-    Floats,
     GrowingArray,
-    GrowingPoints,
     Points,
     Vectors,
     as_points,
     check_finite,
-    check_symmetric,
     make_kernel,
 )
-from novikoff.learn.kernel.memory import BudgetRule, Memory, Mistakes, Numbers, blocks_of
-from novikoff.learn.kernel.readout import are_close, decide
-from novikoff.learn.kernel.returning import CountedMistakes
+from novikoff.learn.kernel.memory import BudgetRule, Memory, Mistakes, Numbers
+from novikoff.learn.kernel.readout import decide
 from novikoff.learn.linear.memory import predicted
 
-# How many examples are learned at a time: enough for the matrix products to be fast, few enough for their own kernel
-# matrix to stay in the cache.
-BLOCK = 512
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
 
 
 @dataclass(frozen=True)
 class Learned:
-    """What `kernel_perceptron` returns: the memory, the record of the run, and the mistakes in order, if asked for."""
+    """What `kernel_perceptron` returns: the memory, the record of the run, and the mistakes in order, if asked for.
+
+    The rest is as in the linear space: the labels, sorted, and where the examples come from.
+    """
 
     memory: Memory
     run: Run
-    mistakes: Mistakes | None = None
+    mistakes: Mistakes | None
+    classes: NDArray[Any]
+    encoding: "Encoding | None" = None
+    fingerprint: str | None = None
 
 
 def kernel_perceptron(
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     *,
     kernel: str | Callable[..., Any] = "rbf",
     gamma: float | str = "scale",
@@ -84,13 +86,18 @@ def kernel_perceptron(
     budget: int | None = None,
     budget_rule: BudgetRule = "forgetron",
     record_mistakes: bool = False,
+    held_out: float | HeldOut | None = None,
     watch: Watcher | None = None,
+    progress: Callable[[Memory], None] | None = None,
 ) -> Learned:
     """The batch perceptron with a kernel: epochs until one makes no mistake, or a limit is reached.
 
     Labels are -1 and +1, or 0, 1, ... with more than two classes. With `min_margin` it stops as soon as ||w||/k is
     below that for some class, which proves that no separator of that class has that margin. After Ctrl-C what was
-    learned so far is returned, with `Stopped.INTERRUPTED` in the record.
+    learned so far is returned, with `Stopped.INTERRUPTED` in the record. Without y, X is `Examples`, which have labels.
+
+    With `held_out`, that share of the rows, drawn at random, has no say in anything, not even in gamma="scale", and is
+    predicted in the end: the record counts the errors.
 
     The record counts the mistakes of all classes. Its `errors` are known only after an epoch without a mistake: else a
     look at every row would cost as much as learning did.
@@ -103,25 +110,64 @@ def kernel_perceptron(
     ('NO_MISTAKES', 0)
     """
     check_choices(readout=readout, tie=tie)
-    limits = Limits(max_epochs, min_margin, time_limit, watch, readout=readout)
+    limits = Limits(max_epochs, min_margin, time_limit, watch, progress, readout)
     check_budget(budget, budget_rule, readout=readout, min_margin=min_margin)
-    points = as_points(X, kernel)
+    examples = X if isinstance(X, Examples) else None
+    points, labels, n_classes = _points_and_labels(X, y, kernel, n_classes)
+    part = HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
+    kept, judged = (None, None) if part is None else part.parted(len(points))
+    whole, all_labels = points, labels
+    if kept is not None:
+        points, labels = whole.take(kept), labels[kept]
     form = make_kernel(kernel, points, gamma=gamma, degree=degree, coef0=coef0, params=kernel_params)
     if min_margin is not None and not form.is_definite:
         raise ValueError(
             f"min_margin={min_margin} cannot be ruled out with kernel={kernel!r}: it is not positive definite"
         )
     memory = Memory.empty(form, n_classes, vote=readout == "vote", budget=budget, budget_rule=budget_rule)
-    labels = check_labels(y, len(points), n_classes)
     prepare(memory, points)
     space = Expansion.of(memory, points, labels, tie, np.random.default_rng(random_state), record_mistakes, shuffle)
     stopped = run(space, limits)
     space.settle()
     errors = space.errors(readout) if stopped is Stopped.NO_MISTAKES else None
     scaled = gamma == "scale" and not callable(kernel) and kernel not in ("linear", "precomputed")
-    counts = space.counts() | {"errors": errors, "encoded": scaled} | space.epochs.recorded()
+    encoded = scaled or (examples is not None and examples.is_encoded)
+    counts = space.counts() | {"errors": errors, "encoded": encoded} | space.epochs.recorded()
+    mistakes = space.mistakes()
+    if kept is not None and judged is not None:
+        wrong = predicted(decide(memory, whole.take(judged), readout)) != class_places(all_labels[judged], n_classes)
+        counts |= {"held_out_rows": len(judged), "held_out_errors": int(wrong.sum())}
+        counts["cycle"], mistakes = _numbered_again(memory, kept, counts["cycle"], mistakes)
     record = memory.recorded(readout, stopped, n_rows=len(points), **counts)
-    return Learned(memory, record, space.mistakes())
+    if examples is None:
+        return Learned(memory, record, mistakes, np.array([-1, 1]) if n_classes == 2 else np.arange(n_classes))
+    return Learned(memory, record, mistakes, examples.classes, examples.encoding, examples.fingerprint)
+
+
+def _points_and_labels(
+    X: Any, y: ArrayLike | None, kernel: str | Callable[..., Any], n_classes: int
+) -> tuple[Points, NDArray[Any], int]:
+    """Examples as a kernel takes them, their inner labels, and the number of classes."""
+    if y is not None:
+        points = as_points(X, kernel)
+        return points, check_labels(y, len(points), n_classes), n_classes
+    if not isinstance(X, Examples):
+        raise ValueError("y is missing: without labels, X must be Examples, which have them")
+    blocks = list(X.blocks())
+    points = as_points(stacked([block.rows for block in blocks]), kernel)
+    return points, np.concatenate([block.labels for block in blocks]), len(X.classes)
+
+
+def _numbered_again(
+    memory: Memory, kept: Numbers, cycle: Cycle | None, mistakes: Mistakes | None
+) -> tuple[Cycle | None, Mistakes | None]:
+    """Give support rows and mistakes the numbers that they have among all rows, those held out included."""
+    memory.rows = GrowingArray.of(kept[memory.rows.array])
+    if memory.kept is not None:
+        memory.kept = [replace(part, rows=kept[part.rows]) for part in memory.kept]
+    if cycle is not None:
+        cycle = replace(cycle, rows=tuple(kept[list(cycle.rows)].tolist()))
+    return cycle, None if mistakes is None else replace(mistakes, rows=kept[mistakes.rows])
 
 
 def learn_online(
@@ -172,247 +218,3 @@ def prepare(memory: Memory, points: Points) -> None:
     memory.n_columns = n_columns
     memory.doubt = max(memory.doubt, memory.kernel.doubt(points))
     memory.longest = max(memory.longest, float(diagonal.max(initial=0.0)))
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Learning, block by block
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Expansion:
-    """Rows being learned into a memory, whose weights are an expansion in kernel values: the space of a kernel.
-
-    It has what is known of the rows, and the mistakes that the memory does not have yet.
-
-    `known` are the scores of all rows under the memory's weights (and, for the errors of the average, under its drift),
-    or None while they are not worth keeping. `fresh` are the rows mistaken in this epoch, with their coefficients.
-    `place` is the support row that each row has become, or -1.
-    """
-
-    memory: Memory
-    points: Points
-    labels: Floats
-    tie: Tie
-    generator: np.random.Generator
-    keep: bool
-    shuffle: bool
-    place: Numbers
-    first: int
-    min_margin: float = 0.0
-    known: Floats | None = None
-    fresh: GrowingPoints = field(default_factory=GrowingPoints)
-    fresh_rows: list[Numbers] = field(default_factory=list)
-    fresh_added: GrowingArray = field(default_factory=lambda: GrowingArray.empty(np.float64))
-    fresh_drift: GrowingArray = field(default_factory=lambda: GrowingArray.empty(np.float64))
-    parts: list[Mistakes] = field(default_factory=list)
-    settled: list[Mistakes] = field(default_factory=list)
-
-    @classmethod
-    def of(
-        cls,
-        memory: Memory,
-        points: Points,
-        labels: NDArray[Any],
-        tie: Tie,
-        generator: np.random.Generator,
-        keep: bool,
-        shuffle: bool = False,
-    ) -> "Expansion":
-        if isinstance(points, Vectors):
-            points = points.like(memory.support.points())
-        place = np.full(len(points), -1, dtype=np.int64)
-        signs, keep = _signs(labels, memory.n_classes), keep or memory.kept is not None
-        return cls(memory, points, signs, tie, generator, keep, shuffle, place, memory.examples)._anew()
-
-    def __post_init__(self) -> None:
-        self.epochs = Epochs(len(self.points))
-        self.returning = CountedMistakes.of(self)
-
-    @property
-    def history(self) -> Memory:
-        return self.memory
-
-    def _anew(self) -> "Expansion":
-        n_classes = len(self.labels)
-        self.fresh, self.fresh_rows = GrowingPoints(), []
-        self.fresh_added, self.fresh_drift = (GrowingArray.empty(np.float64, n_classes) for _ in range(2))
-        return self
-
-    def learn(self, watch: Watch) -> Stopped | None:
-        """Visit all rows, block by block."""
-        n, self.min_margin = len(self.points), watch.min_margin or 0.0
-        order = random_order(n, self.generator).visit.astype(np.int64) if self.shuffle else np.arange(n)
-        self.catch_up()
-        self.memory.passes += 1
-        step = 0
-        while step < n:
-            rows = order[step : step + BLOCK]
-            seen, why = self._visit(rows) if self.memory.budget is None else visit_on_a_budget(self, rows)
-            step += seen
-            if why == RULED_OUT:
-                return Stopped.MARGIN_RULED_OUT
-            if step < n and (stopped := watch.cut_short()) is not None:
-                return stopped
-        return None
-
-    def catch_up(self) -> None:
-        """Bring the known scores of all rows up to date with the mistakes of the epoch, and these to memory."""
-        if self.memory.budget is not None or self.epochs.steps == 0:
-            return
-        n, n_classes = len(self.points), len(self.labels)
-        if self.known is None:
-            self.known = np.zeros((2 * n_classes, n))
-        change = np.hstack([self.fresh_added.array, self.fresh_drift.array]).T
-        fresh = self._fresh_points()
-        for rows in blocks_of(n, len(fresh)):
-            values = self.memory.kernel.between(fresh, self.points.take(rows))
-            self.memory.largest = max(self.memory.largest, check_finite(values))
-            self.known[:, rows] += change @ values
-        self.settle()
-
-    def settle(self) -> None:
-        """Bring the mistakes of the epoch to memory: rows that it does not have, and coefficients."""
-        memory = self.memory
-        if memory.budget is None and self.fresh_rows:
-            rows = np.concatenate(self.fresh_rows)
-            new = rows[self.place[rows] < 0]
-            self.place[new] = memory.coefficients.length + np.arange(len(new))
-            memory.support.extend(self.points.take(new))
-            memory.rows.extend(new + self.first)
-            for own, added in ((memory.coefficients, self.fresh_added), (memory.drift, self.fresh_drift)):
-                own.extend(np.zeros((len(new), len(self.labels))))
-                own.array[self.place[rows]] += added.array
-            self._anew()
-        if memory.kept is not None and self.parts:
-            made = Mistakes.joined(self.parts)
-            places = self.place[made.rows - self.first]
-            memory.kept = [*memory.kept, Mistakes(made.rows, made.times, made.classes, made.signs, places)]
-            self.settled, self.parts = [*self.settled, *self.parts], []
-
-    def _visit(self, rows: Numbers) -> tuple[int, int]:
-        """One block: its scores under the weights so far, then its examples one after the other."""
-        memory = self.memory
-        block, gram = self.block(rows)
-        values = memory.kernel.between(self._fresh_points(), block)
-        memory.largest = max(memory.largest, check_finite(values))
-        scores = self.fresh_added.array.T @ values
-        if self.known is not None:
-            scores += self.known[: len(scores), rows]
-        elif memory.coefficients.length:
-            earlier = memory.kernel.between(memory.support.points(), block)
-            memory.largest = max(memory.largest, check_finite(earlier))
-            scores += memory.coefficients.array.T @ earlier
-        added = np.zeros(scores.shape)
-        mistakes, squares = memory.by_class.copy(), memory.squares.copy()
-        task = (gram, np.ascontiguousarray(self.labels[:, rows]), np.ascontiguousarray(scores))
-
-        def go_on(step: int, certain: bool) -> tuple[int, int]:
-            return visit_block(*task, step, certain, self.along(len(rows)), mistakes, squares, added)
-
-        seen, why = self._beyond_doubt(go_on, task[2], block, added)
-        self.note(rows[:seen], added[:, :seen])
-        made = np.flatnonzero(added.any(axis=0))
-        if len(made):
-            self.fresh.extend(block.take(made))
-            self.fresh_rows.append(rows[made])
-            self.fresh_added.extend(added[:, made].T)
-            self.fresh_drift.extend((added[:, made] * (memory.examples + made)).T)
-        memory.by_class, memory.squares = mistakes, squares
-        memory.examples += seen
-        return seen, why
-
-    def _beyond_doubt(
-        self, go_on: Callable[[int, bool], tuple[int, int]], scores: Floats, block: Points, added: Floats
-    ) -> tuple[int, int]:
-        """Run the loop over a block; where it stops in doubt, score the example exactly and go on."""
-        step, why = go_on(0, False)
-        while why == DOUBT:
-            made = np.flatnonzero(added.any(axis=0))
-            so_far = [
-                (self.memory.support.points(self.matrix()), self.memory.coefficients.array),
-                (self._fresh_points(), self.fresh_added.array),
-                (block.take(made), added[:, made].T),
-            ]
-            scores[:, step] = self.exact_scores(so_far, block.take(np.array([step])))
-            step, why = go_on(step, True)
-        return step, why
-
-    def exact_scores(self, parts: list[tuple[Points, Floats]], one: Points) -> list[float]:
-        kernel = self.memory.kernel
-        values = np.concatenate([kernel.between(points, one, in_column_order=True)[:, 0] for points, _ in parts])
-        return [exact_sum(values, a) for a in np.concatenate([a for _, a in parts]).T]
-
-    def block(self, rows: Numbers) -> tuple[Points, Floats]:
-        """Some rows, and their own kernel matrix."""
-        block = self.points.take(rows)
-        gram = self.memory.kernel.between(block, block)
-        largest = check_finite(gram)
-        if callable(self.memory.kernel.form):
-            check_symmetric(gram, gram.T, largest)
-        self.memory.largest = max(self.memory.largest, largest)
-        return block, np.ascontiguousarray(gram)
-
-    def along(self, more: int) -> Pass:
-        memory = self.memory
-        margin, slack = self.min_margin, memory.slack(more) if self.min_margin else 0.0
-        return Pass(self.tie == "mistake", self._doubts(more), memory.examples, margin, slack)
-
-    def _doubts(self, more: int) -> Floats:
-        return self.memory.doubts(more + self.fresh_added.length)
-
-    def matrix(self) -> Floats | None:
-        return self.points.matrix if isinstance(self.points, Entries) else None
-
-    def _fresh_points(self) -> Points:
-        return self.fresh.points(self.matrix())
-
-    def note(self, rows: Numbers, added: Floats) -> None:
-        at, classes = np.nonzero(added.T)
-        self.epochs.count(at, len(rows))
-        if self.returning is not None:
-            self.returning.count(rows[at])
-        if self.keep and len(at):
-            times, signs = self.memory.examples + at, added[classes, at]
-            self.parts.append(Mistakes(rows[at] + self.first, times, classes, signs, np.full(len(at), -1)))
-
-    def mistakes(self) -> Mistakes | None:
-        """All mistakes of these rows, if they were kept."""
-        if not self.keep:
-            return None
-        return Mistakes.joined([*self.settled, *self.parts])
-
-    def counts(self) -> dict[str, Any]:
-        """What the record has to know of the rows to say something about new ones.
-
-        With more than two classes each has a vote of its own, of which less is known.
-        """
-        if len(self.labels) > 1:
-            return {}
-        order = "given" if not self.shuffle else "mixed" if len(self.points) > POOL else "random"
-        kept = int(np.count_nonzero(self.place >= 0)) if self.memory.budget is None else None
-        return {"order": order, "mistaken_rows": kept}
-
-    def errors(self, readout: Readout) -> int | None:
-        """How many rows the read-out gets wrong, if their scores are known without computing one."""
-        if readout == "vote" or self.memory.budget is not None:
-            return None
-        n_classes = len(self.labels)
-        known = np.zeros((2 * n_classes, len(self.points))) if self.known is None else self.known
-        scores, doubts = known[:n_classes].copy(), self.memory.doubts(0)[:, None]
-        if readout == "average":
-            scores = self.memory.examples * scores - known[n_classes:]
-            doubts = 2.0 * self.memory.examples * doubts
-        close = np.flatnonzero(are_close(scores, np.broadcast_to(doubts, scores.shape)))
-        for rows in blocks_of(len(close), self.memory.coefficients.length):
-            exact = decide(self.memory, self.points.take(close[rows]), readout)
-            scores[:, close[rows]] = exact if n_classes == 1 else exact.T
-        truth = self.labels[0] > 0 if n_classes == 1 else np.argmax(self.labels, axis=0)
-        return int(np.count_nonzero(predicted(scores[0] if n_classes == 1 else scores.T) != truth))
-
-
-def _signs(labels: NDArray[Any], n_classes: int) -> Floats:
-    """-1 and +1, a row a class: one row for two classes, every class against the rest for more."""
-    if n_classes == 2:
-        return labels[None].astype(np.float64)
-    return np.where(np.arange(n_classes)[:, None] == labels, 1.0, -1.0)

@@ -159,7 +159,11 @@ def _learn_in_one_pass(
     if stopped is Stopped.MAX_EPOCHS:
         check_there_are_two(labels, memory.examples)
         stopped = stopped if memory.mistakes else Stopped.NO_MISTAKES
-    counts: dict[str, Any] = {"n_rows": memory.examples, "order": "given", "encoded": encoding is not None}
+    counts: dict[str, Any] = {
+        "n_rows": memory.examples,
+        "order": "given",
+        "encoded": encoding is not None and encoding.is_of_table,
+    }
     run = memory.recorded(options["readout"], stopped, (memory.mistakes,), **counts)
     return Learned(memory, run, labels.classes(), encoding=encoding)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,27 +15,14 @@ from novikoff.learn.epochs import check_choices
 from novikoff.learn.history import Tie
 from novikoff.learn.linear.memory import Decider, Memory, decider, predicted, read_out, written_out
 from novikoff.learn.linear.space import Learned
-from novikoff.learn.model import Classifier, NamedWeight
-
-if TYPE_CHECKING:
-    from novikoff.features.encode import Encoding
-
-
-@dataclass(frozen=True, eq=False)
-class Decided:
-    """Labels with their scores, and, by column, how many values the encoding had never seen, or missed."""
-
-    labels: NDArray[Any]
-    scores: NDArray[np.float64]
-    unseen: Mapping[str, int]
-    missing: Mapping[str, int]
+from novikoff.learn.model import Classifier, Decided, NamedWeight
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel(Classifier):
     """What was learned, and how it is read out.
 
-    `encoding` says how the columns of a table become numbers. `classes_are_fixed` unless learning may bring new ones.
+    `classes_are_fixed` unless learning may bring new ones.
 
     >>> from novikoff.learn.linear.files import learn_from
     >>> first = ([[-1, 2], [1, 0], [1, 1]], ["blue", "red", "red"])
@@ -53,7 +40,6 @@ class LinearModel(Classifier):
     _: KW_ONLY
     tie: Tie = "mistake"
     learning_rate: float = 1.0
-    encoding: "Encoding | None" = None
     classes_are_fixed: bool = True
 
     def __post_init__(self) -> None:
@@ -78,19 +64,9 @@ class LinearModel(Classifier):
         }
         return cls(learned.memory, learned.classes, **(own | more))
 
-    def decide(self, batch: Batch | Records) -> Decided:
-        """The label and the score of every example, and what the encoding could not express."""
-        rows, unseen, missing = self._encoded(batch)
+    def decide_rows(self, rows: Rows) -> Decided:
         scores = self.deciding_scores(self._fitting(rows))
-        return Decided(self.labels_of(scores), self.shown(scores), unseen, missing)
-
-    def _encoded(self, batch: Batch | Records) -> tuple[Rows, Mapping[str, int], Mapping[str, int]]:
-        if not isinstance(batch, Records):
-            return batch.rows, {}, {}
-        if self.encoding is None:
-            raise ValueError("this model was learned from numbers, and has no encoding for the columns of a table")
-        encoded = self.encoding.encode(batch)
-        return encoded.batch.rows, encoded.unseen, encoded.missing
+        return Decided(self.labels_of(scores), self.shown(scores))
 
     def deciding_scores(self, rows: Rows) -> NDArray[np.float64]:
         """The scores that decide, before they are divided or multiplied."""
@@ -118,7 +94,7 @@ class LinearModel(Classifier):
 
     def predict(self, batch: Batch | Records) -> NDArray[Any]:
         """The label of every example."""
-        return self.labels(self._fitting(self._encoded(batch)[0]))
+        return self.decide(batch).labels
 
     def weights_by_name(self, most: int | None = None) -> list[NamedWeight]:
         """The weights of the read-out that are not 0, the largest in size first; at most so many of them."""

@@ -261,7 +261,7 @@ class Coordinates:
             "order": "given" if self.generator is None else "mixed" if mixed else "random",
             "mistaken_rows": int(self.mistaken.sum()),
             "errors_elsewhere": int((wrong & ~self.mistaken).sum()),
-            "encoded": self.examples.encoding is not None,
+            "encoded": self.examples.is_encoded,
         }
 
     def learn(self, watch: Watch) -> Stopped | None:

@@ -33,6 +33,8 @@ class StructuredPerceptron:
         shuffle=False), drawn from a seed or a generator.
     min_margin : stop as soon as the mistakes prove that no unit vector has this margin.
     time_limit : stop after so many seconds.
+    held_out : the share of the inputs that have no say in anything; how many of them `fit` gets wrong is counted in the
+        end, and `run_` says what follows for new ones.
     record_mistakes : keep the rows of all mistakes in `mistake_rows_` and the wrong guesses in `mistake_guesses_`.
     loss : `loss(gold, guess)`, at least 0, for cost-augmented training. Learning then calls
         `decode(weights, x, gold=gold)`, which must return the structure with the highest score + loss; every gold
@@ -81,6 +83,7 @@ class StructuredPerceptron:
         random_state: Any = None,
         min_margin: float | None = None,
         time_limit: float | None = None,
+        held_out: float | None = None,
         record_mistakes: bool = False,
         loss: Callable[[Any, Any], float] | None = None,
         violation: Violation | None = None,
@@ -93,6 +96,7 @@ class StructuredPerceptron:
         self.random_state = random_state
         self.min_margin = min_margin
         self.time_limit = time_limit
+        self.held_out = held_out
         self.record_mistakes = record_mistakes
         self.loss = loss
         self.violation = violation
@@ -107,16 +111,14 @@ class StructuredPerceptron:
         failure leaves the model as it was.
         """
         search, pairs = self._checked(), _paired(xs, ys)
+        kept, judged = _parted(len(pairs), self.held_out, self.random_state)
         chance = _chance(self.random_state) if self.shuffle else None
-        space = Structures(Memory(), search, pairs, chance, self.record_mistakes)
+        space = Structures(Memory(), search, pairs, chance, self.record_mistakes, learned=kept)
         stopped = run(space, Limits(self.max_epochs, self.min_margin, self.time_limit, watch, readout=self.readout))
-        errors = None
+        counts = space.epochs.recorded()
         if stopped is not Stopped.INTERRUPTED:
-            weights = space.history.deciding_weights(self.readout)
-            errors = sum(not same(search.best(weights, x, row), gold) for row, (x, gold) in enumerate(pairs))
-        epochs = space.epochs.recorded()
-        record = space.history.recorded(self.readout, stopped, n_rows=len(pairs), errors=errors, **epochs)
-        self._keep(space, record)
+            counts |= space.counts(self.readout, judged)
+        self._keep(space, space.history.recorded(self.readout, stopped, n_rows=len(kept), **counts))
         if stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt
         _warn_unless_converged(self, space.astray)
@@ -267,6 +269,17 @@ def _paired(xs: Iterable[Any], ys: Iterable[Any]) -> list[tuple[Any, Any]]:
     if not inputs:
         raise ValueError("there are no inputs: there is nothing to learn from, or to judge by")
     return list(zip(inputs, golds, strict=True))
+
+
+def _parted(n_rows: int, held_out: float | None, random_state: Any) -> tuple[list[int], list[int]]:
+    """The rows to learn from, and those to judge by."""
+    if held_out is None:
+        return list(range(n_rows)), []
+    from novikoff.data.held_out import HeldOut
+
+    seed = random_state.getrandbits(62) if hasattr(random_state, "getrandbits") else random_state
+    kept, judged = HeldOut.share(held_out, seed).parted(n_rows)
+    return kept.tolist(), judged.tolist()
 
 
 def _chance(random_state: Any) -> Any:

@@ -50,6 +50,18 @@ def as_integers(values: ArrayLike, exponent: "int | NDArray[np.int64]") -> NDArr
     return np.asarray((whole.astype(object) << left) >> right, dtype=object)
 
 
+def residues(values: ArrayLike, exponent: int, prime: int) -> NDArray[np.int64]:
+    """The same whole numbers modulo a prime below 2^31.
+
+    >>> residues([0.5, -3.0, 2.0**40], -1, 7).tolist()
+    [1, 1, 4]
+    """
+    whole, exponents = _whole_parts(values)
+    shifts = np.where(whole == 0, 0, exponents - exponent)
+    powers = np.array([pow(2, shift, prime) for shift in range(max(int(shifts.max(initial=0)), 0) + 1)])
+    return (whole >> np.maximum(-shifts, 0)) % prime * powers[np.maximum(shifts, 0)] % prime
+
+
 def root_down(value: Fraction) -> float:
     """The largest float that is not above the square root.
 

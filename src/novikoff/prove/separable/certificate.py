@@ -205,7 +205,12 @@ class Certificate(Subject):
         """The same, where planes are drawn as something else and called so."""
         if self.verdict is Verdict.SEPARABLE and self.margin.lower == 0 and self.is_by_theorem:
             return "different points are always separable there, and no two with different labels are equal"
-        return self.problem.meaning(self.verdict, is_obstructed=self.obstruction is not None, plane=plane)
+        return self.problem.meaning(self.verdict, plane)
+
+    @property
+    def consequence(self) -> str | None:
+        """So what? In words; None if it is undecided."""
+        return self.problem.consequence(self.verdict)
 
     @property
     def is_by_theorem(self) -> bool:

@@ -50,11 +50,13 @@ def _well_formed(certificate: Certificate) -> Certificate:
 
 def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
     if comes_in_batches(X):
-        if y is not None or claimed.kernel is not None:
+        if y is not None or (claimed.kernel is not None and claimed.kernel.form == "precomputed"):
             raise ValueError("batches have labels of their own, and are no kernel matrix: leave y out, or pass arrays")
         _check_table(claimed, X)
         try:
             with _examples_of(X, claimed.table) as examples:
+                if claimed.kernel is not None:
+                    return _derived_in_feature_space(claimed, examples, None)
                 blocks = InBlocks(examples, claimed.fit_intercept)
                 _check_subject(claimed, blocks.subject)
                 return conclude(blocks, claimed.witnesses)
@@ -67,18 +69,25 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
     if claimed.table is not None:
         raise CertificateError("the certificate is about a table; pass its reader, as in check(read(path, label=...))")
     if claimed.kernel is not None:
-        space = InFeatureSpace.of(X, y, claimed.kernel, claimed.fit_intercept)
-        _check_subject(claimed, space.subject)
-        return conclude_kernel(space, claimed.witnesses)
+        return _derived_in_feature_space(claimed, X, y)
     data = InMemory.of(X, y, claimed.fit_intercept)
     _check_subject(claimed, data.subject)
     return conclude(data, claimed.witnesses)
+
+
+def _derived_in_feature_space(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
+    assert claimed.kernel is not None
+    space = InFeatureSpace.of(X, y, claimed.kernel, claimed.fit_intercept)
+    _check_subject(claimed, space.subject)
+    return conclude_kernel(space, claimed.witnesses)
 
 
 def _examples_of(source: Any, table: Table | None) -> AbstractContextManager[Examples]:
     """The examples as they are; or those of a table, encoded as the certificate says, or of batches."""
     if table is None or isinstance(source, Examples):
         return exactly(source)
+    if not table.encoding.is_of_table:  # numbers without names, which the encoding lifts
+        return exactly(source, table.encoding, table.label)
     return exactly(_records_of(source), table.encoding, table.label)
 
 

@@ -19,18 +19,18 @@ from novikoff.prove.exact.given_numbers import exact_matrix
 from novikoff.prove.separable.certificate import Bracket, Certificate, Divergence, Obstruction, Support, Witnesses
 from novikoff.prove.separable.files import absent_margin
 from novikoff.prove.separable.fingerprint import Fingerprint
-from novikoff.prove.separable.kesler import kesler_points, point_numbers
+from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import exact_sum
 from novikoff.prove.separable.proofs import (
     Span,
+    all_separate_weakly,
     ends_in_span,
     lower_square,
     spans_all,
     upper_square,
     vanishes,
-    weakly_separates,
 )
 from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.subject import Subject, check_width, exact_labels, floor_of, header, names_of
@@ -95,7 +95,7 @@ class InMemory:
         if len(classes) == 2:
             points = Points(rows, np.where(places == 1, 1, -1).astype(np.int8), float(fit_intercept))
         else:
-            points = kesler_points(rows, places, fit_intercept)
+            points = KeslerPoints.of_places(rows, places, len(classes), fit_intercept)
         return cls(rows, labels, points, subject, radius_square(rows, fit_intercept))
 
     @property
@@ -112,7 +112,7 @@ class InMemory:
         return lower_square(self.points, on_points(self.subject, vector))
 
     def all_separate_weakly(self, vectors: Sequence[Sequence[int]]) -> bool:
-        return all(weakly_separates(self.points, on_points(self.subject, vector)) for vector in vectors)
+        return all_separate_weakly(self.points, [on_points(self.subject, vector) for vector in vectors])
 
     def spans_all(self, points: Points, numbers: NDArray[np.int64]) -> bool:
         return spans_all(points, numbers)
@@ -168,7 +168,7 @@ def make_certificate(
     return Certificate(
         verdict=verdict,
         arithmetic=arithmetic,
-        margin=absent_margin(verdict, found.obstruction is not None) if margin is None else margin,
+        margin=absent_margin(verdict) if margin is None else margin,
         geometric_margin=geometric_margin,
         mistake_bound=mistake_bound,
         radius=fraction_root_up(radius_square),
@@ -236,7 +236,7 @@ def _not_separable(data: Data, found: Witnesses) -> Certificate:
         return _certificate(data, found, Verdict.QUASI_SEPARABLE, divergences=divergences)
     _check_no_more(found, divergences=found.divergences)
     if not found.spans:
-        return _certificate(data, found, Verdict.UNDECIDED)
+        return _certificate(data, found, Verdict.NOT_SEPARABLE)
     claim(data.spans_all(points, numbers), "verdict", "the obstruction does not span all examples")
     return _certificate(data, found, Verdict.OVERLAPPING)
 
@@ -312,7 +312,7 @@ def _divergences(data: Data, found: Witnesses, face: tuple[int, ...]) -> dict[An
         raise CertificateError(
             f"the columns whose coefficients can diverge are {varying[:9]}, but the certificate lists {listed[:9]}"
         )
-    witnesses = [witness for divergence in found.divergences.values() for witness in divergence.witnesses]
+    witnesses = list(dict.fromkeys(w for divergence in found.divergences.values() for w in divergence.witnesses))
     for witness in witnesses:
         _check_vector(data, witness, "separator of a diverging column")
     # All at once, for data that are not in memory: one pass over them.

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.data.examples import Examples
 from novikoff.prove.exact.algebra import rank
 from novikoff.prove.exact.document import CertificateError, claim
 from novikoff.prove.exact.floats import fraction_root_up, root_down
@@ -31,7 +32,15 @@ from novikoff.prove.separable.fingerprint import Fingerprint
 from novikoff.prove.separable.kernels import Interval, Kernel, Products
 from novikoff.prove.separable.proofs import as_whole_floats
 from novikoff.prove.separable.question import Problem, Verdict
-from novikoff.prove.separable.subject import Subject, exact_labels, floor_of, header, names_of
+from novikoff.prove.separable.subject import (
+    Subject,
+    Table,
+    check_not_rounded,
+    exact_labels,
+    floor_of,
+    header,
+    names_of,
+)
 
 # Balls are made smaller, bits by bits, until the float that is claimed is certain; after the last, its safe side is.
 # Two points that are as near to each other as floats can be differ by 2^-3222 under a kernel; 8192 bits see that.
@@ -46,13 +55,22 @@ class InFeatureSpace:
     subject: Subject
 
     @classmethod
-    def of(cls, X: Any, y: ArrayLike, kernel: Kernel, fit_intercept: bool) -> "InFeatureSpace":
-        """Examples as they were given, or the matrix of a kernel; what is wrong with them is named."""
+    def of(cls, X: Any, y: ArrayLike | None, kernel: Kernel, fit_intercept: bool) -> "InFeatureSpace":
+        """Examples as they were given, or the matrix of a kernel; what is wrong with them is named.
+
+        `Examples` have labels of their own, and come in one piece.
+        """
+        names, table = None if kernel.form == "precomputed" else names_of(X), None
+        if isinstance(X, Examples):
+            check_not_rounded(X.rounded)
+            if X.encoding is not None:
+                names, table = X.encoding.feature_names, Table(X.label, X.encoding)
+            X, y = X.in_one_piece()
         given = exact_matrix(X)
         rows = np.asarray(given.toarray() if hasattr(given, "tocsr") else given, dtype=np.float64)
         if kernel.form == "precomputed":
             rows = symmetric(rows)
-        _, classes, places = exact_labels(y, rows.shape[0])
+        _, classes, places = exact_labels(() if y is None else y, rows.shape[0])
         if len(classes) != 2:
             raise ValueError(f"y has {len(classes)} classes; with a kernel ask for one against the rest, y == label")
         about: dict[str, Any] = {
@@ -61,7 +79,8 @@ class InFeatureSpace:
             "classes": classes,
             "n_rows": int(rows.shape[0]),
             "n_columns": int(rows.shape[1]),
-            "feature_names": None if kernel.form == "precomputed" else names_of(X),
+            "feature_names": names,
+            "table": table,
             "kernel": kernel,
         }
         digest = Fingerprint(header(**about))
@@ -225,7 +244,7 @@ def _not_separable(data: InFeatureSpace, found: Witnesses) -> Certificate:
         claim(weak, "verdict", "the weak separator has some example on its wrong side, or all of them on it")
         return _certificate(data, found, Verdict.QUASI_SEPARABLE)
     if not found.spans:
-        return _certificate(data, found, Verdict.UNDECIDED)
+        return _certificate(data, found, Verdict.NOT_SEPARABLE)
     everything = list(data.everything)
     whole = data.products.whole(everything, everything)
     spans = rank([whole[row] for row in obstruction.rows]) == rank(whole)

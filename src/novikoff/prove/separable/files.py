@@ -52,7 +52,7 @@ def to_dict(certificate: Certificate) -> dict[str, Any]:
 
 def _claims(c: Certificate) -> dict[str, Any]:
     lower, upper = c.margin
-    known = absent_margin(c.verdict, c.obstruction is not None)
+    known = absent_margin(c.verdict)
     has_separator = c.vector is not None or c.coefficients is not None
     claims = {
         "verdict": c.verdict.value,
@@ -66,10 +66,9 @@ def _claims(c: Certificate) -> dict[str, Any]:
     return {**_filled(claims), "radius": None if math.isinf(c.radius) else c.radius}
 
 
-def absent_margin(verdict: Verdict, has_obstruction: bool) -> Bracket:
+def absent_margin(verdict: Verdict) -> Bracket:
     """The bracket where no claim is made: nothing separates, so that it is 0, or nothing is known."""
-    nothing_separates = has_obstruction or verdict in (Verdict.QUASI_SEPARABLE, Verdict.OVERLAPPING)
-    return Bracket(0.0, 0.0 if nothing_separates else math.inf)
+    return Bracket(0.0, math.inf if verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED) else 0.0)
 
 
 def _witnesses(c: Certificate) -> dict[str, Any]:
@@ -118,7 +117,7 @@ def from_json(text: str | bytes) -> Certificate:
     verdict = Verdict(claims.choice("verdict", tuple(verdict.value for verdict in Verdict)))
     found = _read_witnesses(witnesses, verdict)
     subject = {**_read_data(data), **_read_question(question)}
-    claimed = _read_claims(claims, witnesses, verdict, found["obstruction"] is not None)
+    claimed = _read_claims(claims, witnesses, verdict)
     for part in (fields, data, question, claims, witnesses):
         part.close()
     certificate = Certificate(verdict=verdict, **subject, **claimed, **found)
@@ -172,10 +171,8 @@ def _read_question(question: ProofFields) -> dict[str, Any]:
     return {"problem": problem, "fit_intercept": question.flag("fit_intercept"), "kernel": kernel}
 
 
-def _read_claims(
-    claims: ProofFields, witnesses: ProofFields, verdict: Verdict, has_obstruction: bool
-) -> dict[str, Any]:
-    known = absent_margin(verdict, has_obstruction)
+def _read_claims(claims: ProofFields, witnesses: ProofFields, verdict: Verdict) -> dict[str, Any]:
+    known = absent_margin(verdict)
     radius = claims.value("radius")
     signs = _read_signs(claims) if _present(claims, "diverging") else None
     divergences = _read_divergences(witnesses) if _present(witnesses, "divergences") else None

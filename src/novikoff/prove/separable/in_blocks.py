@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch, Records
-from novikoff.data.blocks import stacked
 from novikoff.data.cache import DENSE_COST, SPARSE_COST
 from novikoff.data.examples import Block, Examples
 from novikoff.engine.rows import Rows, as_rows, csr_rows
@@ -23,10 +22,10 @@ from novikoff.features.examples import cached, learned_encoding, rounded_column
 from novikoff.prove.exact.given_numbers import exact_numbers
 from novikoff.prove.separable.conclude import folded_dimension, on_points
 from novikoff.prove.separable.fingerprint import Fingerprint
-from novikoff.prove.separable.kesler import kesler_points, point_numbers
+from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.products import signs_of_products
+from novikoff.prove.separable.products import signs_of_many_products
 from novikoff.prove.separable.proofs import Span, lower_square
 from novikoff.prove.separable.question import Problem
 from novikoff.prove.separable.subject import Subject, Table, header, plain_classes
@@ -130,11 +129,8 @@ class InBlocks:
         """Rows as points; of many classes as many points a row as it has rivals, one row after the other."""
         if not self.problem.has_rivals:
             return Points(matrix_of(rows), labels, float(self.fit_intercept))
-        # The construction looks at the labels for how many classes there are, so each is shown to it once.
-        shown, classes = stacked([rows, self._one_of_each[0]]), self._with_every_class(labels)
-        points = kesler_points(matrix_of(shown).copy(), classes, self.fit_intercept)
-        n_points = rows.n_rows * self.rivals
-        return Points(points.rows[:n_points], points.signs[:n_points], points.constant)
+        places = self.examples.places_of(labels)
+        return KeslerPoints.of_places(matrix_of(rows), places, len(self.classes), self.fit_intercept)
 
     def _with_every_class(self, labels: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([labels, self._one_of_each[1]])
@@ -192,8 +188,8 @@ class InBlocks:
         if not vectors:
             return True
         for points in self.all_points():
-            for number, vector in enumerate(vectors):
-                signs = signs_of_products(points, on_points(self.subject, vector))
+            own = [on_points(self.subject, vector) for vector in vectors]
+            for number, signs in enumerate(signs_of_many_products(points, own)):
                 if signs.min() < 0:
                     return False
                 has_positive[number] = has_positive[number] or bool(signs.max() > 0)

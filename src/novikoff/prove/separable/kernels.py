@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.words import kernel_in_words
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
 
 Form = Literal["linear", "poly", "rbf", "laplacian", "precomputed"]
@@ -93,9 +94,7 @@ class Kernel:
         return {name: value for name, value in parts.items() if value is not None}
 
     def __str__(self) -> str:
-        numbers = ", ".join(f"{name}={value:g}" for name, value in self.to_dict().items() if name != "form")
-        name = {"poly": "polynomial", "rbf": "Gaussian", "laplacian": "Laplacian"}.get(self.form, self.form)
-        return f"{name} kernel" + (f" ({numbers})" if numbers else "")
+        return kernel_in_words(self.form, {name: value for name, value in self.to_dict().items() if name != "form"})
 
 
 def _is_real(value: Any) -> bool:

@@ -4,6 +4,7 @@ A plane separates the examples exactly if some vector has a positive product wit
 written out: products and sums are taken from the rows as they are, dense or CSR.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,10 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.features.fold import signs
+from novikoff.prove.exact.floats import lowest_exponent, residues
 from novikoff.prove.exact.given_numbers import matrix_of_examples
 from novikoff.prove.separable.margin import radius
 
 Floats = NDArray[np.float64]
+
+# Rows of a dense matrix of which something is computed at a time.
+BLOCK = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +41,27 @@ class Points:
             raise ValueError(f"y has {len(labels)} labels, but X has {rows.shape[0]} rows")
         return cls(rows, labels, float(fit_intercept))
 
+    def scaled(self, rows: Any, scale: float) -> "Points":
+        """The same points from rows that are the same in another layout, times a power of two."""
+        return Points(rows if scale == 1.0 else rows * scale, self.signs, self.constant * scale)
+
+    def first_zero(self, row: int) -> int | None:
+        """The first point that is 0, given the first row that is (the number of rows if none is)."""
+        return row if self.constant == 0.0 and row < self.n_points else None
+
+    def written_out(self, which: NDArray[np.int64] | None = None) -> "Points":
+        """Some points, or all, as rows of their own."""
+        return self if which is None else self.part(which)
+
+    @property
+    def is_by_rivals(self) -> bool:
+        """Whether a point is a row against another class, and not written out."""
+        return False
+
+    def differences_of(self, which: NDArray[np.int64], products: Any, tables: Any) -> Any:
+        """What is linear in the points, from what it is for rows: for points by rivals only."""
+        raise NotImplementedError
+
     @property
     def is_sparse(self) -> bool:
         return hasattr(self.rows, "tocsr")
@@ -49,6 +75,11 @@ class Points:
         """Of the folded space: one more than the columns."""
         return int(self.rows.shape[1]) + 1
 
+    @property
+    def _starts(self) -> range:
+        """Where blocks of dense rows begin."""
+        return range(0, self.n_points, BLOCK)
+
     @cached_property
     def widest(self) -> int:
         """The most coordinates, the constant included, in which a point may differ from 0."""
@@ -58,6 +89,14 @@ class Points:
     def radius(self) -> float:
         """R: the length of the longest point, rounded up (infinite if it overflows)."""
         return radius(self.rows, fit_intercept=self.constant == 1.0)
+
+    @cached_property
+    def exponents(self) -> tuple[int, int]:
+        """All coordinates are whole multiples of two to the first, and smaller than two to the second."""
+        blocks = [self.rows.data] if self.is_sparse else [self.rows[start : start + BLOCK] for start in self._starts]
+        lowest = min((lowest_exponent(np.append(block, self.constant)) for block in blocks), default=0)
+        largest = max((float(np.abs(block).max(initial=self.constant)) for block in blocks), default=0.0)
+        return lowest, math.frexp(largest)[1]
 
     def products(self, w: Floats) -> Floats:
         """<z, w> for every point."""
@@ -106,6 +145,91 @@ class Points:
         constants = np.full((len(which), 1), self.constant)
         return np.hstack([np.asarray(dense, dtype=np.float64), constants]) * self.signs[which, None]
 
+    def with_entries(self, entries: Floats) -> Any:
+        """The rows, without labels and constants, with other entries in the places of theirs."""
+        if not self.is_sparse:
+            return entries
+        from scipy.sparse import csr_array
+
+        return csr_array((entries, self.rows.indices, self.rows.indptr), shape=self.rows.shape)
+
+    def signed(self) -> Any:
+        """All points as a CSR, if they are sparse."""
+        from scipy.sparse import csr_array
+
+        rows = self.rows
+        data, indices, indptr = rows.data.astype(np.float64), rows.indices, rows.indptr
+        if self.constant:
+            data = np.insert(data, indptr[1:], self.constant)
+            indices = np.insert(indices, indptr[1:], self.dimension - 1)
+            indptr = indptr + np.arange(len(indptr), dtype=indptr.dtype)
+        data *= np.repeat(self.signs, np.diff(indptr))
+        return csr_array((data, indices, indptr), shape=(self.n_points, self.dimension))
+
+    def products_modulo(self, w: NDArray[np.int64], prime: int) -> NDArray[np.int64]:
+        """<z, w> modulo a prime below 2^31, times the same power of two for every point."""
+        lowest, _ = self.exponents
+        constant = int(residues([self.constant], lowest, prime)[0]) * int(w[-1]) % prime
+        if self.is_sparse:
+            terms = residues(self.rows.data, lowest, prime) * w[self.rows.indices] % prime
+            sums = _by_row(np.add, terms, self.rows.indptr, 0)
+        else:
+            sums = np.empty(self.n_points, dtype=np.int64)
+            for start in self._starts:
+                block = residues(self.rows[start : start + BLOCK], lowest, prime)
+                sums[start : start + BLOCK] = (block * w[:-1] % prime).sum(axis=1)
+        return np.asarray(self.signs * (sums + constant) % prime, dtype=np.int64)
+
+    # -- how large they are, and which are equal ----------------------------------------------------------------------
+
+    def largest_by_column(self) -> Floats:
+        """The largest absolute value in every coordinate."""
+        if self.is_sparse:
+            largest = np.zeros(self.dimension)
+            np.maximum.at(largest, self.rows.indices, np.abs(self.rows.data))
+        else:
+            above, below = self.rows.max(axis=0, initial=0.0), self.rows.min(axis=0, initial=0.0)
+            largest = np.append(np.maximum(above, -below).astype(np.float64), 0.0)
+        largest[-1] = self.constant if self.n_points else 0.0
+        return largest
+
+    def largest_by_row(self, scales: Floats) -> Floats:
+        """The largest absolute value of every point, coordinates times some scales."""
+        constant = self.constant * scales[-1]
+        if not self.is_sparse:
+            largest = np.empty(self.n_points)
+            for start in self._starts:
+                some = self.rows[start : start + BLOCK] * scales[:-1]
+                largest[start : start + BLOCK] = np.abs(some).max(axis=1, initial=constant)
+            return largest
+        values = np.abs(self.rows.data * scales[self.rows.indices])
+        return _by_row(np.maximum, values, self.rows.indptr, constant)
+
+    def keys(self) -> tuple[NDArray[np.uint64], NDArray[np.int8]]:
+        """A number for every point, equal for equal points and for their negatives, and which of the two it is."""
+        factors = np.random.default_rng(0).integers(1, 2**63, self.dimension, dtype=np.uint64) * np.uint64(2)
+        factors += np.uint64(1)
+        constant = _mixed(np.array([self.constant])) * factors[-1]
+        if self.is_sparse:
+            values, indptr, n_stored = self.rows.data, self.rows.indptr, np.diff(self.rows.indptr)
+            is_first = np.zeros(len(values), dtype=bool)
+            is_first[indptr[:-1][n_stored > 0]] = True
+            first = np.zeros(self.n_points)
+            first[n_stored > 0] = values[is_first]
+            turn = np.where(first < 0, -1.0, 1.0)
+            turned = values * np.repeat(turn, n_stored)
+            keys = _by_row(np.add, _mixed(turned) * factors[self.rows.indices], indptr, np.uint64(0))
+            return keys + np.where(turn > 0, 1, 3).astype(np.uint64) * constant, (turn * self.signs).astype(np.int8)
+        keys, turn = np.empty(self.n_points, dtype=np.uint64), np.empty(self.n_points)
+        for start in self._starts:
+            some = np.asarray(self.rows[start : start + BLOCK], dtype=np.float64)
+            first = some[np.arange(len(some)), (some != 0).argmax(axis=1)] if some.shape[1] else np.zeros(len(some))
+            turn[start : start + BLOCK] = np.where(first < 0, -1.0, 1.0)
+            mixed = _mixed(some * turn[start : start + BLOCK, None])
+            mixed *= factors[:-1]
+            keys[start : start + BLOCK] = mixed.sum(axis=1, dtype=np.uint64)
+        return keys + np.where(turn > 0, 1, 3).astype(np.uint64) * constant, (turn * self.signs).astype(np.int8)
+
     def gram(self, which: NDArray[np.int64]) -> Floats:
         """The products of some points with each other."""
         chosen = self.rows[which]
@@ -113,3 +237,19 @@ class Points:
         plain = products.toarray() if self.is_sparse else products
         sign = self.signs[which].astype(np.float64)
         return (np.asarray(plain, dtype=np.float64) + self.constant**2) * np.outer(sign, sign)
+
+
+def _by_row(of: Any, values: NDArray[Any], indptr: NDArray[Any], initial: Any) -> NDArray[Any]:
+    """A sum or a maximum over the entries of every row of a CSR, and over an initial value."""
+    found = np.full(len(indptr) - 1, initial)
+    used = np.flatnonzero(np.diff(indptr))
+    if len(used):
+        found[used] = of(found[used], of.reduceat(values, indptr[used]))
+    return found
+
+
+def _mixed(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """The bits of floats, mixed; 0 stays 0."""
+    bits = np.asarray(values + 0.0, dtype=np.float64).view(np.uint64)
+    bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    return bits ^ (bits >> np.uint64(29))

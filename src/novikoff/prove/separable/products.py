@@ -14,8 +14,10 @@ from novikoff.prove.separable.points import Floats, Points
 
 # Numbers that are written out as whole numbers at a time; each takes about 50 bytes.
 BLOCK = 1_000_000
-# Coordinates with at most so many binary digits, times small whole numbers, are added in floats without rounding.
-DIGITS = 20
+# Coordinates are cut into no more digits than this.
+MOST_DIGITS = 8
+# So many vectors are multiplied with the points at once.
+TOGETHER = 32
 
 
 def whole_points(points: Points, which: NDArray[np.int64] | None = None) -> tuple[list[list[int]], int]:
@@ -53,56 +55,99 @@ def _blocks(points: Points, count: int) -> Iterator[slice]:
 
 def whole_entries(points: Points, which: NDArray[np.int64]) -> tuple[list[int], list[int], list[int], int]:
     """The entries of some sparse rows, without their labels: columns, whole numbers, how many a row, the exponent."""
-    rows = points.rows[which]
+    rows = points.written_out(which).rows
     exponent = lowest_exponent(np.append(rows.data, points.constant))
     return rows.indices.tolist(), as_integers(rows.data, exponent).tolist(), np.diff(rows.indptr).tolist(), exponent
 
 
 def signs_of_products(points: Points, w: Sequence[int]) -> NDArray[np.int8]:
     """The exact sign of <z, w> for every point, w being whole numbers."""
-    used = np.array([bool(value) for value in w])
-    if points.is_zero_along(used):
-        return np.zeros(points.n_points, dtype=np.int8)
-    return signs_near(points, w, *approximate_products(points, scaled_floats(w), points.radius))
+    return next(signs_of_many_products(points, [w]))
 
 
-def signs_near(points: Points, w: Sequence[int], approximate: Floats, error: float) -> NDArray[np.int8]:
-    """The exact sign of <z, w> for every point, from products in floats that are off by no more than an error."""
-    signs = np.sign(approximate).astype(np.int8)
-    doubtful = np.flatnonzero(~(np.abs(approximate) > error))
-    if len(doubtful):
-        signs[doubtful] = _exact_signs(points, doubtful, w)
+def signs_of_many_products(points: Points, vectors: Sequence[Sequence[int]]) -> Iterator[NDArray[np.int8]]:
+    """The same for many vectors, one after the other, a few at a time."""
+    for start in range(0, len(vectors), TOGETHER):
+        some = vectors[start : start + TOGETHER]
+        near = [approximate_products(points, scaled_floats(w), points.radius) for w in some]
+        yield from signs_near(points, some, near)
+
+
+def signs_near(
+    points: Points, vectors: Sequence[Sequence[int]], near: Sequence[tuple[Floats, float]]
+) -> list[NDArray[np.int8]]:
+    """The exact signs of the products of points with vectors, from products in floats and bounds of their errors."""
+    signs = [np.sign(approximate).astype(np.int8) for approximate, _ in near]
+    is_doubtful = [~(np.abs(approximate) > error) for approximate, error in near]
+    which = np.flatnonzero(np.logical_or.reduce(is_doubtful))
+    for block in _blocks(points, len(which)):
+        rows = which[block]
+        for own, doubtful, found in zip(signs, is_doubtful, _exact_signs(points, rows, vectors), strict=True):
+            own[rows] = np.where(doubtful[rows], found, own[rows])
     return signs
 
 
-def _exact_signs(points: Points, which: NDArray[np.int64], w: Sequence[int]) -> NDArray[np.int8]:
-    """Of the products of some points; in the columns in which the vector is not 0."""
-    columns = np.flatnonzero([bool(value) for value in w[:-1]])
-    few = Points(points.rows[which][:, columns], points.signs[which], points.constant)
-    v = [*(w[column] for column in columns.tolist()), w[-1]]
-    exact = _products_of_few_digits(few, v)
-    if exact is not None:
-        return np.sign(exact).astype(np.int8)
-    signs = np.empty(len(which), dtype=np.int8)
-    for block in _blocks(few, len(which)):
-        values, _ = _exact_products(few, np.arange(len(which))[block], v)
-        signs[block] = [(value > 0) - (value < 0) for value in values]
-    return signs
+def _exact_signs(points: Points, which: NDArray[np.int64], vectors: Sequence[Sequence[int]]) -> list[NDArray[np.int8]]:
+    """Of the products of some points with vectors."""
+    lowest, highest = points.exponents
+    base = (52 - points.widest.bit_length()) // 2
+    n_digits = max(1, -(-(highest - lowest) // base))
+    if n_digits <= MOST_DIGITS and abs(lowest) < 900:
+        tables = [_digits_of_whole(w, base) for w in vectors]
+        return [_carried(sums, base) for sums in _sums_of_digits(points, which, tables, base, n_digits)]
+    products = (_exact_products(points, which, w)[0] for w in vectors)
+    return [np.array([(value > 0) - (value < 0) for value in values], dtype=np.int8) for values in products]
 
 
-def _products_of_few_digits(points: Points, w: Sequence[int]) -> Floats | None:
-    """Multiples of the products, if the coordinates are such small whole numbers, in some unit, that floats do not
-    round."""
-    entries = points.rows.data if points.is_sparse else points.rows
-    largest = max(float(np.abs(entries).max(initial=0.0)), points.constant)
-    exponent = DIGITS - math.frexp(largest)[1]
-    if abs(exponent) > 500 or not 0 < max(map(abs, w)) < 2 ** (53 - DIGITS) // points.widest:
-        return None
-    scale = np.float64(2.0**exponent)
-    constant = points.constant * float(scale)
-    if not np.array_equal(np.rint(entries * scale) / scale, entries) or constant != round(constant):
-        return None
-    return Points(points.rows * scale, points.signs, constant).products(np.array(w, dtype=np.float64))
+def _sums_of_digits(
+    points: Points, which: NDArray[np.int64], tables: Sequence[Floats], base: int, n_digits: int
+) -> list[NDArray[np.int64]]:
+    """The products of some points with vectors, digit by digit, by matrices of floats that do not round.
+
+    Numbers are cut into digits of a base that is a power of two, so small that a sum of products of two digits is a
+    whole number below 2^53. Digits have the sign of their number. What is returned are sums of products of digits whose
+    places add up to the same: they are still to be carried.
+    """
+    if points.is_by_rivals:
+        return points.differences_of(
+            which, lambda some, rows, parts: _sums_of_digits(some, rows, parts, base, n_digits), tables
+        )
+    exponent, _ = points.exponents
+    table = np.hstack(tables)
+    used = np.flatnonzero(table[:-1].any(axis=1))
+    few, table = points.part(which).in_columns(used), table[np.append(used, len(table) - 1)]
+    sums = [np.zeros((len(which), n_digits + one.shape[1] - 1), dtype=np.int64) for one in tables]
+    entries = np.asarray(few.rows.data if few.is_sparse else few.rows, dtype=np.float64)
+    left, constant = np.ldexp(entries, -exponent), math.ldexp(points.constant, -exponent)
+    for place in range(n_digits - 1, -1, -1):
+        unit = 2.0 ** (base * place)
+        digits, of_constant = np.trunc(left / unit), math.trunc(constant / unit)
+        left, constant = left - digits * unit, constant - of_constant * unit
+        products = (few.with_entries(digits) @ table[:-1] + of_constant * table[-1]).astype(np.int64)
+        begin = 0
+        for one, total in zip(tables, sums, strict=True):
+            total[:, place : place + one.shape[1]] += products[:, begin : begin + one.shape[1]]
+            begin += one.shape[1]
+    return [few.signs[:, None].astype(np.int64) * total for total in sums]
+
+
+def _carried(sums: NDArray[np.int64], base: int) -> NDArray[np.int8]:
+    """The signs of numbers that are given by digits of any size, the lowest first."""
+    has_rest = np.zeros(len(sums), dtype=bool)
+    for place in range(sums.shape[1] - 1):
+        has_rest |= sums[:, place] & ((1 << base) - 1) != 0
+        sums[:, place + 1] += sums[:, place] >> base
+    return np.where(sums[:, -1] == 0, has_rest, np.sign(sums[:, -1])).astype(np.int8)
+
+
+def _digits_of_whole(w: Sequence[int], base: int) -> Floats:
+    """The digits of whole numbers, the lowest first, each with the sign of its number."""
+    n_digits = max(1, -(-max(map(abs, w)).bit_length() // base))
+    mask = (1 << base) - 1
+    return np.array(
+        [[(1 if v > 0 else -1) * (abs(v) >> base * place & mask) for place in range(n_digits)] for v in w],
+        dtype=np.float64,
+    )
 
 
 def smallest_product(points: Points, w: Sequence[int]) -> tuple[Fraction, int]:

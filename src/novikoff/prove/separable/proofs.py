@@ -12,7 +12,7 @@ from novikoff.prove.exact.algebra import dot, null_vectors
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.products import exact_sum, signs_of_products, smallest_product, whole_points
+from novikoff.prove.separable.products import exact_sum, signs_of_many_products, smallest_product, whole_points
 
 # What is written out in whole numbers, some times over, has no more of them than this.
 MOST_NUMBERS = 5_000_000
@@ -56,8 +56,12 @@ def vanishes(points: Points, rows: NDArray[np.int64], weights: Sequence[int]) ->
 
 def weakly_separates(points: Points, vector: Sequence[int]) -> bool:
     """Whether no point is on the wrong side, and not all are on the plane."""
-    signs = signs_of_products(points, vector)
-    return bool(signs.min() >= 0 and signs.max() > 0)
+    return all_separate_weakly(points, [vector])
+
+
+def all_separate_weakly(points: Points, vectors: Sequence[Sequence[int]]) -> bool:
+    """The same of many vectors."""
+    return all(signs.min() >= 0 and signs.max() > 0 for signs in signs_of_many_products(points, vectors))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +101,7 @@ class Span:
         if not points.is_zero_along(is_other):
             return False
         few = points.in_columns(self.columns)
-        return not any(np.any(signs_of_products(few, normal)) for normal in self.normals)
+        return not any(np.any(signs) for signs in signs_of_many_products(few, self.normals))
 
     def has(self, vector: Sequence[Fraction]) -> bool:
         """Whether a vector lies in the span."""

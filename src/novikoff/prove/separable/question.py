@@ -4,11 +4,15 @@ import enum
 
 
 class Verdict(enum.Enum):
-    """Whether a plane separates the data."""
+    """Whether a plane separates the data.
+
+    `NOT_SEPARABLE` says that none does, and leaves open whether they are quasi-separable or overlapping.
+    """
 
     SEPARABLE = "separable"
     QUASI_SEPARABLE = "quasi-separable"
     OVERLAPPING = "overlapping"
+    NOT_SEPARABLE = "not separable"
     UNDECIDED = "undecided"
 
 
@@ -87,23 +91,26 @@ class Problem(enum.StrEnum):
         """That nothing separates strictly."""
         return _NO_WEIGHTS if self.has_rivals else _NO_PLANE
 
-    def meaning(self, verdict: Verdict, *, is_obstructed: bool = False, plane: str = "plane") -> str:
-        """What a verdict says; if undecided, perhaps with an obstruction, which rules out the first.
-
-        `plane` is what a plane is called where it is drawn.
-        """
+    def meaning(self, verdict: Verdict, plane: str = "plane") -> str:
+        """What a verdict says; `plane` is what a plane is called where it is drawn."""
         planes, weights = _MEANINGS[verdict]
-        if verdict is Verdict.UNDECIDED and is_obstructed:
-            planes, weights = _NOT_STRICTLY
         return weights if self.has_rivals else planes.replace("plane", plane)
 
+    def consequence(self, verdict: Verdict) -> str | None:
+        """So what? What follows for a perceptron, and, among the features themselves, for logistic regression."""
+        learner, regression = _CONSEQUENCES.get(verdict, (None, None))
+        return learner if regression is None or self is Problem.KERNEL else f"{learner}, and {regression}"
+
+
+_CONSEQUENCES = {
+    Verdict.SEPARABLE: ("a perceptron comes to an end without mistakes", "logistic regression has no finite estimate"),
+    Verdict.QUASI_SEPARABLE: ("no perceptron stops making mistakes", "logistic regression has no finite estimate"),
+    Verdict.OVERLAPPING: ("no perceptron stops making mistakes", "logistic regression has a finite estimate"),
+    Verdict.NOT_SEPARABLE: ("no perceptron stops making mistakes", None),
+}
 
 _NO_PLANE = "no plane has every example strictly on its side"
 _NO_WEIGHTS = "no weights give every example's own class the largest score"
-_NOT_STRICTLY = (
-    f"{_NO_PLANE}, but perhaps one has none on the wrong side",
-    f"{_NO_WEIGHTS}, but perhaps some never less",
-)
 _MEANINGS = {
     Verdict.SEPARABLE: (
         "some plane has every example strictly on its side",
@@ -116,6 +123,10 @@ _MEANINGS = {
     Verdict.OVERLAPPING: (
         "every plane has some example on the wrong side, or all of them on it",
         "all weights give some example's class less than the largest score, or all classes the same",
+    ),
+    Verdict.NOT_SEPARABLE: (
+        f"{_NO_PLANE}; whether one has none on the wrong side (quasi-separable) or none (overlapping) is open",
+        f"{_NO_WEIGHTS}; whether some never give it less (quasi-separable) or none (overlapping) is open",
     ),
     Verdict.UNDECIDED: ("it could not be decided in the time and with the arithmetic given",) * 2,
 }

@@ -11,7 +11,10 @@ export function node(name, attributes = {}, ...children) {
   return made;
 }
 
-export const READOUTS = { last: "the last weights", average: "the averaged weights" };
+export const READOUTS = {
+  auto: "the last weights or their average", last: "the last weights", average: "the averaged weights",
+  recent: "the average of recent weights",
+};
 
 /** A letter of the mathematics. */
 export const letter = (words) => node("i", {}, words);

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.batches import Batch
 from novikoff.data.examples import Examples
+from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.vote import Mistakes
 from novikoff.learn.linear.worked import SHOWN_STEPS, WIDEST, WorkedRun
+from novikoff.learn.model import Classifier
 from novikoff.prove.run.follow import FollowedProof, follow_proof
 from novikoff.prove.run.inseparable import FreundSchapireBound
 from novikoff.prove.run.search.freund_schapire import allowance
@@ -27,6 +28,7 @@ Floats = NDArray[np.float64]
 FOLLOWED_NUMBERS = 2_000_000
 FOLLOWED_PRODUCTS = 5_000_000
 FOLLOWED_MISTAKES = 50_000
+FOLLOWED_KERNEL_ROWS = 1000
 
 # Rows of a certificate that are named with their labels.
 NAMED_ROWS = 24
@@ -57,7 +59,7 @@ class Evidence:
 def gather(
     examples: Examples,
     *,
-    model: LinearModel | None = None,
+    model: Classifier | None = None,
     certificate: Certificate | None = None,
     mistakes: Mistakes | None = None,
     columns: Columns | None = None,
@@ -81,7 +83,7 @@ def gather(
     for block in examples.blocks():
         places = examples.places_of(block.labels)
         if model is not None:
-            guessed = np.searchsorted(classes, model.predict(Batch(block.rows, None)))
+            guessed = np.searchsorted(classes, model.decide_rows(block.rows).labels)
             np.add.at(confusion, (places, guessed), 1)
         labels |= {row: words[places[row - block.first]] for row in named if 0 <= row - block.first < len(places)}
         if sketch is not None:
@@ -106,10 +108,14 @@ def named_rows(certificate: Certificate | None) -> tuple[int, ...]:
 
 
 def _run_evidence(
-    examples: Examples, certificate: Certificate | None, mistakes: Mistakes | None, model: LinearModel | None
+    examples: Examples, certificate: Certificate | None, mistakes: Mistakes | None, model: Classifier | None
 ) -> dict[str, Any]:
     """The proof along the run, or what is left of it on data that nothing separates, where that is quick."""
     if model is None or mistakes is None or not 0 < len(mistakes.rows) <= FOLLOWED_MISTAKES:
+        return {}
+    if isinstance(model, KernelModel):
+        return _kernel_evidence(examples, certificate, mistakes, model)
+    if not isinstance(model, LinearModel):
         return {}
     n_classes = len(model.classes)
     rivals = n_classes - 1  # as many vectors as Kesler makes of a row
@@ -127,6 +133,20 @@ def _run_evidence(
     passes = max(1, model.record.epochs)
     left = allowance(examples, certificate, passes=passes, fit_intercept=fit_intercept)
     return worked | {"lengths": steps.lengths, "allowance": left}
+
+
+def _kernel_evidence(
+    examples: Examples, certificate: Certificate | None, mistakes: Any, model: KernelModel
+) -> dict[str, Any]:
+    """The same in the space of a kernel, from the matrix of its values; every mistake is of one class of two."""
+    if len(model.classes) > 2 or examples.n_rows > FOLLOWED_KERNEL_ROWS:
+        return {}
+    X, y = examples.in_one_piece()
+    points = model.points(X)
+    steps = Steps.of_kernel(model.memory.kernel.between(points, points), y, mistakes.rows)
+    if certificate is None or certificate.coefficients is None or certificate.fit_intercept:
+        return {"lengths": steps.lengths}
+    return {"proof": follow_proof(steps, certificate.coefficients)}
 
 
 def _worked(model: LinearModel, X: Any, y: NDArray[Any], mistakes: Mistakes) -> WorkedRun | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from novikoff.engine.rounding import at_least
 from novikoff.engine.words import whole_at_most
 from novikoff.features.encode import Encoding
-from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.model import Classifier
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.question import Verdict
 from novikoff.show.report.check import Names, check_section
@@ -27,7 +27,7 @@ from novikoff.show.style import GAMMA
 
 
 def fit_report(
-    model: LinearModel, evidence: Evidence, names: Names | None = None, *, certificate: Certificate | None = None
+    model: Classifier, evidence: Evidence, names: Names | None = None, *, certificate: Certificate | None = None
 ) -> str:
     """The report on a model: an HTML page.
 
@@ -37,7 +37,7 @@ def fit_report(
     names = names or Names(label=model.parameters.get("label"))
     is_in_model = model.certificate is not None
     run, classes = model.record, model.classes.tolist()
-    size = (sum(evidence.counts), model.memory.n_columns)
+    size = (sum(evidence.counts), model.n_columns or 0)
     return _page(
         "What was learned from",
         names,

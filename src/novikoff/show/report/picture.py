@@ -13,6 +13,7 @@ from novikoff.features.columns import Ignored, Numeric
 from novikoff.features.encode import Encoding
 from novikoff.learn.linear.memory import read_out
 from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.model import Classifier
 from novikoff.prove.separable.certificate import Certificate, Planes
 from novikoff.prove.separable.margin import Separator
 from novikoff.show.report.charts import Line, Scatter
@@ -33,6 +34,12 @@ class Columns:
     deviations: tuple[float, float]
     are_all: bool
     n_columns: int
+    encoding: Encoding | None = None
+
+    @property
+    def are_lifted(self) -> bool:
+        """Whether a plane of the features is no line of the picture."""
+        return self.encoding is not None and self.encoding.lift is not None
 
     def in_units(self, rows: Rows) -> Floats:
         """Rows as points of the plane, in the units of the table."""
@@ -46,7 +53,8 @@ class Columns:
         pair = (points - self.means) / self.deviations
         columns = np.tile(self.places, len(pair))
         starts = np.arange(0, 2 * len(pair) + 1, 2)
-        return as_rows(csr_array((pair.ravel(), columns, starts), shape=(len(pair), self.n_columns)))
+        rows = as_rows(csr_array((pair.ravel(), columns, starts), shape=(len(pair), self.n_columns)))
+        return rows if self.encoding is None else self.encoding.lifted(rows)
 
 
 def columns_to_draw(
@@ -63,7 +71,7 @@ def columns_to_draw(
     >>> columns_to_draw(None, 3, [Batch(as_rows([[0, 1, 2], [0, 3, 4]]), None)]).places
     (1, 2)
     """
-    names = Numbered(n_columns) if encoding is None else encoding.feature_names
+    names = Numbered(n_columns) if encoding is None else encoding.own_names
     only = _only_two(encoding, names, batches)
     pair = only if not chosen else tuple(_place(name, names) for name in chosen)
     if pair is None:
@@ -76,7 +84,7 @@ def columns_to_draw(
     x, y = (kind if isinstance(kind, Numeric) else Numeric(0.0, 1.0) for kind in found)
     are_all = len(names) == 2 or (encoding is None and set(pair) == set(only or ()))
     means, deviations = (x.mean, y.mean), (x.deviation, y.deviation)
-    return Columns((first, second), (names[first], names[second]), means, deviations, are_all, len(names))
+    return Columns((first, second), (names[first], names[second]), means, deviations, are_all, len(names), encoding)
 
 
 class Numbered(Sequence[str]):
@@ -110,6 +118,8 @@ def _only_two(encoding: Encoding | None, names: Sequence[str], batches: Iterable
     if encoding is None:
         used = tuple(range(len(names))) if len(names) == 2 else _used_columns(batches)
         return used if len(used) == 2 else None
+    if not encoding.is_of_table:
+        return (0, 1) if len(names) == 2 else None
     columns = {name: kind for name, kind in encoding.columns.items() if not isinstance(kind, Ignored)}
     if len(columns) != 2 or not all(isinstance(kind, Numeric) for kind in columns.values()):
         return None
@@ -154,7 +164,7 @@ class Sketch:
             self.places.append(places[here])
 
     def finished(
-        self, classes: NDArray[Any], model: LinearModel | None, certificate: Certificate | None
+        self, classes: NDArray[Any], model: Classifier | None, certificate: Certificate | None
     ) -> Scatter | None:
         """The picture; None if its numbers are too large to be drawn."""
         points = np.concatenate(self.points)
@@ -176,8 +186,10 @@ class Sketch:
         regions = self._regions(bare, model, certificate) if curved else None
         return Scatter(**{**vars(bare), "lines": tuple(lines), "regions": regions})
 
-    def _of_model(self, model: LinearModel | None) -> Line | None:
-        if model is None or len(model.classes) != 2 or model.readout == "vote":
+    def _of_model(self, model: Classifier | None) -> Line | None:
+        if not isinstance(model, LinearModel) or len(model.classes) != 2 or model.readout == "vote":
+            return None
+        if self.columns.are_lifted:
             return None
         weights = read_out(model.memory, model.readout)[0]
         if model.memory.columns is not None:
@@ -189,7 +201,7 @@ class Sketch:
 
     def _of_certificate(self, certificate: Certificate | None) -> Line | None:
         """The widest separator, with the band in which no example lies."""
-        if certificate is None or not self.columns.are_all:
+        if certificate is None or not self.columns.are_all or self.columns.are_lifted:
             return None
         separator = certificate.separator
         if not isinstance(separator, Separator):
@@ -208,7 +220,7 @@ class Sketch:
         return Line(name, float(slopes[0]), float(slopes[1]), c, look, band)
 
     def _regions(
-        self, picture: Scatter, model: LinearModel | None, certificate: Certificate | None
+        self, picture: Scatter, model: Classifier | None, certificate: Certificate | None
     ) -> NDArray[np.int64] | None:
         """Which class is predicted where: by the model, or by the certificate's planes."""
         left, right, bottom, top = picture.box
@@ -217,9 +229,11 @@ class Sketch:
         grid = self.columns.encoded(np.column_stack([across.ravel(), up.ravel()]))
         planes = None if certificate is None else certificate.separator
         if model is not None:
-            found = np.searchsorted(model.classes, model.predict(Batch(grid, None)))
+            found = np.searchsorted(model.classes, model.decide_rows(grid).labels)
         elif isinstance(planes, Planes):
             found = np.argmax(grid.as_scipy() @ planes.weights.T + planes.biases, axis=1)
+        elif isinstance(planes, Separator) and self.columns.are_lifted and self.columns.are_all:
+            found = grid.as_scipy() @ planes.folded[:-1] + planes.folded[-1] >= 0
         else:
             return None
         return np.asarray(found, dtype=np.int64).reshape(RESOLUTION, RESOLUTION)

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from novikoff.engine.words import counted, label_in_words, radius_in_words
 from novikoff.features.encode import Encoding
 from novikoff.learn.history import NO_WEIGHTS, READOUT_WORDS, Run
+from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.worked import WorkedRun
+from novikoff.learn.model import Classifier
 from novikoff.prove.separable.question import Problem
 from novikoff.show.report.charts import Bar, Curve, bar_chart, column_chart, line_chart, scatter
 from novikoff.show.report.check import Names
@@ -63,7 +65,7 @@ def data_section(
     )
 
 
-def run_section(model: LinearModel, steps: WorkedRun | None = None) -> Markup:
+def run_section(model: Classifier, steps: WorkedRun | None = None) -> Markup:
     """How many mistakes, in which epochs, why it stopped, what is wrong in the end."""
     run = model.record
     sentence = "On every mistake the example is added to the weights; what is counted here are those mistakes."
@@ -113,7 +115,7 @@ def _to_come(run: Run) -> Markup | None:
     return joined([title, table(("by", "of", "wrong", "assuming that"), lines, left=4)])
 
 
-def _asked(model: LinearModel) -> Markup | None:
+def _asked(model: Classifier) -> Markup | None:
     """The options, which together with the file repeat the run."""
     given = [(key, value) for key, value in model.parameters.items() if value is not None]
     if not given:
@@ -147,9 +149,13 @@ def _note(applies: bool, words: str) -> Markup | None:
     return element("p", words, class_="note") if applies else None
 
 
-def weights_section(model: LinearModel) -> Markup:
-    """The heaviest features by name."""
+def weights_section(model: Classifier) -> Markup:
+    """The heaviest features by name; or, in the space of a kernel, what is there in their place."""
     title = "The heaviest features"
+    if isinstance(model, KernelModel):
+        return section("What predicts", f"{model.in_words[0].upper()}{model.in_words[1:]}.")
+    if not isinstance(model, LinearModel):
+        raise TypeError(f"a report has no words for the weights of a {type(model).__name__}")
     if model.readout == "vote":
         return section(title, f"{NO_WEIGHTS.capitalize()}.")
     found = [weight for weight in model.weights_by_name() if weight.name is not None]

@@ -12,8 +12,7 @@ from novikoff.data.examples import Examples
 from novikoff.data.whole_file import WholeFile
 
 if TYPE_CHECKING:
-    from novikoff.learn.linear.model import LinearModel
-    from novikoff.learn.linear.vote import Mistakes
+    from novikoff.learn.model import Classifier
     from novikoff.prove.separable.certificate import Certificate
     from novikoff.show.report.check import Names
     from novikoff.show.report.evidence import Evidence
@@ -36,9 +35,7 @@ class Report:
 
         return self.examples.n_entries <= FOLLOWED_NUMBERS
 
-    def on_model(
-        self, model: "LinearModel", certificate: "Certificate | None", mistakes: "Mistakes | None", model_file: Path
-    ) -> None:
+    def on_model(self, model: "Classifier", certificate: "Certificate | None", mistakes: Any, model_file: Path) -> None:
         """Write the report on a model."""
         from novikoff.show.report.page import fit_report
 

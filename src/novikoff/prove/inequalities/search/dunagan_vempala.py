@@ -7,6 +7,8 @@ costs less than that without luck.
 """
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,10 +25,31 @@ CHUNK = 100_000
 DRAWS = 64
 
 
-def dunagan_vempala(system: System, limits: Limits, generator: np.random.Generator) -> Found:
+# A phase makes so many times m^2 mistakes at most.
+PATIENCE = 16.0
+
+
+class Phase(NamedTuple):
+    """What a phase saw and did: its unit rows, its weights, how often each row was a mistake, and the direction along
+    which the space is stretched next, if it is."""
+
+    rows: Floats
+    weights: Floats
+    mistakes: Floats
+    direction: Floats | None
+
+
+def dunagan_vempala(
+    system: System,
+    limits: Limits,
+    generator: np.random.Generator,
+    *,
+    patience: float = PATIENCE,
+    watch: Callable[[Phase], None] | None = None,
+) -> Found:
     """Perceptron, random direction, stretch; again. `potential` has ||w||/k of every phase, in its own coordinates.
 
-    It is a bound on the margin as the phase sees it, which rescaling widens.
+    It is a bound on the margin as the phase sees it, which rescaling widens. `watch` is shown every phase.
     """
     A, m = system.unit, system.dimension
     B = np.eye(m)
@@ -37,7 +60,7 @@ def dunagan_vempala(system: System, limits: Limits, generator: np.random.Generat
         C = A @ B
         lengths = np.linalg.norm(C, axis=1)
         C /= lengths[:, None]
-        w, counts, converged = _few_mistakes(C, 16 * m * m, limits)
+        w, counts, converged = _few_mistakes(C, math.ceil(patience * m * m), limits)
         iterations += int(counts.sum())
         potential.append(float(np.linalg.norm(w) / counts.sum()))
         weights = counts / lengths / (counts / lengths).sum()
@@ -46,6 +69,7 @@ def dunagan_vempala(system: System, limits: Limits, generator: np.random.Generat
         stopped = limits.reached(float(np.linalg.norm(weights @ A)))
         if iterations >= MOST_STEPS:
             stopped = f"{iterations:,} steps were made"
+        direction = None
         if x is None and not combination and not stopped:
             direction, steps = _random_direction(C, generator, limits)
             iterations += steps
@@ -55,6 +79,8 @@ def dunagan_vempala(system: System, limits: Limits, generator: np.random.Generat
                 x = B @ direction if np.all(C @ direction > 0) and system.is_solved_by(B @ direction) else None
                 B = B + np.outer(B @ direction, direction)
                 rescalings += 1
+        if watch is not None:
+            watch(Phase(C, w, counts, direction))
         if x is not None or combination or stopped:
             found = (iterations, rescalings, tuple(potential), stopped)
             return Found("dunagan-vempala", x, combination, weights, *found)

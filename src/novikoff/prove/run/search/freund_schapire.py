@@ -73,6 +73,8 @@ def allowance(
     """The bound that is left on two classes that no plane is known to separate, where the search is quick."""
     if certificate is None or certificate.mistake_bound is not None or len(examples.classes) > 2:
         return None
+    if certificate.kernel is not None:
+        return None
     if examples.n_rows * examples.n_columns > SEARCHED_NUMBERS:
         return None
     X, y = examples.in_one_piece()

@@ -19,7 +19,7 @@ from novikoff.prove.separable.kernels import Kernel
 from novikoff.prove.separable.kesler import rows_and_rivals
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import whole_points
-from novikoff.prove.separable.proofs import as_whole_floats, lower_square, places_that_vary, upper_square
+from novikoff.prove.separable.proofs import as_whole_floats, lower_square, upper_square
 from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.search.divergences import divergences
 from novikoff.prove.separable.search.exact_hull import nearest_point_exactly
@@ -59,7 +59,8 @@ def certify(
         is written, and passed over a few times.
     fit_intercept : whether planes may have a bias. It is folded in: margins are those of the theorem.
     tolerance : the largest relative gap of the margin's bracket; if it is missed, a warning says so.
-    time_limit : seconds after which to give up as `undecided`, with the bracket reached.
+    time_limit : seconds after which to give up: `undecided`, with the bracket reached, or `not separable`, if that is
+        proved, and whether the data are quasi-separable or overlapping is not.
     kernel, gamma, degree, coef0 : the question in the feature space of a kernel, for two classes: "linear",
         "poly" ((gamma <x, z> + coef0)^degree), "rbf" (exp(-gamma ||x - z||^2)), "laplacian"
         (exp(-gamma ||x - z||_1)), or "precomputed" if X is a kernel matrix; then all claims are about that matrix.
@@ -228,10 +229,9 @@ def _signs(
     wanted: bool | None,
 ) -> Mapping[Any, Divergence] | None:
     """The diverging coefficients, if they are wanted, or if nobody said so and it is quick."""
-    if wanted is None:
-        places = range(points.dimension) if len(face) == 0 else places_that_vary(points, face, clock)
-        wanted = places is not None and len(places) * len(left) * points.dimension <= QUICK_TO_SIGN
-    return divergences(points, weak, face, left, clock) if wanted else None
+    if wanted is False:
+        return None
+    return divergences(points, weak, face, left, clock, math.inf if wanted else QUICK_TO_SIGN)
 
 
 def _bracketed_exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | None:

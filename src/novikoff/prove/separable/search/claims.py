@@ -50,7 +50,7 @@ class Direction:
 
     def signs(self, points: Points, longest: float) -> NDArray[np.int8]:
         """The exact signs of the products."""
-        return signs_near(points, self.whole, *self.products(points, longest))
+        return signs_near(points, [self.whole], [self.products(points, longest)])[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from novikoff.prove.separable.products import signs_of_products, whole_points
 from novikoff.prove.separable.proofs import as_whole_floats
 from novikoff.prove.separable.search.exact_hull import ExactNearest, nearest_point_exactly
 from novikoff.prove.separable.search.hull import Nearest, nearest_point
+from novikoff.prove.separable.search.spanning import likely_outside
 
 # Up to so many coordinates in all, a question that floats cannot decide is answered in rationals.
 SMALL = 40_000
@@ -33,8 +34,8 @@ LARGEST_COMPLEMENT = 2_000
 # Coordinates that are written out in whole numbers, and in floats.
 MOST_COORDINATES = 5_000_000
 MOST_FLOATS = 50_000_000
-# And for linear programs.
-MOST_FOR_PROGRAMS = 10_000_000
+# Beyond so many coordinates in all, linear programs find the whole face.
+SMALL_FACE = 15_000
 
 Whole = list[int]
 
@@ -182,8 +183,8 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
             weights = [exact.weights[place] for place in order]
             return Answer(nearest, obstruction=Obstruction(np.array(exact.rows)[order], weights))
     elif face.basis is None and not face.extra and nearest is not None and nearest.lower <= 0:
-        found = _by_programs(face.points.part(face.left), clock)
-        return Answer(nearest, obstruction=found and found[0])
+        beyond = _by_programs(face.points.part(face.left), clock)
+        return Answer(nearest, obstruction=None if beyond is None else beyond.obstruction)
     return Answer(nearest)
 
 
@@ -230,19 +231,22 @@ def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Redu
 
 
 def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
-    weak = None
-    if points.n_points * points.dimension > SMALL and not _spans_the_space(points, obstruction, clock):
-        obstruction, weak = _by_programs(points, clock) or (obstruction, None)
+    if _spans_the_space(points, obstruction, clock):
+        return ReducedFaces(obstruction, np.arange(0), None, settled=True)
+    if points.n_points * points.dimension > SMALL_FACE:
+        at_once = _by_programs(points, clock, obstruction.rows)
+        if at_once is not None and at_once.settled:
+            return at_once
+        obstruction = obstruction if at_once is None else at_once.obstruction
     while True:
         rows, _ = whole_points(points, obstruction.rows)
         complement = null_vectors(rows, points.dimension, clock)
-        left = None if complement is None else _outside_the_span(points, complement, clock)
-        if complement is None or left is None:
+        outside = None if complement is None else likely_outside(points, obstruction.rows, clock)
+        if outside is None:
             return ReducedFaces(obstruction, np.arange(points.n_points), None, settled=False)
+        left = np.flatnonzero(outside)
         if len(left) == 0:
             return ReducedFaces(obstruction, left, None, settled=True)
-        if weak is not None and Face(points, left).is_separated_by(weak):
-            return ReducedFaces(obstruction, left, weak, settled=True)
         answer = decide(Face(points, left, complement), clock)
         if answer.vector is not None:
             return ReducedFaces(obstruction, left, answer.vector, settled=True)
@@ -261,24 +265,24 @@ def _spans_the_space(points: Points, obstruction: Obstruction, clock: Clock) -> 
     return rank_at_least(rows, clock) == points.dimension - (points.constant == 0)
 
 
-def _by_programs(points: Points, clock: Clock) -> tuple[Obstruction, Whole | None] | None:
-    """The whole obstruction, and a weak separator if there seems to be one, by linear programs."""
-    if points.n_points * points.dimension > MOST_FOR_PROGRAMS:
-        return None
+def _by_programs(points: Points, clock: Clock, known: NDArray[np.int64] | None = None) -> ReducedFaces | None:
+    """The whole obstruction, and a weak separator if there seems to be one, by linear programs. Points of an
+    obstruction may be known.
+
+    It is settled if every point that is not on the side of the weak separator is spanned, modulo a prime.
+    """
     from novikoff.prove.separable.search.faces_by_programs import whole_face
 
-    found = whole_face(points, clock)
-    return None if found is None else (Obstruction(found.rows, found.weights), found.weak)
-
-
-def _outside_the_span(points: Points, complement: list[Whole], clock: Clock) -> NDArray[np.int64] | None:
-    """The points that have a product with some vector of the complement; None if that takes too long."""
-    outside = np.zeros(points.n_points, dtype=bool)
-    for normal in complement:
-        if clock.is_over():
-            return None
-        outside |= signs_of_products(points, normal) != 0
-    return np.flatnonzero(outside)
+    found = whole_face(points, clock, known)
+    if found is None:
+        return None
+    obstruction = Obstruction(found.rows, found.weights)
+    is_left = np.zeros(points.n_points, dtype=bool)
+    if found.weak is not None:
+        is_left = signs_of_products(points, found.weak) > 0
+    outside = likely_outside(points, found.rows, clock)
+    settled = outside is not None and np.array_equal(outside, is_left)
+    return ReducedFaces(obstruction, np.flatnonzero(is_left), found.weak, settled)
 
 
 def _joined(points: Points, face: Obstruction, found: Obstruction, clock: Clock) -> Obstruction | None:

@@ -80,9 +80,8 @@ def nearest_point(points: Points, *, tolerance: float = 1e-6, clock: Clock | Non
     check_finite(rows)
     largest = max(abs(float(rows.entries.max(initial=0.0))), abs(float(rows.entries.min(initial=0.0))))
     scale = _safe_scale(max(largest, abs(points.constant)))
-    plain = Points(rows.as_scipy() if rows.is_sparse else rows.matrix, points.signs, points.constant)
-    scaled = plain if scale == 1.0 else Points(plain.rows * scale, plain.signs, plain.constant * scale)
-    zero_row = _first_zero(rows) if points.constant == 0.0 else None
+    scaled = points.scaled(rows.as_scipy() if rows.is_sparse else rows.matrix, scale)
+    zero_row = points.first_zero(_first_zero(rows))
     search, separator = _search(PointsInSpace(scaled), zero_row, tolerance, clock)
     return Nearest(
         rows=search.rows,
@@ -144,15 +143,15 @@ def _search(source: Source, zero_row: int | None, tolerance: float, clock: Clock
     return search, search.separator
 
 
-def _first_zero(rows: Rows) -> int | None:
-    """The first row without an entry other than 0, if there is one."""
+def _first_zero(rows: Rows) -> int:
+    """The first row without an entry other than 0; one more than the last if there is none."""
     is_zero = np.ones(rows.n_rows, dtype=bool)
     if rows.is_sparse:
         lengths = np.diff(rows.matrix.indptr.astype(np.int64))
         is_zero[np.repeat(np.arange(rows.n_rows), lengths)[rows.entries[: rows.n_entries] != 0.0]] = False
     else:
         is_zero = ~np.any(rows.matrix, axis=1)
-    return int(np.argmax(is_zero)) if is_zero.any() else None
+    return int(np.argmax(is_zero)) if is_zero.any() else rows.n_rows
 
 
 def _safe_scale(longest: float) -> float:

@@ -1,0 +1,161 @@
+"""`novikoff certify FILE --formula ...`: does the maximum likelihood estimate exist?"""
+
+import functools
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from novikoff.cli.options import Command, Output, column_names
+
+if TYPE_CHECKING:
+    from novikoff.prove.existence.certificate import Existence
+
+CODES = {"exists": 0, "infinite": 10, "no start": 11, "undecided": 12}
+
+FAMILIES = (
+    *("binomial", "log-binomial", "poisson", "negative-binomial", "multinomial", "ordinal", "cox", "conditional"),
+    *("logit", "probit", "cloglog", "cauchit", "ppml"),
+)
+# The options that are for formulas alone; all but the first two name columns, ties or a class.
+COLUMNS = {
+    "weights": "The column of weights; a weight of 0 drops its row.",
+    "offset": "The column of offsets; they matter for log-binomial alone.",
+    "strata": "The column of strata, for cox and conditional.",
+    "event": "The column that is 1 where the event was seen, for cox.",
+    "entry": "The column that says when a row enters, for cox.",
+}
+
+
+def formula_options(command: Command) -> Command:
+    """--formula and what goes with it; the command gets them as `asked`, without those that were not given."""
+    decorators: list[Callable[[Any], Any]] = [
+        click.option("--formula", metavar="F", help="A model, such as 'y ~ x1 + C(x2)': does its estimate exist?"),
+        click.option("--family", type=click.Choice(FAMILIES), help="The family of the formula.  [default: binomial]"),
+    ]
+    for name, what in COLUMNS.items():
+        decorators.append(
+            click.option(f"--{name}", metavar="COL", shell_complete=column_names, help=f"With --formula. {what}")
+        )
+    ties = click.Choice(["efron", "breslow", "exact"])
+    decorators.append(click.option("--ties", type=ties, help="With --formula. How cox treats ties.  [default: efron]"))
+    decorators.append(click.option("--reference", metavar="L", help="With --formula. The first class of multinomial."))
+    names = ("formula", "family", *COLUMNS, "ties", "reference")
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        asked = {name: kwargs.pop(name) for name in names}
+        return command(*args, asked={name: value for name, value in asked.items() if value is not None}, **kwargs)
+
+    result: Any = wrapped
+    for decorator in reversed(decorators):
+        result = decorator(result)
+    return result
+
+
+def check_goes_together(asked: dict[str, Any], others: dict[str, Any]) -> bool:
+    """Whether a formula was given; raises ValueError if it came with what is for labels, or its options without it."""
+    if "formula" in asked:
+        for name, value in others.items():
+            if value:
+                raise ValueError(f"--{name} does not go with --formula, which names its columns itself")
+        return True
+    for name in asked:
+        raise ValueError(f"--{name} goes with --formula; give a formula, too")
+    return False
+
+
+def answer_formula(
+    file: str,
+    format: str | None,
+    form: dict[str, Any],
+    asked: dict[str, Any],
+    target: Any,
+    output: Output,
+    **options: Any,
+) -> int:
+    """Ask whether the estimate exists, say it, and return the exit code."""
+    from novikoff.cli import documents
+    from novikoff.cli.progress import progress
+    from novikoff.cli.render import answer
+    from novikoff.data.whole_file import WholeFile
+    from novikoff.prove.existence.search.existence import existence
+
+    formula, options = asked["formula"], {name: asked[name] for name in asked if name != "formula"} | options
+    with progress(output.quiet) as bar:
+        table = read_table(file, format, form, bar)
+        bar.close()
+        found = existence(formula, table, **options)
+    if target is not None:
+        with WholeFile(target) as file_out:
+            file_out.write(found.to_json().encode() + b"\n")
+    out = None if target is None else str(target)
+    document = documents.document("certify", file=file, existence=described(found), out=out)
+    answer(output, document, lambda: panel(f"novikoff certify {file}", found, ("certificate", out)))
+    return CODES[found.estimate.value]
+
+
+def check_formula(
+    claimed: "Existence", file: str, format: str | None, form: dict[str, Any], output: Output
+) -> dict[str, Any]:
+    """Check what is claimed of a formula on a table, and say what that is."""
+    from novikoff.cli import documents
+    from novikoff.cli.progress import progress
+
+    if claimed.about["formula"] is None:
+        raise ValueError("the certificate is about arrays, not about a table; check it in Python, by its method check")
+    with progress(output.quiet) as bar:
+        claimed.check(read_table(file, format, form, bar))
+    return documents.document("check", file=file, rows=claimed.n_rows, holds=True, existence=described(claimed))
+
+
+def read_table(file: str, format: str | None, form: dict[str, Any], bar: Any) -> Any:
+    """All columns of a file, as a data frame for formulas."""
+    import pyarrow as pa
+
+    from novikoff.data.reading import read
+
+    if find_spec("formulaic") is None:
+        raise ImportError("formulas are read by formulaic; install it with: pip install 'novikoff[formula]'")
+    reader = read(file, format=format, **form)
+    if not reader.is_table:
+        raise ValueError(f"{file} has no named columns, and a formula needs names")
+    batches = [pa.Table.from_batches([records.columns]) for records in bar.over(reader, "reading")]
+    if not batches:
+        raise ValueError(f"{file} has no rows")
+    return pa.concat_tables(batches, promote_options="default").to_pandas()
+
+
+def described(found: "Existence") -> dict[str, Any]:
+    """What is known of an estimate, for machines."""
+    return {
+        "family": found.family,
+        "formula": found.about["formula"],
+        "rows": found.n_rows,
+        "estimate": found.estimate.value,
+        "arithmetic": found.arithmetic,
+        "coefficients": list(found.coefficients),
+        "diverging": None if found.diverging is None else dict(found.diverging),
+        "separated_rows": found.separated_rows,
+        "message": str(found),
+    }
+
+
+def panel(title: str, found: "Existence", *more: tuple[str, Any]) -> Any:
+    """Which coefficients are infinite, which are finite, which rows, and what to do."""
+    from novikoff.cli.render import facts
+    from novikoff.prove.existence import words
+
+    formula = found.about["formula"]
+    return facts(
+        title,
+        [
+            ("model", f"{formula['text']} ({found.family}), {found.n_rows:,} rows"),
+            ("estimate", words.verdict(found)),
+            *words.fates(found),
+            ("separated", words.separated(found)),
+            ("what to do", words.what_to_do(found)),
+            *more,
+        ],
+    )

@@ -1,0 +1,137 @@
+"""What `novikoff fit` does between reading and answering: learn, judge, certify, in whatever space was chosen."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from novikoff.cli.errors import sentence
+from novikoff.cli.spaces import Space
+
+if TYPE_CHECKING:
+    from novikoff.cli.progress import Bar
+    from novikoff.data.examples import Examples
+    from novikoff.data.held_out import HeldOut
+    from novikoff.data.reading import Reader
+    from novikoff.learn.history import Run
+    from novikoff.learn.model import Classifier
+    from novikoff.prove.separable.certificate import Certificate
+
+# Examples of more numbers than this are left to `novikoff certify`.
+MOST_CERTIFIED = 20_000_000
+
+# The same for the rows of a kernel: of one that is rational, and of one whose values are powers of e.
+MOST_KERNEL_ROWS, MOST_POWER_ROWS = 1500, 200
+
+
+@dataclass(frozen=True)
+class Task:
+    """The options of a run that do not depend on the rows."""
+
+    space: Space
+    learning: dict[str, Any]
+    wishes: dict[str, Any]
+
+    def learn(self, examples: "Examples", **more: Any) -> Any:
+        """A run on examples; `more` are further options of the learner."""
+        from novikoff.learn.linear.space import perceptron
+
+        if self.space.kernel is None:
+            return perceptron(examples, **self.learning, **more)
+        from novikoff.learn.kernel.space import kernel_perceptron
+
+        self.space.check_size(examples)
+        options = {name: value for name, value in self.learning.items() if name != "fit_intercept"}
+        return kernel_perceptron(examples, **options, **self.space.options, **more)
+
+    def model(self, learned: Any, asked: dict[str, Any]) -> "Classifier":
+        """The model to be kept: without the mistakes that were recorded for a report or for steps."""
+        from novikoff.learn.kernel.model import KernelModel
+        from novikoff.learn.linear.model import LinearModel
+
+        parameters = asked | self.learning | self.space.options
+        if self.space.kernel is not None:
+            del parameters["fit_intercept"]
+            return replace(KernelModel.of(learned, parameters), mistake_rows=None)
+        fitted = LinearModel.of(learned, parameters)
+        is_vote = self.learning["readout"] == "vote"
+        return fitted if is_vote else replace(fitted, mistake_rows=None, mistake_guesses=None)
+
+    def judged_by_folds(
+        self, bar: "Bar", reader: "Reader", examples: "Examples", parts: "list[HeldOut]"
+    ) -> dict[str, Any]:
+        """Rows and errors of every part, for a model that was learned, and whose columns were encoded, without it."""
+        from novikoff.cli.tables import encoding_of
+        from novikoff.features.examples import cached
+        from novikoff.learn.linear.files import learnable
+
+        rows, errors = [], []
+        for number, part in enumerate(parts):
+            what = f"learning without part {number + 1} of {len(parts)}"
+            encoding = encoding_of(reader, part, **self.wishes) if reader.is_table else None
+            source = reader if reader.is_table else examples
+            with (
+                cached(source, encoding=encoding, check=learnable(self.learning["fit_intercept"])) as again,
+                bar.learning(again.n_rows, self.learning["max_epochs"], what) as watched,
+            ):
+                run = self.learn(again, held_out=part, **watched).run
+            if was_interrupted(run):
+                raise KeyboardInterrupt
+            rows.append(run.held_out_rows)
+            errors.append(run.held_out_errors)
+        return {"fold_rows": tuple(rows), "fold_errors": tuple(errors)}
+
+    def certificate(self, examples: "Examples", time_limit: float) -> "Certified":
+        """The certificate, or why there is none."""
+        from novikoff.prove.separable.search.working_set import certify_examples
+        from novikoff.prove.separable.subject import RoundedError, TooWideError
+
+        fit_intercept = self.learning["fit_intercept"]
+        try:
+            if self.space.kernel is not None:
+                return _in_feature_space(self.space, examples, time_limit)
+            if examples.n_entries > MOST_CERTIFIED:
+                why = f"{examples.n_entries:,} numbers are too many to do it unasked; novikoff certify does"
+                return Certified(why_not=why)
+            options: dict[str, Any] = {"fit_intercept": fit_intercept, "time_limit": time_limit, "diverging": False}
+            return Certified(certify_examples(examples, **options))
+        except KeyboardInterrupt:
+            return Certified(why_not="interrupted", failed=True)
+        except (MemoryError, RoundedError, TooWideError) as error:
+            return Certified(why_not=sentence(error), failed=True)
+
+
+@dataclass(frozen=True)
+class Certified:
+    """A certificate, or why there is none, and whether that is a surprise."""
+
+    certificate: "Certificate | None" = None
+    why_not: str | None = None
+    failed: bool = False
+
+
+def _in_feature_space(space: Space, examples: "Examples", time_limit: float) -> Certified:
+    from novikoff.prove.separable.certificate import Witnesses
+    from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
+    from novikoff.prove.separable.search.kernel import certify_kernel
+
+    if len(examples.classes) > 2:
+        return Certified(why_not="with a kernel that is done for two classes only")
+    if "budget" in space.numbers:
+        return Certified(why_not="a budget forgets mistakes, and no theorem bounds how many more are made")
+    try:
+        kernel = space.exact_kernel(examples)
+    except ValueError as error:
+        return Certified(why_not=sentence(error))
+    assert kernel is not None
+    if kernel.is_rational and examples.n_rows > MOST_KERNEL_ROWS:
+        why = f"{examples.n_rows:,} rows are too many to do it unasked; novikoff certify --kernel does"
+        return Certified(why_not=why)
+    if not kernel.is_rational and examples.n_rows > MOST_POWER_ROWS:
+        data = InFeatureSpace.of(examples, None, kernel, False)
+        if not any(data.contradicted):
+            return Certified(conclude_kernel(data, Witnesses()))  # by the theorem; for a margin there are too many
+    options: dict[str, Any] = {"fit_intercept": False, "tolerance": 1e-6, "time_limit": time_limit}
+    return Certified(certify_kernel(examples, None, kernel, **options))
+
+
+def was_interrupted(run: "Run") -> bool:
+    return run.stopped is not None and run.stopped.name == "INTERRUPTED"

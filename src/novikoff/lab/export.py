@@ -1,0 +1,156 @@
+"""The lab as a folder of files: it needs no server, only what the library answered when it was written.
+
+All answers are precomputed, scene by scene, and put into scripts; and the modules of a page are put into one script,
+because a browser loads no modules from the disk. So the folder works from any web server, under any path, and from the
+disk.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from novikoff.lab import margins, shattering
+from novikoff.lab.known import known_as_json
+from novikoff.lab.sample import sample_points
+from novikoff.lab.scenes import SCENES
+from novikoff.lab.script import as_csv, as_script
+from novikoff.lab.state import State, parse_state
+from novikoff.lab.trace import moment_as_json, run_as_json
+from novikoff.web import SHARED
+
+PAGE = Path(__file__).with_name("page")
+PAGES = {"index.html": "lab.js", "margins.html": "margins.js", "shattering.html": "shattering.js"}
+
+# The noise that can be had without a library, in percent, beside none.
+NOISES = (10, 20, 30)
+
+# Places in a drawing, in digits; a screen shows no more.
+DIGITS = 6
+
+
+def export(folder: Path) -> list[Path]:
+    """Write the lab into a folder, which is made if it is not there; the files, in order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "shared").mkdir(exist_ok=True)
+    written = [_copied(SHARED / name, folder / "shared" / name) for name in ("style.css", "icon.svg")]
+    written += [_copied(PAGE / name, folder / name) for name in ("frame.css", "lab.css", "pages.css")]
+    for page, script in PAGES.items():
+        written.append(_written(folder / script, bundle(script)))
+        written.append(_written(folder / page, _static((PAGE / page).read_text(encoding="utf-8"), script)))
+    for name, answers in precomputed():
+        written.append(
+            _written(folder / "answers" / f"{name}.js", f"answered({json.dumps(name)}, {_json(answers)});\n")
+        )
+    return written
+
+
+def _copied(source: Path, target: Path) -> Path:
+    shutil.copyfile(source, target)
+    return target
+
+
+def _written(path: Path, text: str) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _static(html: str, script: str) -> str:
+    """The page with one script in place of its modules, and marked, so that it hides what needs a library behind it."""
+    html = html.replace('<html lang="en">', '<html lang="en" class="static">')
+    return html.replace(f'<script type="module" src="{script}">', f'<script defer src="{script}">')
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Answers
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def precomputed() -> Iterator[tuple[str, Any]]:
+    """What the page will ask, by the names of files: what it knows, every scene, and the two other pages."""
+    yield "known", {**known_as_json(), "scenes": [scene.as_json() for scene in SCENES if scene.points]}
+    for scene in SCENES:
+        if scene.points:
+            yield f"scene-{scene.name}", scene_answers(scene.as_json()["state"])
+        if scene.sample is not None:
+            for percent in NOISES:
+                points = sample_points(**{**scene.sample, "noise": percent / 100})
+                yield f"scene-{scene.name}-{percent}", scene_answers({**scene.rules, "points": points})
+    for name in margins.SCENES:
+        for n in margins.SIZES if name == "chain" else (margins.SIZES.start,):
+            yield f"margins-{name}-{n}", margins.margins_as_json(name, n)
+    for name, (_, points) in shattering.ARRANGEMENTS.items():
+        for family in shattering.FAMILIES:
+            document = {"points": points, "family": family}
+            yield f"shattering-{name}-{family}", shattering.answer_shattering(document)
+
+
+def scene_answers(document: Any) -> dict[str, Any]:
+    """A state step by step; the same moment is written once."""
+    state = parse_state(document)
+    run = run_as_json(state)
+    moments: dict[str, int] = {}
+    at = [
+        moments.setdefault(_json(_without_step(state, step)), len(moments))
+        for step in range(len(run["steps"]["row"]) + 1)
+    ]
+    return {
+        "sample": {"points": [list(point) for point in state.points]},
+        "run": run,
+        "moments": [json.loads(moment) for moment in moments],
+        "at": at,
+        "take-away": {"csv": as_csv(state), "script": as_script(state)},
+    }
+
+
+def _without_step(state: State, step: int) -> dict[str, Any]:
+    return {name: value for name, value in moment_as_json(state, step).items() if name != "step"}
+
+
+def _json(document: Any) -> str:
+    return json.dumps(_rounded(document), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _rounded(value: Any) -> Any:
+    """Places in drawings rounded, which are lists of pairs of numbers; all else as it is."""
+    if isinstance(value, dict):
+        return {name: _rounded(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        if len(value) == 2 and all(type(part) is float for part in value):
+            return [float(f"{part:.{DIGITS}g}") for part in value]
+        return [_rounded(part) for part in value]
+    return value
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Modules in one script
+# ---------------------------------------------------------------------------------------------------------------------
+
+IMPORT = re.compile(r'^import \{ (?P<names>[^}]+) \} from "\./(?P<path>[\w./-]+)";\n', re.MULTILINE)
+EXPORT = re.compile(r"^export (?P<kind>async function|function|const) (?P<name>\w+)", re.MULTILINE)
+
+
+def bundle(script: str) -> str:
+    """A module and all that it imports, each in a function of its own, so that no names meet.
+
+    Our modules import by name and export functions and constants; anything else would be left as it is, and fail.
+    """
+    found: dict[str, str] = {}
+    _collect(script, found)
+    parts = [f"// {name}\nparts[{json.dumps(name)}] = (() => {{\n{body}}})();\n" for name, body in found.items()]
+    return '"use strict";\nconst parts = {};\n' + "\n".join(parts)
+
+
+def _collect(name: str, found: dict[str, str]) -> None:
+    """Those that a module imports come before it."""
+    source = SHARED / name.removeprefix("shared/") if name.startswith("shared/") else PAGE / name
+    text = source.read_text(encoding="utf-8")
+    for match in IMPORT.finditer(text):
+        if match["path"] not in found:
+            _collect(match["path"], found)
+    exported = ", ".join(match["name"] for match in EXPORT.finditer(text))
+    body = IMPORT.sub(lambda match: f"const {{ {match['names']} }} = parts[{json.dumps(match['path'])}];\n", text)
+    found[name] = EXPORT.sub(r"\g<kind> \g<name>", body) + f"return {{ {exported} }};\n"

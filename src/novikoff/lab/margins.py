@@ -1,0 +1,203 @@
+"""Tiny margins: systems on which a plain perceptron makes very many mistakes, and Dunagan and Vempala's rescaling."""
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from novikoff.engine.rounding import at_least
+from novikoff.engine.words import counted, radius_in_words, whole_at_most
+from novikoff.features.fold import fold_bias, unit_length
+from novikoff.lab.shapes import plane_shape
+from novikoff.lab.state import Floats, StateError, View
+from novikoff.learn.linear.space import perceptron
+from novikoff.prove.exact.clock import Clock
+from novikoff.prove.inequalities.search.dunagan_vempala import Phase, dunagan_vempala
+from novikoff.prove.inequalities.search.methods import Limits
+from novikoff.prove.inequalities.search.system import System
+from novikoff.prove.separable.margin import Separator, radius
+from novikoff.prove.separable.search.certify import certify
+from novikoff.show.polygons import clipped
+from novikoff.show.style import typeset
+
+SIZES = range(2, 11)
+# The paper's phases make 16 m^2 mistakes; with fewer there is more to see.
+PATIENCE, SEED = 1.0, 1
+DOTS = 160
+# The window of the slices: so many times as high as the last slice's inner circle, and its ratio of width to height.
+WINDOW, WINDOW_ASPECT = 3.2, 1.6
+
+PLAIN: dict[str, Any] = {"fit_intercept": False, "shuffle": False, "max_epochs": None}
+
+SCENES = {
+    "chain": (
+        "The first note's example",
+        "Every weight must exceed the sum of those before it. So they double, and the margin is about 1/2ⁿ.",
+    ),
+    "cars": (
+        "The third note's two cars",
+        "A sport car (4, 1997, 6) and a tractor, stored as (0, 1997, 3): 5 apart, and 2,000 from the origin.",
+    ),
+    "mended": (
+        "The two cars, the year mended",
+        "The tractor was made in 1998. The bound hardly changes, and the run does.",
+    ),
+}
+
+
+def margin_scenes_as_json() -> list[dict[str, Any]]:
+    return [{"name": name, "title": title, "look_for": words} for name, (title, words) in SCENES.items()]
+
+
+def answer_margins(document: Any) -> dict[str, Any]:
+    """What the page Tiny margins shows of {"scene": ..., "n": ...}."""
+    asked = document if isinstance(document, dict) else {}
+    scene, n = asked.get("scene"), asked.get("n", SIZES.start)
+    if scene not in SCENES:
+        raise StateError("scene", f"scene={scene!r} is unknown; choose one of {', '.join(SCENES)}")
+    if isinstance(n, bool) or not isinstance(n, int) or n not in SIZES:
+        raise StateError("n", f"n={n!r} must be a whole number from {SIZES.start} to {SIZES.stop - 1}")
+    return margins_as_json(scene, n)
+
+
+@lru_cache(maxsize=32)
+def margins_as_json(scene: str, n: int) -> dict[str, Any]:
+    """The rows, the plain run on them, and the phases of the rescaled one."""
+    rows = rows_of(scene, n)
+    return {
+        "rows": rows.tolist(),
+        "plain": plain_as_json(rows),
+        "counts": counts() if scene == "chain" else [],
+        "compared": [] if scene == "chain" else compared(),
+        "rescaled": rescaled_as_json(rows),
+    }
+
+
+def rows_of(scene: str, n: int) -> Floats:
+    """The folded examples y (x, 1), or the chain e_j - e_1 - ... - e_(j-1), which has no labels to fold.
+
+    >>> rows_of("chain", 3).tolist()
+    [[1.0, 0.0, 0.0], [-1.0, 1.0, 0.0], [-1.0, -1.0, 1.0]]
+    """
+    if scene == "chain":
+        return np.eye(n) - np.tril(np.ones((n, n)), -1)
+    year = 1997.0 if scene == "cars" else 1998.0
+    return np.array([[4.0, 1997.0, 6.0, 1.0], [0.0, -year, -3.0, -1.0]])
+
+
+@lru_cache(maxsize=1)
+def counts() -> list[dict[str, int]]:
+    """Mistakes of the plain run on the chain, and the two ends between which they are: 2^(n-1) and the theorem's."""
+    return [
+        {"n": n, "mistakes": mistakes_on(rows), "floor": 2 ** (n - 1), "bound": _widest(rows)[2]}
+        for n in SIZES
+        for rows in [rows_of("chain", n)]
+    ]
+
+
+@lru_cache(maxsize=1)
+def compared() -> list[dict[str, Any]]:
+    """The two cars as they are stored, and better."""
+    stored = rows_of("cars", 0)
+    cars = np.array([[4.0, 1997.0, 6.0], [0.0, 1998.0, 3.0]])
+    scaled = fold_bias((cars - cars.mean(axis=0)) / cars.std(axis=0)) * [[1.0], [-1.0]]
+    found = {
+        "as stored": stored,
+        "the year mended": rows_of("mended", 0),
+        "as stored, of length 1": unit_length(stored),
+        "mended, centred and scaled": scaled,
+    }
+    return [{"words": words, "mistakes": mistakes_on(rows)} for words, rows in found.items()]
+
+
+def mistakes_on(rows: Floats) -> int:
+    """Of the plain run, in order, until none is wrong.
+
+    >>> mistakes_on(rows_of("chain", 5))
+    341
+    """
+    return int(perceptron(rows, np.ones(len(rows)), **PLAIN).run.mistakes)
+
+
+def plain_as_json(rows: Floats) -> dict[str, Any]:
+    """The perceptron on the rows as they are, in order, until none is wrong; and the proof at some of its mistakes."""
+    learned = perceptron(rows, np.ones(len(rows)), record_mistakes=True, **PLAIN)
+    assert learned.mistakes is not None
+    u, margin, bound = _widest(rows)
+    k, R = learned.run.mistakes, radius(rows, fit_intercept=False)
+    weights = np.vstack([np.zeros(rows.shape[1]), np.cumsum(rows[learned.mistakes.rows], axis=0)])
+    shown = np.unique(np.linspace(0, k, DOTS).astype(int))
+    return {
+        "mistakes": k,
+        "words": f"{counted(k, 'mistake')}, and the theorem allows {whole_at_most(bound)}",
+        "weights": learned.memory.weights[0, :-1].tolist(),
+        "bound": bound,
+        "margin": margin,
+        "constants": typeset(f"gamma >= {at_least(margin, 4)}, {radius_in_words(R)}"),
+        "radius": R,
+        "curve": {
+            "k": shown.tolist(),
+            "length": np.linalg.norm(weights[shown], axis=1).tolist(),
+            "progress": (weights[shown] @ u).tolist(),
+        },
+    }
+
+
+def rescaled_as_json(rows: Floats) -> dict[str, Any]:
+    """The phases of the rescaled perceptron, each with a slice through the middle of its solutions."""
+    seen: list[Phase] = []
+    limits, generator = Limits(Clock(None)), np.random.default_rng(SEED)
+    found = dunagan_vempala(System.of(rows), limits, generator, patience=PATIENCE, watch=seen.append)
+    window = View(0.0, 0.0, WINDOW * math.tan(math.asin(_widest(seen[-1].rows)[1])), WINDOW_ASPECT)
+    phases = [_phase(phase, window, is_last=phase is seen[-1]) for phase in seen]
+    made = sum(phase["mistakes"] for phase in phases)
+    words = f"{counted(made, 'mistake')} in {counted(len(phases), 'phase')}, on rows of length 1"
+    solution = None if found.x is None else found.x.tolist()
+    return {"phases": phases, "words": words, "solution": solution, "half": window.half}
+
+
+def _phase(phase: Phase, window: View, *, is_last: bool) -> dict[str, Any]:
+    """A slice of the solutions: the points u + s a + t b, with u in their middle, a along the stretch, b towards w."""
+    u, margin, _ = _widest(phase.rows)
+    made = int(phase.mistakes.sum())
+    stretch = phase.rows[0] if phase.direction is None else phase.direction
+    along, towards = _orthogonal(stretch, u, phase.weights), _orthogonal(phase.weights, u)
+    products = np.column_stack([phase.rows @ along, phase.rows @ towards, phase.rows @ u])
+    region = window.corners
+    for constraint in products.tolist():
+        region = clipped(region, *constraint)
+    ahead = float(phase.weights @ u)
+    if phase.direction is None:
+        words = f"{counted(made, 'mistake')}, and then none: w is a solution."
+    elif is_last:
+        words = f"{counted(made, 'mistake')} were not enough, but z, a random vector pushed back, is a solution."
+    else:
+        words = f"{counted(made, 'mistake')} were not enough. Stretch the space twofold along z, and start again."
+    return {
+        "region": region,
+        "edges": [curve for row in products.tolist() for curve in plane_shape(row, window).curves],
+        "w": [float(phase.weights @ along) / ahead, float(phase.weights @ towards) / ahead] if ahead > 0 else None,
+        "stretched": not is_last,
+        "opening": math.degrees(math.asin(margin)),
+        "mistakes": made,
+        "words": words,
+    }
+
+
+def _orthogonal(vector: Floats, *others: Floats) -> Floats:
+    """The part of a vector at right angles to others, of length 1, or any such direction; 0 if there is none."""
+    if len(others) >= len(vector):
+        return np.zeros(len(vector))
+    basis, _ = np.linalg.qr(np.column_stack([*others, vector, np.eye(len(vector))]))
+    direction = basis[:, len(others)]
+    return np.asarray(direction if direction @ vector >= 0 else -direction)
+
+
+def _widest(rows: Floats) -> tuple[Floats, float, int]:
+    """The unit vector whose smallest product with a row is largest, that product, and the mistakes it allows."""
+    signs = np.where(np.arange(len(rows)) % 2, -1, 1)
+    certificate = certify(rows * signs[:, None], signs, fit_intercept=False, diverging=False)
+    assert isinstance(certificate.separator, Separator)
+    u = certificate.separator.weights
+    return np.asarray(u / np.linalg.norm(u)), certificate.margin.lower, certificate.mistake_bound or 0

@@ -1,0 +1,71 @@
+"""When the weights of a chain return, and whether its mistakes in between cancel.
+
+What was guessed is not kept while a chain learns. It need not be: weights that have returned go the same way once more,
+so the mistakes of the period are found by learning it again, sequence by sequence, on a copy.
+"""
+
+from collections import Counter, defaultdict
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from novikoff.learn.cycles import MOST_COUNTED, Cycle
+from novikoff.learn.epochs import Watch
+
+if TYPE_CHECKING:
+    from novikoff.learn.chain.space import Sequences
+
+
+class Replayed:
+    """The mistakes of a period, found by learning it again."""
+
+    def __init__(self, space: "Sequences") -> None:
+        self.space = space
+
+    @classmethod
+    def of(cls, space: "Sequences") -> "Replayed | None":
+        """None if there is too much to be compared and added up, or if epochs have orders of their own."""
+        size = space.history.weights.emissions.size + space.tokens.rows.entries.size
+        return cls(space) if space.generator is None and size <= MOST_COUNTED else None
+
+    def weights_hash(self) -> int:
+        weights = self.space.history.weights
+        return hash((weights.emissions.tobytes(), weights.links.tobytes()))
+
+    def count_anew(self) -> None:
+        """There is nothing to be counted before the weights return."""
+
+    def cancelled(self, since: int, until: int) -> Cycle | None:
+        again = self.space.again()
+        for _ in range(until - since):
+            again.learn(Watch())
+        guesses = (tuple(guess.tolist()) for guess in again.guesses or ())
+        made = Counter(zip(again.mistakes().tolist(), guesses, strict=True))
+        total: dict[Any, Fraction] = defaultdict(Fraction)
+        for (row, guess), times in made.items():
+            self._add(total, row, guess, times)
+        if not made or any(total.values()):
+            return None
+        rows, rivals = zip(*sorted(made), strict=True)
+        return Cycle(since, until, rows, tuple(made[key] for key in sorted(made)), rivals)
+
+    def _add(self, total: dict[Any, Fraction], row: int, guess: tuple[int, ...], times: int) -> None:
+        """Add so many times the difference between the features of the right labels and those of the guess."""
+        tokens = self.space.tokens
+        first, last = (int(end) for end in tokens.starts[row : row + 2])
+        gold = self.space.labels[first:last].tolist()
+        for place, (right, wrong) in enumerate(zip(gold, guess, strict=True)):
+            if right != wrong:
+                for column, value in _entries(tokens.rows.part(first + place, first + place + 1)):
+                    total[column, right] += times * Fraction(value)
+                    total[column, wrong] -= times * Fraction(value)
+        for labels, sign in ((gold, times), (guess, -times)):
+            for link in pairwise((None, *labels, None)):
+                total["link", link] += sign
+
+
+def _entries(token: Any) -> list[tuple[int, float]]:
+    """The columns of a token, and its numbers."""
+    if token.is_sparse:
+        return list(zip(token.matrix.indices.tolist(), token.matrix.data.tolist(), strict=True))
+    return list(enumerate(token.matrix[0].tolist()))

@@ -1,0 +1,272 @@
+"""Rows that are learned into an expansion in kernel values, block by block: the space of a kernel."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.order import POOL, random_order
+from novikoff.engine.gram import DOUBT, RULED_OUT, Pass, visit_block
+from novikoff.engine.sums import exact_sum
+from novikoff.learn.epochs import Epochs, Watch
+from novikoff.learn.history import Readout, Stopped, Tie
+from novikoff.learn.kernel.budget import visit_on_a_budget
+from novikoff.learn.kernel.kernels import (
+    Entries,
+    Floats,
+    GrowingArray,
+    GrowingPoints,
+    Points,
+    Vectors,
+    check_finite,
+    check_symmetric,
+)
+from novikoff.learn.kernel.memory import Memory, Mistakes, Numbers, blocks_of
+from novikoff.learn.kernel.readout import are_close, decide
+from novikoff.learn.kernel.returning import CountedMistakes
+from novikoff.learn.linear.memory import predicted
+
+# How many examples are learned at a time: enough for the matrix products to be fast, few enough for their own kernel
+# matrix to stay in the cache.
+BLOCK = 512
+
+
+@dataclass
+class Expansion:
+    """Rows being learned into a memory, whose weights are an expansion in kernel values: the space of a kernel.
+
+    It has what is known of the rows, and the mistakes that the memory does not have yet.
+
+    `known` are the scores of all rows under the memory's weights (and, for the errors of the average, under its drift),
+    or None while they are not worth keeping. `fresh` are the rows mistaken in this epoch, with their coefficients.
+    `place` is the support row that each row has become, or -1.
+    """
+
+    memory: Memory
+    points: Points
+    labels: Floats
+    tie: Tie
+    generator: np.random.Generator
+    keep: bool
+    shuffle: bool
+    place: Numbers
+    first: int
+    min_margin: float = 0.0
+    known: Floats | None = None
+    fresh: GrowingPoints = field(default_factory=GrowingPoints)
+    fresh_rows: list[Numbers] = field(default_factory=list)
+    fresh_added: GrowingArray = field(default_factory=lambda: GrowingArray.empty(np.float64))
+    fresh_drift: GrowingArray = field(default_factory=lambda: GrowingArray.empty(np.float64))
+    parts: list[Mistakes] = field(default_factory=list)
+    settled: list[Mistakes] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls,
+        memory: Memory,
+        points: Points,
+        labels: NDArray[Any],
+        tie: Tie,
+        generator: np.random.Generator,
+        keep: bool,
+        shuffle: bool = False,
+    ) -> "Expansion":
+        if isinstance(points, Vectors):
+            points = points.like(memory.support.points())
+        place = np.full(len(points), -1, dtype=np.int64)
+        signs, keep = _signs(labels, memory.n_classes), keep or memory.kept is not None
+        return cls(memory, points, signs, tie, generator, keep, shuffle, place, memory.examples)._anew()
+
+    def __post_init__(self) -> None:
+        self.epochs = Epochs(len(self.points))
+        self.returning = CountedMistakes.of(self)
+
+    @property
+    def history(self) -> Memory:
+        return self.memory
+
+    def _anew(self) -> "Expansion":
+        n_classes = len(self.labels)
+        self.fresh, self.fresh_rows = GrowingPoints(), []
+        self.fresh_added, self.fresh_drift = (GrowingArray.empty(np.float64, n_classes) for _ in range(2))
+        return self
+
+    def learn(self, watch: Watch) -> Stopped | None:
+        """Visit all rows, block by block."""
+        n, self.min_margin = len(self.points), watch.min_margin or 0.0
+        order = random_order(n, self.generator).visit.astype(np.int64) if self.shuffle else np.arange(n)
+        self.catch_up()
+        self.memory.passes += 1
+        step = 0
+        while step < n:
+            rows = order[step : step + BLOCK]
+            seen, why = self._visit(rows) if self.memory.budget is None else visit_on_a_budget(self, rows)
+            step += seen
+            if why == RULED_OUT:
+                return Stopped.MARGIN_RULED_OUT
+            if step < n and (stopped := watch.cut_short()) is not None:
+                return stopped
+        return None
+
+    def catch_up(self) -> None:
+        """Bring the known scores of all rows up to date with the mistakes of the epoch, and these to memory."""
+        if self.memory.budget is not None or self.epochs.steps == 0:
+            return
+        n, n_classes = len(self.points), len(self.labels)
+        if self.known is None:
+            self.known = np.zeros((2 * n_classes, n))
+        change = np.hstack([self.fresh_added.array, self.fresh_drift.array]).T
+        fresh = self._fresh_points()
+        for rows in blocks_of(n, len(fresh)):
+            values = self.memory.kernel.between(fresh, self.points.take(rows))
+            self.memory.largest = max(self.memory.largest, check_finite(values))
+            self.known[:, rows] += change @ values
+        self.settle()
+
+    def settle(self) -> None:
+        """Bring the mistakes of the epoch to memory: rows that it does not have, and coefficients."""
+        memory = self.memory
+        if memory.budget is None and self.fresh_rows:
+            rows = np.concatenate(self.fresh_rows)
+            new = rows[self.place[rows] < 0]
+            self.place[new] = memory.coefficients.length + np.arange(len(new))
+            memory.support.extend(self.points.take(new))
+            memory.rows.extend(new + self.first)
+            for own, added in ((memory.coefficients, self.fresh_added), (memory.drift, self.fresh_drift)):
+                own.extend(np.zeros((len(new), len(self.labels))))
+                own.array[self.place[rows]] += added.array
+            self._anew()
+        if memory.kept is not None and self.parts:
+            made = Mistakes.joined(self.parts)
+            places = self.place[made.rows - self.first]
+            memory.kept = [*memory.kept, Mistakes(made.rows, made.times, made.classes, made.signs, places)]
+            self.settled, self.parts = [*self.settled, *self.parts], []
+
+    def _visit(self, rows: Numbers) -> tuple[int, int]:
+        """One block: its scores under the weights so far, then its examples one after the other."""
+        memory = self.memory
+        block, gram = self.block(rows)
+        values = memory.kernel.between(self._fresh_points(), block)
+        memory.largest = max(memory.largest, check_finite(values))
+        scores = self.fresh_added.array.T @ values
+        if self.known is not None:
+            scores += self.known[: len(scores), rows]
+        elif memory.coefficients.length:
+            earlier = memory.kernel.between(memory.support.points(), block)
+            memory.largest = max(memory.largest, check_finite(earlier))
+            scores += memory.coefficients.array.T @ earlier
+        added = np.zeros(scores.shape)
+        mistakes, squares = memory.by_class.copy(), memory.squares.copy()
+        task = (gram, np.ascontiguousarray(self.labels[:, rows]), np.ascontiguousarray(scores))
+
+        def go_on(step: int, certain: bool) -> tuple[int, int]:
+            return visit_block(*task, step, certain, self.along(len(rows)), mistakes, squares, added)
+
+        seen, why = self._beyond_doubt(go_on, task[2], block, added)
+        self.note(rows[:seen], added[:, :seen])
+        made = np.flatnonzero(added.any(axis=0))
+        if len(made):
+            self.fresh.extend(block.take(made))
+            self.fresh_rows.append(rows[made])
+            self.fresh_added.extend(added[:, made].T)
+            self.fresh_drift.extend((added[:, made] * (memory.examples + made)).T)
+        memory.by_class, memory.squares = mistakes, squares
+        memory.examples += seen
+        return seen, why
+
+    def _beyond_doubt(
+        self, go_on: Callable[[int, bool], tuple[int, int]], scores: Floats, block: Points, added: Floats
+    ) -> tuple[int, int]:
+        """Run the loop over a block; where it stops in doubt, score the example exactly and go on."""
+        step, why = go_on(0, False)
+        while why == DOUBT:
+            made = np.flatnonzero(added.any(axis=0))
+            so_far = [
+                (self.memory.support.points(self.matrix()), self.memory.coefficients.array),
+                (self._fresh_points(), self.fresh_added.array),
+                (block.take(made), added[:, made].T),
+            ]
+            scores[:, step] = self.exact_scores(so_far, block.take(np.array([step])))
+            step, why = go_on(step, True)
+        return step, why
+
+    def exact_scores(self, parts: list[tuple[Points, Floats]], one: Points) -> list[float]:
+        kernel = self.memory.kernel
+        values = np.concatenate([kernel.between(points, one, in_column_order=True)[:, 0] for points, _ in parts])
+        return [exact_sum(values, a) for a in np.concatenate([a for _, a in parts]).T]
+
+    def block(self, rows: Numbers) -> tuple[Points, Floats]:
+        """Some rows, and their own kernel matrix."""
+        block = self.points.take(rows)
+        gram = self.memory.kernel.between(block, block)
+        largest = check_finite(gram)
+        if callable(self.memory.kernel.form):
+            check_symmetric(gram, gram.T, largest)
+        self.memory.largest = max(self.memory.largest, largest)
+        return block, np.ascontiguousarray(gram)
+
+    def along(self, more: int) -> Pass:
+        memory = self.memory
+        margin, slack = self.min_margin, memory.slack(more) if self.min_margin else 0.0
+        return Pass(self.tie == "mistake", self._doubts(more), memory.examples, margin, slack)
+
+    def _doubts(self, more: int) -> Floats:
+        return self.memory.doubts(more + self.fresh_added.length)
+
+    def matrix(self) -> Floats | None:
+        return self.points.matrix if isinstance(self.points, Entries) else None
+
+    def _fresh_points(self) -> Points:
+        return self.fresh.points(self.matrix())
+
+    def note(self, rows: Numbers, added: Floats) -> None:
+        at, classes = np.nonzero(added.T)
+        self.epochs.count(at, len(rows))
+        if self.returning is not None:
+            self.returning.count(rows[at])
+        if self.keep and len(at):
+            times, signs = self.memory.examples + at, added[classes, at]
+            self.parts.append(Mistakes(rows[at] + self.first, times, classes, signs, np.full(len(at), -1)))
+
+    def mistakes(self) -> Mistakes | None:
+        """All mistakes of these rows, if they were kept."""
+        if not self.keep:
+            return None
+        return Mistakes.joined([*self.settled, *self.parts])
+
+    def counts(self) -> dict[str, Any]:
+        """What the record has to know of the rows to say something about new ones.
+
+        With more than two classes each has a vote of its own, of which less is known.
+        """
+        if len(self.labels) > 1:
+            return {}
+        order = "given" if not self.shuffle else "mixed" if len(self.points) > POOL else "random"
+        kept = int(np.count_nonzero(self.place >= 0)) if self.memory.budget is None else None
+        return {"order": order, "mistaken_rows": kept}
+
+    def errors(self, readout: Readout) -> int | None:
+        """How many rows the read-out gets wrong, if their scores are known without computing one."""
+        if readout == "vote" or self.memory.budget is not None:
+            return None
+        n_classes = len(self.labels)
+        known = np.zeros((2 * n_classes, len(self.points))) if self.known is None else self.known
+        scores, doubts = known[:n_classes].copy(), self.memory.doubts(0)[:, None]
+        if readout == "average":
+            scores = self.memory.examples * scores - known[n_classes:]
+            doubts = 2.0 * self.memory.examples * doubts
+        close = np.flatnonzero(are_close(scores, np.broadcast_to(doubts, scores.shape)))
+        for rows in blocks_of(len(close), self.memory.coefficients.length):
+            exact = decide(self.memory, self.points.take(close[rows]), readout)
+            scores[:, close[rows]] = exact if n_classes == 1 else exact.T
+        truth = self.labels[0] > 0 if n_classes == 1 else np.argmax(self.labels, axis=0)
+        return int(np.count_nonzero(predicted(scores[0] if n_classes == 1 else scores.T) != truth))
+
+
+def _signs(labels: NDArray[Any], n_classes: int) -> Floats:
+    """-1 and +1, a row a class: one row for two classes, every class against the rest for more."""
+    if n_classes == 2:
+        return labels[None].astype(np.float64)
+    return np.where(np.arange(n_classes)[:, None] == labels, 1.0, -1.0)

@@ -1,0 +1,300 @@
+"""A likelihood from arrays: every number as it was given, or refused with its place."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.labels import checked_labels
+from novikoff.prove.exact.given_numbers import exact_floats, exact_matrix
+from novikoff.prove.existence.likelihood import NUMBERS, TIES, Effect, Floats, Likelihood
+
+# Other names that people give to families.
+ALIASES = {
+    "logit": "binomial",
+    "logistic": "binomial",
+    "probit": "binomial",
+    "cloglog": "binomial",
+    "cauchit": "binomial",
+    "ppml": "poisson",
+    "negbin": "negative-binomial",
+    "mnlogit": "multinomial",
+    "ordered": "ordinal",
+    "clogit": "conditional",
+}
+REFUSED = {
+    "gamma": "its likelihood is bounded by other conditions",
+    "inverse-gaussian": "its likelihood is bounded by other conditions",
+    "tweedie": "its likelihood is bounded by other conditions",
+    "gaussian": "least squares always have an estimate; it is unique unless columns are collinear",
+}
+# The families in which an intercept is one of the coefficients.
+WITH_INTERCEPT = ("binomial", "log-binomial", "poisson", "negative-binomial", "multinomial")
+
+
+def family_named(family: str | None) -> str:
+    """The family that somebody means.
+
+    >>> family_named("probit"), family_named("Negative Binomial")
+    ('binomial', 'negative-binomial')
+    """
+    if family is None:
+        raise ValueError(f"say which family it is, by family=: one of {', '.join(NUMBERS)}")
+    name = str(family).strip().lower().replace(" ", "-").replace("_", "-")
+    name = ALIASES.get(name, name)
+    if name in REFUSED:
+        raise ValueError(f"the family {family!r} is not one of {', '.join(NUMBERS)}: {REFUSED[name]}")
+    if name not in NUMBERS:
+        raise ValueError(f"there is no family {family!r}; there are {', '.join(NUMBERS)}")
+    return name
+
+
+def from_arrays(
+    X: Any,
+    y: Any,
+    *,
+    family: str | None,
+    weights: Any = None,
+    offset: Any = None,
+    strata: Any = None,
+    event: Any = None,
+    entry: Any = None,
+    ties: str | None = None,
+    fixed_effects: Any = None,
+    reference: Any = None,
+    fit_intercept: bool = True,
+    names: Sequence[str] | None = None,
+    formula: Mapping[str, Any] | None = None,
+) -> Likelihood:
+    """The likelihood of a family on a design X and a response y; see `existence`."""
+    family = family_named(family)
+    _check_options(family, strata=strata, event=event, entry=entry, ties=ties, reference=reference)
+    design, columns = _design(X, names)
+    n = design.shape[0]
+    effects: tuple[Effect, ...] = ()
+    if fit_intercept and family in WITH_INTERCEPT and fixed_effects is None:
+        design, columns = _with_intercept(design, columns)
+    if fixed_effects is not None:
+        design, columns, effects = _with_effects(design, columns, fixed_effects)
+    if len(set(columns)) < len(columns):
+        twice = next(name for name in columns if columns.count(name) > 1)
+        raise ValueError(f"two columns are called {twice!r}; give every column a name of its own")
+    numbers = {"weight": _weights(weights, n)}
+    offsets = np.zeros(n) if offset is None else _one_a_row(offset, "offset", n)
+    response, classes = _response(family, y, n, reference, numbers["weight"])
+    numbers |= response
+    if family == "log-binomial":
+        numbers["offset"] = offsets
+    if family == "cox":
+        numbers |= _survival(numbers["time"], event, entry)
+    if family in ("cox", "conditional") and strata is not None:
+        numbers["stratum"] = _codes(strata, "strata", n)[0].astype(np.float64)
+    named_ties = (ties or "efron") if family == "cox" else None
+    return Likelihood(family, design, columns, numbers, classes, named_ties, effects, formula)
+
+
+def _check_options(family: str, *, ties: str | None, **options: Any) -> None:
+    allowed = {"cox": ("strata", "event", "entry"), "conditional": ("strata",), "multinomial": ("reference",)}
+    for name, value in options.items():
+        if value is not None and name not in allowed.get(family, ()):
+            raise ValueError(f"{name}= has no meaning for the family {family!r}; leave it out")
+    if ties is not None and (family != "cox" or ties not in TIES):
+        raise ValueError(f"ties={ties!r} must be one of {', '.join(TIES)}, and belongs to the family 'cox'")
+    if family == "conditional" and options["strata"] is None:
+        raise ValueError("conditional logistic regression compares the members of a stratum; name these by strata=")
+
+
+# -- columns ----------------------------------------------------------------------------------------------------------
+
+
+def _design(X: Any, names: Sequence[str] | None) -> tuple[Any, tuple[str, ...]]:
+    """The columns of X in CSR floats, and their names."""
+    from scipy.sparse import csr_array
+
+    if names is None and hasattr(X, "columns") and len(getattr(X, "shape", ())) == 2:
+        names = [str(name) for name in X.columns]
+    if isinstance(X, Sequence) and len(X) == 0:
+        raise ValueError("X has no rows")
+    rows = exact_matrix(X)
+    if rows.shape[0] == 0:
+        raise ValueError("X has no rows")
+    columns = tuple(f"x{j}" for j in range(rows.shape[1])) if names is None else tuple(names)
+    if len(columns) != rows.shape[1]:
+        raise ValueError(f"there are {len(columns)} names for {rows.shape[1]} columns")
+    design = csr_array(rows, dtype=np.float64, copy=True)
+    design.eliminate_zeros()
+    design.sort_indices()
+    return design, columns
+
+
+def _with_intercept(design: Any, columns: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
+    from scipy.sparse import csr_array, hstack
+
+    if "intercept" in columns:
+        raise ValueError("a column is called 'intercept'; rename it, or pass fit_intercept=False")
+    ones = csr_array(np.ones((design.shape[0], 1)))
+    return csr_array(hstack([ones, design], format="csr")), ("intercept", *columns)
+
+
+def _with_effects(design: Any, columns: tuple[str, ...], given: Any) -> tuple[Any, tuple[str, ...], tuple[Effect, ...]]:
+    """An indicator for every level; of all effects but the first, one level is the reference and has none."""
+    from scipy.sparse import csr_array, hstack
+
+    parts, effects, n = [design], [], design.shape[0]
+    for number, (name, values) in enumerate(_named_effects(given)):
+        codes, levels = _codes(values, f"the fixed effect {name!r}", n)
+        first = int(number > 0)
+        indicators = csr_array((np.ones(n), (np.arange(n), codes)), shape=(n, len(levels)))[:, first:]
+        effects.append(Effect(name, len(columns), len(columns) + len(levels) - first))
+        columns = (*columns, *(f"{name}={level}" for level in levels[first:]))
+        parts.append(indicators)
+    stacked = csr_array(hstack(parts, format="csr"))
+    stacked.eliminate_zeros()
+    return stacked, columns, tuple(effects)
+
+
+def _named_effects(given: Any) -> list[tuple[str, Any]]:
+    if isinstance(given, Mapping):
+        return [(str(name), values) for name, values in given.items()]
+    if hasattr(given, "columns") and len(getattr(given, "shape", ())) == 2:
+        return [(str(name), given[name]) for name in given.columns]
+    table = np.asarray(given, dtype=object)
+    if table.ndim == 1 and not (len(table) and isinstance(table[0], list | tuple | np.ndarray)):
+        return [(str(getattr(given, "name", None) or "effect"), given)]
+    if isinstance(given, list | tuple):
+        return [(str(getattr(values, "name", None) or f"effect{i}"), values) for i, values in enumerate(given)]
+    return [(f"effect{i}", table[:, i].tolist()) for i in range(table.shape[1])]
+
+
+# -- the response -----------------------------------------------------------------------------------------------------
+
+
+def _response(
+    family: str, y: Any, n: int, reference: Any, weights: Floats
+) -> tuple[dict[str, Floats], tuple[Any, ...] | None]:
+    """The numbers of a response, and its labels if it has any."""
+    if family in ("binomial", "log-binomial"):
+        return _binomial_response(y, n)
+    if family in ("multinomial", "ordinal"):
+        codes, labels = _classes(y, n, weights)
+        if family == "multinomial" and reference is not None:
+            codes, labels = _with_reference(codes, labels, reference)
+        return {"class": codes.astype(np.float64)}, labels
+    if family == "conditional":
+        case, classes = _two_outcomes(y, n)
+        return {"case": case}, classes
+    numbers = _one_a_row(y, "y", n)
+    if family == "cox":
+        return {"time": numbers}, None
+    if (numbers < 0).any():
+        row = int(np.flatnonzero(numbers < 0)[0])
+        raise ValueError(f"y is {numbers[row]} in row {row}; counts are not negative")
+    return {"count": numbers}, None
+
+
+def _binomial_response(y: Any, n: int) -> tuple[dict[str, Floats], tuple[Any, ...] | None]:
+    """Zeros and ones, shares, two labels, or a column of successes and one of failures."""
+    if len(getattr(y, "shape", ())) == 2 or (isinstance(y, list) and y and isinstance(y[0], list | tuple)):
+        counts = exact_floats(y, "y")
+        if counts.shape != (n, 2) or (counts < 0).any():
+            raise ValueError(f"y has shape {counts.shape}; successes and failures are two columns of counts, {n} rows")
+        return {"successes": counts[:, 0], "failures": counts[:, 1]}, None
+    won, classes = _two_outcomes(y, n, shares=True)
+    return {"successes": won, "failures": 1.0 - won}, classes
+
+
+def _two_outcomes(y: Any, n: int, *, shares: bool = False) -> tuple[Floats, tuple[Any, ...] | None]:
+    labels = checked_labels(y)
+    _check_length(labels, "y", n)
+    if labels.dtype.kind in "biuf":
+        numbers = exact_floats(labels, "y")
+        is_wrong = (numbers < 0) | (numbers > 1) if shares else ~np.isin(numbers, (0.0, 1.0))
+        if not is_wrong.any():
+            return numbers, None
+    values = sorted(set(labels.tolist()))
+    if len(values) != 2:
+        kind = "zeros and ones, shares between them," if shares else "zeros and ones"
+        raise ValueError(f"y has {len(values)} different values; it needs {kind} or two labels")
+    return (labels == values[1]).astype(np.float64), tuple(map(_plain, values))
+
+
+def _classes(y: Any, n: int, weights: Floats) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
+    """The places of labels among those that occur with a weight: in their own order, if they have one."""
+    order = list(y.cat.categories) if hasattr(y, "cat") else None
+    order = list(y.categories) if order is None and hasattr(y, "categories") else order
+    labels = checked_labels(np.asarray(y))
+    _check_length(labels, "y", n)
+    present = set(labels[weights > 0].tolist())
+    classes = [value for value in order if value in present] if order is not None else sorted(present)
+    if len(classes) < 2:
+        raise ValueError(f"y has {len(classes)} classes; there is nothing to tell apart")
+    places = {value: place for place, value in enumerate(classes)}
+    codes = np.array([places.get(value, 0) for value in labels.tolist()], dtype=np.int64)
+    return codes, tuple(map(_plain, classes))
+
+
+def _with_reference(
+    codes: NDArray[np.int64], classes: tuple[Any, ...], reference: Any
+) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
+    if reference not in classes:
+        raise ValueError(f"reference={reference!r} is none of the classes {', '.join(map(str, classes[:20]))}")
+    first = classes.index(reference)
+    order = [first, *(place for place in range(len(classes)) if place != first)]
+    return np.argsort(order)[codes], tuple(classes[place] for place in order)
+
+
+def _survival(time: Floats, event: Any, entry: Any) -> dict[str, Floats]:
+    n = len(time)
+    happened = np.ones(n) if event is None else _one_a_row(event, "event", n)
+    if not np.isin(happened, (0.0, 1.0)).all():
+        raise ValueError("event has values other than 0 and 1: 1 where the event was seen, 0 where it was censored")
+    found = {"event": happened}
+    if entry is not None:
+        found["entry"] = _one_a_row(entry, "entry", n)
+        late = np.flatnonzero(found["entry"] >= time)
+        if len(late):
+            raise ValueError(f"row {late[0]} enters at {found['entry'][late[0]]} and leaves at {time[late[0]]}")
+    return found
+
+
+# -- numbers of rows --------------------------------------------------------------------------------------------------
+
+
+def _weights(weights: Any, n: int) -> Floats:
+    if weights is None:
+        return np.ones(n)
+    found = _one_a_row(weights, "weights", n)
+    if (found < 0).any():
+        row = int(np.flatnonzero(found < 0)[0])
+        raise ValueError(f"the weight of row {row} is {found[row]}; weights are not negative, and 0 drops a row")
+    return found
+
+
+def _one_a_row(values: Any, name: str, n: int) -> Floats:
+    numbers = exact_floats(np.asarray(values) if hasattr(values, "iloc") else values, name)
+    numbers = numbers.ravel() if numbers.ndim == 2 and numbers.shape[1] == 1 else numbers
+    _check_length(numbers, name, n)
+    return numbers
+
+
+def _check_length(values: NDArray[Any], name: str, n: int) -> None:
+    if values.shape != (n,):
+        raise ValueError(f"{name} has shape {values.shape}, but X has {n} rows: one value a row is needed")
+
+
+def _codes(values: Any, name: str, n: int) -> tuple[NDArray[np.int64], list[Any]]:
+    """Labels as their places among the different ones, which are sorted."""
+    labels = checked_labels(np.asarray(values), name)
+    _check_length(labels, name, n)
+    levels, codes = np.unique(labels, return_inverse=True)
+    return codes.astype(np.int64), [_plain(level) for level in levels]
+
+
+def _plain(value: Any) -> Any:
+    """A label as JSON has it; a whole number without its point."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, float) and math.isfinite(plain) and plain.is_integer():
+        return int(plain)
+    return plain if isinstance(plain, str | bool | int | float) else str(plain)

@@ -1,0 +1,142 @@
+"""Whether a maximum likelihood estimate exists, in a form that anyone can check.
+
+Like every certificate, it has *claims* and *witnesses*, and each claim follows from the data and the witnesses alone.
+"""
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from novikoff.prove.exact.document import CertificateError, claim
+from novikoff.prove.existence.conclude import Claims, conclude
+from novikoff.prove.existence.families import coefficients_of
+from novikoff.prove.existence.likelihood import Likelihood
+from novikoff.prove.existence.witnesses import FINITE, Estimate, Witnesses
+
+
+@dataclass(frozen=True, eq=False)
+class Existence:
+    """Whether the maximum likelihood estimate of a model exists, which coefficients are infinite, and why.
+
+    `coefficients` has all names in order, `diverging` those that are not finite: `"+inf"`, `"-inf"`,
+    `"sign undetermined"` (it can go either way), `"infinite"` (its sign was not looked for) or `"not identified"` (a
+    combination of columns is 0, and the estimate is not unique). `separated_rows` are the rows, counted from 0, that
+    some direction tells apart for good: their likelihood goes to its limit, and they say nothing about the other
+    coefficients. Both are None where only part of the answer was found in time.
+    """
+
+    estimate: Estimate
+    coefficients: tuple[str, ...]
+    diverging: Mapping[str, str] | None
+    separated_rows: tuple[int, ...] | None
+    about: Mapping[str, Any]
+    sha256: str
+    witnesses: Witnesses
+
+    @classmethod
+    def of(cls, likelihood: Likelihood, witnesses: Witnesses) -> "Existence":
+        """The certificate that witnesses make; raises CertificateError if they prove nothing."""
+        return cls.from_claims(likelihood, conclude(likelihood, witnesses), witnesses)
+
+    @classmethod
+    def from_claims(cls, likelihood: Likelihood, claims: Claims, witnesses: Witnesses) -> "Existence":
+        names = coefficients_of(likelihood)
+        diverging = claims.diverging
+        named = None if diverging is None else {names[place]: sign for place, sign in diverging.items()}
+        about = likelihood.about()
+        return cls(claims.estimate, names, named, claims.separated_rows, about, likelihood.sha256, witnesses)
+
+    # -- what it says -------------------------------------------------------------------------------------------------
+
+    @property
+    def exists(self) -> bool | None:
+        """True, False, or None if that was not decided."""
+        return None if self.estimate is Estimate.UNDECIDED else self.estimate is Estimate.EXISTS
+
+    @property
+    def family(self) -> str:
+        return str(self.about["family"])
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.about["rows"])
+
+    @property
+    def arithmetic(self) -> str:
+        return "float64" if self.estimate is Estimate.UNDECIDED else "exact"
+
+    def fate(self, coefficient: str) -> str:
+        """What becomes of a coefficient: one of the words of `diverging`, or `"finite"`."""
+        if coefficient not in self.coefficients:
+            raise KeyError(f"there is no coefficient {coefficient!r}; there are {', '.join(self.coefficients[:20])}")
+        if self.diverging is None:
+            raise ValueError("this certificate does not tell which coefficients are finite")
+        return self.diverging.get(coefficient, FINITE)
+
+    def __bool__(self) -> bool:
+        """Whether the estimate is known to exist."""
+        return self.estimate is Estimate.EXISTS
+
+    def __str__(self) -> str:
+        from novikoff.prove.existence.words import in_words
+
+        return in_words(self)
+
+    def __repr__(self) -> str:
+        from novikoff.prove.existence.words import verdict
+
+        return f"<Existence: {verdict(self)}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+    # -- proof and files ----------------------------------------------------------------------------------------------
+
+    def check(self, model: Any, data: Any = None, **options: Any) -> None:
+        """Derive every claim again from the data and the witnesses; raises `CertificateError` naming what differs.
+
+        The data come as they came to `existence`, with the same options. Where there was a formula, the table is
+        enough.
+        """
+        from novikoff.prove.existence.inputs import likelihood_of
+
+        formula = self.about["formula"]
+        if formula is not None and data is None and not isinstance(model, str):
+            options = {**formula["options"], **options}
+            model, data = formula["text"], model
+        self.check_likelihood(likelihood_of(model, data, **{"family": self.family, **options}))
+
+    def check_likelihood(self, likelihood: Likelihood) -> None:
+        """The same for a likelihood that was made from the data already."""
+        for name, value in likelihood.about().items():
+            if not _same(self.about[name], value):
+                said = self.about[name]
+                raise CertificateError(f"the certificate is about {name} = {said!r:.200}, and these are {value!r:.200}")
+        claim(self.sha256 == likelihood.sha256, "data", "the numbers are others than those certified")
+        derived = Existence.of(likelihood, self.witnesses)
+        for name in ("estimate", "coefficients", "separated_rows", "diverging"):
+            said, found = getattr(self, name), getattr(derived, name)
+            claim(_same(said, found), name, f"it says {said!r:.200}, and {found!r:.200} follows")
+
+    def to_json(self) -> str:
+        """The claims with their proof; see `docs/certificates.md`."""
+        from novikoff.prove.existence.files import to_json
+
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Existence":
+        """What `to_json` wrote; raises `CertificateError` for anything else. It is not yet checked."""
+        from novikoff.prove.existence.files import from_json
+
+        return from_json(text)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal and of the same type, at every depth: 1, 1.0 and true are three things."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return list(one) == list(other) and all(_same(one[name], other[name]) for name in one)
+    if isinstance(one, list | tuple) and type(one) is type(other):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return type(one) is type(other) and one == other

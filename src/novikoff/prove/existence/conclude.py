@@ -1,0 +1,196 @@
+"""The claims that follow from a likelihood and the witnesses, in exact arithmetic, by code that searches for nothing.
+
+Whoever makes a certificate derives its claims here, and so does whoever checks one.
+"""
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.prove.exact.algebra import as_whole
+from novikoff.prove.exact.document import CertificateError
+from novikoff.prove.exact.floats import power_of_two
+from novikoff.prove.existence.cone import Cone
+from novikoff.prove.existence.families import cone_of, must_be_below, start_cone
+from novikoff.prove.existence.fractions import fraction, rational
+from novikoff.prove.existence.likelihood import Likelihood
+from novikoff.prove.existence.null_space import NullSpace, whole_of
+from novikoff.prove.existence.witnesses import (
+    DOWN,
+    INFINITE,
+    UNDETERMINED,
+    UNIDENTIFIED,
+    UP,
+    Combination,
+    Estimate,
+    SignProof,
+    Witnesses,
+)
+
+# Up to so many dimensions, all rows are multiplied with every vector of a basis; beyond, every row by itself.
+FEW_DIMENSIONS = 64
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What is known of the estimate; which rows are separated, and which coefficients are not finite, if that is known.
+
+    `diverging` has the places of coefficients, ascending, with what becomes of them.
+    """
+
+    estimate: Estimate
+    separated_rows: tuple[int, ...] | None = None
+    diverging: Mapping[int, str] | None = None
+
+
+def conclude(likelihood: Likelihood, witnesses: Witnesses) -> Claims:
+    """The claims; raises CertificateError if a witness does not prove what it should."""
+    if likelihood.family != "log-binomial":
+        _need(witnesses.start is None and witnesses.no_start is None, "start", "only the log link asks for one")
+    elif witnesses.no_start is not None:
+        _need(witnesses == Witnesses(no_start=witnesses.no_start), "no_start", "nothing else can be said then")
+        _check_no_start(likelihood, witnesses.no_start)
+        return Claims(Estimate.NO_START)
+    elif witnesses.start is not None:
+        _check_start(likelihood, witnesses.start)
+    else:
+        _need(witnesses == Witnesses(), "start", "without one, nothing is claimed")
+        return Claims(Estimate.UNDECIDED)
+    return _conclude(cone_of(likelihood), witnesses)
+
+
+def _conclude(cone: Cone, witnesses: Witnesses) -> Claims:
+    is_strict = np.zeros(cone.whole.n_rows, dtype=bool)
+    for number, direction in enumerate(witnesses.directions):
+        signs = signs_along(cone, direction)
+        _need(is_in_cone(cone, signs), "direction", f"number {number} breaks a row")
+        if number == 0:
+            is_strict = signs > 0
+            _need(bool(is_strict.any()), "direction", "no row is positive")
+    if witnesses.obstruction is None:
+        _need(len(witnesses.directions) <= 1 and not witnesses.signs, "obstruction", "signs need it")
+        return Claims(Estimate.INFINITE if witnesses.directions else Estimate.UNDECIDED)
+    null_space = _null_space_of_face(cone, witnesses.obstruction, is_strict)
+    return Claims(
+        Estimate.INFINITE if witnesses.directions else Estimate.EXISTS,
+        cone.separated_rows(is_strict),
+        diverging(cone, null_space, is_strict, witnesses),
+    )
+
+
+def signs_along(cone: Cone, direction: tuple[int, ...]) -> NDArray[np.int8]:
+    """The sign of every row along a direction."""
+    _need(len(direction) == cone.size, "direction", f"it has {len(direction)} numbers, and needs {cone.size}")
+    return cone.whole.signs(cone.whole.in_units(direction))
+
+
+def is_in_cone(cone: Cone, signs: NDArray[np.int8]) -> bool:
+    """Whether no inequality and no equation is broken."""
+    return bool((signs >= 0).all() and not signs[cone.is_equation].any())
+
+
+def _null_space_of_face(cone: Cone, obstruction: Combination, is_strict: Mask) -> NullSpace:
+    """What is orthogonal to the face, once it is proved that all rows that are not strict lie on it.
+
+    Stiemke: along a direction the rows of the combination are not negative and add up to 0, so that each of them is 0,
+    and everything that they span together with the equations.
+    """
+    rows, weights = obstruction
+    _check_combination(cone, obstruction)
+    _need(all(w > 0 or cone.is_equation[r] for r, w in zip(rows, weights, strict=True)), "obstruction", "of its signs")
+    _need(not cone.whole.combined(rows, weights), "obstruction", "it does not add up to 0")
+    named = np.zeros(cone.whole.n_rows, dtype=bool)
+    named[list(rows)] = True
+    null_space = NullSpace.of(cone.whole, np.flatnonzero(named | cone.is_equation))
+    others = np.flatnonzero(~named & ~cone.is_equation & ~is_strict)
+    _need(_spans(null_space, cone, others), "obstruction", "its rows do not span the rows that no direction separates")
+    return null_space
+
+
+def _check_combination(cone: Cone, combination: Combination) -> None:
+    rows, weights = combination
+    _need(len(rows) == len(weights) and all(weights), "rows", "as many weights as rows are needed, none of them 0")
+    ascends = all(a < b for a, b in itertools.pairwise(rows))
+    _need(ascends and (not rows or (rows[0] >= 0 and rows[-1] < cone.whole.n_rows)), "rows", "there are no such rows")
+
+
+def _spans(null_space: NullSpace, cone: Cone, others: NDArray[np.int64]) -> bool:
+    if null_space.dimension == 0 or len(others) == 0:
+        return True
+    part = cone.whole.take(others)
+    if null_space.dimension > FEW_DIMENSIONS:
+        return not any(null_space.times(part.row(i)) for i in range(part.n_rows))
+    units = [[int(i == k) for i in range(null_space.dimension)] for k in range(null_space.dimension)]
+    basis = ([fraction(value) for value in null_space.vector(unit)] for unit in units)
+    return not any(part.products(as_whole(vector)).any() for vector in basis)
+
+
+# -- coefficients -----------------------------------------------------------------------------------------------------
+
+
+def diverging(cone: Cone, null_space: NullSpace, is_strict: Mask, witnesses: Witnesses) -> dict[int, str]:
+    """The coefficients that are not finite, and what becomes of them."""
+    varying = [place for place in range(cone.size) if not null_space.is_fixed(place)]
+    lines = lineality(cone, null_space, is_strict)
+    proofs = {proof.coefficient: proof for proof in witnesses.signs}
+    _need([proof.coefficient for proof in witnesses.signs] == sorted(proofs), "signs", "they do not ascend")
+    found: dict[int, str] = {}
+    for place in varying:
+        if lines.times(null_space.expressions[place]):
+            found[place] = UNIDENTIFIED
+            continue
+        ways = {(d[place] > 0) - (d[place] < 0) for d in witnesses.directions} - {0}
+        found[place] = UNDETERMINED if len(ways) == 2 else INFINITE
+        if place in proofs:
+            _need(len(ways) == 1, "signs", f"coefficient {place} has no direction, or two")
+            sign = int(ways.pop())
+            _check_sign(cone, null_space, proofs.pop(place), sign)
+            found[place] = UP if sign > 0 else DOWN
+    _need(not proofs, "signs", "they are about coefficients that are finite or not identified")
+    return found
+
+
+def lineality(cone: Cone, null_space: NullSpace, is_strict: Mask) -> NullSpace:
+    """Among the vectors that are orthogonal to the face, those that are orthogonal to all other rows, too."""
+    beyond = cone.whole.take(np.flatnonzero(is_strict))
+    return NullSpace.of(whole_of([null_space.times(beyond.row(i)) for i in range(beyond.n_rows)], null_space.dimension))
+
+
+def _check_sign(cone: Cone, null_space: NullSpace, proof: SignProof, sign: int) -> None:
+    """Farkas: no direction has the other sign, if positive multiples of rows give the coefficient."""
+    _check_combination(cone, Combination(proof.rows, proof.weights))
+    _need(min(proof.weights, default=1) > 0 and proof.scale > 0, "signs", "a weight is not positive")
+    _need(not cone.is_equation[list(proof.rows)].any(), "signs", "equations need not be named")
+    total: dict[int, Any] = dict(cone.whole.combined(proof.rows, proof.weights))
+    unit = rational(power_of_two(-int(cone.whole.exponents[proof.coefficient])))
+    total[proof.coefficient] = total.get(proof.coefficient, 0) - sign * proof.scale * unit
+    _need(not null_space.times(total), "signs", f"the rows do not give coefficient {proof.coefficient}")
+
+
+# -- the log link -----------------------------------------------------------------------------------------------------
+
+
+def _check_start(likelihood: Likelihood, start: tuple[int, ...]) -> None:
+    cone = start_cone(likelihood)
+    signs = signs_along(cone, start)
+    _need(bool((signs >= 0).all() and (signs > 0)[must_be_below(likelihood)].all()), "start", "it breaks a row")
+
+
+def _check_no_start(likelihood: Likelihood, combination: Combination) -> None:
+    """Rows with positive weights that add up to 0, one of which would have to be positive."""
+    cone = start_cone(likelihood)
+    _check_combination(cone, combination)
+    _need(min(combination.weights, default=0) > 0, "no_start", "a weight is not positive")
+    _need(not cone.whole.combined(*combination), "no_start", "it does not add up to 0")
+    _need(bool(must_be_below(likelihood)[list(combination.rows)].any()), "no_start", "no row must be positive")
+
+
+def _need(holds: bool, name: str, why: str) -> None:
+    if not holds:
+        raise CertificateError(f"the part {name} of the certificate proves nothing about these data: {why}")

@@ -1,0 +1,238 @@
+"""Every family of models as a cone: the directions along which its likelihood never falls.
+
+Sources: Albert and Anderson (1984) for binomial and multinomial models, Schwendinger, Gruen and Hornik (2021) for the
+log link, Correia, Guimaraes and Zylkin (2019) for Poisson models, Bryson and Johnson (1981) for Cox's. The rows of
+each, and their order, are in `docs/certificates.md`.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.prove.existence.cone import Cone, split
+from novikoff.prove.existence.likelihood import Likelihood
+
+# Comparisons of rows that are written out at most.
+MOST_PAIRS = 20_000_000
+
+Rows = NDArray[np.int64]
+
+
+def cone_of(likelihood: Likelihood) -> Cone:
+    """The cone of a family."""
+    return _CONES[likelihood.family](likelihood)
+
+
+def coefficients_of(likelihood: Likelihood) -> tuple[str, ...]:
+    """The names of the coefficients of a likelihood."""
+    return names_of(likelihood.family, likelihood.columns, likelihood.classes)
+
+
+def names_of(family: str, columns: tuple[str, ...], classes: Sequence[Any] | None) -> tuple[str, ...]:
+    """The names of coefficients: the columns, for many classes those of each class, for ordered ones thresholds, too.
+
+    >>> names_of("multinomial", ("age",), ["no", "some", "much"])
+    ('some: age', 'much: age')
+    >>> names_of("ordinal", ("age",), ["no", "some", "much"])
+    ('age', 'no|some', 'some|much')
+    """
+    labels = list(classes or ())
+    if family == "multinomial":
+        return tuple(f"{label}: {column}" for label in labels[1:] for column in columns)
+    if family == "ordinal":
+        return (*columns, *(f"{low}|{high}" for low, high in itertools.pairwise(labels)))
+    return columns
+
+
+def _binomial(likelihood: Likelihood) -> Cone:
+    """Only successes: x.b >= 0. Only failures: x.b <= 0. Both: x.b = 0."""
+    rows, won, lost = _trials(likelihood)
+    return _signed(likelihood, rows, np.where(won, 1.0, -1.0), won & lost)
+
+
+def _log_binomial(likelihood: Likelihood) -> Cone:
+    """No probability may fall where there is a success: x.b = 0. Elsewhere x.b <= 0."""
+    rows, won, _ = _trials(likelihood)
+    return _signed(likelihood, rows, np.full(len(rows), -1.0), won)
+
+
+def _trials(likelihood: Likelihood) -> tuple[Rows, NDArray[np.bool_], NDArray[np.bool_]]:
+    """The rows with a success or a failure, and which have successes and failures."""
+    won, lost = (likelihood.numbers[name] > 0 for name in ("successes", "failures"))
+    rows = likelihood.used[(won | lost)[likelihood.used]]
+    return rows, won[rows], lost[rows]
+
+
+def _poisson(likelihood: Likelihood) -> Cone:
+    """A mean may fall to 0 where nothing was counted, and nowhere else."""
+    rows = likelihood.used
+    return _signed(likelihood, rows, np.full(len(rows), -1.0), likelihood.numbers["count"][rows] > 0)
+
+
+def _signed(likelihood: Likelihood, rows: Rows, signs: NDArray[np.float64], is_equation: NDArray[np.bool_]) -> Cone:
+    from scipy.sparse import csr_array, diags_array
+
+    signed = csr_array(diags_array(signs) @ likelihood.X[rows])
+    return Cone.of(signed, is_equation, likelihood.columns, rows)
+
+
+def start_cone(likelihood: Likelihood) -> Cone:
+    """For the log link: probabilities of at most 1, below 1 where there is a failure. As a cone: the last coefficient
+    multiplies the offset, and its own row, the last one, says that it is not negative."""
+    from scipy.sparse import csr_array, hstack, vstack
+
+    rows, _, _ = _trials(likelihood)
+    offset = likelihood.numbers["offset"][rows, None]
+    design = -hstack([likelihood.X[rows], csr_array(offset)], format="csr")
+    last = csr_array(([1.0], ([0], [design.shape[1] - 1])), shape=(1, design.shape[1]))
+    names = (*likelihood.columns, "offset")
+    return Cone.of(csr_array(vstack([design, last])), np.zeros(len(rows) + 1, dtype=bool), names, np.append(rows, -1))
+
+
+def must_be_below(likelihood: Likelihood) -> NDArray[np.bool_]:
+    """Which rows of that cone must be strict: those with a failure, and the last."""
+    return np.append(_trials(likelihood)[2], True)
+
+
+def _multinomial(likelihood: Likelihood) -> Cone:
+    """x.(b_own - b_rival) >= 0 for every rival; the coefficients of the first class are 0."""
+    from scipy.sparse import csr_array, kron, vstack
+
+    rows, d, k = likelihood.used, len(likelihood.columns), len(likelihood.classes or ())
+    own = likelihood.numbers["class"][rows].astype(np.int64)
+    parts, owners = [csr_array((0, (k - 1) * d))], [rows[:0]]
+    for label in range(k):
+        mine = rows[own == label]
+        for rival in range(k):
+            if rival != label and len(mine):
+                unit = np.zeros((1, k))
+                unit[0, label], unit[0, rival] = 1.0, -1.0
+                parts.append(csr_array(kron(csr_array(unit[:, 1:]), likelihood.X[mine], format="csr")))
+                owners.append(mine)
+    stacked, owner = csr_array(vstack(parts)), np.concatenate(owners)
+    return Cone.of(stacked, np.zeros(len(owner), dtype=bool), coefficients_of(likelihood), owner)
+
+
+def _ordinal(likelihood: Likelihood) -> Cone:
+    """The thresholds around a row's class may move away from x.b, never over it."""
+    from scipy.sparse import csr_array, hstack, vstack
+
+    rows, k = likelihood.used, len(likelihood.classes or ())
+    own = likelihood.numbers["class"][rows].astype(np.int64)
+    parts, owners = [csr_array((0, len(likelihood.columns) + k - 1))], [rows[:0]]
+    for sign, is_there, threshold in ((1.0, own < k - 1, own), (-1.0, own > 0, own - 1)):
+        chosen, place = rows[is_there], threshold[is_there]
+        entries = np.full(len(chosen), sign), (np.arange(len(chosen)), place)
+        parts.append(hstack([-sign * likelihood.X[chosen], csr_array(entries, shape=(len(chosen), k - 1))]))
+        owners.append(chosen)
+    stacked, owner = csr_array(vstack(parts)), np.concatenate(owners)
+    return Cone.of(stacked, np.zeros(len(owner), dtype=bool), coefficients_of(likelihood), owner)
+
+
+# -- comparisons ------------------------------------------------------------------------------------------------------
+
+# A row with a larger risk, one with a smaller, and whether the two are to be equal.
+Comparison = tuple[int, int, bool]
+
+
+def _conditional(likelihood: Likelihood) -> Cone:
+    """Every case against every other member of its stratum that is no case."""
+    rows = likelihood.used
+    case = likelihood.numbers["case"] > 0
+    pairs: list[Comparison] = []
+    for members in _strata(likelihood, rows):
+        cases, others = members[case[members]], members[~case[members]]
+        _check_pairs(len(pairs) + len(cases) * len(others))
+        pairs += [(a, b, False) for a in cases.tolist() for b in others.tolist()]
+    return _compared(likelihood, pairs, in_a_chain=False)
+
+
+def _cox(likelihood: Likelihood) -> Cone:
+    """Every event against all others at risk. Nested risk sets need only neighbours in time."""
+    compare = _late_entries if "entry" in likelihood.numbers else _nested
+    pairs: list[Comparison] = []
+    for members in _strata(likelihood, likelihood.used):
+        for comparison in compare(likelihood, members):
+            pairs.append(comparison)
+            _check_pairs(len(pairs))
+    return _compared(likelihood, pairs, in_a_chain="entry" not in likelihood.numbers)
+
+
+def _strata(likelihood: Likelihood, rows: Rows) -> Iterator[Rows]:
+    if "stratum" not in likelihood.numbers:
+        yield rows
+        return
+    strata = likelihood.numbers["stratum"][rows]
+    order = np.argsort(strata, kind="stable")
+    yield from np.split(rows[order], np.flatnonzero(np.diff(strata[order])) + 1)
+
+
+def _nested(likelihood: Likelihood, members: Rows) -> Iterator[Comparison]:
+    """The events of one moment against those of the next, and against whoever leaves in between.
+
+    Breslow's and Efron's likelihoods keep events of one moment in each other's risk sets, so that they are to be equal;
+    the exact one compares them with the others only.
+    """
+    time, event = likelihood.numbers["time"][members], likelihood.numbers["event"][members] > 0
+    moments = np.unique(time[event])
+    last = np.searchsorted(moments, time, side="right") - 1  # the last moment at which a member is at risk
+    events = [members[event & (last == k)].tolist() for k in range(len(moments))]
+    leavers = [members[~event & (last == k)].tolist() for k in range(len(moments))]
+    is_exact = likelihood.ties == "exact"
+    for k, (now, leaving) in enumerate(zip(events, leavers, strict=True)):
+        later = events[k + 1] if k + 1 < len(events) else []
+        if not is_exact:
+            yield from ((now[0], other, True) for other in now[1:])
+        leaders = now if is_exact else now[:1]
+        yield from ((a, b, False) for a in leaders for b in leaving)
+        yield from ((a, b, False) for a in leaders for b in (later if is_exact else later[:1]))
+
+
+def _late_entries(likelihood: Likelihood, members: Rows) -> Iterator[Comparison]:
+    """All pairs: with late entries risk sets are not nested."""
+    time, entry = (likelihood.numbers[name][members] for name in ("time", "entry"))
+    event = likelihood.numbers["event"][members] > 0
+    for i in np.flatnonzero(event).tolist():
+        at_risk = (entry < time[i]) & (time >= time[i])
+        at_risk[i] = False
+        if likelihood.ties == "exact":
+            at_risk &= ~(event & (time == time[i]))
+        yield from ((int(members[i]), other, False) for other in members[at_risk].tolist())
+
+
+def _compared(likelihood: Likelihood, pairs: list[Comparison], *, in_a_chain: bool) -> Cone:
+    """Differences of rows, exactly: columns are split where floats would round them."""
+    from scipy.sparse import csr_array
+
+    parts, coefficient = split(likelihood.X)
+    larger, smaller, equal = (np.array(part) for part in zip(*pairs, strict=True)) if pairs else _NOTHING
+    rows = csr_array(parts[larger.astype(np.int64)] - parts[smaller.astype(np.int64)])
+    if not np.isfinite(rows.data).all():
+        raise ValueError("the differences of some numbers in X are beyond the range of float64; divide their columns")
+    owner, after = smaller.astype(np.int64), larger.astype(np.int64) if in_a_chain else None
+    return Cone(rows, equal.astype(bool), likelihood.columns, coefficient, owner, after)
+
+
+_NOTHING = (np.zeros(0), np.zeros(0), np.zeros(0))
+
+
+def _check_pairs(count: int) -> None:
+    if count > MOST_PAIRS:
+        raise ValueError(
+            f"more than {MOST_PAIRS:,} comparisons of rows are needed; make the strata smaller, or leave late entry out"
+        )
+
+
+_CONES: dict[str, Callable[[Likelihood], Cone]] = {
+    "binomial": _binomial,
+    "log-binomial": _log_binomial,
+    "poisson": _poisson,
+    "negative-binomial": _poisson,
+    "multinomial": _multinomial,
+    "ordinal": _ordinal,
+    "cox": _cox,
+    "conditional": _conditional,
+}

@@ -1,0 +1,86 @@
+"""What is to be maximised: a family, the columns of a design, and the response, as numbers that anyone can compare.
+
+The fingerprint covers all of it, byte by byte as `docs/certificates.md` says.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.prove.separable.fingerprint import Fingerprint
+
+Floats = NDArray[np.float64]
+
+# The numbers that each family has for every row, in the order in which they are hashed. Some may be left out.
+NUMBERS = {
+    "binomial": ("weight", "successes", "failures"),
+    "log-binomial": ("weight", "successes", "failures", "offset"),
+    "poisson": ("weight", "count"),
+    "negative-binomial": ("weight", "count"),
+    "multinomial": ("weight", "class"),
+    "ordinal": ("weight", "class"),
+    "cox": ("weight", "time", "event", "entry", "stratum"),
+    "conditional": ("weight", "case", "stratum"),
+}
+TIES = ("efron", "breslow", "exact")
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The columns of a design that are the levels of a fixed effect: from `start`, before `stop`."""
+
+    name: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """A family, a design in CSR floats with named columns, and the numbers of every row.
+
+    `classes` are the labels of a response that has any, the reference or lowest first. A row with the weight 0 is as
+    good as not there. `formula` is what the design was made from, if it was.
+    """
+
+    family: str
+    X: Any
+    columns: tuple[str, ...]
+    numbers: Mapping[str, Floats]
+    classes: tuple[Any, ...] | None = None
+    ties: str | None = None
+    effects: tuple[Effect, ...] = ()
+    formula: Mapping[str, Any] | None = field(default=None)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def used(self) -> NDArray[np.int64]:
+        """The rows whose weight is not 0."""
+        return np.flatnonzero(self.numbers["weight"] > 0)
+
+    def about(self) -> dict[str, Any]:
+        """What a certificate says about its data, and what the fingerprint begins with."""
+        return {
+            "family": self.family,
+            "rows": self.n_rows,
+            "columns": list(self.columns),
+            "classes": None if self.classes is None else list(self.classes),
+            "ties": self.ties,
+            "effects": [[effect.name, effect.start, effect.stop] for effect in self.effects],
+            "numbers": [name for name in NUMBERS[self.family] if name in self.numbers],
+            "formula": None if self.formula is None else dict(self.formula),
+        }
+
+    @cached_property
+    def sha256(self) -> str:
+        """The fingerprint of the description, the design and the numbers."""
+        fingerprint = Fingerprint(self.about())
+        fingerprint.add(self.X)
+        parts = [np.ascontiguousarray(self.numbers[name] + 0.0, dtype="<f8") for name in self.about()["numbers"]]
+        return fingerprint.with_labels([part.view("<u4") for part in parts])

@@ -1,0 +1,160 @@
+"""Does the maximum likelihood estimate exist? For GLMs, multinomial, ordinal, Cox and conditional models."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from novikoff.prove.exact.algebra import as_whole
+from novikoff.prove.exact.clock import Clock, OutOfTimeError, check_time_limit
+from novikoff.prove.existence.certificate import Existence
+from novikoff.prove.existence.cone import Cone
+from novikoff.prove.existence.families import cone_of, must_be_below, start_cone
+from novikoff.prove.existence.fractions import fraction
+from novikoff.prove.existence.inputs import likelihood_of
+from novikoff.prove.existence.likelihood import Likelihood
+from novikoff.prove.existence.search.face import Face, find_face, solved
+from novikoff.prove.existence.search.signs import find_signs
+from novikoff.prove.existence.witnesses import Combination, Witnesses
+
+
+def existence(
+    model: Any,
+    data: Any = None,
+    *,
+    family: str | None = None,
+    weights: Any = None,
+    offset: Any = None,
+    fixed_effects: Any = None,
+    strata: Any = None,
+    event: Any = None,
+    entry: Any = None,
+    ties: str | None = None,
+    reference: Any = None,
+    fit_intercept: bool = True,
+    signs: bool | None = None,
+    time_limit: float | None = None,
+) -> Existence:
+    """Whether the maximum likelihood estimate of a model exists, which coefficients are infinite, and why.
+
+    Give a design X and a response y; or a formula and a table, where options name columns; or a model of statsmodels,
+    fitted or not, one of linearmodels, whose data are asked about, or a fitted one of lifelines with its table.
+
+    Parameters
+    ----------
+    model : array, sparse matrix, data frame, str or model
+        X, or a formula such as `"income ~ age + C(job)"` (with the extra `formula`); fixed effects may stand in it
+        after a bar: `"trade ~ distance | origin + year"`.
+    data : array or data frame
+        The response, or the table of the formula. For `binomial` zeros and ones, shares, two labels, or a column of
+        successes and one of failures; for `cox` the times.
+    family : str
+        `binomial` (the default; logit, probit, cloglog and cauchit alike), `log-binomial`, `poisson` (PPML, too),
+        `negative-binomial` with a given dispersion, `multinomial`, `ordinal`, `cox` or `conditional`.
+    weights : array or column, optional
+        Positive weights change nothing, and 0 drops a row.
+    offset : array or column, optional
+        It matters for `log-binomial` alone.
+    fixed_effects : mapping, data frame, array or names of columns, optional
+        Labels for every row. Each level gets an indicator, in a sparse matrix; the intercept is then left out.
+    strata : array or column, optional
+        For `cox` and `conditional`.
+    event, entry : array or column, optional
+        For `cox`: 1 where the event was seen, and when a row enters.
+    ties : str, optional
+        For `cox`: `efron` (the default), `breslow` or `exact`. The first two have the same answer.
+    reference : label, optional
+        For `multinomial`: the class whose coefficients are 0. The first by default.
+    fit_intercept : bool
+        Whether to add an intercept, where the family has one.
+    signs : bool, optional
+        Whether to find to which infinity coefficients go. By default, where that is quick.
+    time_limit : float, optional
+        Seconds after which to say what is known by then.
+
+    Returns
+    -------
+    Existence
+        True if the estimate exists. `print` it; `check` proves it again.
+
+    Examples
+    --------
+    >>> from novikoff import existence
+    >>> print(existence([[1, 30], [1, 40], [1, 50], [1, 60], [0, 30], [0, 40]], [1, 0, 1, 0, 0, 0]))
+    Proved: this binomial regression has no maximum likelihood estimate; 2 of 3 coefficients are infinite.
+      to +infinity    x0
+      to -infinity    intercept
+      finite          x1
+      separated       2 of 6 rows (the first is 0): 4, 5
+      what to do      merge rare levels; leave out a column that gives the outcome away; or report an
+                      estimate that stays finite (Firth's penalty, or another one), not Wald intervals
+    """
+    check_time_limit(time_limit)
+    clock = Clock(time_limit)
+    options = {
+        "family": family, "weights": weights, "offset": offset, "fixed_effects": fixed_effects, "strata": strata,
+        "event": event, "entry": entry, "ties": ties, "reference": reference, "fit_intercept": fit_intercept,
+    }  # fmt: skip
+    likelihood = likelihood_of(model, data, **options)
+    return Existence.of(likelihood, find_witnesses(likelihood, signs, clock))
+
+
+def find_witnesses(likelihood: Likelihood, signs: bool | None, clock: Clock) -> Witnesses:
+    """What proves the answer, or as much of it as was found in time."""
+    start: tuple[int, ...] | None = None
+    try:
+        if likelihood.family == "log-binomial":
+            start, contradiction = _start(likelihood, clock)
+            if start is None:
+                return Witnesses(no_start=contradiction)
+        cone = cone_of(likelihood)
+        face = find_face(cone, clock)
+    except OutOfTimeError:
+        return Witnesses(start=start)
+    if face is None:
+        return Witnesses(start=start)
+    try:
+        found_signs = find_signs(cone, face, signs, clock)
+    except OutOfTimeError:
+        found_signs = find_signs(cone, face, False, clock)
+    return Witnesses(
+        tuple(_in_given_units(cone, direction) for direction in found_signs.directions),
+        Combination(face.rows, face.weights),
+        tuple(found_signs.proofs),
+        start,
+    )
+
+
+def _in_given_units(cone: Cone, direction: list[int]) -> tuple[int, ...]:
+    whole = cone.whole.from_units(direction)
+    divisor = math.gcd(*whole) or 1
+    return tuple(value // divisor for value in whole)
+
+
+def _start(likelihood: Likelihood, clock: Clock) -> tuple[tuple[int, ...] | None, Combination | None]:
+    """Coefficients whose probabilities are at most 1, or rows that contradict each other; neither if floats fail."""
+    cone = start_cone(likelihood)
+    face: Face | None = find_face(cone, clock)
+    if face is None:
+        return None, None
+    must = must_be_below(likelihood)
+    if face.direction is not None and face.is_strict[must].all():
+        return _in_given_units(cone, face.direction), None
+    return None, _with_row(cone, face, int(np.flatnonzero(must & ~face.is_strict)[0]), clock)
+
+
+def _with_row(cone: Cone, face: Face, row: int, clock: Clock) -> Combination | None:
+    """Rows with positive weights that add up to 0, among them one that lies on the face."""
+    if row in face.rows:
+        return Combination(face.rows, face.weights)
+    target = {place: -value for place, value in cone.whole.row(row).items()}
+    found = solved([cone.whole.row(other) for other in face.rows], target, cone.size, clock)
+    if found is None:
+        return None
+    numbers = [fraction(found.get(i, 0)) for i in range(len(face.rows))]
+    times = max((math.floor(-n / w) + 1 for n, w in zip(numbers, face.weights, strict=True) if n < 0), default=0)
+    weights = {other: n + times * w for other, n, w in zip(face.rows, numbers, face.weights, strict=True)}
+    weights[row] = Fraction(1)
+    rows = tuple(sorted(other for other, weight in weights.items() if weight))
+    return Combination(rows, tuple(as_whole([weights[other] for other in rows])))

@@ -1,0 +1,132 @@
+"""The answer as a statistician wants to read it: what is infinite, what is finite, which rows, and what to do."""
+
+import textwrap
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from novikoff.engine.words import counted, listed
+from novikoff.prove.existence.witnesses import DOWN, FINITE, INFINITE, UNDETERMINED, UNIDENTIFIED, UP, Estimate
+
+if TYPE_CHECKING:
+    from novikoff.prove.existence.certificate import Existence
+
+MODELS = {
+    "binomial": "binomial regression",
+    "log-binomial": "binomial regression with the log link",
+    "poisson": "Poisson regression",
+    "negative-binomial": "negative binomial regression",
+    "multinomial": "multinomial regression",
+    "ordinal": "ordinal regression",
+    "cox": "Cox regression",
+    "conditional": "conditional logistic regression",
+}
+
+# How each kind of coefficient is headed, in this order.
+HEADINGS = {
+    UP: "to +infinity",
+    DOWN: "to -infinity",
+    UNDETERMINED: "to +-infinity",
+    INFINITE: "to infinity",
+    UNIDENTIFIED: "not identified",
+    FINITE: "finite",
+}
+
+# Names and rows that are listed at most, and where lines end.
+MOST_NAMES, MOST_ROWS, WIDTH = 8, 12, 100
+
+_PENALTY = "report an estimate that stays finite (Firth's penalty, or another one), not Wald intervals"
+_DROP = (
+    "drop the separated rows, and then the columns that are constant or collinear: what was finite stays as it is, and "
+    "can be estimated from the rest"
+)
+ADVICE = {
+    "binomial": f"merge rare levels; leave out a column that gives the outcome away; or {_PENALTY}",
+    "log-binomial": f"merge rare levels; or {_PENALTY}",
+    "poisson": f"merge rare levels; or {_DROP}",
+    "negative-binomial": f"merge rare levels; or {_DROP}",
+    "multinomial": f"merge rare levels or classes; or {_PENALTY}",
+    "ordinal": f"merge rare levels or classes; or {_PENALTY}",
+    "cox": f"merge rare levels; or {_PENALTY}",
+    "conditional": f"merge rare levels; or {_PENALTY}",
+}
+
+
+def in_words(found: "Existence") -> str:
+    """The whole answer, line by line."""
+    facts = [*fates(found), ("separated", separated(found)), ("what to do", what_to_do(found))]
+    lines = [f"{verdict(found)[0].upper()}{verdict(found)[1:]}."]
+    for name, value in facts:
+        if value is not None:
+            lines += textwrap.wrap(value, WIDTH, initial_indent=f"  {name:<16}", subsequent_indent=" " * 18)
+    return "\n".join(lines)
+
+
+def verdict(found: "Existence") -> str:
+    """Whether the estimate exists, in one sentence."""
+    model = MODELS[found.family]
+    if found.estimate is Estimate.UNDECIDED:
+        return f"not decided: whether this {model} has a maximum likelihood estimate"
+    if found.estimate is Estimate.NO_START:
+        return f"proved: this {model} has no likelihood; no coefficients give probabilities of at most 1"
+    if found.estimate is Estimate.EXISTS:
+        is_unique = UNIDENTIFIED not in (found.diverging or {}).values()
+        how = "and it is finite" if is_unique else "but it is not unique"
+        return f"proved: this {model} has a maximum likelihood estimate, {how}"
+    return f"proved: this {model} has no maximum likelihood estimate; {_how_many(found)}"
+
+
+def _how_many(found: "Existence") -> str:
+    if found.diverging is None:
+        return "some coefficients are infinite"
+    kinds = Counter(found.diverging.values())
+    infinite, total = kinds.total() - kinds[UNIDENTIFIED], counted(len(found.coefficients), "coefficient")
+    if not infinite:
+        return "some of those that are not identified are infinite"
+    return f"{infinite:,} of {total} {'is' if infinite == 1 else 'are'} infinite"
+
+
+def fates(found: "Existence") -> list[tuple[str, str]]:
+    """What becomes of the coefficients: a heading, and names. Of a fixed effect, how many of its levels."""
+    if not found.diverging:
+        return []
+    effect_of = {place: name for name, start, stop in found.about["effects"] for place in range(start, stop)}
+    sizes = {name: stop - start for name, start, stop in found.about["effects"]}
+    groups: dict[str, dict[str | None, list[str]]] = {heading: {} for heading in HEADINGS}
+    for place, name in enumerate(found.coefficients):
+        effect = effect_of.get(place % max(len(found.about["columns"]), 1))
+        groups[found.diverging.get(name, FINITE)].setdefault(effect, []).append(name)
+    lines = []
+    for sign, heading in HEADINGS.items():
+        parts = []
+        for effect, names in groups[sign].items():
+            if effect is None or (sign != FINITE and len(names) <= MOST_NAMES):
+                parts.append(listed(names, MOST_NAMES))
+            else:
+                share = (
+                    f"all {sizes[effect]:,}" if len(names) == sizes[effect] else f"{len(names):,} of {sizes[effect]:,}"
+                )
+                parts.append(f"{share} levels of {effect}")
+        if parts:
+            lines.append((heading, "; ".join(parts)))
+    return lines
+
+
+def separated(found: "Existence") -> str | None:
+    """The rows that are responsible."""
+    rows = found.separated_rows
+    if not rows:
+        return None
+    shown = listed(rows[:MOST_ROWS], MOST_ROWS) + (", ..." if len(rows) > MOST_ROWS else "")
+    return f"{len(rows):,} of {counted(found.n_rows, 'row')} (the first is 0): {shown}"
+
+
+def what_to_do(found: "Existence") -> str | None:
+    """What helps."""
+    if found.estimate is Estimate.UNDECIDED:
+        return "give it more time"
+    if found.estimate is Estimate.NO_START:
+        return "add an intercept, or look at the offsets; the logit link has no such limit"
+    advice = [] if found.estimate is Estimate.EXISTS else [ADVICE[found.family]]
+    if UNIDENTIFIED in (found.diverging or {}).values():
+        advice.append("leave out as many of the columns that are not identified as are collinear")
+    return "; ".join(advice) or None

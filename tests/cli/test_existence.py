@@ -1,0 +1,76 @@
+"""`certify --formula`: the exit code is the answer, and the certificate knows its formula."""
+
+import pytest
+
+from tests.cli.calling import call
+
+PATIENTS = (
+    "dose,age,ill,site,week,seen\n0,30,no,a,1,1\n0,40,no,b,2,1\n1,30,yes,a,2,0\n"
+    "1,40,no,b,3,1\n1,50,yes,a,4,1\n1,60,no,b,4,0\n"
+)
+
+
+@pytest.fixture
+def patients(tmp_path):
+    (tmp_path / "patients.csv").write_text(PATIENTS)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "estimate"),
+    [
+        (["--formula", "ill ~ dose + age"], 10, "infinite"),
+        (["--formula", "ill ~ age"], 0, "exists"),
+        (["--formula", "ill ~ 0 + dose", "--family", "log-binomial"], 11, "no start"),
+        (["--formula", "ill ~ dose", "--no-fit-intercept"], 0, "exists"),
+        (["--formula", "ill ~ dose", "--family", "conditional", "--strata", "site"], 10, "infinite"),
+        (["--formula", "week ~ age", "--family", "cox", "--event", "seen", "--ties", "exact"], 0, "exists"),
+        (["--formula", "site ~ age + C(dose)", "--family", "multinomial", "--reference", "b"], 0, "exists"),
+    ],
+)
+def test_the_exit_code_is_the_answer_and_the_certificate_can_be_checked(patients, line, code, estimate):
+    done = call("certify", "patients.csv", *line, "--json", "--out", "proof.cert", folder=patients)
+    assert (done.code, done.json["existence"]["estimate"]) == (code, estimate)
+    checked = call("check", "proof.cert", "patients.csv", "--json", folder=patients)
+    assert (checked.code, checked.json["existence"]) == (0, done.json["existence"])
+
+
+def test_what_a_person_reads(patients):
+    done = call("certify", "patients.csv", "--formula", "ill ~ dose + age", "--out", "proof.cert", folder=patients)
+    for words in ("has no maximum likelihood", "to +infinity  dose", "finite        age", "2 of 6 rows", "proof.cert"):
+        assert words in done.out
+    checked = call("check", "proof.cert", "patients.csv", folder=patients)
+    assert "every claim holds; it was proved again from the data" in checked.out
+
+
+def test_a_certificate_holds_for_its_own_table_only(patients):
+    call("certify", "patients.csv", "--formula", "ill ~ dose + age", "--out", "proof.cert", "--quiet", folder=patients)
+    (patients / "other.csv").write_text(PATIENTS.replace("60", "61"))
+    done = call("check", "proof.cert", "other.csv", folder=patients)
+    assert done.code == 1
+    assert "others than those certified" in done.err
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (["--family", "poisson", "--label", "ill"], "--family goes with --formula"),
+        (["--formula", "ill ~ dose", "--label", "ill"], "--label does not go with --formula"),
+        (["--formula", "ill ~ doze"], "doze"),
+        (["--formula", "ill ~ dose", "--strata", "site"], "no meaning"),
+    ],
+)
+def test_what_makes_no_sense_is_one_sentence(patients, line, message):
+    done = call("certify", "patients.csv", *line, folder=patients)
+    assert done.code == 1
+    assert message in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_certificate_of_arrays_is_checked_in_python(patients):
+    from novikoff import existence
+
+    (patients / "arrays.cert").write_text(existence([[1.0], [2.0]], [0, 1]).to_json())
+    done = call("check", "arrays.cert", "patients.csv", folder=patients)
+    assert done.code == 1
+    assert "check it in Python" in done.err

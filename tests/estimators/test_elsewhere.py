@@ -1,0 +1,40 @@
+"""Whoever brings the parameters of another library is told what they are called here, or why there are none."""
+
+import inspect
+import pickle
+
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import Perceptron as PeerPerceptron
+
+from novikoff import KernelPerceptron, Perceptron, SequencePerceptron, StructuredPerceptron
+from novikoff.estimators.elsewhere import ELSEWHERE
+
+ESTIMATORS = [Perceptron, KernelPerceptron, SequencePerceptron, StructuredPerceptron]
+
+
+@pytest.mark.parametrize("name", [*inspect.signature(PeerPerceptron).parameters])
+def test_every_parameter_of_scikit_learns_perceptron_is_taken_or_answered(name):
+    if name in Perceptron().get_params():
+        Perceptron(**{name: None})
+        return
+    with pytest.raises(TypeError, match=f"Perceptron has no parameter {name}: "):
+        Perceptron(**{name: None})
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_an_own_parameter_is_never_taken_for_one_from_elsewhere(estimator):
+    assert not {"max_epochs", "readout", "random_state"} & ELSEWHERE.keys()
+    own = inspect.signature(estimator).parameters
+    functions = {name: len for name in own if own[name].default is inspect.Parameter.empty}
+    assert isinstance(estimator(**functions, max_epochs=3), estimator)
+
+
+def test_a_name_that_nobody_has_is_refused_as_ever():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        Perceptron(colour="red")
+
+
+def test_estimators_are_cloned_and_pickled_as_ever():
+    model = clone(Perceptron(max_epochs=3))
+    assert pickle.loads(pickle.dumps(model)).max_epochs == 3

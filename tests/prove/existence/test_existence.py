@@ -1,0 +1,202 @@
+"""Whether an estimate exists: every family against an exact linear program on small designs, and by its laws."""
+
+import numpy as np
+import pytest
+
+from novikoff.prove.existence.certificate import Existence
+from novikoff.prove.existence.search.existence import existence
+from tests.prove.existence.cases import FAMILIES
+
+
+def fates(found):
+    return [found.fate(name) for name in found.coefficients]
+
+
+def agrees(family, seed):
+    data, options, known = FAMILIES[family](np.random.default_rng(seed))
+    found = existence(*data, **options)
+    if known is None:
+        assert found.estimate.value == "no start"
+    else:
+        separated, expected = known
+        assert found.exists is (not separated)
+        assert set(found.separated_rows) == separated
+        assert fates(found) == expected
+    Existence.from_json(found.to_json()).check(*data, **options)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("part", range(4))
+def test_every_family_agrees_with_an_exact_linear_program(family, part):
+    for seed in range(40 * part, 40 * (part + 1)):
+        agrees(family, seed)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("share", [0.4, 1.0])
+def test_thin_columns_are_eliminated_without_another_answer(family, share, monkeypatch):
+    monkeypatch.setattr("novikoff.prove.existence.null_space.FULL", 0)
+    monkeypatch.setattr("novikoff.prove.existence.null_space.FULL_SHARE", share)
+    monkeypatch.setattr("novikoff.prove.existence.search.face.FULL", 0)
+    monkeypatch.setattr("novikoff.prove.existence.conclude.FEW_DIMENSIONS", 1)
+    for seed in range(200, 225):
+        agrees(family, seed)
+
+
+# -- laws -------------------------------------------------------------------------------------------------------------
+
+
+def answer(found):
+    return found.estimate, set(found.separated_rows or ()), fates(found) if found.diverging is not None else None
+
+
+def in_order(options, order):
+    n = order.max() + 1
+    return {name: np.asarray(v)[order] if np.shape(v) == (n,) else v for name, v in options.items()}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_order_of_rows_changes_nothing(family):
+    for seed in range(300, 310):
+        rng = np.random.default_rng(seed)
+        (X, y), options, _ = FAMILIES[family](rng)
+        order = rng.permutation(len(X))
+        found, moved = existence(X, y, **options), existence(X[order], y[order], **in_order(options, order))
+        assert set(order[list(moved.separated_rows or ())].tolist()) == set(found.separated_rows or ())
+        assert moved.estimate == found.estimate
+        assert moved.diverging == found.diverging
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_positive_scales_of_columns_change_nothing_and_negative_ones_turn_signs(family):
+    turned = {"+inf": "-inf", "-inf": "+inf"}
+    for seed in range(320, 330):
+        (X, y), options, _ = FAMILIES[family](np.random.default_rng(seed))
+        found = existence(X, y, **options)
+        assert answer(existence(X * 2.0**-70, y, **options)) == answer(found)
+        if found.diverging is not None and family != "ordinal":
+            turned_round = {name: turned.get(sign, sign) for name, sign in found.diverging.items()}
+            assert existence(-X, y, **options).diverging == turned_round or family == "log_binomial"
+
+
+@pytest.mark.parametrize("family", ["binomial", "poisson", "multinomial", "ordinal"])
+def test_rows_that_stand_twice_change_nothing(family):
+    for seed in range(340, 350):
+        (X, y), options, _ = FAMILIES[family](np.random.default_rng(seed))
+        twice = np.repeat(np.arange(len(X)), 2)
+        found, double = existence(X, y, **options), existence(X[twice], y[twice], **in_order(options, twice))
+        assert (double.estimate, double.diverging) == (found.estimate, found.diverging)
+
+
+FOUR = [[-1.0, 2.0], [-1.0, -2.0], [-2.0, -2.0], [2.0, 2.0]]
+
+
+def test_four_rows_that_are_completely_separated():
+    found = existence(FOUR, [0, 1, 1, 1])
+    assert found.separated_rows == (0, 1, 2, 3)
+    assert found.diverging == {"intercept": "+inf", "x0": "+inf", "x1": "-inf"}
+
+
+def test_offsets_and_positive_weights_change_nothing():
+    plain = existence(FOUR, [0, 1, 1, 1])
+    given = existence(FOUR, [0, 1, 1, 1], weights=[0.1, 7, 1e-300, 2], offset=[5.0, -3.0, 0.0, 1e9])
+    assert answer(given) == answer(plain)
+
+
+def test_a_weight_of_0_drops_its_row():
+    X, y = [[0.0], [1.0], [2.0], [0.0]], [0, 0, 1, 1]
+    assert existence(X, y).estimate.value == "exists"
+    found = existence(X, y, weights=[1, 1, 1, 0])
+    assert found.separated_rows == (0, 1, 2)
+
+
+@pytest.mark.parametrize("weights", [[1, 1, 1, -1], [1, 1, 1, float("nan")], [1, 1, 1, float("inf")], [1, 1, 1]])
+def test_weights_that_are_none_are_refused(weights):
+    with pytest.raises(ValueError, match="weight"):
+        existence(FOUR, [0, 1, 1, 1], weights=weights)
+
+
+@pytest.mark.parametrize("y", [[0, 0, 0, 0], [1, 1, 1, 1]])
+def test_one_outcome_only_sends_the_intercept_to_infinity(y):
+    found = existence([[0.0], [1.0], [0.0], [1.0]], y)
+    assert found.separated_rows == (0, 1, 2, 3)
+    assert found.diverging["intercept"] == ("+inf" if y[0] else "-inf")
+
+
+def test_counts_that_are_all_0_and_columns_of_zeros():
+    found = existence([[0.0], [0.0]], [0, 0], family="poisson")
+    assert found.diverging == {"intercept": "-inf", "x0": "not identified"}
+    assert existence([[0.0], [0.0]], [0, 3], family="poisson").diverging == {"x0": "not identified"}
+    assert existence([[0.0], [0.0]], [0, 3], family="poisson").exists is True
+
+
+def test_a_rank_deficient_design_may_still_be_separated():
+    X = [[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]]
+    found = existence(X, [0, 1, 1])
+    assert found.exists is False
+    assert found.diverging == {"intercept": "-inf", "x0": "not identified", "x1": "not identified"}
+    assert "not identified" in str(found)
+
+
+def test_exact_ties_compare_cases_with_the_others_only():
+    X, time, event = [[1.0], [2.0], [0.0]], [1.0, 1.0, 2.0], [1, 1, 0]
+    assert existence(X, time, event=event, family="cox").exists is True
+    found = existence(X, time, event=event, family="cox", ties="exact")
+    assert found.diverging == {"x0": "+inf"}
+    assert found.separated_rows == (2,)
+
+
+def test_differences_that_floats_would_round_are_exact():
+    tiny, large = 1e-30, 1e30
+    X, time = [[large], [large + 0.0], [large - tiny]], [1.0, 2.0, 3.0]
+    assert existence(X, time, family="cox").diverging == {"x0": "not identified"}  # float64 has no such numbers
+    X = [[large], [tiny], [0.0]]
+    assert existence(X, time, family="cox").diverging == {"x0": "+inf"}
+    assert existence([[large], [0.0], [tiny]], time, family="cox").exists is True
+
+
+def test_fixed_effects_are_indicator_columns():
+    rng = np.random.default_rng(5)
+    n = 60
+    X, firm, year = rng.integers(0, 4, (n, 1)).astype(float), rng.integers(0, 12, n), rng.integers(0, 3, n)
+    y = rng.poisson(0.2, n).astype(float)
+    found = existence(X, y, family="ppml", fixed_effects={"firm": firm, "year": year})
+    indicators = [firm[:, None] == np.unique(firm), year[:, None] == np.unique(year)[1:]]
+    written = existence(np.hstack([X, *indicators]), y, family="ppml", fit_intercept=False)
+    assert answer(found) == answer(written)
+    assert found.exists is False
+    lonely = {level for level in np.unique(firm) if not y[firm == level].any()}
+    assert {name for name in found.diverging if name.startswith("firm=")} >= {f"firm={level}" for level in lonely}
+
+
+def test_hundreds_of_levels_are_no_matter():
+    rng = np.random.default_rng(6)
+    n, levels = 3_000, 500
+    firm, X = rng.integers(0, levels, n), rng.normal(size=(n, 2)).round(2)
+    y = (rng.random(n) < 0.3).astype(float)
+    found = existence(X, y, fixed_effects={"firm": firm})
+    one_sided = [k for k in np.unique(firm) if len(set(y[firm == k])) == 1]
+    assert set(found.diverging) == {f"firm={k}" for k in one_sided}
+    assert set(found.separated_rows) == set(np.flatnonzero(np.isin(firm, one_sided)).tolist())
+    found.check(X, y, fixed_effects={"firm": firm})
+    present = len(np.unique(firm))
+    assert f"{present - len(one_sided)} of {present} levels of firm" in str(found)
+
+
+def test_time_that_is_over_claims_nothing_that_is_not_proved(clock):
+    clock.tick = 10.0
+    with clock.in_place():
+        found = existence(FOUR, [0, 1, 1, 1], time_limit=1)
+    assert found.exists is None
+    assert found.diverging is None
+    assert str(found).startswith("Not decided")
+    found.check(FOUR, [0, 1, 1, 1])
+
+
+def test_signs_that_nobody_asked_for_are_not_looked_for():
+    found = existence(FOUR, [0, 1, 1, 1], signs=False)
+    assert set(found.diverging.values()) == {"infinite"}
+    found.check(FOUR, [0, 1, 1, 1])
+    assert found.fate("x0") == "infinite"
+    with pytest.raises(KeyError, match="no coefficient"):
+        found.fate("x9")

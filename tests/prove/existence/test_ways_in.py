@@ -1,0 +1,285 @@
+"""Arrays, formulas, models of other libraries: all ask the same question, and bad input is refused with its place."""
+
+import sys
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import statsmodels.api as sm
+from scipy.sparse import csr_array
+from statsmodels.discrete.conditional_models import ConditionalLogit
+from statsmodels.miscmodels.ordinal_model import OrderedModel
+
+from novikoff import Existence, existence
+from novikoff.data import read
+from novikoff.data.examples import Examples
+
+TABLE = pd.DataFrame(
+    {
+        "dose": [0, 0, 1, 1, 1, 1],
+        "age": [30, 40, 30, 40, 50, 60],
+        "site": ["a", "b", "a", "b", "a", "b"],
+        "ill": ["no", "no", "yes", "no", "yes", "no"],
+        "well": [2, 3, 0, 1, 0, 4],
+        "sick": [0, 0, 1, 2, 2, 1],
+        "week": [1.0, 2.0, 2.0, 3.0, 4.0, 4.0],
+        "seen": [1, 1, 0, 1, 1, 0],
+        "start": [0.0, 0.0, 1.0, 0.0, 2.0, 0.0],
+        "weight": [1.0, 1.0, 2.0, 0.0, 1.0, 1.0],
+        "log_size": [0.0, -1.0, 0.0, 0.0, 0.0, 0.0],
+    }
+)
+X, ILL = TABLE[["dose", "age"]], (TABLE["ill"] == "yes").astype(int)
+
+
+def answer(found):
+    return found.estimate, found.diverging, found.separated_rows
+
+
+def test_arrays_of_all_kinds_have_one_answer():
+    known = existence(X, ILL)
+    values = X.to_numpy().astype(float)
+    for other in (values, values.astype(np.float32), csr_array(values), np.asfortranarray(values), pl.from_pandas(X)):
+        found = existence(other, ILL.to_numpy())
+        assert list(found.diverging.values()) == list(known.diverging.values())
+        assert found.separated_rows == known.separated_rows
+    for labels in (TABLE["ill"], TABLE["ill"].tolist(), ILL.astype(bool), ILL.astype(float)):
+        assert answer(existence(X, labels)) == answer(known)
+
+
+@pytest.mark.parametrize(
+    ("formula", "options", "arrays", "given"),
+    [
+        ("ill ~ dose + age", {}, (X, ILL), {}),
+        ("ill ~ 0 + dose + age", {}, (X, ILL), {"fit_intercept": False}),
+        ("ill ~ dose + age", {"weights": "weight"}, (X, ILL), {"weights": TABLE["weight"]}),
+        ("cbind(sick, well) ~ dose", {}, (TABLE[["dose"]], TABLE[["sick", "well"]].to_numpy()), {}),
+        ("sick + well ~ dose", {}, (TABLE[["dose"]], TABLE[["sick", "well"]].to_numpy()), {}),
+        ("sick ~ dose", {"family": "ppml"}, (TABLE[["dose"]], TABLE["sick"]), {"family": "poisson"}),
+        (
+            "sick ~ dose | site",
+            {"family": "ppml"},
+            (TABLE[["dose"]], TABLE["sick"]),
+            {"family": "ppml", "fixed_effects": {"site": TABLE["site"]}},
+        ),
+        (
+            "ill ~ dose",
+            {"family": "log-binomial", "offset": "log_size"},
+            (TABLE[["dose"]], ILL),
+            {"family": "log-binomial", "offset": TABLE["log_size"]},
+        ),
+        (
+            "week ~ dose",
+            {"family": "cox", "event": "seen", "entry": "start", "strata": "site", "ties": "exact"},
+            (TABLE[["dose"]], TABLE["week"]),
+            {
+                "family": "cox",
+                "event": TABLE["seen"],
+                "entry": TABLE["start"],
+                "strata": TABLE["site"],
+                "ties": "exact",
+            },
+        ),
+        (
+            "ill ~ dose",
+            {"family": "conditional", "strata": "site"},
+            (TABLE[["dose"]], ILL),
+            {"family": "conditional", "strata": TABLE["site"]},
+        ),
+        ("sick ~ dose", {"family": "ordinal"}, (TABLE[["dose"]], TABLE["sick"]), {"family": "ordinal"}),
+        (
+            "site ~ dose",
+            {"family": "multinomial", "reference": "b"},
+            (TABLE[["dose"]], TABLE["site"]),
+            {"family": "multinomial", "reference": "b"},
+        ),
+    ],
+)
+def test_a_formula_says_what_arrays_say(formula, options, arrays, given):
+    found = existence(formula, TABLE, **options)
+    assert answer(found) == answer(existence(*arrays, **given))
+    again = Existence.from_json(found.to_json())
+    again.check(TABLE)
+    again.check(formula, TABLE, **options)
+
+
+def test_examples_and_files_of_numbers(tmp_path):
+    known = existence(X.to_numpy(), ILL)
+    assert answer(existence(Examples.of(X.to_numpy().astype(float), ILL.to_numpy()))) == answer(known)
+    lines = [f"{y} 1:{x[0]} 2:{x[1]}" for x, y in zip(X.to_numpy(), ILL, strict=True)]
+    (tmp_path / "six.svm").write_text("\n".join(lines) + "\n")
+    found = existence(read(tmp_path / "six.svm"))
+    assert found.separated_rows == known.separated_rows
+    found.check(read(tmp_path / "six.svm"))
+    TABLE.to_csv(tmp_path / "six.csv", index=False)
+    with pytest.raises(ValueError, match="write a formula"):
+        existence(read(tmp_path / "six.csv", label="ill"))
+
+
+def test_factors_and_functions_are_formulaic_s():
+    found = existence("I(age > 35) ~ C(site) + dose:age", TABLE)
+    assert found.coefficients == ("intercept", "C(site)[T.b]", "dose:age")
+    assert existence("ill ~ dose + age", pl.from_pandas(TABLE)).diverging == existence(X, ILL).diverging
+
+
+def test_ordered_classes_keep_their_order():
+    order = pd.Categorical(["low", "low", "high", "mid", "high", "mid"], ["low", "mid", "high", "huge"], ordered=True)
+    found = existence(X, pd.Series(order), family="ordinal")
+    assert found.coefficients == ("dose", "age", "low|mid", "mid|high")
+
+
+C = sm.add_constant(X)
+COUNTS = TABLE["sick"]
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # statsmodels warns of the link
+    LOG_BINOMIAL = sm.GLM(ILL, C, family=sm.families.Binomial(sm.families.links.Log()))
+MODELS = {
+    "Logit": (sm.Logit(ILL, C), {}),
+    "Probit": (sm.Probit(ILL, C), {}),
+    "Poisson": (sm.Poisson(COUNTS, C), {"family": "poisson"}),
+    "GLM": (sm.GLM(ILL, C, family=sm.families.Binomial(sm.families.links.CLogLog())), {}),
+    "GLM, log": (LOG_BINOMIAL, {"family": "log-binomial"}),
+    "GLM, Poisson": (sm.GLM(COUNTS, C, family=sm.families.Poisson()), {"family": "poisson"}),
+    "MNLogit": (sm.MNLogit(COUNTS, C), {"family": "multinomial"}),
+    "OrderedModel": (OrderedModel(COUNTS, X, distr="probit"), {"family": "ordinal"}),
+    "PHReg": (
+        sm.PHReg(TABLE["week"], X, status=TABLE["seen"], entry=TABLE["start"], ties="efron"),
+        {"family": "cox", "event": TABLE["seen"], "entry": TABLE["start"]},
+    ),
+    "ConditionalLogit": (
+        ConditionalLogit(ILL.to_numpy(), X.to_numpy(), groups=np.array([0, 0, 0, 1, 1, 1])),
+        {"family": "conditional", "strata": [0, 0, 0, 1, 1, 1]},
+    ),
+}
+RESPONSES = dict.fromkeys(("Poisson", "GLM, Poisson", "MNLogit", "OrderedModel"), COUNTS) | {"PHReg": TABLE["week"]}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_of_statsmodels_says_what_its_arrays_say(name):
+    model, options = MODELS[name]
+    found, known = existence(model), existence(X, RESPONSES.get(name, ILL), **options)
+    assert found.estimate == known.estimate
+    assert found.separated_rows == known.separated_rows
+    assert list(found.diverging.values()) == list(known.diverging.values())
+    found.check(model)
+
+
+def test_results_are_models_and_weights_count():
+    result = sm.GLM(ILL, C, family=sm.families.Binomial(), freq_weights=TABLE["weight"]).fit(maxiter=2)
+    assert existence(result).separated_rows == existence(X, ILL, weights=TABLE["weight"]).separated_rows
+
+
+@pytest.mark.parametrize("raises", [True, False])
+def test_what_statsmodels_calls_perfect_separation(raises):
+    from statsmodels.tools.sm_exceptions import PerfectSeparationError
+
+    x = np.array([1.0, 2, 3, 4, 5, 6])
+    y = (x > 3).astype(float)
+    model = sm.Logit(y, sm.add_constant(x))
+    model.raise_on_perfect_prediction = raises
+    found = existence(model)
+    assert found.separated_rows == (0, 1, 2, 3, 4, 5)
+    assert found.diverging == {"const": "-inf", "x1": "+inf"}
+    if raises:
+        with pytest.raises(PerfectSeparationError):
+            model.fit(disp=0)
+
+
+def test_quasi_separation_that_statsmodels_does_not_notice():
+    x, y = np.array([0.0, 0, 0, 1, 1, 1]), np.array([0.0, 1, 0, 1, 1, 1])
+    assert existence(sm.Probit(y, sm.add_constant(x))).diverging == {"x1": "+inf"}
+
+
+def test_least_squares_are_refused_unless_a_family_is_asked_for():
+    with pytest.raises(ValueError, match="least squares always have an estimate"):
+        existence(sm.OLS(COUNTS, C))
+    assert existence(sm.OLS(COUNTS, C), family="poisson").exists is existence(X, COUNTS, family="poisson").exists
+    with pytest.raises(ValueError, match="Gamma"):
+        existence(sm.GLM(COUNTS + 1, C, family=sm.families.Gamma(sm.families.links.Log())))
+
+
+def test_a_panel_of_linearmodels_by_what_it_has():
+    ids = np.repeat([0, 1, 2], 2)[:, None]
+    data = SimpleNamespace(values2d=X.to_numpy(), vars=["dose", "age"], entity_ids=ids, time_ids=np.tile([0, 1], 3))
+    counts = SimpleNamespace(values2d=COUNTS.to_numpy()[:, None], vars=["sick"])
+    panel = SimpleNamespace(dependent=counts, exog=data, entity_effects=True, time_effects=False)
+    found = existence(panel, family="ppml")
+    assert answer(found) == answer(existence(X, COUNTS, family="ppml", fixed_effects={"entity": ids.ravel()}))
+    with pytest.raises(ValueError, match="least squares"):
+        existence(panel)
+
+
+def test_a_real_panel_of_linearmodels():
+    panel = pytest.importorskip("linearmodels.panel")
+    index = pd.MultiIndex.from_product([range(3), range(2)])
+    model = panel.PanelOLS(COUNTS.set_axis(index), X[["age"]].set_axis(index), entity_effects=True)
+    found = existence(model, family="ppml")
+    known = existence(X[["age"]], COUNTS, family="ppml", fixed_effects={"entity": np.repeat([0, 1, 2], 2)})
+    assert answer(found) == answer(known)
+
+
+def test_a_fitter_of_lifelines_by_what_it_has():
+    fitter = SimpleNamespace(duration_col="week", event_col="seen", entry_col=None, weights_col=None, strata=["site"])
+    few = TABLE[["dose", "week", "seen", "site"]]
+    options = {"family": "cox", "event": TABLE["seen"], "strata": TABLE["site"]}
+    assert answer(existence(fitter, few)) == answer(existence(TABLE[["dose"]], TABLE["week"], **options))
+    with pytest.raises(ValueError, match="do not keep their table"):
+        existence(fitter)
+
+
+def test_a_real_fitter_of_lifelines():
+    lifelines = pytest.importorskip("lifelines")
+    few = TABLE[["age", "week", "seen"]]
+    fitter = lifelines.CoxPHFitter(penalizer=0.1).fit(few, "week", "seen")
+    known = existence(TABLE[["age"]], TABLE["week"], family="cox", event=TABLE["seen"])
+    assert answer(existence(fitter, few)) == answer(known)
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((X, ILL), {"family": "gamma"}, "gamma"),
+        ((X, ILL), {"family": "Inverse Gaussian"}, "other conditions"),
+        ((X, ILL), {"family": "gaussian"}, "least squares"),
+        ((X, ILL), {"family": "guess"}, "there is no family 'guess'; there are binomial"),
+        ((X, ILL[:3]), {}, "one value a row"),
+        ((X, [0, 1, 2, 0, 1, 2]), {}, "3 different values"),
+        ((X, [-1.0, 0, 1, 0, 1, 2]), {"family": "poisson"}, "y is -1.0 in row 0; counts are not negative"),
+        ((X, [0.5, 0, np.nan, 0, 1, 2]), {"family": "poisson"}, "finite"),
+        ((X.assign(age=[30, 40, np.nan, 40, 50, 60]), ILL), {}, "row 2, column 1"),
+        ((X, ILL), {"strata": TABLE["site"]}, "no meaning for the family 'binomial'"),
+        ((X, ILL), {"family": "conditional"}, "strata="),
+        ((X, TABLE["week"]), {"family": "cox", "ties": "guess"}, "efron, breslow, exact"),
+        ((X, TABLE["week"]), {"family": "cox", "event": [0, 1, 2, 0, 1, 1]}, "other than 0 and 1"),
+        ((X, TABLE["week"]), {"family": "cox", "entry": TABLE["week"]}, "row 0 enters at 1.0 and leaves at 1.0"),
+        ((X, COUNTS), {"family": "multinomial", "reference": 7}, "none of the classes 0, 1, 2"),
+        ((X, [1] * 6), {"family": "ordinal"}, "nothing to tell apart"),
+        ((X, [[1, -1]] * 6), {}, "two columns of counts"),
+        ((X.rename(columns={"age": "intercept"}), ILL), {}, "called 'intercept'"),
+        ((np.zeros((0, 2)), []), {}, "no rows"),
+        ((X,), {}, "give the response"),
+        (("dose + age", TABLE), {}, "has no response"),
+        (("ill ~ doze", TABLE), {}, "doze"),
+        (("ill ~ dose", TABLE), {"weights": "wait"}, "weight"),
+        (("ill ~ dose | town", TABLE), {}, "no column 'town'"),
+        (("ill ~ dose | site", TABLE), {"fixed_effects": "site"}, "not in both"),
+        (("ill ~ dose",), {}, "needs a table"),
+        (("ill ~ age", TABLE.assign(age=[30, None, 1, 2, 3, 4])), {}, "missing values"),
+        ((sm.Logit(ILL, C), TABLE), {}, "has its own data"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_words(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        existence(*arguments, **options)
+
+
+def test_without_formulaic_formulas_say_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "formulaic", None)
+    with pytest.raises(ImportError, match=r"novikoff\[formula\]"):
+        existence("ill ~ dose", TABLE)
