@@ -82,9 +82,9 @@ def precomputed() -> Iterator[tuple[str, Any]]:
     for name in margins.SCENES:
         for n in margins.SIZES if name == "chain" else (margins.SIZES.start,):
             yield f"margins-{name}-{n}", margins.margins_as_json(name, n)
-    for name, (_, points) in shattering.ARRANGEMENTS.items():
+    for name, (_, arranged) in shattering.ARRANGEMENTS.items():
         for family in shattering.FAMILIES:
-            document = {"points": points, "family": family}
+            document = {"points": arranged, "family": family}
             yield f"shattering-{name}-{family}", shattering.answer_shattering(document)
 
 
