@@ -108,9 +108,8 @@ def certify(
             how = {**wishes, "format": format, **space.asked}
             reported = report_on(page, examples, report_features, (file, reader.files, label), how)
             questions = {"fit_intercept": fit_intercept, "tolerance": tolerance, "time_limit": time_limit}
-            bar.stage("certifying")
-            certificate = _certified(examples, space, diverging, bar.say, questions)
-            bar.close()
+            with bar.during("proving"):
+                certificate = _certified(examples, space, diverging, bar.rename, questions)
             left = allowance(examples, certificate, fit_intercept=fit_intercept)
             if reported is not None:
                 reported.on_certificate(certificate, target)

@@ -65,11 +65,14 @@ class Task:
 
         rows, errors = [], []
         for number, part in enumerate(parts):
-            bar.stage(f"learning without part {number + 1} of {len(parts)}")
+            what = f"learning without part {number + 1} of {len(parts)}"
             encoding = encoding_of(reader, part, **self.wishes) if reader.is_table else None
             source = reader if reader.is_table else examples
-            with cached(source, encoding=encoding, check=learnable(self.learning["fit_intercept"])) as again:
-                run = self.learn(again, held_out=part).run
+            with (
+                cached(source, encoding=encoding, check=learnable(self.learning["fit_intercept"])) as again,
+                bar.learning(again.n_rows, self.learning["max_epochs"], what) as watched,
+            ):
+                run = self.learn(again, held_out=part, **watched).run
             if was_interrupted(run):
                 raise KeyboardInterrupt
             rows.append(run.held_out_rows)

@@ -32,7 +32,7 @@ from novikoff.learn.kernel.kernels import Objects, as_points, check_kernel, is_m
 from novikoff.learn.kernel.memory import BudgetRule, Memory
 from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.kernel.space import kernel_perceptron, learn_online
-from novikoff.learn.linear.space import predicted
+from novikoff.learn.linear.memory import predicted
 
 
 class KernelPerceptron(ClassifierMixin, Shell):

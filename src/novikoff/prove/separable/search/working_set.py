@@ -30,7 +30,7 @@ from novikoff.prove.separable.kesler import point_numbers
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import whole_points
 from novikoff.prove.separable.proofs import lower_square, upper_square
-from novikoff.prove.separable.search.certify import QUICK_TO_SIGN, Question, certify, concluded, find_witnesses
+from novikoff.prove.separable.search.certify import QUICK_TO_SIGN, Question, concluded, find_witnesses
 from novikoff.prove.separable.search.claims import Claims, Direction, MostUrgent, SmallestProduct, Subset
 from novikoff.prove.separable.search.faces import LARGEST_COMPLEMENT, Whole
 from novikoff.prove.separable.subject import check_not_rounded, check_width, plain_classes
@@ -64,8 +64,6 @@ def certify_examples(
     plain_classes(examples.classes)
     data = InBlocks(examples, fit_intercept) if data is None else data
     passes = passes or Passes()
-    if time_limit is not None:
-        _compile(data)
     clock = Clock(time_limit, told=progress)
     working = passes.sample(data, _rows_to_begin_with(data))
     found = _Rounds(data, passes, tolerance, clock, diverging).run(working)
@@ -74,12 +72,6 @@ def certify_examples(
         return concluded(data, found)
     points, labels = data.points(working.rows, working.labels), examples.labels_of(working.labels)
     return concluded(InMemory(matrix_of(working.rows), labels, points, data.subject, data.radius_square), found)
-
-
-def _compile(data: InBlocks) -> None:
-    """Let a row of each class or two compile the kernels, on a machine's first run, before the clock runs."""
-    rows, labels = data.take(data.first_of_each[:3])
-    certify(matrix_of(rows), labels, fit_intercept=data.fit_intercept)
 
 
 def _rows_to_begin_with(data: InBlocks) -> Numbers:
