@@ -90,16 +90,27 @@ report(seconds=taken)
 """
 
 DASK = """
-import dask.dataframe as dd
+import glob
+import dask
+import dask.array as da
+import pandas as pd
 from dask.distributed import Client
 from dask_ml.wrappers import Incremental
+from pyarrow.parquet import read_metadata
 from sklearn.linear_model import Perceptron
 client = Client(n_workers=2, threads_per_worker=1, dashboard_address=None)
 wanted, most = float(sys.argv[4]), 10 * rounds
+@dask.delayed(nout=2)
+def load(file):
+    table = pd.read_parquet(file)
+    return table.drop(columns="y").to_numpy(), table["y"].to_numpy()
 def fit(pattern):
-    table = dd.read_parquet(pattern)
-    X = table[[name for name in table.columns if name != "y"]].to_dask_array(lengths=True).persist()
-    y = table["y"].to_dask_array(lengths=True).persist()
+    X, y = [], []
+    for file in sorted(glob.glob(pattern)):
+        about, (rows, labels) = read_metadata(file), load(file)
+        X.append(da.from_delayed(rows, (about.num_rows, about.num_columns - 1), "float32"))
+        y.append(da.from_delayed(labels, (about.num_rows,), bool))
+    X, y = da.concatenate(X).persist(), da.concatenate(y).persist()
     model = Incremental(Perceptron(random_state=0), assume_equal_chunks=True)
     passes, error = 0, 1.0
     while error > wanted and passes < most:
