@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from novikoff.show.paraboloid import ParaboloidDisplay as ParaboloidDisplay
     from novikoff.show.proof import ProofDisplay as ProofDisplay
     from novikoff.show.weight_space import WeightSpaceDisplay as WeightSpaceDisplay
+    from novikoff.warming import warm_up as warm_up
 
 __version__ = "0.1.0"
 
@@ -139,6 +140,7 @@ _NAMES = {
     "show.paraboloid": "ParaboloidDisplay",
     "show.proof": "ProofDisplay",
     "show.weight_space": "WeightSpaceDisplay",
+    "warming": "warm_up",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -136,7 +136,8 @@ def fit(
             save(fitted, target, force=force)  # whatever becomes of the proof, what was learned is there
             found = Certified(why_not="interrupted" if was_interrupted(learned.run) else "not asked for")
             if certify and not was_interrupted(learned.run):
-                found = task.certificate(examples, certify_time_limit)
+                with bar.during("proving"):
+                    found = task.certificate(examples, learned, certify_time_limit)
             certificate = found.certificate
             if (proof := _short_proof(certificate)) is not None:
                 fitted = replace(fitted, certificate=proof)

@@ -33,7 +33,7 @@ from novikoff.keep.values import decode_array, encode_array
 from novikoff.learn.epochs import Watch
 from novikoff.learn.history import Readout, Stopped, Tie
 from novikoff.learn.linear.memory import Memory, decider
-from novikoff.learn.linear.space import Coordinates, predicted
+from novikoff.learn.linear.space import Coordinates
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -277,8 +277,8 @@ class Worker:
 
     def errors(self, agreed: Agreement, memory: Memory, readout: Readout) -> NDArray[np.uint8]:
         """Which rows the read-out gets wrong, in bits."""
-        examples, score = self.examples(agreed), decider(memory, readout).score
-        wrong = (predicted(score(block.rows)) != examples.places_of(block.labels) for block in examples.blocks())
+        examples, decided = self.examples(agreed), decider(memory, readout)
+        wrong = (decided.classes(block.rows) != examples.places_of(block.labels) for block in examples.blocks())
         return np.packbits(np.concatenate(list(wrong)))
 
     def take(self, agreed: Agreement, numbers: NDArray[np.int64]) -> Any:

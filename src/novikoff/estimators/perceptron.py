@@ -238,7 +238,7 @@ class Perceptron(ClassifierMixin, Shell):
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of every row."""
         model = self._fitted()
-        return _joined([model.labels_of(model.deciding_scores(rows)) for rows, _ in self._rows_and_labels(X)])
+        return _joined([model.labels(rows) for rows, _ in self._rows_and_labels(X)])
 
     def map_batches(self, column: str = "prediction") -> BatchPredictor:
         """What adds a column of predictions to a batch of a table: `dataset.map_batches(model.map_batches())`.
@@ -262,7 +262,7 @@ class Perceptron(ClassifierMixin, Shell):
         for rows, labels in self._rows_and_labels(X):
             if labels is None:
                 raise ValueError("there are no labels to compare with; name their column, as in read(path, label=...)")
-            right += int(np.count_nonzero(model.labels_of(model.deciding_scores(rows)) == labels))
+            right += int(np.count_nonzero(model.labels(rows) == labels))
             n_rows += len(labels)
         if not n_rows:
             raise ValueError("X has no examples to predict")
@@ -379,7 +379,7 @@ class Perceptron(ClassifierMixin, Shell):
                 # A column that sparse rows have beyond those of the training rows has no weight, which is the weight 0.
                 yield with_columns(batch.rows, self.n_features_in_), batch.labels
         else:
-            yield as_rows(validate_data(self, as_matrix(X), reset=False, **CHECKS)), None
+            yield as_rows(validate_data(self, as_matrix(X), reset=False, **CHECKS), any_order=True), None
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
         check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
@@ -390,7 +390,7 @@ class Perceptron(ClassifierMixin, Shell):
             return stacked([batch.rows for batch in batches_of(source, encoding)]), labels
         X, y = validate_data(self, as_matrix(X), labels_to_check(y), reset=reset, **CHECKS)
         check_classification_targets(y)
-        return as_rows(X), y
+        return as_rows(X, any_order=True), y
 
     def _known_classes(
         self, labels: NDArray[Any], named: ArrayLike | None, before: LinearModel | None

@@ -11,7 +11,7 @@ that fit into memory are the special case in which the working set has every row
 """
 
 import math
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -30,7 +30,7 @@ from novikoff.prove.separable.kesler import point_numbers
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import whole_points
 from novikoff.prove.separable.proofs import lower_square, upper_square
-from novikoff.prove.separable.search.certify import QUICK_TO_SIGN, Question, certify, concluded, find_witnesses
+from novikoff.prove.separable.search.certify import QUICK_TO_SIGN, Question, concluded, find_witnesses
 from novikoff.prove.separable.search.claims import Claims, Direction, MostUrgent, SmallestProduct, Subset
 from novikoff.prove.separable.search.faces import LARGEST_COMPLEMENT, Whole
 from novikoff.prove.separable.subject import check_not_rounded, check_width, plain_classes
@@ -52,31 +52,26 @@ def certify_examples(
     diverging: bool | None = None,
     data: InBlocks | None = None,
     passes: "Passes | None" = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Certificate:
     """The certificate of examples, as `certify` gives it for the same rows in one piece; the options are its own.
 
-    Where they are not in this process, `data` knows them, and `passes` passes over them.
+    Where they are not in this process, `data` knows them, and `passes` passes over them. `progress` is called with what
+    is being done.
     """
     check_width(examples.n_columns, examples.n_entries)
     check_not_rounded(examples.rounded)
     plain_classes(examples.classes)
     data = InBlocks(examples, fit_intercept) if data is None else data
     passes = passes or Passes()
-    if time_limit is not None:
-        _compile(data)
-    clock = Clock(time_limit)
+    clock = Clock(time_limit, told=progress)
     working = passes.sample(data, _rows_to_begin_with(data))
     found = _Rounds(data, passes, tolerance, clock, diverging).run(working)
+    clock.tell("proving what was found")
     if len(working) < data.n_rows:
         return concluded(data, found)
     points, labels = data.points(working.rows, working.labels), examples.labels_of(working.labels)
     return concluded(InMemory(matrix_of(working.rows), labels, points, data.subject, data.radius_square), found)
-
-
-def _compile(data: InBlocks) -> None:
-    """Let a row of each class or two compile the kernels, on a machine's first run, before the clock runs."""
-    rows, labels = data.take(data.first_of_each[:3])
-    certify(matrix_of(rows), labels, fit_intercept=data.fit_intercept)
 
 
 def _rows_to_begin_with(data: InBlocks) -> Numbers:
@@ -145,7 +140,8 @@ class _Rounds:
             question = self._question(working)
             return self._renumbered(find_witnesses(question, self.tolerance, self.clock, self.diverging), working)
         wanted, settled = False, None
-        for _ in range(MOST_PASSES):
+        for number in range(MOST_PASSES):
+            self.clock.tell(f"pass {number + 1} over all rows")
             question = self._question(working)
             points = question.points
             found = find_witnesses(question, self.tolerance / 4, self.clock, wanted)
