@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import novikoff.prove.inequalities.search.rescaled
+from novikoff.engine.jit import patience
 from novikoff.prove.inequalities.search.solve import solve_inequalities
 from novikoff.prove.inequalities.search.system import System
 from tests.prove.inequalities.systems import badly_scaled, exponential, needle, skewed
@@ -30,7 +31,8 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--only", nargs="*", choices=[*PARTS], default=[*PARTS])
     arguments = parser.parse_args()
-    solve_inequalities(needle(20, 3, 1e-3, 0))  # compile
+    with patience(0):  # compile
+        solve_inequalities(needle(20, 3, 1e-3, 0))
     with threadpool_limits(1):
         for name in arguments.only:
             print(f"-- {name}")

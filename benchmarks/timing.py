@@ -4,11 +4,14 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 
+from novikoff.engine.jit import patience
+
 
 def interleaved(tasks: Mapping[str, Callable[[], object]], repetitions: int = 7) -> dict[str, list[float]]:
-    """Run every task once to warm up, then all of them in turn, again and again; seconds by task."""
-    for task in tasks.values():
-        task()
+    """Run every task once to warm up, compiled, then all of them in turn, again and again; seconds by task."""
+    with patience(0):
+        for task in tasks.values():
+            task()
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     for _ in range(repetitions):
         for name, task in tasks.items():

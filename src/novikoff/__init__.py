@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from novikoff.show.paraboloid import ParaboloidDisplay as ParaboloidDisplay
     from novikoff.show.proof import ProofDisplay as ProofDisplay
     from novikoff.show.weight_space import WeightSpaceDisplay as WeightSpaceDisplay
+    from novikoff.warming import warm_up as warm_up
 
 __version__ = "0.1.0"
 
@@ -139,13 +140,20 @@ _NAMES = {
     "show.paraboloid": "ParaboloidDisplay",
     "show.proof": "ProofDisplay",
     "show.weight_space": "WeightSpaceDisplay",
+    "warming": "warm_up",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = sorted(_HOMES)  # type checkers go by the imports above
 
 
+# Parts of the package with names of their own.
+_ROOMS = ("cluster",)
+
+
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
@@ -154,4 +162,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__, *_ROOMS})

@@ -13,7 +13,13 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.parametrize(
     ("benchmark", "parts", "figures"),
     [
-        ("linear", ["epochs", "fits", "online", "memory"], ["epoch / one pass", "River's learn_one / ours"]),
+        (
+            "linear",
+            ["epochs", "fits", "text", "online", "memory"],
+            ["epoch / one pass", "River's learn_one / ours", "X @ w"],
+        ),
+        ("cold", [], ["novikoff fit cars.csv", "tagger", "first 4.0, second 0.8"]),
+        ("cluster", ["speed", "accuracy", "bytes"], ["one process / two workers", "points from", "bytes up"]),
         ("certify", ["program", "machines", "sizes", "tables"], ["HiGHS / certify", "relative gap", "overlapping"]),
         ("existence", [], ["ours / bare"]),
         ("conll2000", ["quality", "speed", "choose", "letters"], ["F1", "python-crfsuite / ours: tagging", "chain"]),

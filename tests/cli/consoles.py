@@ -16,7 +16,7 @@ import click
 from tests.cli.calling import ROOT, call
 
 CONSOLE = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
-TABLE = re.compile(r"(?<=<!-- options of )([\w ]+)( -->\n)(.*?)(?=<!-- end -->)", re.DOTALL)
+TABLE = re.compile(r"(?<=<!-- options of )([\w -]+)( -->\n)(.*?)(?=<!-- end -->)", re.DOTALL)
 
 
 def environment(folder: Path) -> dict[str, str]:

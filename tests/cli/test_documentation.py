@@ -22,7 +22,7 @@ def all_commands(group="", path=()):
 def test_every_command_has_a_section_and_a_table_of_options():
     page = COMMANDS.read_text()
     headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
-    tables = re.findall(r"<!-- options of ([\w ]+) -->", page)
+    tables = re.findall(r"<!-- options of ([\w -]+) -->", page)
     assert sorted(tables) == sorted(all_commands())
     assert set(all_commands()) <= set(headings)
 

@@ -2,11 +2,15 @@
 
 import os
 import signal
+import sys
+import threading
 
 import pytest
 
+from novikoff.cli import progress
 from novikoff.cli.progress import Bar, DelayedInterrupt
 from novikoff.data import read
+from novikoff.engine.clock import watchers
 from novikoff.features.encode import learn_encoding
 from novikoff.features.examples import cached
 from novikoff.learn.linear.space import perceptron
@@ -86,8 +90,30 @@ def test_certify_tells_what_it_does(examples):
     assert said[-1] == "proving what was found"
 
 
-def test_a_step_of_which_nothing_is_counted_is_said():
+def test_a_bar_never_says_that_more_was_done_than_there_is():
     bar = Bar(is_shown=False)
-    bar.stage("certifying")
-    bar.say("looking for a separator")
-    assert (bar.what, bar.done, bar.drawn) == ("looking for a separator", 0, None)
+    bar.stage("reading", 10)
+    bar.advance(7)
+    bar.advance(7)
+    assert bar.done == 10
+
+
+def test_work_that_cannot_be_counted_is_shown_and_gone_afterwards(monkeypatch):
+    monkeypatch.setattr(progress, "SHOWN_AFTER", 0.0)
+    drawn = threading.Event()
+    monkeypatch.setattr(Bar, "_draw", lambda bar: drawn.set())
+    bar = Bar(is_shown=True)
+    with bar.during("proving"):
+        assert drawn.wait(60)
+    assert (bar.what, bar.drawn) == ("proving", None)
+
+
+@pytest.mark.parametrize(("terminal", "quiet", "lines"), [(True, False, 1), (True, True, 0), (False, False, 0)])
+def test_whoever_waits_for_the_compiler_at_a_terminal_is_told_once(terminal, quiet, lines, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    with progress.told_of_preparations(quiet):
+        for _ in range(2):
+            for watcher in tuple(watchers):
+                watcher("kernel")
+    assert capsys.readouterr().err.count("preparing the engine, once on this machine") == lines
+    assert not watchers

@@ -200,8 +200,10 @@ def compile_slowly(*args):
     return compile(*args)
 Dispatcher.compile = compile_slowly
 time.monotonic = lambda: look() + 3600 * hours
+from novikoff.engine.jit import patience
 try:
-    runpy.run_module("novikoff.cli", run_name="__main__")
+    with patience(0):
+        runpy.run_module("novikoff.cli", run_name="__main__")
 finally:
     assert hours > 1
 """

@@ -38,7 +38,7 @@ def test_a_name_loads_only_what_it_needs(statement, loaded):
 
 def test_the_plain_function_does_without_scikit_learn():
     code = "from novikoff.learn.linear.space import perceptron; perceptron([[1.0], [-1.0]], [1, -1])"
-    assert in_new_python(f"{code}; print({HEAVY})") == "['numpy', 'numba']"
+    assert in_new_python(f"{code}; print({HEAVY})") == "['numpy']"
 
 
 def test_the_import_loads_no_other_package_and_nothing_of_the_rooms():

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import novikoff
 from novikoff import Stopped, load, save
 from novikoff.data import read
+from novikoff.engine.jit import patience
 from tests.cli.calling import call
 from tests.clock import Clock
 from tests.laws.learners import LEARNERS, Learner, write_svmlight
@@ -504,6 +505,20 @@ def test_saving_changes_nothing(learner, data, seed, path):
         for one in (model, loaded):
             step(one)
         assert said(learner, loaded, more.xs) == said(learner, model, more.xs)
+
+
+@law(examples=8)
+@given(data=st.data(), seed=SEEDS)
+def test_interpreted_and_compiled_loops_learn_the_same(learner, data, seed):
+    problem, tie = drawn(data, learner)
+    options = {"max_epochs": 3, "random_state": seed, "tie": tie}
+    options["readout"] = data.draw(st.sampled_from(learner.readouts))
+    compiled = learner.fit(problem, **options)
+    with patience(math.inf):
+        interpreted = learner.fit(problem, **options)
+        assert learner.mistakes(interpreted) == learner.mistakes(compiled)
+        of_interpreted = said(learner, interpreted, problem.xs)
+    assert of_interpreted == said(learner, compiled, problem.xs)
 
 
 @law("fit", examples=8)

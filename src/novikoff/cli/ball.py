@@ -46,6 +46,7 @@ def ball(
     from novikoff.cli import documents
     from novikoff.cli.numbers import read_numbers
     from novikoff.cli.outputs import check_free
+    from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
     from novikoff.data.whole_file import WholeFile
     from novikoff.engine.words import label_in_words
@@ -60,8 +61,9 @@ def ball(
     if inside is not None and inside not in words:
         raise ValueError(f"--inside {inside} is none of the labels {', '.join(words)}")
     chosen = None if inside is None else words[inside]
-    found = separating_ball(table.X, table.labels, inside=chosen, time_limit=time_limit)
-    found.check(table.X, table.labels)
+    with progress(output.quiet) as bar, bar.during("proving"):
+        found = separating_ball(table.X, table.labels, inside=chosen, time_limit=time_limit)
+        found.check(table.X, table.labels)
     if target is not None:
         with WholeFile(target) as file_out:
             file_out.write(found.to_json().encode() + b"\n")

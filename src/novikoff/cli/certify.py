@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import cluster, options
 from novikoff.cli.existence import answer_formula, check_goes_together, formula_options
 from novikoff.cli.options import Output
 from novikoff.cli.spaces import Space, space_options
@@ -39,6 +39,7 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
     help="Whether to find the coefficients that logistic regression sends to infinity.  [default: where it is quick]",
 )
 @options.answering
+@cluster.certify
 def certify(
     file: str,
     label: str | None,
@@ -107,9 +108,8 @@ def certify(
             how = {**wishes, "format": format, **space.asked}
             reported = report_on(page, examples, report_features, (file, reader.files, label), how)
             questions = {"fit_intercept": fit_intercept, "tolerance": tolerance, "time_limit": time_limit}
-            bar.stage("certifying")
-            certificate = _certified(examples, space, diverging, bar.say, questions)
-            bar.close()
+            with bar.during("proving"):
+                certificate = _certified(examples, space, diverging, bar.rename, questions)
             left = allowance(examples, certificate, fit_intercept=fit_intercept)
             if reported is not None:
                 reported.on_certificate(certificate, target)

@@ -23,6 +23,7 @@ COMMANDS = {
         "novikoff.cli.inequalities:inequalities", "Solve a.x > 0 for every row a, or prove that none can."
     ),
     "lab": Lazy("novikoff.cli.lab:lab", "See the perceptron learn, with its proof, on a page in the browser."),
+    "warm-up": Lazy("novikoff.cli.warm_up:warm_up", "Compile everything once, so that no first call has to wait."),
     "example": Lazy("novikoff.cli.example:example", "Write small data sets to try the commands on."),
 }
 

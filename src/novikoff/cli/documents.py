@@ -83,6 +83,7 @@ def described_run(run: Any) -> Document:
             "margin_at_most": run.margin_at_most,
             "cycle": None if run.cycle is None else asdict(run.cycle),
             "new_rows": described_generalisation(run),
+            **({} if run.mixed_mistakes is None else {"mixed_mistakes": run.mixed_mistakes, "shards": run.shards}),
         }
     )
 
@@ -134,10 +135,15 @@ def described_kernel(model: Any) -> Document | None:
 
 def described_weights(model: Any, most: int | None, *, with_bias: bool = True) -> list[Document]:
     """The heaviest weights by name; a vote or a kernel has none of its own."""
-    has_none = getattr(model, "readout", None) == "vote" or not hasattr(model, "weights_by_name")
+    if getattr(model, "readout", None) == "vote" or not hasattr(model, "weights_by_name"):
+        return []
+    from novikoff.learn.linear.model import LinearModel
+
+    n_biases = 0 if with_bias else len(getattr(model, "classes", ()))
+    enough = {} if most is None or not isinstance(model, LinearModel) else {"most": most + n_biases}
     named = [
         {"class": plain(label), "name": "(bias)" if name is None else str(name), "weight": weight}
-        for label, name, weight in ([] if has_none else model.weights_by_name())
+        for label, name, weight in model.weights_by_name(**enough)
         if with_bias or name is not None
     ]
     return named[:most]

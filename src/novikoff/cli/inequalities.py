@@ -56,6 +56,7 @@ def inequalities(
     from novikoff.cli import documents
     from novikoff.cli.numbers import read_numbers
     from novikoff.cli.outputs import check_free
+    from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
     from novikoff.data.whole_file import WholeFile
     from novikoff.prove.inequalities.search.solve import solve_inequalities
@@ -63,7 +64,8 @@ def inequalities(
     target = None if out is None else check_free(out, force)
     names, A = system(read_numbers(file, label, format, ignore, zero_based, form), fit_intercept)
     limits: dict[str, Any] = {"min_margin": min_margin, "time_limit": time_limit, "random_state": random_state}
-    found = solve_inequalities(A, method=method, **limits)
+    with progress(output.quiet) as bar, bar.during("solving"):
+        found = solve_inequalities(A, method=method, **limits)
     if target is not None:
         with WholeFile(target) as file_out:
             file_out.write(found.to_json().encode() + b"\n")

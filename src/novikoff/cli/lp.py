@@ -30,6 +30,7 @@ def lp(file: str, out: str | None, force: bool, tolerance: float, time_limit: fl
     """
     from novikoff.cli import documents
     from novikoff.cli.outputs import check_free
+    from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
     from novikoff.data.programs import read_program
     from novikoff.data.whole_file import WholeFile
@@ -37,7 +38,8 @@ def lp(file: str, out: str | None, force: bool, tolerance: float, time_limit: fl
 
     target = None if out is None else check_free(out, force)
     program = read_program(file)
-    result = linprog(**program.arguments, options={"tolerance": tolerance, "time_limit": time_limit})
+    with progress(output.quiet) as bar, bar.during("solving"):
+        result = linprog(**program.arguments, options={"tolerance": tolerance, "time_limit": time_limit})
     proof = result.certificate
     if target is not None and (found := proof or result.approximate) is not None:
         with WholeFile(target) as file_out:

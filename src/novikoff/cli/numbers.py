@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.cli.tables import with_label
+from novikoff.data.arrow import as_numpy
 from novikoff.data.batches import Batch
 from novikoff.data.reading import read
 from novikoff.data.tables import nearest
@@ -71,7 +72,7 @@ def _column(records: "Records", name: str) -> NDArray[np.float64]:
     if column.null_count:
         row = column.is_null().to_pylist().index(True)
         raise ValueError(f"{records.file}: {name!r} is missing {row} rows after line {records.line}; drop that row")
-    values = column.to_numpy(zero_copy_only=False)
+    values = as_numpy(column)
     if pa.types.is_integer(column.type) and len(values) and max(int(values.max()), -int(values.min())) > LARGEST_WHOLE:
         raise ValueError(
             f"the column {name!r} of {records.file} has whole numbers that float64 would round; divide them"

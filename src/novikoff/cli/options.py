@@ -62,7 +62,10 @@ def answering(command: Command) -> Command:
     @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
     @functools.wraps(command)
     def wrapped(*args: Any, json: bool, quiet: bool, debug: bool, **kwargs: Any) -> Any:
-        return command(*args, output=Output(json, quiet), **kwargs)
+        from novikoff.cli.progress import told_of_preparations
+
+        with told_of_preparations(quiet):
+            return command(*args, output=Output(json, quiet), **kwargs)
 
     return wrapped  # type: ignore[return-value]
 

@@ -37,25 +37,43 @@ class Bar:
         if self.drawn is not None:
             self.drawn.reset(self.drawn.task_ids[0], description=what, total=total)
 
+    def rename(self, what: str) -> None:
+        """The same work goes on with another part of it."""
+        self.what = what
+        if self.drawn is not None:
+            self.drawn.update(self.drawn.task_ids[0], description=what)
+
     def advance(self, count: int) -> None:
         self.reach(self.done + count)
 
     def reach(self, done: int) -> None:
-        self.done = done
+        """So much is done; never more than there is, though a run may visit rows once more after it has converged."""
+        self.done = done if self.total is None else min(done, self.total)
         if not self.is_shown:
             return
         if self.drawn is None and time.monotonic() - self.began > SHOWN_AFTER:
-            self.drawn = _drawn()
-            self.drawn.add_task(self.what, total=self.total)
+            self._draw()
         if self.drawn is not None:
             self.drawn.update(self.drawn.task_ids[0], completed=self.done)
 
-    def say(self, what: str) -> None:
-        """Go on with another step, of which nothing is counted."""
-        self.what = what
-        self.reach(self.done)
-        if self.drawn is not None:
-            self.drawn.update(self.drawn.task_ids[0], description=what)
+    def _draw(self) -> None:
+        self.drawn = _drawn()
+        self.drawn.add_task(self.what, total=self.total)
+
+    @contextlib.contextmanager
+    def during(self, what: str) -> Iterator[None]:
+        """Work that cannot be counted, such as a search for a proof: time goes by, once it has taken a while."""
+        self.stage(what)
+        timer = threading.Timer(SHOWN_AFTER, self._draw)
+        if self.is_shown and self.drawn is None:
+            timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            if timer.ident is not None:
+                timer.join()
+            self.close()
 
     def over(self, reader: "Reader", what: str, total: int | None = None) -> "Reader":
         """The same reader, whose rows are counted as they are used."""
@@ -63,9 +81,9 @@ class Bar:
         return replace(reader, watch=self.advance)
 
     @contextlib.contextmanager
-    def learning(self, n_rows: int, max_epochs: int | None) -> Iterator[dict[str, Any]]:
+    def learning(self, n_rows: int, max_epochs: int | None, what: str = "learning") -> Iterator[dict[str, Any]]:
         """How a learner is watched: examples are counted, and Ctrl-C waits for the end of the epoch."""
-        self.stage("learning", None if max_epochs is None else max_epochs * n_rows)
+        self.stage(what, None if max_epochs is None else max_epochs * n_rows)
         with DelayedInterrupt().installed() as interrupt:
             yield {
                 "progress": lambda history: self.reach(history.examples),
@@ -86,6 +104,26 @@ def progress(quiet: bool) -> Iterator[Bar]:
         yield bar
     finally:
         bar.close()
+
+
+@contextlib.contextmanager
+def told_of_preparations(quiet: bool) -> Iterator[None]:
+    """On a terminal, whoever waits for the compiler is told so, once."""
+    from novikoff.engine.clock import watchers
+
+    def tell(kernel: str) -> None:
+        watchers.remove(tell)
+        click.echo("preparing the engine, once on this machine (novikoff warm-up does it in advance)", err=True)
+
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    watchers.append(tell)
+    try:
+        yield
+    finally:
+        if tell in watchers:
+            watchers.remove(tell)
 
 
 def _drawn() -> "Progress":

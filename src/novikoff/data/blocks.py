@@ -44,13 +44,15 @@ def with_columns(rows: Rows, n_columns: int) -> Rows:
     if rows.n_columns < n_columns or not np.any(outside := indices >= n_columns):
         return replace(rows, n_columns=n_columns)
     gone = np.concatenate([[0], np.cumsum(outside)])[indptr.astype(np.int64)]
-    return csr_rows(data[~outside], indices[~outside], (indptr - gone).astype(indptr.dtype), n_columns)
+    pointers = (indptr - gone).astype(indptr.dtype)
+    return rows.ordered_alike(csr_rows(data[~outside], indices[~outside], pointers, n_columns))
 
 
 def stacked(parts: Sequence[Rows]) -> Rows:
     """All rows in one piece: sparse if all parts are; as many columns as the widest."""
     if len(parts) == 1:
         return parts[0]
+    parts = [part.in_order() for part in parts]
     if not all(part.is_sparse for part in parts):
         return as_rows(np.vstack([part.matrix if not part.is_sparse else part.as_array() for part in parts]))
     ends = np.cumsum([0, *(int(part.matrix.indptr[-1]) for part in parts)])

@@ -16,23 +16,41 @@ Table = NDArray[np.int64]
 # As long as there are no more numbers than this, one for every column costs less than to look columns up.
 FEW = 1 << 22
 
+# Beyond this many numbers, columns that nobody uses are not to have any.
+MANY = 1 << 24
+
+# Among so many columns at most, one is looked up in a table of all; among more, in the sorted table of those in use.
+MOST_LISTED = 1 << 26
+
 
 def is_too_wide(n_columns: int, n_entries: int, n_vectors: int = 1) -> bool:
-    """Whether a number for every column would be many more numbers than there are entries.
+    """Whether a number for every column would be many more numbers than there are entries, or just too many.
 
-    >>> is_too_wide(1_000_000, 10), is_too_wide(300_000_001, 10), is_too_wide(300_000_001, 10**9)
+    >>> is_too_wide(1_000_000, 10), is_too_wide(300_000_001, 10), is_too_wide(10_000_000, 10**9)
     (False, True, False)
+    >>> is_too_wide(10_000_000, 10**9, 20)
+    True
     """
-    return n_columns * n_vectors > FEW and n_columns > n_entries
+    return n_columns * n_vectors > FEW and (n_columns > n_entries or n_columns * n_vectors > MANY)
 
 
 def used_columns(parts: Iterable[Rows]) -> Table:
     """The columns in which sparse rows have entries, ascending."""
     used = np.empty(0, dtype=np.int64)
     for rows in parts:
-        indices = rows.matrix.indices[: int(rows.matrix.indptr[-1])]
-        used = np.union1d(used, np.unique(indices).astype(np.int64))
+        indices = rows.matrix.indices[: rows.n_entries]
+        if _is_worth_a_list(rows):
+            is_used = np.zeros(rows.n_columns, dtype=np.bool_)
+            is_used[indices] = True
+            found = np.flatnonzero(is_used)
+        else:
+            found = np.unique(indices).astype(np.int64)
+        used = np.union1d(used, found) if len(used) else found
     return used
+
+
+def _is_worth_a_list(rows: Rows) -> bool:
+    return rows.n_columns <= min(MOST_LISTED, 16 * rows.n_entries)
 
 
 def narrow(rows: Rows, columns: Table) -> Rows:
@@ -45,10 +63,19 @@ def narrow(rows: Rows, columns: Table) -> Rows:
     [[1.0, 2.0], [0.0, 0.0]]
     """
     data, indices, indptr = rows.matrix
-    end = int(indptr[-1])
-    wanted = indices[:end].astype(np.int64)
-    places = np.searchsorted(columns, wanted)
-    known = places < len(columns)
-    known[known] = columns[places[known]] == wanted[known]
-    kept = np.concatenate([[0], np.cumsum(known)])[indptr.astype(np.int64)]
-    return csr_rows(data[:end][known], places[known].astype(np.uint32), kept.astype(np.uint32), len(columns))
+    data, indices = data[: rows.n_entries], indices[: rows.n_entries]
+    if _is_worth_a_list(rows):
+        unknown = np.uint32(len(columns))
+        place_of = np.full(rows.n_columns, unknown, dtype=np.uint32)
+        place_of[columns] = np.arange(len(columns), dtype=np.uint32)
+        places = place_of[indices]
+        known = places != unknown
+    else:
+        wanted = indices.astype(np.int64)
+        places = np.searchsorted(columns, wanted).astype(np.uint32)
+        known = places < len(columns)
+        known[known] = columns[places[known]] == wanted[known]
+    if not known.all():
+        indptr = np.concatenate([[0], np.cumsum(known)])[indptr.astype(np.int64)]
+        data, places = data[known], places[known]
+    return rows.ordered_alike(csr_rows(data, places, indptr.astype(np.uint32), len(columns)))

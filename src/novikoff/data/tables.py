@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.arrow import as_numpy
 from novikoff.data.batches import Records
 
 if TYPE_CHECKING:
@@ -142,16 +143,16 @@ def _labels(column: "pa.Array", label: str, records: Records) -> NDArray[Any]:
     kinds = pa.types
     missing = column.is_null(nan_is_null=kinds.is_floating(column.type))
     if missing.true_count:
-        row = int(np.argmax(missing.to_numpy(zero_copy_only=False)))
+        row = int(np.argmax(as_numpy(missing)))
         raise ValueError(f"{place(records, row)}: the label {label!r} is missing; label this record or remove it")
     if kinds.is_string(column.type):
         codes = column.dictionary_encode()
-        words = codes.dictionary.to_numpy(zero_copy_only=False).astype(object)
-        return np.asarray(words[codes.indices.to_numpy()], dtype=object)
+        words = np.array(codes.dictionary.to_pylist(), dtype=object)
+        return words[as_numpy(codes.indices)]
     if kinds.is_uint64(column.type):
         column = column.cast(pa.int64())
     if kinds.is_boolean(column.type) or is_number(column.type):
-        return np.asarray(column.to_numpy(zero_copy_only=False))
+        return as_numpy(column)
     raise ValueError(
         f"{records.file}: the label column {label!r} has the type {column.type}; labels are words, numbers or booleans"
     )

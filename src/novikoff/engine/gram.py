@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.access import distance, dot_in_column_order, load, squares_in_column_order, unload
-from novikoff.engine.jit import jit
+from novikoff.engine.jit import jit, part
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -40,7 +40,12 @@ class Pass(NamedTuple):
 # -- products of rows, added up in column order -----------------------------------------------------------------------
 
 
-@jit
+def _width(X: Any) -> float:
+    """How many numbers a row has, on average."""
+    return X.data.size / max(1, X.indptr.size - 1) if hasattr(X, "indptr") else X.shape[1]
+
+
+@jit(work=lambda left, right, w, products: products.size * _width(left))
 def fill_products(left: Any, right: Any, w: Floats, products: Floats) -> None:
     """The product of every left row with every right row; `w` is room for one row, all zeros."""
     for k in range(products.shape[1]):
@@ -57,7 +62,7 @@ def fill_squares(X: Any, squares: Floats) -> None:
         squares[i] = squares_in_column_order(X, np.uint64(i))
 
 
-@jit
+@jit(work=lambda left, right, distances: distances.size * _width(left))
 def fill_distances(left: Any, right: Any, distances: Floats) -> None:
     """The Manhattan distance of every left row to every right row."""
     for k in range(distances.shape[1]):
@@ -68,14 +73,14 @@ def fill_distances(left: Any, right: Any, distances: Floats) -> None:
 # -- the perceptron, in a block ---------------------------------------------------------------------------------------
 
 
-@jit
+@part
 def is_mistake(label: float, score: float, ties_are_mistakes: bool) -> bool:
     if ties_are_mistakes:
         return label * score <= 0.0
     return (score >= 0.0) != (label > 0.0)
 
 
-@jit
+@jit(work=lambda gram, labels, *_: gram.size * len(labels))
 def visit_block(
     gram: Floats,
     labels: Floats,
@@ -140,14 +145,14 @@ class Candidates(NamedTuple):
     damage: Floats
 
 
-@jit
+@part
 def forget(alive: Numbers, count: Numbers, place: int) -> None:
     for q in range(place, count[0] - 1):
         alive[q] = alive[q + 1]
     count[0] -= 1
 
 
-@jit
+@part
 def shrinking(beta: float, score: float, allowance: float) -> float:
     """The self-tuned Forgetron's factor: the largest phi <= 1 for which a phi^2 + b phi + c <= 0."""
     a = beta * beta - 2.0 * beta * score
@@ -161,7 +166,7 @@ def shrinking(beta: float, score: float, allowance: float) -> float:
     return 1.0
 
 
-@jit
+@part
 def shrink_for(oldest: int, gram: Floats, among: Candidates) -> None:
     """Before the oldest row goes, shrink every class so that the damage stays below 15/32 of the mistakes."""
     for c in range(among.damage.size):
@@ -181,7 +186,7 @@ def shrink_for(oldest: int, gram: Floats, among: Candidates) -> None:
         among.damage[c] += e * e + 2.0 * e - 2.0 * e * sign * score * phi
 
 
-@jit
+@part
 def average_anew(among: Candidates, clock: int) -> None:
     """Let the average begin here: what the coefficients were before, they count as if they had not been."""
     among.counts[2] = clock
@@ -191,7 +196,7 @@ def average_anew(among: Candidates, clock: int) -> None:
             among.drift[c, j] = clock * among.coefficients[c, j]
 
 
-@jit
+@jit(work=lambda gram, labels, *_: gram.size * len(labels))
 def visit_block_on_a_budget(
     gram: Floats,
     labels: Floats,
@@ -258,7 +263,7 @@ def visit_block_on_a_budget(
 # -- the vote ---------------------------------------------------------------------------------------------------------
 
 
-@jit
+@jit(work=lambda products, which, signs, lives, absolute, relative, scores, *_: which.size * scores.size)
 def fill_votes(
     products: Floats,
     which: Numbers,
@@ -276,7 +281,8 @@ def fill_votes(
     The k-th mistake changes the score of every example by one row of `products`; `scores` and `sizes`, which adds up
     absolute values, are zeros to begin with. A score that could be off by as much as it is makes its row `unsure`.
     """
-    votes[:] = lives[0]  # sign(0) = +1
+    for i in range(votes.size):
+        votes[i] = lives[0]  # sign(0) = +1
     for k in range(which.size):
         row, sign, life = which[k], signs[k], lives[k + 1]
         doubt = absolute * (k + 1)

@@ -1,18 +1,21 @@
 """The hot loops behind the margin: the shortest vector in the convex hull of points.
 
-Two ways to it, both from the dual side. `settle` is an active-set method (Lawson and Hanson's nonnegative least
-squares, which is Wolfe's minimum-norm point in other words): finite and exact up to rounding, for a working set of a
-few thousand points. `descend` and `descend_by_products` are coordinate descent on the multipliers of the hard-margin
-problem: cheap steps in O(entries of a row), for points that are too many or too wide for a factorisation.
+`settle` is an active-set method (Lawson and Hanson's nonnegative least squares, which is Wolfe's minimum-norm point in
+other words): finite and exact up to rounding, for a working set of a few thousand points. For points that are too many
+or too wide for a factorisation there is `engine/descent.py`.
+
+Up to `SMALL` unknowns the active-set method is NumPy's, so that a small question needs no compiler; beyond, its loops
+are compiled. They avoid the threads of BLAS, which wait for each other at every short product, and on a machine that
+has other work to do take a hundred times as long as the product.
 """
 
-from typing import Any
+import math
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.access import add, dot_in_column_order, entries
-from novikoff.engine.jit import jit
+from novikoff.engine.access import REORDERED
+from novikoff.engine.jit import jit, part
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -24,208 +27,291 @@ ROUNDING = 2.0**-52
 CANDIDATES = 64
 WORTH = 0.5
 
-
-@jit
-def survey(X: Any, n_rows: int) -> tuple[float, int, int]:
-    """The largest entry, the first row that is zero, and the first that is not finite (`n_rows` if there is none)."""
-    largest, first_zero, first_bad = 0.0, n_rows, n_rows
-    for i in range(n_rows):
-        longest = 0.0
-        unbroken = 0.0
-        for entry in entries(X, np.uint64(i)):
-            longest = max(longest, abs(np.float64(entry)))
-            unbroken += np.float64(entry) * 0.0  # NaN as soon as an entry is not finite
-        if unbroken != 0.0:
-            first_bad = min(first_bad, i)
-        if longest == 0.0:
-            first_zero = min(first_zero, i)
-        largest = max(largest, longest)
-    return largest, first_zero, first_bad
+SMALL = 64
 
 
-@jit
-def squared_lengths(X: Any, n_rows: int, constant: float) -> Floats:
-    """<z, z> for every point."""
-    squares = np.empty(n_rows)
-    for i in range(n_rows):
-        total = constant * constant
-        for entry in entries(X, np.uint64(i)):
-            total += np.float64(entry) * np.float64(entry)
-        squares[i] = total
-    return squares
+# -- the active-set method: what is done in NumPy, and in loops -------------------------------------------------------
 
 
-# -- the active-set method --------------------------------------------------------------------------------------------
+def _inner_in_loops(rows: Floats, i: int, vector: Floats) -> float:
+    total = 0.0
+    for j in range(vector.size):
+        total += rows[i, j] * vector[j]
+    return total
 
 
-@jit
-def inner(x: Floats, y: Floats) -> float:
-    """<x, y> in eight lanes, which the processor adds up side by side.
-
-    BLAS would be no faster here, and its threads, waiting for each other at every short product, much slower on a
-    machine that has other work to do.
-    """
-    a = b = c = d = e = f = g = h = 0.0
-    whole = x.size - x.size % 8
-    for j in range(0, whole, 8):
-        a += x[j] * y[j]
-        b += x[j + 1] * y[j + 1]
-        c += x[j + 2] * y[j + 2]
-        d += x[j + 3] * y[j + 3]
-        e += x[j + 4] * y[j + 4]
-        f += x[j + 5] * y[j + 5]
-        g += x[j + 6] * y[j + 6]
-        h += x[j + 7] * y[j + 7]
-    for j in range(whole, x.size):
-        a += x[j] * y[j]
-    return ((a + e) + (b + f)) + ((c + g) + (d + h))
+@part(loops=_inner_in_loops, fastmath=REORDERED)
+def inner(rows: Floats, i: int, vector: Floats) -> float:
+    """The product of a row with a vector."""
+    return float(rows[i] @ vector)
 
 
-@jit
-def add_multiple(amount: float, x: Floats, y: Floats) -> None:
-    """y <- y + amount x."""
-    for j in range(x.size):
-        y[j] += amount * x[j]
+def _squared_in_loops(vector: Floats) -> float:
+    total = 0.0
+    for j in range(vector.size):
+        total += vector[j] * vector[j]
+    return total
 
 
-@jit
-def back_substitute(R: Floats, k: int, right: Floats, solution: Floats) -> None:
-    """Solve R s = right for an upper triangle R of size k."""
-    for i in range(k - 1, -1, -1):
-        solution[i] = (right[i] - inner(R[i, i + 1 : k], solution[i + 1 : k])) / R[i, i]
+@part(loops=_squared_in_loops, fastmath=REORDERED)
+def squared(vector: Floats) -> float:
+    """<x, x>."""
+    return float(vector @ vector)
 
 
-@jit
-def leave_span(Qt: Floats, k: int, vector: Floats, along: Floats) -> None:
-    """Subtract from a vector its part in the span of the first k rows of `Qt`; `along` receives its coordinates.
+def _add_row_in_loops(amount: float, rows: Floats, i: int, vector: Floats) -> None:
+    for j in range(vector.size):
+        vector[j] += amount * rows[i, j]
 
-    Twice is enough (Kahan and Parlett): what the first projection leaves in the span is rounding, and the second
-    removes it.
-    """
-    along[:k] = 0.0
-    part = np.empty(k)
+
+@part(loops=_add_row_in_loops)
+def add_row(amount: float, rows: Floats, i: int, vector: Floats) -> None:
+    """vector <- vector + amount times a row."""
+    vector += amount * rows[i]
+
+
+def _leave_span_in_loops(Qt: Floats, k: int, vector: Floats, along: Floats) -> None:
+    for i in range(k):
+        along[i] = 0.0
     for _ in range(2):
         for i in range(k):
-            part[i] = inner(Qt[i], vector)
+            along[k + i] = inner(Qt, i, vector)
         for i in range(k):
-            add_multiple(-part[i], Qt[i], vector)
-            along[i] += part[i]
+            add_row(-along[k + i], Qt, i, vector)
+            along[i] += along[k + i]
 
 
-@jit
-def drop_row(at: int, k: int, active: Numbers, weights: Floats, Qt: Floats, R: Floats) -> None:
-    """Remove one active row from the factorisation and make R a triangle again (Givens); row k - 1 of Qt leaves it."""
+@part(loops=_leave_span_in_loops)
+def leave_span(Qt: Floats, k: int, vector: Floats, along: Floats) -> None:
+    """Subtract from a vector its part in the span of the first k rows of `Qt`.
+
+    Its coordinates go to `along`, which has room for them twice. Twice is enough (Kahan and Parlett): what the first
+    projection leaves in the span is rounding, and the second removes it.
+    """
+    along[:k] = 0.0
+    for _ in range(2):
+        coordinates = np.vecdot(Qt[:k], vector)
+        vector -= np.einsum("i,ij->j", coordinates, Qt[:k])
+        along[:k] += coordinates
+
+
+@part(fastmath=REORDERED)
+def back_substitute(R: Floats, k: int, solution: Floats) -> None:
+    """Solve R s = r for an upper triangle R of size k; `solution` is r, and then s."""
+    for i in range(k - 1, -1, -1):
+        total = 0.0
+        for j in range(i + 1, k):
+            total += R[i, j] * solution[j]
+        solution[i] = (solution[i] - total) / R[i, i]
+
+
+def _drop_row_in_loops(at: int, k: int, active: Numbers, weights: Floats, Qt: Floats, R: Floats) -> None:
     for j in range(at, k - 1):
         active[j] = active[j + 1]
         weights[j] = weights[j + 1]
     for i in range(k):
         for j in range(max(at, i - 1), k - 1):
             R[i, j] = R[i, j + 1]
-    for i in range(at, k - 1):
-        length = np.hypot(R[i, i], R[i + 1, i])
+    for i in range(at, k - 1):  # Givens
+        length = math.sqrt(R[i, i] * R[i, i] + R[i + 1, i] * R[i + 1, i])
         if length == 0.0:
             continue
         cosine, sine = R[i, i] / length, R[i + 1, i] / length
-        rotate(R[i, i : k - 1], R[i + 1, i : k - 1], cosine, sine)
-        rotate(Qt[i], Qt[i + 1], cosine, sine)
+        for j in range(i, k - 1):
+            first, second = R[i, j], R[i + 1, j]
+            R[i, j] = cosine * first + sine * second
+            R[i + 1, j] = cosine * second - sine * first
+        for j in range(Qt.shape[1]):
+            first, second = Qt[i, j], Qt[i + 1, j]
+            Qt[i, j] = cosine * first + sine * second
+            Qt[i + 1, j] = cosine * second - sine * first
 
 
-@jit
-def rotate(first: Floats, second: Floats, cosine: float, sine: float) -> None:
-    """Turn two vectors in their plane."""
-    for t in range(first.size):
-        a, b = first[t], second[t]
-        first[t] = cosine * a + sine * b
-        second[t] = cosine * b - sine * a
+@part(loops=_drop_row_in_loops)
+def drop_row(at: int, k: int, active: Numbers, weights: Floats, Qt: Floats, R: Floats) -> None:
+    """Remove one active row from the factorisation and make R a triangle again; row k - 1 of Qt leaves it."""
+    active[at : k - 1], weights[at : k - 1] = active[at + 1 : k], weights[at + 1 : k]
+    R[:k, at : k - 1] = R[:k, at + 1 : k]
+    if at < k - 1:
+        turn, R[at:k, at : k - 1] = np.linalg.qr(R[at:k, at : k - 1], mode="complete")
+        Qt[at:k] = turn.T @ Qt[at:k]
 
 
-@jit
-def balance(
-    k: int, c: float, active: Numbers, weights: Floats, Qt: Floats, R: Floats, residual: Floats, newcomer: int
-) -> int:
-    """Move the weights to the least-squares solution on the active rows, and drop those that it would make negative.
+def _rise_in_loops(A: Floats, row: int, Qt: Floats, R: Floats, k: int, along: Floats) -> float:
+    vector = Qt[k]
+    for j in range(vector.size):
+        vector[j] = A[row, j]
+    leave_span(Qt, k, vector, along)
+    height = math.sqrt(squared(vector))
+    for i in range(k):
+        R[i, k] = along[i]
+    for j in range(vector.size):
+        vector[j] /= height
+    return height
 
-    The newcomer starts with weight 0; it stays unless it is itself in the way, which only rounding brings about.
+
+@part(loops=_rise_in_loops, error_model="numpy")
+def rise(A: Floats, row: int, Qt: Floats, R: Floats, k: int, along: Floats) -> float:
+    """Write a row of A as a sum of the first k rows of `Qt`, and a multiple of another, which becomes row k.
+
+    Returns the multiple. Without one that counts, row k means nothing.
     """
-    last = Qt.shape[1] - 1
-    right = np.empty(k)
-    solution = np.empty(k)
+    Qt[k] = A[row]
+    leave_span(Qt, k, Qt[k], along)
+    height = math.sqrt(squared(Qt[k]))
+    R[:k, k] = along[:k]
+    Qt[k] /= height
+    return height
+
+
+def _steepest_in_loops(A: Floats, lengths: Floats, candidates: Numbers, residual: Floats) -> tuple[int, float]:
+    best, where = 0.0, -1
+    for t in range(candidates.size):
+        row = candidates[t]
+        if row >= 0:
+            slope = inner(A, row, residual) / lengths[row]
+            if slope > best:
+                best, where = slope, t
+    return where, best
+
+
+@part(loops=_steepest_in_loops)
+def steepest(A: Floats, lengths: Floats, candidates: Numbers, residual: Floats) -> tuple[int, float]:
+    """Where among the candidates is the row at the steepest angle to the residual, and its product by its length."""
+    slopes = np.where(candidates >= 0, np.vecdot(A[candidates], residual) / lengths[candidates], 0.0)
+    where = int(np.argmax(slopes)) if len(slopes) else -1
+    return (where, float(slopes[where])) if len(slopes) and slopes[where] > 0.0 else (-1, 0.0)
+
+
+# -- the active-set method itself -------------------------------------------------------------------------------------
+
+
+def _balance_in_loops(
+    k: int,
+    c: float,
+    active: Numbers,
+    weights: Floats,
+    Qt: Floats,
+    R: Floats,
+    residual: Floats,
+    newcomer: int,
+    solution: Floats,
+) -> int:
+    last = residual.size - 1
     while k > 0:
         for i in range(k):
-            right[i] = c * Qt[i, last]
-        back_substitute(R, k, right, solution)
+            solution[i] = c * Qt[i, last]
+        back_substitute(R, k, solution)
         step, blocking = 1.0, -1
         for i in range(k):
             if not solution[i] > 0.0:
                 ratio = weights[i] / (weights[i] - solution[i]) if weights[i] > 0.0 else 0.0
                 if blocking < 0 or ratio < step:
                     step, blocking = ratio, i
-        if blocking < 0:
-            weights[:k] = solution[:k]
-            break
         for i in range(k):
-            weights[i] = max(weights[i] + step * (solution[i] - weights[i]), 0.0)
+            weights[i] = solution[i] if blocking < 0 else max(weights[i] + step * (solution[i] - weights[i]), 0.0)
+        if blocking < 0:
+            break
         weights[blocking] = 0.0
         for i in range(k - 1, -1, -1):
             if weights[i] == 0.0 and (i == blocking or active[i] != newcomer):
                 drop_row(i, k, active, weights, Qt, R)
                 k -= 1
-                add_multiple(c * Qt[k, last], Qt[k], residual)
+                add_row(c * Qt[k, last], Qt, k, residual)
     return k
 
 
-@jit
-def enter(
-    row: int,
+@part(loops=_balance_in_loops)
+def balance(
+    k: int,
+    c: float,
+    active: Numbers,
+    weights: Floats,
+    Qt: Floats,
+    R: Floats,
+    residual: Floats,
+    newcomer: int,
+    solution: Floats,
+) -> int:
+    """Move the weights to the least-squares solution on the active rows, and drop those that it would make negative.
+
+    The newcomer starts with weight 0; it stays unless it is itself in the way, which only rounding brings about.
+    """
+    while k > 0:
+        solution[:k] = np.linalg.solve(R[:k, :k], c * Qt[:k, -1])
+        if solution[:k].min() > 0.0:
+            weights[:k] = solution[:k]
+            break
+        blocked = np.flatnonzero(~(solution[:k] > 0.0))
+        held = weights[blocked]
+        ratios = np.divide(held, held - solution[blocked], out=np.zeros(len(held)), where=held > 0.0)
+        blocking = int(blocked[np.argmin(ratios)])
+        weights[:k] = np.maximum(weights[:k] + ratios.min() * (solution[:k] - weights[:k]), 0.0)
+        weights[blocking] = 0.0
+        for i in np.flatnonzero(weights[:k] == 0.0)[::-1].tolist():
+            if i == blocking or active[i] != newcomer:
+                drop_row(i, k, active, weights, Qt, R)
+                k -= 1
+                residual += c * Qt[k, -1] * Qt[k]
+    return k
+
+
+def _is_nothing_in_loops(length: float, c: float, lengths: Floats, active: Numbers, weights: Floats, k: int) -> bool:
+    total = c
+    for i in range(k):
+        total += weights[i] * lengths[active[i]]
+    return length <= 2.0 * ROUNDING * total
+
+
+@part(loops=_is_nothing_in_loops)
+def is_nothing(length: float, c: float, lengths: Floats, active: Numbers, weights: Floats, k: int) -> bool:
+    """Whether a residual is as short as the rounding of what it is the sum of."""
+    return bool(length <= 2.0 * ROUNDING * (c + weights[:k] @ lengths[active[:k]]))
+
+
+@jit(small=lambda A, lengths, candidates, active, weights, Qt, R, k, residual, most_steps: len(R) <= SMALL)
+def try_candidates(
     A: Floats,
-    least_height: float,
+    lengths: Floats,
+    candidates: Numbers,
     active: Numbers,
     weights: Floats,
     Qt: Floats,
     R: Floats,
     k: int,
     residual: Floats,
-) -> bool:
-    """Add a row of A to the factorisation; False if it lies in the span of the active ones, as far as one can see."""
-    vector = A[row].copy()
-    leave_span(Qt, k, vector, R[:, k])
-    height = np.sqrt(inner(vector, vector))
-    if not height > least_height or not vector[vector.size - 1] > 0.0:
-        return False
-    Qt[k] = vector / height
-    R[k, k] = height
-    active[k] = row
-    weights[k] = 0.0
-    add_multiple(-inner(Qt[k], residual), Qt[k], residual)
-    return True
+    most_steps: int,
+) -> tuple[int, int]:
+    """Let in one candidate after the other, the steepest first, until none is left that helps.
+
+    Returns how many rows are active, and how many steps that took. Arguments as in `settle`.
+    """
+    last = A.shape[1] - 1
+    c = A[0, last]
+    along, solution = np.empty(2 * R.shape[0]), np.empty(R.shape[0])
+    steps, least = 0, -1.0
+    k = balance(k, c, active, weights, Qt, R, residual, -1, solution)
+    while steps < most_steps:
+        length = math.sqrt(squared(residual))
+        where, slope = steepest(A, lengths, candidates, residual)
+        if where < 0 or slope < least or is_nothing(length, c, lengths, active, weights, k):
+            break
+        least = max(least, WORTH * slope)
+        row = candidates[where]
+        candidates[where] = -1
+        if k == R.shape[0]:
+            continue
+        # The factorisation grows by the row, unless that lies in the span of the active ones, as far as one can see.
+        height = rise(A, row, Qt, R, k, along)
+        if not height > 64.0 * ROUNDING * lengths[row] or not Qt[k, last] > 0.0:
+            continue
+        R[k, k], active[k], weights[k] = height, row, 0.0
+        add_row(-inner(Qt, k, residual), Qt, k, residual)
+        steps += 1
+        k = balance(k + 1, c, active, weights, Qt, R, residual, row, solution)
+    return k, steps
 
 
-@jit
-def steepest(A: Floats, lengths: Floats, candidates: Numbers, residual: Floats) -> tuple[int, float]:
-    """Where among the candidates is the row at the steepest angle to the residual, and its product by its length."""
-    best, where = 0.0, -1
-    for t in range(candidates.size):
-        row = candidates[t]
-        if row >= 0:
-            slope = inner(A[row], residual) / lengths[row]
-            if slope > best:
-                best, where = slope, t
-    return where, best
-
-
-@jit
-def steepest_rows(A: Floats, lengths: Floats, taken: Numbers, residual: Floats, least: float, most: int) -> Numbers:
-    """The rows at the steepest angles to the residual: at most `most`, with slopes above `least`, none of the taken."""
-    slopes = np.empty(lengths.size)
-    for i in range(lengths.size):
-        slopes[i] = inner(A[i], residual) / lengths[i]
-    for row in taken:
-        slopes[row] = -1.0
-    order = np.argsort(-slopes)[:most]
-    return order[slopes[order] > least]
-
-
-@jit
 def settle(
     A: Floats,
     lengths: Floats,
@@ -245,99 +331,23 @@ def settle(
     `active` lists the k rows with a positive weight, linearly independent, with factors Q (transposed) and R. All are
     updated, and so is `residual`. Returns k and the steps made; as many as `most_steps` mean that it is not finished.
     """
-    last = A.shape[1] - 1
-    c = A[0, last]
-    along = np.empty(R.shape[0])
-    steps, stalls, shortest = 0, 0, np.inf
-    k = balance(k, c, active, weights, Qt, R, residual, -1)
+    c, along = float(A[0, -1]), np.empty(2 * len(R))
+    candidates = np.empty(0, dtype=np.int64)
+    steps, stalls, shortest = 0, 0, math.inf
     while True:
+        k, more = try_candidates(A, lengths, candidates, active, weights, Qt, R, k, residual, most_steps - steps)
+        steps += more
         residual[:] = 0.0
-        residual[last] = c
+        residual[-1] = c
         leave_span(Qt, k, residual, along)
-        length = np.sqrt(inner(residual, residual))
+        length = math.sqrt(squared(residual))
         stalls = 0 if length < shortest * (1.0 - ROUNDING) else stalls + 1
         shortest = min(shortest, length)
         if steps >= most_steps or stalls > 3 or is_nothing(length, c, lengths, active, weights, k):
             return k, steps
-        candidates = steepest_rows(A, lengths, active[:k], residual, 4.0 * ROUNDING * length, CANDIDATES)
-        if candidates.size == 0:
+        slopes = np.vecdot(A, residual) / lengths
+        slopes[active[:k]] = -1.0
+        candidates = np.argsort(-slopes, kind="stable")[:CANDIDATES]
+        candidates = candidates[slopes[candidates] > 4.0 * ROUNDING * length]
+        if len(candidates) == 0:
             return k, steps
-        # The candidates are tried until none is left that helps; only then are all rows looked at again.
-        least = -1.0
-        while steps < most_steps and not is_nothing(length, c, lengths, active, weights, k):
-            where, slope = steepest(A, lengths, candidates, residual)
-            if where < 0 or slope < least:
-                break
-            least = max(least, WORTH * slope)
-            row = candidates[where]
-            candidates[where] = -1
-            if k < R.shape[0] and enter(row, A, 64.0 * ROUNDING * lengths[row], active, weights, Qt, R, k, residual):
-                steps += 1
-                k = balance(k + 1, c, active, weights, Qt, R, residual, row)
-                length = np.sqrt(inner(residual, residual))
-
-
-@jit
-def is_nothing(length: float, c: float, lengths: Floats, active: Numbers, weights: Floats, k: int) -> bool:
-    """Whether a residual is as short as the rounding of what it is the sum of."""
-    total = c
-    for i in range(k):
-        total += weights[i] * lengths[active[i]]
-    return length <= 2.0 * ROUNDING * total
-
-
-# -- coordinate descent -----------------------------------------------------------------------------------------------
-
-
-@jit
-def descend(
-    X: Any, signs: NDArray[np.int8], constant: float, squares: Floats, order: Numbers, alpha: Floats, w: Floats
-) -> tuple[float, float]:
-    """One epoch of coordinate descent on min ||w||^2 / 2 with <z, w> >= 1 for every point; w = sum of alpha z.
-
-    Every step makes one point's product exactly 1, or its multiplier 0. Returns the largest shortfall 1 - <z, w> that
-    a step met, and the largest excess of a point that still had a multiplier.
-    """
-    bias = w.size - 1
-    shortfall, excess = 0.0, 0.0
-    for i in order:
-        if squares[i] == 0.0:
-            continue
-        row = np.uint64(i)
-        gap = 1.0 - signs[i] * (dot_in_column_order(X, row, w) + constant * w[bias])
-        if gap > 0.0:
-            shortfall = max(shortfall, gap)
-        elif alpha[i] == 0.0:
-            continue
-        else:
-            excess = max(excess, -gap)
-        new = max(0.0, alpha[i] + gap / squares[i])
-        amount = signs[i] * (new - alpha[i])
-        alpha[i] = new
-        if amount != 0.0:
-            add(X, row, amount, w)
-            w[bias] += amount * constant
-    return shortfall, excess
-
-
-@jit
-def descend_by_products(G: Floats, order: Numbers, alpha: Floats, products: Floats) -> tuple[float, float]:
-    """As `descend`, from the products of the points with each other alone; `products` is G alpha."""
-    shortfall, excess = 0.0, 0.0
-    for i in order:
-        if not G[i, i] > 0.0:
-            continue
-        gap = 1.0 - products[i]
-        if gap > 0.0:
-            shortfall = max(shortfall, gap)
-        elif alpha[i] == 0.0:
-            continue
-        else:
-            excess = max(excess, -gap)
-        new = max(0.0, alpha[i] + gap / G[i, i])
-        amount = new - alpha[i]
-        alpha[i] = new
-        if amount != 0.0:
-            for j in range(products.size):
-                products[j] += amount * G[i, j]
-    return shortfall, excess

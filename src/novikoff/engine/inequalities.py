@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 BLOCK = 2048
 
 
-@jit
+@jit(work=lambda A, w, counts, most, patience: (patience + len(A)) * A.shape[1])
 def perceptron_epochs(A: Floats, w: Floats, counts: Floats, most: int, patience: int) -> tuple[int, bool]:
     """Epochs over the rows: add every row whose product with w is not positive.
 
@@ -40,7 +40,7 @@ def perceptron_epochs(A: Floats, w: Floats, counts: Floats, most: int, patience:
     return mistakes, False
 
 
-@jit
+@jit(work=lambda A, x, sigma, most: (1 + most) * A.size)
 def walk(A: Floats, x: Floats, sigma: float, most: int) -> tuple[int, bool]:
     """Take from x its part along any unit row with <a, x> < -sigma ||x||, at most `most` times.
 
@@ -82,25 +82,24 @@ def products(columns: Floats, y: Floats, out: Floats) -> None:
     n = columns.shape[1]
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
-        part = out[start:stop]
-        part[:] = 0.0
+        for i in range(start, stop):
+            out[i] = 0.0
         for j in range(columns.shape[0]):
-            column = columns[j, start:stop]
             factor = y[j]
-            for i in range(part.size):
-                part[i] += factor * column[i]
+            for i in range(start, stop):
+                out[i] += factor * columns[j, i]
 
 
 @jit
 def mixture(A: Floats, weights: Floats, out: Floats) -> None:
     """out <- the sum of the rows of A, each times its weight; four rows at a time, to touch `out` less often."""
     n = A.shape[0]
-    out[:] = 0.0
+    for j in range(out.size):
+        out[j] = 0.0
     for i in range(0, n - 3, 4):
-        a, b, c, d = A[i], A[i + 1], A[i + 2], A[i + 3]
         p, q, r, s = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
         for j in range(out.size):
-            out[j] += (p * a[j] + q * b[j]) + (r * c[j] + s * d[j])
+            out[j] += (p * A[i, j] + q * A[i + 1, j]) + (r * A[i + 2, j] + s * A[i + 3, j])
     for i in range(n - n % 4, n):
         for j in range(out.size):
             out[j] += weights[i] * A[i, j]

@@ -1,26 +1,53 @@
-"""The one decorator of the kernels, and when a kernel that was compiled before may be used again.
+"""What makes a loop a kernel: when it is interpreted, when it is compiled, and which compiled ones count.
 
-Numba keeps compiled kernels on disk, and forgets those of a file that has changed; but a kernel also contains whatever
-it calls in other files, and of these Numba takes no notice. Here the files of the engine stand and fall together: a
-kernel from the disk counts only if none of them has changed since. So kernels may share what they have in common.
+*When.* A kernel is a Python function, and Python runs it as it stands. Numba makes it a hundred times faster, but takes
+a second to be loaded, and more to compile what it has not compiled before. So small work is interpreted: as long as the
+numbers that were looked at are fewer than `PATIENCE` in all, which takes less time than loading Numba would. Nothing
+else depends on it: both ways return the same bits, which is one of the laws (`tests/laws`).
 
-*Where* compiled kernels lie is Numba's own affair: beside the source, in the user's cache where the source is read-only
-or in a zip archive, or in `NUMBA_CACHE_DIR`. If nothing can be written anywhere, every process compiles its own.
+*What.* `jit` makes a kernel of a function that is called from outside. What kernels call is a `part` of them, or, where
+dense and sparse rows differ, two loops `by_layout`.
+
+*Which.* Numba keeps compiled kernels on disk, and forgets those of a file that has changed; but a kernel also contains
+whatever it calls in other files, and of these Numba takes no notice. Here the files of the engine stand and fall
+together: a kernel from the disk counts only if none of them has changed since. So kernels may share what they have in
+common. *Where* compiled kernels lie is Numba's own affair: beside the source, in the user's cache where the source is
+read-only or in a zip archive, or in `NUMBA_CACHE_DIR`. If nothing can be written anywhere, every process compiles its
+own.
 """
 
+import functools
 import hashlib
-from collections.abc import Callable
-from contextlib import suppress
-from functools import cache
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache, cached_property
 from importlib import resources
-from typing import Any
+from typing import Any, cast
 
-from numba import njit
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+import numpy as np
+
+from novikoff.engine.clock import standing_still, watchers
+
+# How many numbers are looked at in plain Python before it pays to load Numba: about a quarter of a second.
+PATIENCE = 1_000_000
+
+_patience: float = PATIENCE
+_lock = threading.RLock()
+_to_register: list[Callable[[], None]] = []
 
 
-def jit(kernel: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile a kernel that lets other threads run, and keep it on disk.
+def jit(
+    function: Callable[..., Any] | None = None,
+    *,
+    work: Callable[..., float] | None = None,
+    small: Callable[..., bool] | None = None,
+) -> Any:
+    """Make a kernel of a function: it lets other threads run once it is compiled, and is kept on disk.
+
+    `work` tells, from the arguments, how many numbers a call looks at; as many as its arrays have, unless it is given.
+    Where Python and compiled loops round differently, `small` decides, by the arguments alone, which of them run.
 
     >>> @jit
     ... def add_up(x):
@@ -28,16 +55,108 @@ def jit(kernel: Callable[..., Any] | None = None, **options: Any) -> Any:
     ...     for value in x:
     ...         total += value
     ...     return total
-    >>> import numpy as np
     >>> add_up(np.array([1.0, 2.0]))
     3.0
     """
-    if kernel is None:
-        return lambda kernel: jit(kernel, **options)
-    dispatcher = njit(nogil=True, **options)(kernel)
-    with suppress(RuntimeError):  # there is no place for a cache, and the kernel works without
-        dispatcher._cache = _EngineCache(kernel)
-    return dispatcher
+    if function is None:
+        return lambda function: jit(function, work=work, small=small)
+    return functools.update_wrapper(Kernel(function, work or _numbers, small), function)
+
+
+class Kernel:
+    """A loop that is interpreted while there is little to do, and compiled from then on."""
+
+    def __init__(
+        self, function: Callable[..., Any], work: Callable[..., float], small: Callable[..., bool] | None
+    ) -> None:
+        self.function, self.work, self.small = function, work, small
+        self.is_loaded = False
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self.small is not None:
+            is_small = self.small(*arguments)
+        else:
+            is_small = (_patience == math.inf or not self.is_loaded) and _is_small(self.work(*arguments))
+        if not is_small:
+            return self.compiled(*arguments)
+        with np.errstate(all="ignore"):
+            return self.function(*arguments)
+
+    @cached_property
+    def compiled(self) -> Any:
+        """Numba's kernel, which compiles itself for every kind of arguments that it has not met."""
+        with _lock, standing_still():
+            dispatcher = _loaded()(self.function)
+            self.is_loaded = True
+        return dispatcher
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What a kernel is to another that calls it."""
+        return self.compiled._numba_type_
+
+
+def part(function: Callable[..., Any] | None = None, *, loops: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Let kernels call a function. In Python it stays what it is; if there are `loops`, they are compiled instead."""
+    if function is None:
+        return lambda function: part(function, loops=loops, **options)
+
+    @when_compiling
+    def register() -> None:
+        from numba.extending import overload
+
+        overload(function, jit_options=cast(Any, options), strict=False)(lambda *arguments: loops or function)
+
+    return function
+
+
+def by_layout(dense: Callable[..., Any], sparse: Callable[..., Any], what: str, **options: Any) -> Any:
+    """A function of two loops, of which kernels take one by the layout of their rows: a matrix, or a CSR triple."""
+
+    def either(X: Any, *arguments: Any) -> Any:
+        return (sparse if isinstance(X, tuple) else dense)(X, *arguments)
+
+    @when_compiling
+    def register() -> None:
+        from numba.core.types import Array
+        from numba.extending import overload
+
+        overload(either, jit_options=cast(Any, options), strict=False)(
+            lambda X, *arguments: dense if isinstance(X, Array) else sparse
+        )
+
+    either.__doc__ = what
+    return either
+
+
+def when_compiling(register: Callable[[], None]) -> None:
+    """Call this once Numba is there, before anything else is compiled."""
+    _to_register.append(register)
+
+
+@contextmanager
+def patience(numbers: float) -> Iterator[None]:
+    """For a while, another patience: with 0, everything is compiled; with infinity, nothing."""
+    global _patience
+    before, _patience = _patience, numbers
+    try:
+        yield
+    finally:
+        _patience = before
+
+
+def _is_small(work: float) -> bool:
+    """Whether there is patience for so much work; if so, it is used up by it."""
+    global _patience
+    if work > _patience or work == math.inf:
+        return False
+    _patience -= work
+    return True
+
+
+def _numbers(*arguments: Any) -> int:
+    """How many numbers the arrays among the arguments have."""
+    return sum(_numbers(*one) if isinstance(one, tuple) else getattr(one, "size", 0) for one in arguments)
 
 
 @cache
@@ -51,14 +170,57 @@ def engine_stamp() -> str:
     return stamp.hexdigest()
 
 
-class _Stamped(CompileResultCacheImpl):
-    """Where a kernel is kept, under a stamp that changes with any file of the engine."""
-
-    def __init__(self, kernel: Callable[..., Any]) -> None:
-        super().__init__(kernel)
-        of_this_file = self._locator.get_source_stamp
-        self._locator.get_source_stamp = lambda: (of_this_file(), engine_stamp())
+def _register_all() -> None:
+    """Tell Numba of all parts that were defined since the last time."""
+    with _lock:
+        while _to_register:
+            _to_register.pop()()
 
 
-class _EngineCache(FunctionCache):
-    _impl_class = _Stamped
+@cache
+def _loaded() -> Callable[[Callable[..., Any]], Any]:
+    """Load Numba; what compiles a function with it, and keeps it on disk."""
+    from numba import njit
+    from numba.core import event
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache
+
+    class Stamped(CompileResultCacheImpl):
+        """Where a kernel is kept, under a stamp that changes with any file of the engine."""
+
+        def __init__(self, function: Callable[..., Any]) -> None:
+            super().__init__(function)
+            of_this_file = self._locator.get_source_stamp
+            self._locator.get_source_stamp = lambda: (of_this_file(), engine_stamp())
+
+    class EngineCache(FunctionCache):
+        _impl_class = Stamped
+
+    class Watched(event.Listener):
+        """Tells the watchers which of our kernels is compiled."""
+
+        def on_start(self, event: Any) -> None:
+            function = event.data["dispatcher"].py_func
+            if function.__module__.startswith(__package__):
+                for watcher in tuple(watchers):
+                    watcher(function.__name__)
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Watched())
+
+    def load(function: Callable[..., Any]) -> Any:
+        dispatcher: Any = njit(nogil=True)(function)
+        with suppress(RuntimeError):  # there is no place for a cache, and the kernel works without
+            dispatcher._cache = EngineCache(function)
+        compile_it = dispatcher.compile
+
+        def compile_while_the_clock_stands(signature: Any) -> Any:
+            with standing_still():
+                _register_all()
+                return compile_it(signature)
+
+        dispatcher.compile = compile_while_the_clock_stands
+        return dispatcher
+
+    return load

@@ -19,23 +19,19 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
-from novikoff.engine.access import (
-    add,
-    add_twice,
-    careful_squares,
-    dot,
-    dot_in_column_order,
-    is_whole,
-    prefetch,
-    squares,
-)
+from novikoff.engine.access import add, add_twice, careful_squares, dot, is_whole, prefetch, squares
 from novikoff.engine.jit import jit
-
-# Below this, products may have underflowed, and the relative error bound says nothing.
-TINY = 1e-290
+from novikoff.engine.scoring import (
+    TINY,
+    add_to_class,
+    best_other,
+    class_scores,
+    class_scores_in_column_order,
+    count_classes,
+    deciding_dot,
+    has_a_match,
+)
 
 
 class Rule(NamedTuple):
@@ -77,17 +73,25 @@ def count_whole_rows(X, n_rows):
 
 
 @jit
-def fill_scores(X, w, constant, scores):
-    """Score every row, in column order."""
-    bias = w.size - 1
-    for i in range(scores.size):
-        scores[i] = dot_in_column_order(X, np.uint64(i), w) + constant * w[bias]
+def count_rows_without_repeats(X, n_rows, marks):
+    """How many sparse rows there are before the first that names a column twice; `marks` are zeros, one a column."""
+    for i in range(n_rows):
+        for j in range(X.indptr[i], X.indptr[i + 1]):
+            if marks[X.indices[j]] == i + 1:
+                return i
+            marks[X.indices[j]] = i + 1
+    return n_rows
 
 
 # -- the perceptron ---------------------------------------------------------------------------------------------------
 
 
-@jit
+def _visited(X, y, order, *_):
+    """How many numbers there are in the rows of an order."""
+    return order.size * (1 + (X[0] if isinstance(X, tuple) else X).size / max(1, y.size))
+
+
+@jit(work=_visited)
 def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
     """Visit the rows in the given order; on a mistake, add the example, with its sign, to the weights.
 
@@ -106,13 +110,13 @@ def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
 
         score = dot(X, row, w) + rule.constant * w[bias]
         if abs(score) <= rule.doubt * math.sqrt(mistakes + made) + TINY:
-            score = dot_in_column_order(X, row, w) + rule.constant * w[bias]
+            score = deciding_dot(X, row, w) + rule.constant * w[bias]
 
         label = y[row]
         mistake = label * score <= 0.0 if rule.ties_are_mistakes else (score >= 0.0) != (label > 0)
         if mistake:
             if drift.size > 0:
-                age = float(clock + step)
+                age = np.float64(clock + step)
                 add_twice(X, row, label, w, age, drift)
                 drift[bias] += age * label * rule.constant
             else:
@@ -125,103 +129,11 @@ def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
     return order.size, made
 
 
-# -- more than two classes: one weight vector a class, prediction by argmax -------------------------------------------
+def _visited_by_classes(X, y, order, soon, rule, clock, mistakes, W, *_):
+    return count_classes(X, W) * _visited(X, y, order)
 
 
-def class_scores(X, row, W, constant, scores):
-    """The score of a row for every class, in the fastest order."""
-
-
-def class_scores_in_column_order(X, row, W, constant, scores):
-    """The score of a row for every class, each added up from the first column to the last."""
-
-
-def add_to_class(X, row, amount, constant, W, label):
-    """W[label] <- W[label] + amount (x, constant)."""
-
-
-def count_classes(X, W):
-    """How many classes W has, in the layout that goes with X."""
-
-
-@overload(count_classes)
-def _count_classes(X, W):
-    axis = 0 if isinstance(X, types.Array) else 1
-    return lambda X, W: W.shape[axis]
-
-
-def _class_scores_with(one_score):
-    """Dense rows meet one class after the other, W is classes x columns; sparse rows meet all classes at once, entry
-    by entry, which is in column order anyway, and W is columns x classes."""
-
-    def scores_by_layout(X, row, W, constant, scores):
-        if isinstance(X, types.Array):
-
-            def dense(X, row, W, constant, scores):
-                for label in range(scores.size):
-                    w = W[label]
-                    scores[label] = one_score(X, row, w) + constant * w[w.size - 1]
-
-            return dense
-
-        def sparse(X, row, W, constant, scores):
-            scores[:] = 0.0
-            for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-                w = W[X.indices[j]]
-                for label in range(scores.size):
-                    scores[label] += X.data[j] * w[label]
-            w = W[W.shape[0] - 1]
-            for label in range(scores.size):
-                scores[label] += constant * w[label]
-
-        return sparse
-
-    return scores_by_layout
-
-
-overload(class_scores)(_class_scores_with(dot))
-overload(class_scores_in_column_order)(_class_scores_with(dot_in_column_order))
-
-
-@overload(add_to_class)
-def _row_add_to_class(X, row, amount, constant, W, label):
-    if isinstance(X, types.Array):
-
-        def dense(X, row, amount, constant, W, label):
-            w = W[label]
-            add(X, row, amount, w)
-            w[w.size - 1] += amount * constant
-
-        return dense
-
-    def sparse(X, row, amount, constant, W, label):
-        for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-            W[X.indices[j], label] += amount * X.data[j]
-        W[W.shape[0] - 1, label] += amount * constant
-
-    return sparse
-
-
-@jit
-def best_other(scores, right):
-    """The class with the highest score among all but the right one; the first of them if they tie."""
-    best = 1 if right == 0 else 0
-    for label in range(best + 1, scores.size):
-        if label != right and scores[label] > scores[best]:
-            best = label
-    return best
-
-
-@jit
-def has_a_match(scores, best, doubt):
-    """Whether some other class scores so much like `best` that the order of a sum could make them change places."""
-    for label in range(scores.size):
-        if label != best and abs(scores[label] - scores[best]) <= doubt:
-            return True
-    return False
-
-
-@jit
+@jit(work=_visited_by_classes)
 def multiclass_epoch(X, y, order, soon, rule, clock, mistakes, W, drift, at, instead):
     """Visit the rows in the given order; on a mistake, add the example to its class and subtract it from the rival.
 
@@ -249,7 +161,7 @@ def multiclass_epoch(X, y, order, soon, rule, clock, mistakes, W, drift, at, ins
             add_to_class(X, row, 1.0, rule.constant, W, right)
             add_to_class(X, row, -1.0, rule.constant, W, rival)
             if drift.size > 0:
-                age = float(clock + step)
+                age = np.float64(clock + step)
                 add_to_class(X, row, age, rule.constant, drift, right)
                 add_to_class(X, row, -age, rule.constant, drift, rival)
             at[made] = step
@@ -276,7 +188,11 @@ class Replay(NamedTuple):
     doubts: np.ndarray
 
 
-@jit
+def _votes_cast(replay, products, X, constant, w, votes):
+    return replay.which.size * votes.size
+
+
+@jit(work=_votes_cast)
 def binary_votes(replay, products, X, constant, w, votes):
     """Let the zero vector and then every later weight vector vote on a block of rows, as often as it lived.
 
@@ -285,7 +201,8 @@ def binary_votes(replay, products, X, constant, w, votes):
     """
     bias = w.size - 1
     scores = np.zeros(votes.size)
-    votes[:] = replay.lives[0]  # sign(0) = +1
+    for i in range(votes.size):
+        votes[i] = replay.lives[0]  # sign(0) = +1
     for k in range(replay.which.size):
         row, sign, life = replay.which[k], replay.right[k], replay.lives[k + 1]
         add(replay.support, row, sign, w)
@@ -298,19 +215,20 @@ def binary_votes(replay, products, X, constant, w, votes):
         if closest <= replay.doubts[k]:
             for i in range(votes.size):
                 if abs(scores[i]) <= replay.doubts[k]:
-                    score = dot_in_column_order(X, np.uint64(i), w) + constant * w[bias]
+                    score = deciding_dot(X, np.uint64(i), w) + constant * w[bias]
                     if (score >= 0.0) != (scores[i] >= 0.0):
                         votes[i] += 2.0 * life if score >= 0.0 else -2.0 * life
 
 
-@jit
+@jit(work=_votes_cast)
 def multiclass_votes(replay, products, X, constant, W, votes):
     """As `binary_votes`, for more than two classes: `votes` is block rows x classes, a vote goes to the argmax."""
     n_classes = votes.shape[1]
     scores = np.zeros(votes.shape)
     certain = np.empty(n_classes)
-    votes[:] = 0.0
-    votes[:, 0] = replay.lives[0]  # all scores are 0, and the first class wins a tie
+    for i in range(votes.shape[0]):
+        for label in range(n_classes):
+            votes[i, label] = replay.lives[0] if label == 0 else 0.0  # all scores are 0: the first class wins a tie
     for k in range(replay.which.size):
         row, right, wrong = replay.which[k], replay.right[k], replay.wrong[k]
         add_to_class(replay.support, row, 1.0, constant, W, right)

@@ -12,11 +12,11 @@ Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 
-@jit
+@jit(work=lambda X, labels, constant, squares, order, alpha, W: order.size * W.size)
 def descend_against_rivals(
     X: Any, labels: Numbers, constant: float, squares: Floats, order: Numbers, alpha: Floats, W: Floats
 ) -> tuple[float, float]:
-    """As `hull.descend`, for rows against every other class: x in the place of its own, -x in that of the rival.
+    """As `descent.descend`, for rows against every other class: x in the place of its own, -x in that of the rival.
 
     `alpha` has a line a row, and W a line a class; `squares` are the squared lengths of the rows. All points of a row
     share its products with W, so a row is read once for all its rivals.

@@ -6,15 +6,15 @@ triple with unsigned indices. Few types mean few compilations, read-only means t
 data, and unsigned indices spare a wrap-around check for every entry. Arrays that fit already are not copied.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.csr import as_csr
+from novikoff.engine.csr import as_csr, check_structure
 from novikoff.engine.csr import without_repeats as without_repeats
-from novikoff.engine.linear import count_whole_rows, longest_row
+from novikoff.engine.linear import count_rows_without_repeats, count_whole_rows, longest_row
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 
 # Beyond the first, a squared length or a score of a long run could overflow float64; below the second, products of
@@ -22,9 +22,12 @@ from novikoff.engine.rounding import UNIT_ROUNDOFF
 LONGEST_SQUARE = 2.0**1000
 SHORTEST_SQUARE = 2.0**-900
 
+# Of so many columns at most, each is marked to find out whether a row names it twice.
+MOST_MARKED = 2**26
+
 
 class Csr(NamedTuple):
-    """Compressed sparse rows: the entries of row i are data[indptr[i]:indptr[i+1]], in ascending columns."""
+    """Compressed sparse rows: the entries of row i are data[indptr[i]:indptr[i+1]], each column at most once."""
 
     data: NDArray[Any]
     indices: NDArray[Any]
@@ -36,6 +39,8 @@ class Rows:
     """Examples, ready for the kernels.
 
     `matrix` is what a kernel takes, `widest` the most entries that a row has, `bytes_per_row` what reading one costs.
+    The entries of sparse rows are in `ascending` columns, each once, unless somebody asked for rows as they are: then
+    they may be in any order, and may have `repeats`.
     """
 
     matrix: Any
@@ -43,6 +48,8 @@ class Rows:
     n_columns: int
     widest: int
     bytes_per_row: int
+    ascending: bool = True
+    repeats: bool = False
 
     @property
     def is_sparse(self) -> bool:
@@ -69,7 +76,7 @@ class Rows:
         data, indices, indptr = self.matrix
         first, last = int(indptr[start]), int(indptr[stop])
         pointers = indptr[start : stop + 1] - indptr[start]
-        return csr_rows(data[first:last], indices[first:last], pointers, self.n_columns)
+        return self.ordered_alike(csr_rows(data[first:last], indices[first:last], pointers, self.n_columns))
 
     def take(self, rows: NDArray[Any]) -> "Rows":
         """A copy of some rows."""
@@ -81,7 +88,24 @@ class Rows:
         ends = np.cumsum(lengths)
         entries = np.repeat(first - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
         pointers = np.concatenate([[0], ends]).astype(indptr.dtype)
-        return csr_rows(data[entries], indices[entries], pointers, self.n_columns)
+        return self.ordered_alike(csr_rows(data[entries], indices[entries], pointers, self.n_columns))
+
+    def ordered_alike(self, others: "Rows") -> "Rows":
+        """Other rows, whose entries are in the order of these."""
+        return replace(others, ascending=self.ascending, repeats=self.repeats)
+
+    def in_order(self) -> "Rows":
+        """The same rows, with ascending columns, each once: a copy unless they are like that."""
+        return self if self.ascending else as_rows(self.as_scipy())
+
+    def without_repeats(self) -> "Rows":
+        """The same rows, with every column once: a copy only if there are repeats."""
+        if not self.repeats:
+            return self
+        marks = np.zeros(self.n_columns, dtype=np.uint32)
+        if count_rows_without_repeats(self.matrix, self.n_rows, marks) < self.n_rows:
+            return self.in_order()
+        return replace(self, repeats=False)
 
     def as_array(self) -> NDArray[np.float64]:
         """All rows as a dense float64 matrix."""
@@ -98,12 +122,15 @@ class Rows:
         return csr_array((data, indices.view(signed), indptr.view(signed)), shape=(self.n_rows, self.n_columns))
 
 
-def as_rows(X: Any) -> Rows:
-    """Examples as the kernels want them: no copy if they are that already."""
+def as_rows(X: Any, *, any_order: bool = False) -> Rows:
+    """Examples as the kernels want them: no copy if they are that already.
+
+    Sparse rows are sorted by column, unless they may be in `any_order`, which the kernels of `engine/linear.py` take.
+    """
     if isinstance(X, Rows):
-        return X
+        return X if any_order else X.in_order()
     if hasattr(X, "tocsr"):
-        return _from_scipy(X)
+        return _from_scipy(X, any_order)
     array = np.asarray(X)
     if array.ndim != 2:
         raise ValueError(
@@ -116,8 +143,17 @@ def as_rows(X: Any) -> Rows:
     return Rows(array, n_rows, n_columns, n_columns, n_columns * array.itemsize)
 
 
-def _from_scipy(X: Any) -> Rows:
-    X = without_repeats(as_csr(X))
+def _from_scipy(X: Any, any_order: bool) -> Rows:
+    X = as_csr(X)
+    if any_order and X.data.dtype.kind in "iuf" and X.shape[1] <= MOST_MARKED:
+        check_structure(X)
+        if not X.has_sorted_indices:
+            return replace(_of_csr(X), ascending=False, repeats=True)
+    return _of_csr(without_repeats(X))
+
+
+def _of_csr(X: Any) -> Rows:
+    """The arrays of a matrix of SciPy's, as they are."""
     n_columns = X.shape[1]
     indices = X.indices if X.indices.dtype in (np.int32, np.int64) else X.indices.astype(np.int64)
     indptr = X.indptr if X.indptr.dtype == indices.dtype else X.indptr.astype(indices.dtype)

@@ -20,6 +20,7 @@ and the exponent a power q, and the number is w 10^q, rounded to the nearest flo
 and two atomic operations cost as much as a short number.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from llvmlite import ir
 from numba import extending, types
 from numpy.typing import NDArray
 
-from novikoff.engine.jit import jit
+from novikoff.engine.jit import jit, part
 from novikoff.engine.powers import LARGEST_POWER, SMALLEST_POWER, powers_of_five
 
 intrinsic: Any = extending.intrinsic  # its functions are called without the typing context that they are declared with
@@ -100,6 +101,11 @@ TENS = np.array([10**n for n in range(9)], dtype=np.uint64)
 MOST_DIGITS = 19  # whatever they are, the number is below 2^64
 
 
+def _too_much_for_python(*_: Any) -> float:
+    """Python has neither addresses nor words."""
+    return math.inf
+
+
 @intrinsic
 def byte(typing_context: Any, at: Any) -> Any:
     """The byte at an address."""
@@ -163,7 +169,7 @@ def float_of_bits(typing_context: Any, bits: Any) -> Any:
     return types.float64(types.uint64), codegen
 
 
-@jit(forceinline=True)
+@part(forceinline=True)
 def read_digits(at: int, w: Any) -> Any:
     """Append the digits from `at` on to w; returns it and where they end. Beyond 19 digits it is some other number.
 
@@ -198,7 +204,7 @@ INFINITY = np.uint64(0x7FF0000000000000)
 LARGEST_EXPONENT = 2**40  # of those that are told apart: no text has so many digits that it would matter
 
 
-@jit
+@jit(work=_too_much_for_python)
 def nearest(w: Any, q: int) -> float:
     """The float64 nearest to w 10^q, ties to even; infinity where it overflows."""
     if w == NOTHING or q < SMALLEST_POWER:
@@ -228,7 +234,7 @@ def nearest(w: Any, q: int) -> float:
     return float_of_bits(min(bits, INFINITY))
 
 
-@jit
+@part
 def read_integer(at: int) -> Any:
     """A signed integer, cut off at +-LARGEST_EXPONENT, and where it ends: at its start if there is none."""
     sign = byte(at)
@@ -240,7 +246,7 @@ def read_integer(at: int) -> Any:
     return (-number if sign == MINUS else number), (end if end > first else at)
 
 
-@jit
+@part
 def read_long(at: int, end: int, exponent: int) -> Any:
     """The digits from `at` to `end`, too many for a word, times 10^exponent; and whether they have to wait."""
     w: Any = NOTHING
@@ -262,7 +268,7 @@ def read_long(at: int, end: int, exponent: int) -> Any:
     return value, FINE
 
 
-@jit(forceinline=True)
+@part(forceinline=True)
 def read_number(at: int) -> Any:
     """The number at `at`, where it ends, and whether it is fine, waits for `float`, or is malformed."""
     sign = byte(at)
@@ -304,26 +310,26 @@ def read_number(at: int) -> Any:
 LARGEST_INDEX = np.uint64(2**32 - 1)
 
 
-@jit
+@part
 def skip_blanks(at: int) -> int:
     while byte(at) == BLANK or byte(at) == TAB:
         at += 1
     return at
 
 
-@jit
+@part
 def ends_line(at: int) -> bool:
     """Whether here is a comment or the end of the line."""
     return byte(at) == NEWLINE or byte(at) == COMMENT or (byte(at) == RETURN and byte(at + 1) == NEWLINE)
 
 
-@jit
+@part
 def ends_number(at: int) -> bool:
     """Whether a number may end here. A control character that is no blank is found where the next pair should begin."""
     return byte(at) <= BLANK or byte(at) == COMMENT
 
 
-@jit
+@part
 def skip_query(at: int) -> int:
     """Behind `qid:number`, or `at` itself if it is none."""
     if byte(at + 1) != SMALL_I or byte(at + 2) != SMALL_D or byte(at + 3) != COLON:
@@ -332,7 +338,7 @@ def skip_query(at: int) -> int:
     return end if end > at + 4 and ends_number(end) else at
 
 
-@jit(forceinline=True)
+@part(forceinline=True)
 def read_label(at: int) -> Any:
     """The label at `at`, where it ends, and whether it is fine, waits for `float`, or is bad."""
     label, end, state = read_number(at)
@@ -341,7 +347,7 @@ def read_label(at: int) -> Any:
     return label, end, state
 
 
-@jit(forceinline=True)
+@part(forceinline=True)
 def read_pair(at: int) -> Any:
     """The index and the value at `at`, where they end, and whether they are fine, wait for `float`, or are bad."""
     index, colon = read_digits(at, NOTHING)
@@ -353,7 +359,7 @@ def read_pair(at: int) -> Any:
     return np.int64(index), value, end, state
 
 
-@jit
+@part
 def note(waiting: Any, number: int, start: int, end: int, slot: int) -> int:
     waiting[number, 0] = start
     waiting[number, 1] = end
@@ -361,7 +367,7 @@ def note(waiting: Any, number: int, start: int, end: int, slot: int) -> int:
     return number + 1
 
 
-@jit
+@jit(work=_too_much_for_python)
 def parse(text: Any, start: int, stop: int, into: Any) -> Any:
     """Parse text[start:stop], which are whole lines, the last with its newline, up to the first error.
 

@@ -9,15 +9,13 @@ infinity is forbidden.
 Ties go to the first label, read from the end of the sequence.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 from numpy.typing import NDArray
 
 from novikoff.engine.access import dot_in_column_order
-from novikoff.engine.jit import jit
+from novikoff.engine.jit import by_layout, jit, part
 from novikoff.engine.prefetch import touch
 
 
@@ -62,62 +60,40 @@ class Scratch(NamedTuple):
 # -- access to a token ------------------------------------------------------------------------------------------------
 
 
-def score_labels(X, token, weights, entries, scores):
-    """The score of every label at a token, from its features alone: sums in column order.
-
-    Sparse tokens leave out features without weight and take the others four at a time, so that scores are loaded and
-    stored less often; meanwhile the memory is asked for the weights of the next token. A row of weights is never taken
-    as an array of its own, because Numba counts references to it. Together that is more than twice as fast.
-    """
-
-
-def add_token(X, token, amount, label, weights, age, drift):
-    """Add the token's features to the weights of a label, and `age` times to their drift.
-
-    Returns by how much the squared length of the weights has grown, and the sum of what was added up for it.
-    """
+def _dense_score_labels(X, token, weights, entries, scores):
+    for label in range(scores.size):
+        scores[label] = 0.0
+    for j in range(X.shape[1]):
+        x = np.float64(X[token, j])
+        if x != 0.0:
+            for label in range(scores.size):
+                scores[label] += x * weights.emissions[j, label]
 
 
-@overload(score_labels)
-def _score_labels(X, token, weights, entries, scores):
-    if isinstance(X, types.Array):
-
-        def dense(X, token, weights, entries, scores):
-            scores[:] = 0.0
-            for j in range(X.shape[1]):
-                x = np.float64(X[token, j])
-                if x != 0.0:
-                    w = weights.emissions[j]
-                    for label in range(scores.size):
-                        scores[label] += x * w[label]
-
-        return dense
-
-    def sparse(X, token, weights, entries, scores):
-        _ask_for_weights(X, token + np.uint64(1), weights)
-        emissions, indices, data = weights.emissions, X.indices, X.data
-        found = 0
-        for j in range(X.indptr[token], X.indptr[token + np.uint64(1)]):
-            entries[found] = j
-            found += weights.used[indices[j]]
-        scores[:] = 0.0
-        for place in range(0, found - 3, 4):
-            a, b, c, d = entries[place], entries[place + 1], entries[place + 2], entries[place + 3]
-            e, f, g, h = indices[a], indices[b], indices[c], indices[d]
-            p, q, r, s = np.float64(data[a]), np.float64(data[b]), np.float64(data[c]), np.float64(data[d])
-            for k in range(scores.size):
-                first_two = (scores[k] + p * emissions[e, k]) + q * emissions[f, k]
-                scores[k] = (first_two + r * emissions[g, k]) + s * emissions[h, k]
-        for place in range(found - found % 4, found):
-            a = entries[place]
-            e, p = indices[a], np.float64(data[a])
-            for k in range(scores.size):
-                scores[k] += p * emissions[e, k]
-
-    return sparse
+def _sparse_score_labels(X, token, weights, entries, scores):
+    _ask_for_weights(X, token + np.uint64(1), weights)
+    emissions, indices, data = weights.emissions, X.indices, X.data
+    found = 0
+    for j in range(X.indptr[token], X.indptr[token + np.uint64(1)]):
+        entries[found] = j
+        found += weights.used[indices[j]]
+    for k in range(scores.size):
+        scores[k] = 0.0
+    for place in range(0, found - 3, 4):
+        a, b, c, d = entries[place], entries[place + 1], entries[place + 2], entries[place + 3]
+        e, f, g, h = indices[a], indices[b], indices[c], indices[d]
+        p, q, r, s = np.float64(data[a]), np.float64(data[b]), np.float64(data[c]), np.float64(data[d])
+        for k in range(scores.size):
+            first_two = (scores[k] + p * emissions[e, k]) + q * emissions[f, k]
+            scores[k] = (first_two + r * emissions[g, k]) + s * emissions[h, k]
+    for place in range(found - found % 4, found):
+        a = entries[place]
+        e, p = indices[a], np.float64(data[a])
+        for k in range(scores.size):
+            scores[k] += p * emissions[e, k]
 
 
-@jit
+@part
 def _ask_for_weights(X, token, weights):
     """Start loading the weights of a token's features, if there is such a token."""
     if token + np.uint64(1) < X.indptr.size:
@@ -130,42 +106,55 @@ def _ask_for_weights(X, token, weights):
                     touch(weights.emissions, place)
 
 
-@overload(add_token)
-def _add_token(X, token, amount, label, weights, age, drift):
-    if isinstance(X, types.Array):
+# Sparse tokens leave out features without weight and take the others four at a time, so that scores are loaded and
+# stored less often; meanwhile the memory is asked for the weights of the next token. A row of weights is never taken as
+# an array of its own, because Numba counts references to it. Together that is more than twice as fast.
+score_labels = by_layout(
+    _dense_score_labels,
+    _sparse_score_labels,
+    "The score of every label at a token, from its features alone: sums in column order.",
+)
 
-        def dense(X, token, amount, label, weights, age, drift):
-            growth = size = 0.0
-            for j in range(X.shape[1]):
-                step, old = amount * X[token, j], weights.emissions[j, label]
-                weights.used[j] = weights.used[j] or step != 0.0
-                weights.emissions[j, label] += step
-                drift.emissions[j, label] += age * step
-                growth += step * (2.0 * old + step)
-                size += abs(step) * (2.0 * abs(old) + abs(step))
-            return growth, size
 
-        return dense
+def _dense_add_token(X, token, amount, label, weights, age, drift):
+    growth = size = 0.0
+    for j in range(X.shape[1]):
+        step, old = amount * X[token, j], weights.emissions[j, label]
+        weights.used[j] = weights.used[j] or step != 0.0
+        weights.emissions[j, label] += step
+        drift.emissions[j, label] += age * step
+        growth += step * (2.0 * old + step)
+        size += abs(step) * (2.0 * abs(old) + abs(step))
+    return growth, size
 
-    def sparse(X, token, amount, label, weights, age, drift):
-        growth = size = 0.0
-        for j in range(X.indptr[token], X.indptr[token + np.uint64(1)]):
-            step, column = amount * X.data[j], X.indices[j]
-            old = weights.emissions[column, label]
-            weights.used[column] = True
-            weights.emissions[column, label] += step
-            drift.emissions[column, label] += age * step
-            growth += step * (2.0 * old + step)
-            size += abs(step) * (2.0 * abs(old) + abs(step))
-        return growth, size
 
-    return sparse
+def _sparse_add_token(X, token, amount, label, weights, age, drift):
+    growth = size = 0.0
+    for j in range(X.indptr[token], X.indptr[token + np.uint64(1)]):
+        step, column = amount * X.data[j], X.indices[j]
+        old = weights.emissions[column, label]
+        weights.used[column] = True
+        weights.emissions[column, label] += step
+        drift.emissions[column, label] += age * step
+        growth += step * (2.0 * old + step)
+        size += abs(step) * (2.0 * abs(old) + abs(step))
+    return growth, size
+
+
+add_token = by_layout(
+    _dense_add_token,
+    _sparse_add_token,
+    """Add the token's features to the weights of a label, and `age` times to their drift.
+
+    Returns by how much the squared length of the weights has grown, and the sum of what was added up for it.
+    """,
+)
 
 
 # -- viterbi ----------------------------------------------------------------------------------------------------------
 
 
-@jit
+@part
 def best_path(X, first, last, gold, cost, weights, scratch):
     """The best label sequence of the tokens from `first` to `last` goes to `scratch.path`; returns its score.
 
@@ -193,14 +182,15 @@ def best_path(X, first, last, gold, cost, weights, scratch):
     return scores[n_tokens - 1, path[n_tokens - 1]] + links[path[n_tokens - 1], n_labels]
 
 
-@jit
+@part
 def _step(before, links, reach, now):
     """now[b] += max over a of before[a] + links[a, b], with four a at a time.
 
     Which a it was is found out afterwards, for the one label of each token that lies on the best path.
     """
     n_labels = now.size
-    reach[:] = -np.inf
+    for b in range(n_labels):
+        reach[b] = -np.inf
     for a in range(0, n_labels - 3, 4):
         p, q, r, s = before[a], before[a + 1], before[a + 2], before[a + 3]
         for b in range(n_labels):
@@ -219,7 +209,7 @@ def _step(before, links, reach, now):
         now[b] += reach[b]
 
 
-@jit
+@part
 def _best_before(scores, links, label):
     """The label before this one, the first of equals."""
     best = 0
@@ -229,7 +219,13 @@ def _best_before(scores, links, label):
     return best
 
 
-@jit
+def _searched(X: Any, n_labels: int) -> int:
+    """How many numbers Viterbi looks at in all tokens."""
+    n_entries, n_tokens = (X.data.size, X.indptr.size) if hasattr(X, "indptr") else (X.size, X.shape[0])
+    return n_labels * (n_entries + n_tokens * n_labels)
+
+
+@jit(work=lambda X, starts, weights, *_: _searched(X, weights.links.shape[0]))
 def label_sequences(X, starts, weights, scratch, labels, scores):
     """The best labels of every token, and the score of every sequence."""
     nobody = labels[:0]
@@ -243,7 +239,11 @@ def label_sequences(X, starts, weights, scratch, labels, scores):
 # -- learning ---------------------------------------------------------------------------------------------------------
 
 
-@jit
+def _learned(X, starts, gold, order, cost, examples, weights, *_):
+    return order.size * _searched(X, weights.links.shape[0]) / max(1, starts.size - 1)
+
+
+@jit(work=_learned)
 def sequence_epoch(X, starts, gold, order, cost, examples, weights, drift, scratch, at, longest):
     """Visit sequences in order; on a mistake add the features of the gold labels, subtract those of the guess.
 
@@ -267,7 +267,7 @@ def sequence_epoch(X, starts, gold, order, cost, examples, weights, drift, scrat
     return made, wrong
 
 
-@jit
+@part
 def _add_difference(X, first, last, gold, path, weights, age, drift, longest):
     """w <- w + d, where d = features of the gold labels - features of the path, and drift <- drift + age d."""
     emissions, links = weights.emissions, weights.links
@@ -315,7 +315,7 @@ def _add_difference(X, first, last, gold, path, weights, age, drift, longest):
 # -- the k best -------------------------------------------------------------------------------------------------------
 
 
-@jit
+@jit(work=lambda X, first, last, weights, entries, scores, *_: scores.size * weights.links.shape[0])
 def best_paths(X, first, last, weights, entries, scores, backs, ranks, paths, totals):
     """The k best label sequences of the tokens from `first` to `last`, best first; returns how many there are.
 
@@ -329,7 +329,8 @@ def best_paths(X, first, last, weights, entries, scores, backs, ranks, paths, to
         score_labels(X, np.uint64(first + place), weights, entries, now)
         for label in range(n_labels):
             top, back, rank = scores[place, label], backs[place, label], ranks[place, label]
-            top[:] = -np.inf
+            for way in range(k):
+                top[way] = -np.inf
             if place == 0:
                 top[0] = now[label] + links[n_labels, label]
                 continue
@@ -342,7 +343,8 @@ def best_paths(X, first, last, weights, entries, scores, backs, ranks, paths, to
                 top[way] += now[label]
 
     end_label, end_rank = np.empty(k, dtype=backs.dtype), np.empty(k, dtype=ranks.dtype)
-    totals[:] = -np.inf
+    for way in range(k):
+        totals[way] = -np.inf
     for label in range(n_labels):
         for way in range(k):
             candidate = scores[n_tokens - 1, label, way] + links[label, n_labels]
@@ -358,7 +360,7 @@ def best_paths(X, first, last, weights, entries, scores, backs, ranks, paths, to
     return found
 
 
-@jit
+@part
 def _insert(score, label, way, top, back, rank):
     """Put a way among the best so far, unless it is no better than the last of them; whether it was put there."""
     place = top.size

@@ -14,6 +14,7 @@ from novikoff.data.blocks import stacked, with_columns
 from novikoff.data.frames import columns_to_encode, is_frame, read_frame
 from novikoff.data.labels import checked_labels
 from novikoff.engine.rows import Rows, as_rows
+from novikoff.estimators.batches import BatchPredictor
 from novikoff.estimators.shell import (
     CHECKS,
     Shell,
@@ -237,7 +238,18 @@ class Perceptron(ClassifierMixin, Shell):
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of every row."""
         model = self._fitted()
-        return _joined([model.labels_of(model.deciding_scores(rows)) for rows, _ in self._rows_and_labels(X)])
+        return _joined([model.labels(rows) for rows, _ in self._rows_and_labels(X)])
+
+    def map_batches(self, column: str = "prediction") -> BatchPredictor:
+        """What adds a column of predictions to a batch of a table: `dataset.map_batches(model.map_batches())`.
+
+        It is what Ray Data and others that go through tables batch by batch want, and can be sent to other machines.
+
+        >>> model = Perceptron(random_state=0).fit([[-1.0], [1.0]], ["off", "on"])
+        >>> model.map_batches()({"volts": np.array([5.0, -5.0])})["prediction"].tolist()
+        ['on', 'off']
+        """
+        return BatchPredictor(self._fitted(), column)
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """The share of the rows that are predicted right; a reader or batches have their own labels."""
@@ -250,7 +262,7 @@ class Perceptron(ClassifierMixin, Shell):
         for rows, labels in self._rows_and_labels(X):
             if labels is None:
                 raise ValueError("there are no labels to compare with; name their column, as in read(path, label=...)")
-            right += int(np.count_nonzero(model.labels_of(model.deciding_scores(rows)) == labels))
+            right += int(np.count_nonzero(model.labels(rows) == labels))
             n_rows += len(labels)
         if not n_rows:
             raise ValueError("X has no examples to predict")
@@ -367,7 +379,7 @@ class Perceptron(ClassifierMixin, Shell):
                 # A column that sparse rows have beyond those of the training rows has no weight, which is the weight 0.
                 yield with_columns(batch.rows, self.n_features_in_), batch.labels
         else:
-            yield as_rows(validate_data(self, as_matrix(X), reset=False, **CHECKS)), None
+            yield as_rows(validate_data(self, as_matrix(X), reset=False, **CHECKS), any_order=True), None
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
         check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
@@ -378,7 +390,7 @@ class Perceptron(ClassifierMixin, Shell):
             return stacked([batch.rows for batch in batches_of(source, encoding)]), labels
         X, y = validate_data(self, as_matrix(X), labels_to_check(y), reset=reset, **CHECKS)
         check_classification_targets(y)
-        return as_rows(X), y
+        return as_rows(X, any_order=True), y
 
     def _known_classes(
         self, labels: NDArray[Any], named: ArrayLike | None, before: LinearModel | None

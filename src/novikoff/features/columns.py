@@ -4,6 +4,7 @@ Each kind is frozen when learning starts: the same record gives the same numbers
 becomes a feature of its own, "age is missing", if the training data had missing ones in that column.
 """
 
+import math
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.arrow import as_numpy
 from novikoff.data.batches import Records
 from novikoff.data.delimited import MARKS
 from novikoff.data.tables import is_number, place, type_named
@@ -181,7 +183,7 @@ class Text:
         features = self.places[bucket_numbers(words, self.n_buckets)][codes]
         known = features != NOTHING
         rows, features = distinct(rows[known], features[known], len(self.buckets))
-        missing = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
+        missing = np.flatnonzero(as_numpy(column.is_null()))
         if self.has_missing and len(missing):
             rows = np.concatenate([rows, missing])
             features = np.concatenate([features, np.full(len(missing), len(self.buckets))])
@@ -234,7 +236,7 @@ def numbers(column: "pa.Array", name: str, records: Records) -> NDArray[np.float
         raise ValueError(
             f"{place(records, row)}: the column {name!r} has numbers, but here it has {value!r}; correct the value"
         ) from None
-    x = np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
+    x = as_numpy(floats, math.nan)
     infinite = np.isinf(x)
     if infinite.any():
         row = int(np.argmax(infinite))
@@ -297,7 +299,7 @@ def categories(column: "pa.Array") -> tuple[list[str], NDArray[np.int64]]:
     if pa.types.is_null(column.type):
         return [], np.full(len(column), NOTHING)
     coded = column.dictionary_encode()
-    codes = coded.indices.fill_null(NOTHING).to_numpy(zero_copy_only=False)
+    codes = as_numpy(coded.indices, NOTHING)
     values = coded.dictionary.to_pylist()
     if any(value != value for value in values):  # NaN, of which there may be several
         kept = [number for number, value in enumerate(values) if value == value]
@@ -331,15 +333,15 @@ def words_and_pairs(column: "pa.Array") -> tuple[list[str], NDArray[np.int64], N
 
     lists = compute.split_pattern_regex(compute.utf8_lower(column), r"[^\pL\pM\pN]+")
     words = lists.flatten()
-    rows = compute.list_parent_indices(lists).to_numpy(zero_copy_only=False)
+    rows = as_numpy(compute.list_parent_indices(lists))
     filled = compute.not_equal(words, "")
     words = words.filter(filled)
-    rows = rows[filled.to_numpy(zero_copy_only=False)]
+    rows = rows[as_numpy(filled)]
     neighbours = rows[:-1] == rows[1:]
     pairs = compute.binary_join_element_wise(words[:-1], words[1:], " ").filter(pa.array(neighbours))
     coded = pa.concat_arrays([words, pairs]).dictionary_encode()
     all_rows = np.concatenate([rows, rows[:-1][neighbours]])
-    return coded.dictionary.to_pylist(), all_rows, coded.indices.to_numpy()
+    return coded.dictionary.to_pylist(), all_rows, as_numpy(coded.indices)
 
 
 def bucket_numbers(words: Iterable[str], n_buckets: int) -> NDArray[np.int64]:

@@ -22,8 +22,7 @@ from novikoff.lab.walk import (
     weights_along,
 )
 from novikoff.learn.history import Readout
-from novikoff.learn.linear.memory import Memory, read_out
-from novikoff.learn.linear.space import predicted
+from novikoff.learn.linear.memory import Memory, predicted, read_out
 from novikoff.prove.run.follow import follow_proof
 from novikoff.prove.run.steps import Steps
 from novikoff.prove.separable.margin import Separator

@@ -7,11 +7,11 @@ import contextlib
 import math
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from novikoff.engine.clock import now
 from novikoff.learn.cycles import Cycle, Lookout, Returning
 from novikoff.learn.history import READOUTS, TIES, History, Stopped
 
@@ -101,7 +101,7 @@ class Watch:
     @classmethod
     def over(cls, limits: Limits) -> "Watch":
         limit = limits.time_limit
-        deadline = math.inf if limit is None else time.monotonic() + limit
+        deadline = math.inf if limit is None else now() + limit
         return cls(limits.min_margin, deadline, progress=limits.progress)
 
     def reason_to_stop(self, history: History) -> Stopped | None:
@@ -115,7 +115,7 @@ class Watch:
         """Whether there is no time to go on."""
         if self.interrupt.asked:
             return Stopped.INTERRUPTED
-        return Stopped.TIME_LIMIT if time.monotonic() > self.deadline else None
+        return Stopped.TIME_LIMIT if now() > self.deadline else None
 
     def patience(self, history: History, most: int) -> int:
         """How many mistakes may come before the margin can be ruled out: each shortens w by at most R."""

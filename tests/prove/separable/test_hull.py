@@ -268,7 +268,7 @@ def test_a_clock_that_is_over_leaves_an_honest_bracket():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_points_have_finite_coordinates(bad):
-    with pytest.raises(ValueError, match="row 1 contains NaN or infinity"):
+    with pytest.raises(ValueError, match="NaN or infinity in row 1, column 0"):
         nearest_point(points_of([[1.0, 2.0], [bad, 0.0]]))
 
 

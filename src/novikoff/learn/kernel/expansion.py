@@ -26,7 +26,7 @@ from novikoff.learn.kernel.kernels import (
 from novikoff.learn.kernel.memory import Memory, Mistakes, Numbers, blocks_of
 from novikoff.learn.kernel.readout import are_close, decide
 from novikoff.learn.kernel.returning import CountedMistakes
-from novikoff.learn.linear.space import predicted
+from novikoff.learn.linear.memory import predicted
 
 # How many examples are learned at a time: enough for the matrix products to be fast, few enough for their own kernel
 # matrix to stay in the cache.

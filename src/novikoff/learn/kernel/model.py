@@ -14,7 +14,7 @@ from novikoff.learn.kernel.kernels import Points, as_points
 from novikoff.learn.kernel.memory import Memory
 from novikoff.learn.kernel.readout import decide, read_out
 from novikoff.learn.kernel.space import Learned
-from novikoff.learn.linear.space import predicted
+from novikoff.learn.linear.memory import predicted
 from novikoff.learn.model import Classifier, Decided
 
 

@@ -45,7 +45,7 @@ from novikoff.learn.kernel.kernels import (
 )
 from novikoff.learn.kernel.memory import BudgetRule, Memory, Mistakes, Numbers
 from novikoff.learn.kernel.readout import decide
-from novikoff.learn.linear.space import predicted
+from novikoff.learn.linear.memory import predicted
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding

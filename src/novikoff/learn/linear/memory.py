@@ -5,15 +5,28 @@ Nothing here learns: `novikoff.learn.linear.space` changes a memory, and predict
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.narrow import Table, is_too_wide, narrow, used_columns
-from novikoff.engine.linear import fill_scores
-from novikoff.engine.rows import Rows, as_rows
+from novikoff.engine.rounding import UNIT_ROUNDOFF, down, up
+from novikoff.engine.rows import Rows, as_rows, longest_square
+from novikoff.engine.scoring import fill_scores, fill_signs, fill_winners
 from novikoff.learn.history import History, Readout
 from novikoff.learn.linear.vote import Ballot, votes
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """What mixing the weights of several learners did to the sum of the mistakes.
+
+    They count as `fewer` mistakes less than were made, rounded up; rounding has moved them by no more than `moved`.
+    """
+
+    fewer: float
+    moved: float
 
 
 @dataclass
@@ -25,7 +38,8 @@ class Memory(History):
     `ballots` keeps the mistakes for a vote, part by part, or is None if no vote was asked for.
 
     Of very many columns, only those that were met have weights: `columns` names them, ascending, and `width` is how
-    many there are in all.
+    many there are in all. Weights that were `mixed` (iterative parameter mixing) are a sum of mistakes, too, in which
+    each counts by its share.
     """
 
     weights: NDArray[np.float64]
@@ -36,6 +50,7 @@ class Memory(History):
     ballots: list[Ballot] | None = None
     columns: Table | None = None
     width: int = 0
+    mixed: Mixed | None = None
 
     @classmethod
     def empty(
@@ -92,6 +107,19 @@ class Memory(History):
     def terms(self) -> int:
         return self.weights.size
 
+    @property
+    def counted(self) -> float:
+        """K: the mistakes, each by its share in the weights, rounded down."""
+        if self.mixed is None:
+            return self.mistakes
+        exact = self.mistakes - Fraction(self.mixed.fewer)
+        return float(exact) if float(exact) <= exact else down(float(exact))
+
+    def lengths(self) -> Iterable[tuple[float, float]]:
+        moved = 0.0 if self.mixed is None else self.mixed.moved
+        for _, length in super().lengths():
+            yield self.counted, up(length + moved)
+
     def summed(self) -> NDArray[np.float64]:
         """The sum of the weights after each example: not rounded where the examples are whole numbers."""
         return self.examples * self.weights - self.drift if self.examples else self.weights.copy()
@@ -134,22 +162,49 @@ def columns_to_keep(parts: Iterable[Rows], n_columns: int, n_entries: int, n_cla
 
 def scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
     """The score of every row, each added up in column order: n scores for one weight vector, n x classes for more."""
+    rows = rows.in_order() if rows.repeats else rows
     result = np.empty((weights.shape[0], rows.n_rows))
     for line, w in zip(result, np.ascontiguousarray(weights), strict=True):
         fill_scores(rows.matrix, w, constant, line)
     return result[0] if len(weights) == 1 else result.T
 
 
+def rough_scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
+    """As `scores`, in one pass and in the fastest order, but for rows where the order could decide what wins."""
+    roundoff = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF
+    if len(weights) == 1:
+        result = np.empty(rows.n_rows)
+        doubtful = fill_signs(rows.matrix, np.ascontiguousarray(weights[0]), constant, roundoff, result)
+    else:
+        result = np.empty((rows.n_rows, len(weights)))
+        side_by_side = np.ascontiguousarray(weights.T if rows.is_sparse else weights)
+        largest = float(np.abs(weights).max(initial=0.0))
+        doubtful = fill_winners(rows.matrix, side_by_side, constant, 2.0 * roundoff * largest, result)
+    # The sum of repeated entries is rounded once, before anything is multiplied, and that could decide, too.
+    return rough_scores(rows.in_order(), weights, constant) if doubtful and rows.repeats else result
+
+
+def predicted(score: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Class numbers from scores: with two classes 1 if the score is at least 0, else the first class of the best."""
+    return (score >= 0).astype(np.int64) if score.ndim == 1 else np.argmax(score, axis=1)
+
+
 @dataclass(frozen=True)
 class Decider:
     """What a read-out decides by: its scores before they are divided by the number of examples.
 
-    Scores of whole numbers are exact that way, and a score of 0 is 0; after a division it may be a little below.
+    Scores of whole numbers are exact that way, and a score of 0 is 0; after a division it may be a little below. What
+    `decide` returns are other scores, in less time, of which the same classes are the best.
     """
 
     score: Callable[[Rows], NDArray[np.float64]]
+    decide: Callable[[Rows], NDArray[np.float64]]
     divisor: float = 1.0
     has_rate: bool = True
+
+    def classes(self, rows: Rows) -> NDArray[np.int64]:
+        """The class number of every row."""
+        return predicted(self.decide(rows))
 
     def shown(self, scores: NDArray[np.float64], learning_rate: float = 1.0) -> NDArray[np.float64]:
         """Scores as they are shown: those of the read-out times the learning rate, or the share of the votes."""
@@ -171,15 +226,36 @@ def decider(memory: Memory, readout: Readout) -> Decider:
     """What gives rows their scores: the read-out is prepared once, for however many pieces they come in."""
     if readout != "vote":
         weights, divisor = (memory.weights, 1) if readout == "last" else (memory.summed(), max(memory.examples, 1))
-        return Decider(lambda rows: scores(memory.fitting(rows), weights, memory.constant), float(divisor))
+        return _by_weights(memory, weights, float(divisor))
     if memory.ballots is None:
         raise ValueError('a vote needs the mistakes, and they were not kept: learn with readout="vote" from the start')
     if not memory.ballots:  # so far the zero vector has all votes
-        return Decider(lambda rows: scores(memory.fitting(rows), memory.weights, memory.constant), has_rate=False)
+        return _by_weights(memory, memory.weights, has_rate=False)
     if len(memory.ballots) > 1:
         memory.ballots[:] = [Ballot.joined(memory.ballots)]
     ballot, counts = memory.ballots[0], {"examples": memory.examples, "n_classes": memory.n_classes}
-    return Decider(lambda rows: votes(ballot, rows, constant=memory.constant, **counts), has_rate=False)
+
+    def cast(rows: Rows) -> NDArray[np.float64]:
+        longest_square(rows, memory.constant)  # says which number is not finite, if one is not
+        return votes(ballot, rows, constant=memory.constant, **counts)
+
+    return Decider(cast, cast, has_rate=False)
+
+
+def _by_weights(memory: Memory, weights: NDArray[np.float64], divisor: float = 1.0, has_rate: bool = True) -> Decider:
+    def score(rows: Rows) -> NDArray[np.float64]:
+        longest_square(rows, memory.constant)
+        return scores(memory.fitting(rows), weights, memory.constant)
+
+    def decide(rows: Rows) -> NDArray[np.float64]:
+        if memory.columns is not None:
+            longest_square(rows, memory.constant)
+        found = rough_scores(memory.fitting(rows), weights, memory.constant)
+        if not np.isfinite(found).all():  # a number that is not finite shows in the scores
+            longest_square(rows, memory.constant)
+        return found
+
+    return Decider(score, decide, divisor, has_rate)
 
 
 def resized(memory: Memory, n_columns: int) -> Memory:
@@ -195,13 +271,12 @@ def resized(memory: Memory, n_columns: int) -> Memory:
 
 
 def narrowed(memory: Memory) -> Memory:
-    """The same memory with weights only for the columns that were met."""
-    if memory.columns is not None:
-        return memory
-    columns = np.flatnonzero(np.any((memory.weights != 0.0) | (memory.drift != 0.0), axis=0)[:-1])
-    kept = np.append(columns, memory.n_columns)
+    """The same memory with weights only for the columns that a mistake has touched."""
+    places = np.flatnonzero(np.any((memory.weights != 0.0) | (memory.drift != 0.0), axis=0)[:-1])
+    kept = np.append(places, memory.weights.shape[1] - 1)
     weights, drift = memory.weights[:, kept], memory.drift[:, kept]
-    return replace(memory, weights=weights, drift=drift, columns=columns.astype(np.int64), width=memory.n_columns)
+    columns = places.astype(np.int64) if memory.columns is None else memory.columns[places]
+    return replace(memory, weights=weights, drift=drift, columns=columns, width=memory.n_columns)
 
 
 def widened(memory: Memory) -> Memory:

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch, Records
 from novikoff.data.blocks import with_columns
-from novikoff.engine.rows import Rows, longest_square
+from novikoff.engine.rows import Rows
 from novikoff.learn.epochs import check_choices
 from novikoff.learn.history import Tie
-from novikoff.learn.linear.memory import Decider, Memory, decider, read_out, written_out
-from novikoff.learn.linear.space import Learned, predicted
+from novikoff.learn.linear.memory import Decider, Memory, decider, predicted, read_out, written_out
+from novikoff.learn.linear.space import Learned
 from novikoff.learn.model import Classifier, Decided, NamedWeight
 
 
@@ -70,8 +70,13 @@ class LinearModel(Classifier):
 
     def deciding_scores(self, rows: Rows) -> NDArray[np.float64]:
         """The scores that decide, before they are divided or multiplied."""
-        longest_square(rows, self.memory.constant)  # says which number is not finite, if one is not
         return self._decider.score(rows)
+
+    def labels(self, rows: Rows) -> NDArray[Any]:
+        """The class of every example, in less time than its scores take."""
+        if len(self.classes) == 1:
+            return np.repeat(self.classes, rows.n_rows)
+        return self.classes[self._decider.classes(rows)]
 
     def shown(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Deciding scores as they are shown."""
@@ -91,11 +96,15 @@ class LinearModel(Classifier):
         """The label of every example."""
         return self.decide(batch).labels
 
-    def weights_by_name(self) -> list[NamedWeight]:
-        """The weights of the read-out that are not 0, the largest in size first."""
+    def weights_by_name(self, most: int | None = None) -> list[NamedWeight]:
+        """The weights of the read-out that are not 0, the largest in size first; at most so many of them."""
         weights = self._weights()
         places = np.flatnonzero(weights)
-        order = np.argsort(-np.abs(weights.ravel()[places]), kind="stable")
+        sizes = -np.abs(weights.ravel()[places])
+        if most is not None and most < len(places):  # equals of the last one stay, so that the order decides
+            places = places[heaviest := sizes <= np.partition(sizes, most)[most]]
+            sizes = sizes[heaviest]
+        order = np.argsort(sizes, kind="stable")[:most]
         of_class, of_feature = np.divmod(places[order], weights.shape[1])
         labels = [None] if len(weights) == 1 else self.classes.tolist()
         found = zip(of_class.tolist(), of_feature.tolist(), strict=True)

@@ -27,7 +27,7 @@ from novikoff.engine.rows import Rows, as_rows, longest_square
 from novikoff.learn.cycles import next_look
 from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, check_choices, put_off_interrupt, run
 from novikoff.learn.history import Readout, Run, Stopped, Tie
-from novikoff.learn.linear.memory import Memory, columns_to_keep, decider
+from novikoff.learn.linear.memory import Memory, columns_to_keep, decider, narrowed
 from novikoff.learn.linear.returning import CountedMistakes
 from novikoff.learn.linear.vote import Ballot, Mistakes
 
@@ -131,13 +131,14 @@ def perceptron(
     if others is not None:
         counts |= {"held_out_rows": others.n_rows, "held_out_errors": int(space.errors(others, readout).sum())}
     record = memory.recorded(readout, stopped, n_rows=examples.n_rows, **counts, **epochs)
+    memory = memory if memory.columns is None else narrowed(memory)
     return Learned(memory, record, examples.classes, mistakes, examples.encoding, examples.fingerprint)
 
 
 def _as_examples(X: Any, y: ArrayLike | None, n_classes: int) -> Examples:
     """Examples as they are; rows and their labels as one block of them."""
     if y is not None:
-        return Examples.in_blocks([(as_rows(X), y)], n_classes)
+        return Examples.in_blocks([(as_rows(X, any_order=True).without_repeats(), y)], n_classes)
     if not isinstance(X, Examples):
         raise ValueError("y is missing: without labels, X must be Examples, which have them")
     return X
@@ -187,12 +188,8 @@ def grow(memory: Memory, places: list[int], n_classes: int) -> Memory:
     if memory.ballots is not None:
         grown.ballots = [replace(part, mistakes=part.mistakes.renamed(places)) for part in memory.ballots]
     grown.examples, grown.mistakes, grown.longest = memory.examples, memory.mistakes, memory.longest
+    grown.mixed = memory.mixed
     return grown
-
-
-def predicted(score: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Class numbers from scores: with two classes 1 if the score is at least 0, else the first class of the best."""
-    return (score >= 0).astype(np.int64) if score.ndim == 1 else np.argmax(score, axis=1)
 
 
 @dataclass
@@ -247,14 +244,12 @@ class Coordinates:
 
     def errors(self, examples: Examples, readout: Readout) -> NDArray[np.bool_]:
         """Which of some examples the read-out gets wrong."""
-        score = decider(self.history, readout).score
+        decides = decider(self.history, readout)
 
         def wrong(block: Block) -> NDArray[np.bool_]:
             if examples is self.examples:
                 self.measure(block)
-            else:
-                longest_square(block.rows, self.history.constant)  # says which number is not finite, if one is not
-            return predicted(score(block.rows)) != examples.places_of(block.labels)
+            return decides.classes(block.rows) != examples.places_of(block.labels)
 
         return np.concatenate([wrong(block) for block in examples.blocks()])
 

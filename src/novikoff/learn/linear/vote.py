@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from novikoff.data.blocks import stacked
 from novikoff.data.examples import Examples
 from novikoff.data.narrow import FEW, narrow, used_columns
-from novikoff.engine.linear import TINY, Replay, binary_votes, multiclass_votes
+from novikoff.engine.linear import Replay, binary_votes, multiclass_votes
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
+from novikoff.engine.scoring import TINY
 
 # How many products of two rows to hold at a time.
 PRODUCTS = 1 << 22
@@ -57,7 +58,7 @@ class Ballot:
     @classmethod
     def of(cls, examples: Examples, mistakes: Mistakes) -> "Ballot":
         distinct, which = np.unique(mistakes.rows, return_inverse=True)
-        return cls(examples.take(distinct).rows, replace(mistakes, rows=which.astype(np.int64)))
+        return cls(examples.take(distinct).rows.in_order(), replace(mistakes, rows=which.astype(np.int64)))
 
     @classmethod
     def joined(cls, parts: "Sequence[Ballot]") -> "Ballot":

@@ -1,8 +1,9 @@
 """How much time a search has."""
 
 import math
-import time
 from collections.abc import Callable
+
+from novikoff.engine import clock
 
 
 class OutOfTimeError(Exception):
@@ -16,7 +17,9 @@ def check_time_limit(time_limit: float | None) -> None:
 
 
 class Clock:
-    """A time limit in seconds that starts now; without one it is never over. Whoever tests a limit passes `now`.
+    """A time limit in seconds that starts now; without one it is never over. Compiling does not count.
+
+    Whoever tests a limit passes `now`.
 
     Whoever waits may pass `told`, which is called with what is being done.
 
@@ -32,7 +35,7 @@ class Clock:
         now: Callable[[], float] | None = None,
         told: Callable[[str], None] | None = None,
     ) -> None:
-        self.now, self.told = now or time.monotonic, told
+        self.now, self.told = now or clock.now, told
         self._end = math.inf if time_limit is None else self.now() + time_limit
 
     def is_over(self) -> bool:

@@ -18,8 +18,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from scipy.optimize import brentq
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most, down, up
 from novikoff.engine.words import counted
@@ -109,6 +107,8 @@ class ScaledPoints:
         sign = np.ldexp(points.signs.astype(np.float64), -max(exponent, -1000))[:, None]
         constants = sign if fit_intercept else np.empty((points.n_points, 0))
         if points.is_sparse:
+            from scipy import sparse
+
             Z = sparse.hstack([points.rows.multiply(sign), sparse.csr_matrix(constants)], format="csr")
             Z.sum_duplicates()
             terms = int(np.diff(Z.indptr).max())
@@ -166,6 +166,8 @@ class ScaledPoints:
             high = end * (1 - 1e-12)
             if slope(high) <= 0:  # it jumps up where the last slack vanishes
                 return end
+        from scipy.optimize import brentq
+
         return float(brentq(slope, 0.0, high, xtol=1e-14 * high, rtol=1e-14))
 
     def total(self, weights: Floats) -> Floats:

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from novikoff.data.examples import Examples
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.prove.run.inseparable import FreundSchapireBound, ScaledPoints
-from novikoff.prove.run.search.squared_slack import SquaredSlack
 from novikoff.prove.separable.margin import Separator
 
 if TYPE_CHECKING:
+    from novikoff.prove.run.search.squared_slack import SquaredSlack
     from novikoff.prove.separable.certificate import Certificate
 
 Floats = NDArray[np.float64]
@@ -119,8 +118,10 @@ def _smallest(problem: ScaledPoints) -> tuple[Floats, Floats]:
     every ||v||): one number is searched for. f is not smooth at v = 0, where the search starts, and where xi = 0, the
     plane of the widest margin, which is what `_widen` finds.
     """
+    from novikoff.prove.run.search.squared_slack import SquaredSlack
+
     n, d = problem.Z.shape
-    if sparse.issparse(problem.Z) and len(used := np.unique(problem.Z.indices)) < d:
+    if hasattr(problem.Z, "indices") and len(used := np.unique(problem.Z.indices)) < d:
         v = np.zeros(d)  # and so it stays in the columns that no row has
         v[used], a = _smallest(replace(problem, Z=problem.Z[:, used]))
         return v, a
@@ -152,7 +153,7 @@ def _smallest(problem: ScaledPoints) -> tuple[Floats, Floats]:
     return best.v, best.a
 
 
-def _slope(problem: ScaledPoints, svm: SquaredSlack, mu: float, ones: Floats, best: _Best) -> float:
+def _slope(problem: ScaledPoints, svm: "SquaredSlack", mu: float, ones: Floats, best: _Best) -> float:
     """log of mu ||v|| sqrt(T) / (R ||xi||) for the v of this mu: negative if mu is too small."""
     gap = best.gap
     v, products = svm.minimise(mu, ones, gap)
@@ -179,7 +180,7 @@ def _following(x: float, slope: float, steepness: float, low: float, high: float
     return max(following, math.log(SMALLEST_MU))
 
 
-def _widen(problem: ScaledPoints, svm: SquaredSlack, mu: float, best: _Best) -> None:
+def _widen(problem: ScaledPoints, svm: "SquaredSlack", mu: float, best: _Best) -> None:
     """To the widest margin, by the method of multipliers: raise the target of a row by what it missed, and repeat.
 
     It ends when it no longer helps, which is soon if some slack is better than none.

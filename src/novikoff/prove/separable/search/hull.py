@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.hull import survey
-from novikoff.engine.rows import as_rows
+from novikoff.engine.rows import Rows, as_rows, check_finite
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.search.coordinate_descent import descend_by_coordinates
@@ -78,12 +77,11 @@ def nearest_point(points: Points, *, tolerance: float = 1e-6, clock: Clock | Non
     if points.n_points == 0:
         raise ValueError("there are no points, so none is nearest")
     rows = as_rows(points.rows)
-    largest, first_zero, first_bad = survey(rows.matrix, rows.n_rows)
-    if first_bad < rows.n_rows:
-        raise ValueError(f"row {first_bad} contains NaN or infinity: a point has finite coordinates")
+    check_finite(rows)
+    largest = max(abs(float(rows.entries.max(initial=0.0))), abs(float(rows.entries.min(initial=0.0))))
     scale = _safe_scale(max(largest, abs(points.constant)))
     scaled = points.scaled(rows.as_scipy() if rows.is_sparse else rows.matrix, scale)
-    zero_row = points.first_zero(int(first_zero))
+    zero_row = points.first_zero(_first_zero(rows))
     search, separator = _search(PointsInSpace(scaled), zero_row, tolerance, clock)
     return Nearest(
         rows=search.rows,
@@ -143,6 +141,17 @@ def _search(source: Source, zero_row: int | None, tolerance: float, clock: Clock
     search = with_own_plane(source, search) if search.separator is None else search
     assert search.separator is not None
     return search, search.separator
+
+
+def _first_zero(rows: Rows) -> int:
+    """The first row without an entry other than 0; one more than the last if there is none."""
+    is_zero = np.ones(rows.n_rows, dtype=bool)
+    if rows.is_sparse:
+        lengths = np.diff(rows.matrix.indptr.astype(np.int64))
+        is_zero[np.repeat(np.arange(rows.n_rows), lengths)[rows.entries[: rows.n_entries] != 0.0]] = False
+    else:
+        is_zero = ~np.any(rows.matrix, axis=1)
+    return int(np.argmax(is_zero)) if is_zero.any() else rows.n_rows
 
 
 def _safe_scale(longest: float) -> float:

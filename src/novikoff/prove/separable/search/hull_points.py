@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.hull import descend, descend_by_products, squared_lengths
+from novikoff.engine.descent import descend, descend_by_products, squared_lengths
 from novikoff.engine.rivals import descend_against_rivals
 from novikoff.engine.rows import as_rows
 from novikoff.prove.separable.kesler import KeslerPoints
@@ -121,8 +121,9 @@ class PointsInSpace:
 
     def descent(self) -> "Descent":
         rows = as_rows(self.points.rows)
+        squares = np.empty(rows.n_rows)
         if isinstance(self.points, KeslerPoints):
-            squares = squared_lengths(rows.matrix, rows.n_rows, self.points.bias)
+            squared_lengths(rows.matrix, self.points.bias, squares)
             return DescentAgainstRivals(
                 self.points,
                 rows.matrix,
@@ -130,7 +131,7 @@ class PointsInSpace:
                 np.zeros((rows.n_rows, self.points.others)),
                 np.zeros((self.points.n_classes, self.points.width)),
             )
-        squares = squared_lengths(rows.matrix, rows.n_rows, self.points.constant)
+        squared_lengths(rows.matrix, self.points.constant, squares)
         alpha, w = np.zeros(self.n_points), np.zeros(self.dimension)
         return DescentInSpace(self.points, rows.matrix, squares, alpha, w)
 

@@ -1,0 +1,35 @@
+"""`novikoff warm-up`: compile everything once."""
+
+from typing import Any
+
+import click
+
+from novikoff.cli import options
+from novikoff.cli.errors import DONE
+from novikoff.cli.options import Output
+
+
+@click.command(name="warm-up")
+@options.answering
+def warm_up(output: Output) -> int:
+    """Compile everything once, so that no first call has to wait.
+
+    Small tables need no compiler; larger ones do, for some seconds, the first time on a machine. This does it in
+    advance, for example while an image is built, and tells what took how long. Where it was done already, it takes no
+    more than the loading.
+    """
+    from novikoff.cli import documents
+    from novikoff.cli.progress import progress
+    from novikoff.cli.render import answer, facts
+    from novikoff.warming import warm_up as compile_all
+
+    with progress(output.quiet) as bar, bar.during("preparing the engine"):
+        seconds = compile_all(bar.rename)
+    document = documents.document("warm-up", seconds=seconds)
+
+    def panel() -> Any:
+        lines = [(what, f"{spent:.1f} s") for what, spent in seconds.items()]
+        return facts("novikoff warm-up", [*lines, ("in all", f"{sum(seconds.values()):.1f} s")])
+
+    answer(output, document, panel)
+    return DONE

@@ -1,0 +1,76 @@
+"""Coordinate descent on the multipliers of the hard-margin problem, another way to the shortest vector in a hull.
+
+A step costs O(entries of a row), so it is for points that are too many or too wide for `engine/hull.py`.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.access import add, dot_in_column_order, squares_in_column_order
+from novikoff.engine.jit import jit
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+
+@jit
+def squared_lengths(X: Any, constant: float, squares: Floats) -> None:
+    """<z, z> for every point."""
+    for i in range(squares.size):
+        squares[i] = squares_in_column_order(X, np.uint64(i)) + constant * constant
+
+
+@jit(work=lambda X, signs, constant, squares, order, alpha, w: order.size * w.size)
+def descend(
+    X: Any, signs: NDArray[np.int8], constant: float, squares: Floats, order: Numbers, alpha: Floats, w: Floats
+) -> tuple[float, float]:
+    """One epoch of coordinate descent on min ||w||^2 / 2 with <z, w> >= 1 for every point; w = sum of alpha z.
+
+    Every step makes one point's product exactly 1, or its multiplier 0. Returns the largest shortfall 1 - <z, w> that
+    a step met, and the largest excess of a point that still had a multiplier.
+    """
+    bias = w.size - 1
+    shortfall, excess = 0.0, 0.0
+    for i in order:
+        if squares[i] == 0.0:
+            continue
+        row = np.uint64(i)
+        gap = 1.0 - signs[i] * (dot_in_column_order(X, row, w) + constant * w[bias])
+        if gap > 0.0:
+            shortfall = max(shortfall, gap)
+        elif alpha[i] == 0.0:
+            continue
+        else:
+            excess = max(excess, -gap)
+        new = max(0.0, alpha[i] + gap / squares[i])
+        amount = signs[i] * (new - alpha[i])
+        alpha[i] = new
+        if amount != 0.0:
+            add(X, row, amount, w)
+            w[bias] += amount * constant
+    return shortfall, excess
+
+
+@jit(work=lambda G, order, alpha, products: order.size * products.size)
+def descend_by_products(G: Floats, order: Numbers, alpha: Floats, products: Floats) -> tuple[float, float]:
+    """As `descend`, from the products of the points with each other alone; `products` is G alpha."""
+    shortfall, excess = 0.0, 0.0
+    for i in order:
+        if not G[i, i] > 0.0:
+            continue
+        gap = 1.0 - products[i]
+        if gap > 0.0:
+            shortfall = max(shortfall, gap)
+        elif alpha[i] == 0.0:
+            continue
+        else:
+            excess = max(excess, -gap)
+        new = max(0.0, alpha[i] + gap / G[i, i])
+        amount = new - alpha[i]
+        alpha[i] = new
+        if amount != 0.0:
+            for j in range(products.size):
+                products[j] += amount * G[i, j]
+    return shortfall, excess

@@ -1,0 +1,127 @@
+"""Compile every kernel once, so that nobody waits for a compiler later: for images, classrooms, and services."""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from novikoff.engine.jit import patience
+
+# The kinds of numbers that a matrix has, and its number of columns, which is enough for the compiled way to a margin.
+KINDS = (np.float32, np.float64)
+COLUMNS = 100
+
+
+def warm_up(watch: Callable[[str], None] | None = None) -> dict[str, float]:
+    """Compile what was not compiled on this machine; how many seconds each part took, in the order of the work.
+
+    Compiled kernels are kept on disk, beside the package or in the user's cache (`NUMBA_CACHE_DIR` overrules both), so
+    once is enough for all processes. In this process small work is no longer interpreted, either: everything that was
+    compiled is loaded. `watch` is called with the name of each part before its turn.
+    """
+    seconds = {}
+    with patience(0):
+        for what, work in _parts().items():
+            if watch is not None:
+                watch(what)
+            began = time.monotonic()
+            work()
+            seconds[what] = time.monotonic() - began
+    return seconds
+
+
+def _parts() -> dict[str, Callable[[], None]]:
+    return {
+        "learning from rows of numbers": _learn_rows,
+        "learning with kernels": _learn_with_kernels,
+        "labelling sequences": _label_sequences,
+        "reading svmlight text": _read_text,
+        "looking for margins": _find_margins,
+        "solving inequalities": _solve_inequalities,
+    }
+
+
+def _matrices() -> Iterator[tuple[Any, Any]]:
+    """Few rows in every layout, and labels of three classes."""
+    from scipy.sparse import csr_array
+
+    rows, labels = np.random.default_rng(0).standard_normal((12, 3)), np.arange(12) % 3
+    for kind, layout in product(KINDS, (np.asarray, csr_array)):
+        yield layout(rows.astype(kind)), labels
+
+
+def _learn_rows() -> None:
+    from novikoff.engine.rows import as_rows
+    from novikoff.learn.history import READOUTS
+    from novikoff.learn.linear.memory import decider
+    from novikoff.learn.linear.space import perceptron
+
+    for (X, y), n_classes, readout in product(_matrices(), (2, 3), READOUTS):
+        labels = y if n_classes == 3 else np.where(y > 0, 1, -1)
+        learned = perceptron(X, labels, n_classes=n_classes, readout=readout, max_epochs=2, random_state=0)
+        decider(learned.memory, readout).score(as_rows(X))
+
+
+def _learn_with_kernels() -> None:
+    from novikoff.learn.kernel.kernels import as_points
+    from novikoff.learn.kernel.readout import decide
+    from novikoff.learn.kernel.space import kernel_perceptron
+
+    for X, y in _matrices():
+        labels = np.where(y > 0, 1, -1)
+        points = as_points(X, "rbf")
+        asked: tuple[dict[str, Any], ...] = ({"kernel": "laplacian"}, {"readout": "vote"}, {"budget": 2})
+        for options in asked:
+            memory = kernel_perceptron(X, labels, max_epochs=2, random_state=0, **options).memory
+            decide(memory, points, options.get("readout", "average"))
+            memory.kernel.between(points, points, in_column_order=True)
+
+
+def _label_sequences() -> None:
+    from novikoff.engine.rows import as_rows
+    from novikoff.features.tokens import Tokens
+    from novikoff.learn.chain.space import best_label_sequences, sequence_perceptron
+
+    for X, y in _matrices():
+        tokens = Tokens(as_rows(X), np.array([0, 5, 12]))
+        learned = sequence_perceptron(tokens, y.astype(np.int64), 3, max_epochs=2, random_state=0)
+        best_label_sequences(learned.weights, tokens, 2)
+
+
+def _read_text() -> None:
+    from novikoff.data import read
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "rows.svmlight")
+        file.write_text("1 1:0.5 2:1\n-1 1:-0.5\n")
+        for _ in read(file):
+            pass
+
+
+def _find_margins() -> None:
+    from scipy.sparse import csr_array
+
+    from novikoff.prove.separable.points import Points
+    from novikoff.prove.separable.search.hull import nearest_point
+    from novikoff.prove.separable.search.hull_points import PointsByProducts, PointsInSpace
+
+    rows = np.random.default_rng(0).standard_normal((2 * COLUMNS, COLUMNS))
+    order, signs = np.arange(len(rows)), np.where(rows[:, 0] > 0, 1, -1)
+    nearest_point(Points.of(rows, signs))
+    for X in (rows, csr_array(rows)):
+        PointsInSpace(Points.of(X, signs)).descent().epoch(order)
+    PointsByProducts(rows @ rows.T).descent().epoch(order)
+
+
+def _solve_inequalities() -> None:
+    from novikoff.engine.inequalities import walk
+    from novikoff.prove.inequalities.search.solve import METHODS, solve_inequalities
+
+    rows = np.array([[1.0, 1e-3], [-1.0, 1e-3]])
+    for method in (*METHODS, "dunagan-vempala"):
+        solve_inequalities(rows, method=method)
+    walk(rows, np.ones(2), 0.1, 1)
