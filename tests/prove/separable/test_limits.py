@@ -12,7 +12,7 @@ from scipy import sparse
 from novikoff import certify
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.proofs import Span, ends_in_span, places_that_vary, spans_all, vanishes, weakly_separates
+from novikoff.prove.separable.proofs import Span, ends_in_span, spans_all, vanishes, weakly_separates
 from novikoff.prove.separable.search import faces
 from novikoff.prove.separable.search.divergences import divergences
 from novikoff.prove.separable.search.faces import Face, decide, reduce_faces
@@ -121,9 +121,9 @@ def test_columns_of_zeros_cost_nothing_when_data_are_quasi_separable():
     assert found.settled
     assert len(found.weak_separator) == WIDE + 1
     assert weakly_separates(points, found.weak_separator)
-    vary = places_that_vary(points, found.obstruction.rows)
+    vary = Span.of(points, found.obstruction.rows).places_outside(points.dimension)
     narrow = points.in_columns(points.columns_of(np.arange(200)))
-    assert len(vary) == WIDE - 20 + len(places_that_vary(narrow, found.obstruction.rows))
+    assert len(vary) == WIDE - 20 + len(Span.of(narrow, found.obstruction.rows).places_outside(narrow.dimension))
     assert divergences(points, found.weak_separator, found.obstruction.rows, found.left, Clock(None)) is None
 
 

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from novikoff.prove.exact.algebra import as_whole, null_vectors, rank, solution
 from novikoff.prove.exact.clock import Clock
+from novikoff.prove.separable import products
 from novikoff.prove.separable.conclude import InMemory
 from novikoff.prove.separable.kesler import kesler_points, point_numbers, rows_and_rivals
 from novikoff.prove.separable.points import Points
@@ -190,3 +191,20 @@ def test_the_points_of_keslers_construction_are_right_against_rival():
     assert point_numbers(labels, rows, rivals).tolist() == numbers.tolist()
     with pytest.raises(ValueError, match="only one class"):
         kesler_points(X, ["a", "a"])
+
+
+@given(st.integers(0, 99_999))
+def test_a_sum_by_digits_is_the_sum(seed):
+    random = np.random.default_rng(seed)
+    n, d = random.integers(1, 30), random.integers(1, 6)
+    scales = 2.0 ** random.integers(-20, 20, (n, d))
+    X = np.where(random.random((n, d)) < 0.5, 0.0, random.standard_normal((n, d)) * scales)
+    points = Points(sparse.csr_array(X), random.choice([-1, 1], n).astype(np.int8), float(random.integers(0, 2)))
+    weights = [int(v) * 3 ** int(k) for v, k in zip(random.integers(1, 9, n), random.integers(0, 90, n), strict=True)]
+    found = {}
+    for many in (0, 100):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(products, "MANY", many)
+            total, exponent = products.exact_sum(points, np.arange(n), weights)
+        found[many] = [value * Fraction(2) ** exponent for value in total]
+    assert found[0] == found[100]

@@ -16,6 +16,8 @@ from novikoff.prove.separable.points import Floats, Points
 BLOCK = 1_000_000
 # Coordinates are cut into no more digits than this.
 MOST_DIGITS = 8
+# More points than this are added up digit by digit.
+MANY = 200
 # So many vectors are multiplied with the points at once.
 TOGETHER = 32
 
@@ -42,6 +44,9 @@ def exact_sum(points: Points, which: NDArray[np.int64], weights: Sequence[int]) 
             for weight, row in zip(weights[block], rows, strict=True):
                 total = [partial + weight * value for partial, value in zip(total, row, strict=True)]
         return total, exponent
+    by_digits = _sum_by_digits(points, which, weights) if len(which) > MANY else None
+    if by_digits is not None:
+        return by_digits
     columns, values, lengths, exponent = whole_entries(points, which)
     signed = [weight * int(sign) for weight, sign in zip(weights, points.signs[which], strict=True)]
     each = itertools.chain.from_iterable(itertools.repeat(w, n) for w, n in zip(signed, lengths, strict=True))
@@ -49,6 +54,31 @@ def exact_sum(points: Points, which: NDArray[np.int64], weights: Sequence[int]) 
         total[column] += weight * value
     total[-1] = sum(signed) * int(Fraction(points.constant) / power_of_two(exponent))
     return total, exponent
+
+
+def _sum_by_digits(points: Points, which: NDArray[np.int64], weights: Sequence[int]) -> tuple[list[int], int] | None:
+    """The same for many sparse points, by matrices of floats that do not round, as in `_sums_of_digits`; None if there
+    are too many digits."""
+    lowest, highest = points.exponents
+    base = (52 - len(which).bit_length()) // 2
+    n_digits = max(1, -(-(highest - lowest) // base))
+    if n_digits > MOST_DIGITS or abs(lowest) >= 900:
+        return None
+    table = _digits_of_whole(weights, base) * points.signs[which, None]
+    few = points.part(which)
+    sums = np.zeros((points.dimension, n_digits + table.shape[1] - 1), dtype=np.int64)
+    left, constant = np.ldexp(few.rows.data.astype(np.float64), -lowest), math.ldexp(points.constant, -lowest)
+    for place in range(n_digits - 1, -1, -1):
+        unit = 2.0 ** (base * place)
+        digits, of_constant = np.trunc(left / unit), math.trunc(constant / unit)
+        left, constant = left - digits * unit, constant - of_constant * unit
+        some = sums[:, place : place + table.shape[1]]
+        some[:-1] += (few.with_entries(digits).T @ table).astype(np.int64)
+        some[-1] += of_constant * table.sum(axis=0).astype(np.int64)
+    total = [0] * points.dimension
+    for column in np.flatnonzero(sums.any(axis=1)).tolist():
+        total[column] = sum(digit << base * place for place, digit in enumerate(sums[column].tolist()))
+    return total, lowest
 
 
 def _blocks(points: Points, count: int) -> Iterator[slice]:

@@ -8,7 +8,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.prove.exact.algebra import dot, null_vectors
+from novikoff.prove.exact.algebra import as_whole, dot, null_vectors
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.separable.points import Points
@@ -108,7 +108,8 @@ class Span:
         few = [*(vector[column] for column in self.columns.tolist()), vector[-1]]
         if sum(map(bool, vector)) > sum(map(bool, few)):
             return False
-        return all(dot(few, normal) == 0 for normal in self.normals)
+        whole = as_whole([Fraction(value) for value in few])
+        return all(dot(whole, normal) == 0 for normal in self.normals)
 
     def places_outside(self, dimension: int) -> list[int]:
         """The coordinates of a space in which some vector that is orthogonal to the span differs from 0."""
@@ -128,21 +129,6 @@ def spans_all(points: Points, rows: NDArray[np.int64]) -> bool:
     each of them, and to everything that they span.
     """
     return Span.of(points, rows).has_all(points)
-
-
-@overload
-def places_that_vary(points: Points, face: NDArray[np.int64]) -> list[int]: ...
-@overload
-def places_that_vary(points: Points, face: NDArray[np.int64], clock: Clock) -> list[int] | None: ...
-def places_that_vary(points: Points, face: NDArray[np.int64], clock: Clock | None = None) -> list[int] | None:
-    """The coordinates in which some vector that is orthogonal to the points of a face differs from 0.
-
-    With the whole obstruction as the face, these are the coordinates in which some weak separator differs from 0. With
-    a clock, None if the time is used up.
-    """
-    span = Span.of(points, face) if clock is None else Span.of(points, face, clock)
-    places = None if span is None else span.places_outside(points.dimension)
-    return places if places is None or points.constant else [place for place in places if place < points.dimension - 1]
 
 
 def ends_in_span(
