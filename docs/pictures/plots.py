@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from novikoff import (
     BoundaryDisplay,
     ConfusionDisplay,
+    CriterionDisplay,
     FoldingDisplay,
     HeaviestDisplay,
     KernelPerceptron,
@@ -81,6 +82,7 @@ def displays():
         "proof": ProofDisplay.from_estimator(long_walk, many, colours),
         "boundary": BoundaryDisplay.from_estimator(line, petals, setosa, certificate=certify(petals, setosa)),
         "weight_space": WeightSpaceDisplay.from_estimator(walk, X, y),
+        "criterion": CriterionDisplay.from_estimator(walk, X, y),
         "folding": FoldingDisplay.from_estimator(walk, X, y),
         "margins": MarginsDisplay.from_estimator(three, iris.data, species),
         "kernel": BoundaryDisplay.from_estimator(curved, moons, moon),

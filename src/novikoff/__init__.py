@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from novikoff.prove.separable.search.certify import certify as certify
     from novikoff.show.boundary import BoundaryDisplay as BoundaryDisplay
     from novikoff.show.confusion import ConfusionDisplay as ConfusionDisplay
+    from novikoff.show.criterion import CriterionDisplay as CriterionDisplay
     from novikoff.show.folding import FoldingDisplay as FoldingDisplay
     from novikoff.show.heaviest import HeaviestDisplay as HeaviestDisplay
     from novikoff.show.margins import MarginsDisplay as MarginsDisplay
@@ -130,6 +131,7 @@ _NAMES = {
     "prove.separable.search.certify": "certify",
     "show.boundary": "BoundaryDisplay",
     "show.confusion": "ConfusionDisplay",
+    "show.criterion": "CriterionDisplay",
     "show.folding": "FoldingDisplay",
     "show.heaviest": "HeaviestDisplay",
     "show.margins": "MarginsDisplay",
@@ -143,7 +145,13 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names.spl
 __all__ = sorted(_HOMES)  # type checkers go by the imports above
 
 
+# Parts of the package with names of their own.
+_ROOMS = ("cluster",)
+
+
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
@@ -152,4 +160,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__, *_ROOMS})

@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
     ("benchmark", "parts", "figures"),
     [
         ("linear", ["epochs", "fits", "online", "memory"], ["epoch / one pass", "River's learn_one / ours"]),
-        ("certify", ["program", "machines", "sizes"], ["HiGHS / certify", "SVC with large C", "relative gap"]),
+        ("cluster", ["speed", "accuracy", "bytes"], ["one process / two workers", "points from", "bytes up"]),
+        ("certify", ["program", "machines", "sizes", "tables"], ["HiGHS / certify", "relative gap", "overlapping"]),
         ("existence", [], ["ours / bare"]),
         ("conll2000", ["quality", "speed", "choose", "letters"], ["F1", "python-crfsuite / ours: tagging", "chain"]),
         ("files", ["text", "table"], ["Vowpal Wabbit", "scikit-learn's loader", "peak memory"]),

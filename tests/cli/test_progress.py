@@ -10,6 +10,7 @@ from novikoff.data import read
 from novikoff.features.encode import learn_encoding
 from novikoff.features.examples import cached
 from novikoff.learn.linear.space import perceptron
+from novikoff.prove.separable.search.working_set import certify_examples
 
 
 @pytest.fixture
@@ -76,3 +77,17 @@ def test_a_bar_counts_every_row(examples, reader):
     learn(examples, bar, 7)
     assert bar.done == bar.total == 7 * 60
     assert sum(records.columns.num_rows for records in bar.over(reader, "reading")) == bar.done == 60
+
+
+def test_certify_tells_what_it_does(examples):
+    said = []
+    certify_examples(examples, progress=said.append)
+    assert said[0] == "looking for a separator"
+    assert said[-1] == "proving what was found"
+
+
+def test_a_step_of_which_nothing_is_counted_is_said():
+    bar = Bar(is_shown=False)
+    bar.stage("certifying")
+    bar.say("looking for a separator")
+    assert (bar.what, bar.done, bar.drawn) == ("looking for a separator", 0, None)

@@ -74,6 +74,14 @@ def test_the_columns_and_what_stands_between_them_can_be_said(folder):
     assert scored.json["tokens"] == 61
 
 
+def test_folds_judge_taggers_that_were_learned_alike(folder):
+    line = ("tag", "train", "chunks.conll", "--templates", "templates.txt", "--folds", "3", "--json")
+    run = call(*line, folder=folder).json["run"]
+    (judged,) = (one for one in run["new_rows"]["statements"] if one["name"] == "folds")
+    assert 0 <= judged["wrong"] <= 1
+    assert "choose one" in call(*line, "--held-out", "0.3", folder=folder).err
+
+
 @pytest.mark.parametrize(
     ("line", "what"),
     [

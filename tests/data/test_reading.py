@@ -158,7 +158,7 @@ def test_the_nearest_name_is_offered_for_a_label_that_is_not_there(tmp_path):
         list(read(path, label="sprot"))
     with pytest.raises(ValueError, match="its columns are doors, year"):
         list(read(path, label="xyz"))
-    with pytest.raises(ValueError, match="the first line is read as the names of the columns, but has only numbers"):
+    with pytest.raises(ValueError, match="the first line is read as names, but looks like data"):
         list(read(written(tmp_path, "nameless.csv", "1,2\n3,4\n"), label="sport"))
 
 

@@ -1,5 +1,6 @@
 """Attributes to numbers: against a slow encoding in plain Python, and the laws that make it safe to learn from."""
 
+import datetime
 import json
 import math
 import re
@@ -275,14 +276,59 @@ def single(values, kind=None, **place):
     return Records(pa.RecordBatch.from_pydict({"x": pa.array(values, kind), "z": range(len(values))}), None, **place)
 
 
-@pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("s"), pa.time32("s"), pa.duration("s")])
-def test_dates_and_times_are_refused_with_a_hint(kind):
-    records = single([1, 2], pa.int64() if kind == pa.duration("s") else pa.int32())
-    column = records.columns.column("x").cast(pa.int64() if kind.bit_width == 64 else pa.int32()).cast(kind)
-    dated = Records(pa.RecordBatch.from_pydict({"x": column, "z": [1, 2]}), None, "cars.csv", 2)
-    with pytest.raises(ValueError, match=r"cars.csv: the column 'x' has dates or times .* ignore=\['x'\]"):
-        learn_encoding([dated])
-    assert learn_encoding([dated], ignore=["x"]).feature_names == ("z",)
+DAY = datetime.timedelta(days=1)
+DATES = {
+    "date32[day]": [datetime.date(1970, 1, 1) + n * DAY for n in (0, 40, 9, 7)],
+    "timestamp[us]": [datetime.datetime(1969, 12, 30) + 0.25 * n * DAY for n in (0, 40, 9, 7)],
+    "time64[us]": [datetime.time(n) for n in (0, 18, 9, 7)],
+    "duration[us]": [n * DAY / 4 for n in (0, 40, 9, 7)],
+}
+
+
+@pytest.mark.parametrize("unit", DATES)
+def test_dates_and_times_are_days(unit):
+    values = [*DATES[unit], None]
+    records = single(values)
+    assert str(records.columns.column("x").type) == unit
+    encoding = learn_encoding([records])
+    kind = encoding.columns["x"]
+    assert (kind.kind, kind.type, kind.has_missing) == ("date", unit, True)
+    assert Encoding.from_dict(encoding.to_dict()) == encoding
+    epoch = {datetime.date: datetime.date(1970, 1, 1), datetime.datetime: datetime.datetime(1970, 1, 1)}
+    if unit.startswith("time64"):
+        days = [value.hour / 24 for value in values[:-1]]
+    elif unit.startswith("duration"):
+        days = [value / DAY for value in values[:-1]]
+    else:
+        days = [(value - epoch[type(value)]) / DAY for value in values[:-1]]
+    encoded = encoding.encode(records).batch.rows.as_array()[:, 0]
+    assert np.allclose(encoded[:-1], (np.array(days) - np.mean(days)) / np.std(days))
+    assert encoded[-1] == 0
+
+
+@pytest.mark.parametrize("unit", ["date32[day]", "timestamp[us]", "time64[us]"])
+def test_dates_that_come_as_text_are_the_same_dates(unit):
+    encoding = learn_encoding([single(DATES[unit])])
+    written = single([f" {value.isoformat()}" for value in DATES[unit]])
+    typed, text = (encoding.encode(records).batch.rows.as_array() for records in (single(DATES[unit]), written))
+    assert typed.tolist() == text.tolist()
+    with pytest.raises(ValueError, match="has dates, and one cannot be read"):
+        encoding.encode(single(["2024-13-13", *["2024-12-13"] * 3]))
+
+
+def test_dates_and_times_of_one_column_go_together():
+    day, moment = single(DATES["date32[day]"]), single(DATES["timestamp[us]"])
+    encoding = learn_encoding([day, moment])
+    assert encoding.columns["x"].type.startswith("timestamp")
+    with pytest.raises(ValueError, match="from here on, but was"):
+        learn_encoding([day, single([1.0, 2.0, 3.0, 4.0])])
+
+
+def test_a_unit_that_is_none_is_refused():
+    plain = learn_encoding([single(DATES["date32[day]"])]).to_dict()
+    plain["columns"][0]["unit"] = "double"
+    with pytest.raises(ValueError, match="no type of dates or times"):
+        Encoding.from_dict(plain)
 
 
 @pytest.mark.parametrize(
@@ -295,7 +341,7 @@ def test_dates_and_times_are_refused_with_a_hint(kind):
         ([1, 2], {"categorical": ["y"]}, "has no column 'y'"),
         ([1, 2], {"categorical": ["x"], "text": ["x"]}, "cannot be both categorical and text"),
         ([1, 2], {"ignore": ["x", "z"]}, "no column is left"),
-        ([[1], [2]], {}, r"which is no number, word or boolean; ignore=\['x'\]"),
+        ([[1], [2]], {}, r"which is no number, word, date or boolean; ignore=\['x'\]"),
         ([True, False], {"text": ["x"]}, "is no text but bool"),
         ([], {}, "no records"),
     ],

@@ -6,6 +6,7 @@ With a folder as its argument it writes every scene there, to look at. It needs 
 import itertools
 import sys
 from pathlib import Path
+from typing import Any
 
 from tests.browser import chromium
 from tests.lab.browser import Lab, served_lab
@@ -17,10 +18,13 @@ THEMES = ("light", "dark")
 # The moment at which each scene is photographed, and whether with its certificate.
 MOMENTS = {
     "worked": (3, False), "wide": (20, True), "thin": (150, False), "xor": (7, True), "outlier": (120, False),
-    "circle": (119, True), "ring": (28, True), "shared": (20, True), "empty": (0, False),
+    "circle": (119, True), "ring": (28, True), "shared": (20, True), "sample": (40, False), "empty": (0, False),
 }  # fmt: skip
 
-# Of these, docs/lab.md shows two.
+# The other pages, at a moment each.
+PAGES = {"margins": "margins.html#scene=chain&n=8&phase=7", "shattering": "shattering.html"}
+
+# Of these, docs/lab.md shows two, and both of the other pages.
 IN_THE_DOCUMENTATION = {"lab_worked": ("worked", "720", "light"), "lab_xor": ("xor", "720", "dark")}
 
 
@@ -35,8 +39,16 @@ def photograph(watched: Lab, scene: str, path: Path) -> None:
     watched.page.screenshot(path=path)
 
 
+def photograph_pages(browser: Any, address: str, folder: Path) -> None:
+    for name, path in PAGES.items():
+        watched = Lab.opened(browser, address)
+        watched.visit(address + path)
+        watched.page.screenshot(path=folder / f"lab_{name}.png")
+
+
 def main(folder: Path | None) -> None:
     with served_lab() as address, chromium() as browser:
+        photograph_pages(browser, address, folder or PICTURES)
         for size, theme in itertools.product(SIZES, THEMES):
             watched = Lab.opened(browser, address, size=SIZES[size], theme=theme)
             if folder is not None:

@@ -21,14 +21,14 @@ from tests.cli.calling import call
 from tests.lab.browser import Lab
 
 # Enough to see that it works; the whole takes half a minute.
-SMALL = ("worked", "xor", "circle")
+SMALL = ("worked", "xor", "circle", "sample")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exporting, "SCENES", [scene for scene in SCENES if scene.name in SMALL])
-        patch.setattr(exporting.margins, "SIZES", range(2, 6))
+        patch.setattr(exporting, "SIZES", range(2, 6))
         made = tmp_path_factory.mktemp("site") / "course" / "lab"
         assert all(path.is_file() for path in export(made))
         yield made
@@ -106,6 +106,10 @@ def test_it_runs_without_a_server_of_its_own(browser, site):
     lab.scene("circle")
     lab.page.keyboard.press("End")
     lab.page.wait_for_selector("#converged")
+    lab.scene("sample")
+    assert lab.text("#verdict-title") == "Separable (exact)"
+    lab.page.locator("#sample-noise").fill("20")
+    lab.page.wait_for_selector('#verdict-title:has-text("Overlapping")')
     lab.visit(f"{site}index.html#scene=xor&step=4")
     assert lab.text("#verdict-title") == "Overlapping (exact)"
     lab.visit(f"{site}margins.html#scene=cars")

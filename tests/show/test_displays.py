@@ -14,6 +14,7 @@ from novikoff import Perceptron, Separator, certify
 from novikoff.engine.words import whole_at_most
 from novikoff.show.boundary import BoundaryDisplay
 from novikoff.show.confusion import ConfusionDisplay
+from novikoff.show.criterion import CriterionDisplay
 from novikoff.show.folding import FoldingDisplay
 from novikoff.show.heaviest import HeaviestDisplay
 from novikoff.show.margins import MarginsDisplay
@@ -37,6 +38,7 @@ def examples():
         "proof": ProofDisplay.from_estimator(model, X, Y, separator=Separator([1.0, 0.0])),
         "boundary": BoundaryDisplay.from_estimator(model, X, Y, resolution=30),
         "weight space": WeightSpaceDisplay.from_estimator(model, X, Y),
+        "criterion": CriterionDisplay.from_estimator(model, X, Y),
         "folding": FoldingDisplay.from_estimator(model, X, Y),
         "margins": MarginsDisplay.from_estimator(model, X, Y),
         "paraboloid": ParaboloidDisplay.from_points(disc, ["in", "in", "in", "out", "out"], inside="in"),
@@ -61,7 +63,7 @@ def test_plot_returns_the_display_with_its_axes_and_figure(name):
     assert all(ax.get_xlabel() and ax.get_ylabel() for ax in axes if name != "heaviest")
 
 
-@pytest.mark.parametrize("name", [name for name in DISPLAYS if name not in ("folding", "paraboloid")])
+@pytest.mark.parametrize("name", [name for name in DISPLAYS if name not in ("folding", "paraboloid", "criterion")])
 def test_it_draws_on_the_axes_given(name):
     figure, ax = plt.subplots()
     assert DISPLAYS[name].plot(ax=ax).ax_ is ax

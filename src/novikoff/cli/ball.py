@@ -19,6 +19,7 @@ CODES = {"ball": 0, "no ball": 30}
 @options.ignore
 @options.file_format
 @options.zero_based
+@options.form
 @click.option("--inside", metavar="LABEL", help="The class to be inside.  [default: the second of the two]")
 @click.option("--out", type=click.Path(), metavar="CERT", help="Where to write the proof.")
 @options.force
@@ -30,6 +31,7 @@ def ball(
     ignore: tuple[str, ...],
     format: str | None,
     zero_based: "ZeroBased",
+    form: dict[str, Any],
     inside: str | None,
     out: str | None,
     force: bool,
@@ -51,7 +53,7 @@ def ball(
     from novikoff.prove.expressivity.search.separating_ball import separating_ball
 
     target = None if out is None else check_free(out, force)
-    table = read_numbers(file, label, format, ignore, zero_based)
+    table = read_numbers(file, label, format, ignore, zero_based, form)
     if table.labels is None:
         raise ValueError("name the column with the labels by --label")
     words = {label_in_words(name): name for name in table.labels.tolist()}

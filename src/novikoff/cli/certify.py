@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import cluster, options
 from novikoff.cli.existence import answer_formula, check_goes_together, formula_options
 from novikoff.cli.options import Output
 from novikoff.cli.spaces import Space, space_options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from novikoff.data.examples import Examples
     from novikoff.data.svmlight import ZeroBased
     from novikoff.prove.run.inseparable import FreundSchapireBound
@@ -37,6 +39,7 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
     help="Whether to find the coefficients that logistic regression sends to infinity.  [default: where it is quick]",
 )
 @options.answering
+@cluster.certify
 def certify(
     file: str,
     label: str | None,
@@ -45,6 +48,7 @@ def certify(
     ignore: tuple[str, ...],
     format: str | None,
     zero_based: "ZeroBased",
+    form: dict[str, Any],
     out: str | None,
     report: str | None,
     report_features: tuple[str, str] | None,
@@ -76,7 +80,7 @@ def certify(
     from novikoff.cli.outputs import check_free
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
-    from novikoff.cli.tables import encoding_of, open_labelled
+    from novikoff.cli.tables import encoding_of, open_labelled, warn_of_the_first_line
     from novikoff.data.whole_file import WholeFile
     from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.prove.separable.in_blocks import exactly
@@ -91,9 +95,11 @@ def certify(
     others |= {"lift": lift, "kernel": kernel}
     if check_goes_together(asked, others):
         limits: dict[str, Any] = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": time_limit}
-        return answer_formula(file, format, asked, target, output, **limits)
+        return answer_formula(file, format, form, asked, target, output, **limits)
     page = options.report_path(report, report_features, force)
-    reader = open_labelled(file, label, format, zero_based)
+    reader = open_labelled(file, label, format, zero_based, form)
+    label = reader.label
+    warn_of_the_first_line(output, reader)
     wishes = {"categorical": categorical, "text": text, "ignore": ignore, "lift": lift}
     with progress(output.quiet) as bar:
         encoding = encoding_of(bar.over(reader, "looking"), None, **wishes)
@@ -102,7 +108,9 @@ def certify(
             how = {**wishes, "format": format, **space.asked}
             reported = report_on(page, examples, report_features, (file, reader.files, label), how)
             questions = {"fit_intercept": fit_intercept, "tolerance": tolerance, "time_limit": time_limit}
-            certificate = _certified(examples, space, diverging, questions)
+            bar.stage("certifying")
+            certificate = _certified(examples, space, diverging, bar.say, questions)
+            bar.close()
             left = allowance(examples, certificate, fit_intercept=fit_intercept)
             if reported is not None:
                 reported.on_certificate(certificate, target)
@@ -126,7 +134,13 @@ def certify(
     return CODES[certificate.verdict.value]
 
 
-def _certified(examples: "Examples", space: Space, diverging: bool | None, questions: dict[str, Any]) -> "Certificate":
+def _certified(
+    examples: "Examples",
+    space: Space,
+    diverging: bool | None,
+    progress: "Callable[[str], None]",
+    questions: dict[str, Any],
+) -> "Certificate":
     """The certificate in the space that was chosen."""
     from novikoff.prove.separable.search.kernel import certify_kernel
     from novikoff.prove.separable.search.working_set import certify_examples
@@ -135,7 +149,7 @@ def _certified(examples: "Examples", space: Space, diverging: bool | None, quest
         raise ValueError(f"--kernel is for two classes, and there are {len(examples.classes)}: {examples.classes}")
     space.check_size(examples)
     if (kernel := space.exact_kernel(examples)) is None:
-        return certify_examples(examples, diverging=diverging, **questions)
+        return certify_examples(examples, diverging=diverging, progress=progress, **questions)
     return certify_kernel(examples, None, kernel, **questions)
 
 

@@ -1,5 +1,6 @@
 """`novikoff check`: prove a saved certificate again, from the data."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 @click.argument("file", type=options.FILE)
 @options.file_format
 @options.zero_based
+@options.form
 @options.label
 @options.ignore
 @options.fit_intercept
@@ -31,6 +33,7 @@ def check(
     file: str,
     format: str | None,
     zero_based: "ZeroBased",
+    form: dict[str, Any],
     label: str | None,
     ignore: tuple[str, ...],
     fit_intercept: bool,
@@ -56,21 +59,21 @@ def check(
 
     claimed = read_certificate(Path(certificate))
     if isinstance(claimed, Ball | NoBall | Inequalities):
-        table = read_numbers(file, label, format, ignore, zero_based)
+        table = read_numbers(file, label, format, ignore, zero_based, form)
         document = check_numbers(claimed, table, file, fit_intercept)
         answer(output, document, lambda: numbers_panel(document, claimed, certificate))
         return
     if label is not None or ignore:
         raise ValueError("--label and --ignore are for proofs of ball and inequalities; this one knows its columns")
     if isinstance(claimed, Existence):
-        document = existence.check_formula(claimed, file, format, output)
+        document = existence.check_formula(claimed, file, format, form, output)
         checked = ("checked", "every claim holds; it was proved again from the data")
         answer(output, document, lambda: existence.panel(f"novikoff check {certificate}", claimed, checked))
     elif isinstance(claimed, ProgramCertificate):
         document = check_program(claimed, file, format)
         answer(output, document, lambda: program_panel(document, claimed, certificate))
     else:
-        document = check_table(claimed, file, format, zero_based, output)
+        document = check_table(claimed, file, format, zero_based, remembered(certificate, form), output)
         answer(output, document, lambda: panel(document, claimed, certificate))
 
 
@@ -119,18 +122,37 @@ def check_program(claimed: "ProgramCertificate", file: str, format: str | None) 
     )
 
 
+def remembered(certificate: str, form: dict[str, Any]) -> dict[str, Any]:
+    """How the table is written, if the certificate is in a model, which remembers it."""
+    from novikoff.cli.tables import remembered_form
+    from novikoff.keep.layout import ModelFileError
+    from novikoff.keep.models import load_plain
+
+    try:
+        return remembered_form(load_plain(certificate), form)
+    except ModelFileError:
+        return form
+
+
 def check_table(
-    claimed: "Certificate", file: str, format: str | None, zero_based: "ZeroBased", output: Output
+    claimed: "Certificate",
+    file: str,
+    format: str | None,
+    zero_based: "ZeroBased",
+    form: dict[str, Any],
+    output: Output,
 ) -> dict[str, Any]:
     """Check what is claimed of a table, and say what that is."""
     from novikoff.cli import documents
     from novikoff.cli.progress import progress
     from novikoff.data.reading import read
+    from novikoff.data.streams import Form
 
     is_table = claimed.table is not None and claimed.table.encoding.is_of_table
     label = claimed.table.label if is_table and claimed.table is not None else None
     types = claimed.table.encoding.types_as_given if is_table and claimed.table is not None else None
     reader = read(file, label=label, format=format, types=types, zero_based=zero_based)
+    reader = replace(reader, form=Form(**form)) if reader.is_text else reader
     with progress(output.quiet) as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))
     return documents.document(

@@ -67,8 +67,14 @@ def check_goes_together(asked: dict[str, Any], others: dict[str, Any]) -> bool:
 
 
 def answer_formula(
-    file: str, format: str | None, asked: dict[str, Any], target: Any, output: Output, **options: Any
-) -> int:  # fmt: skip
+    file: str,
+    format: str | None,
+    form: dict[str, Any],
+    asked: dict[str, Any],
+    target: Any,
+    output: Output,
+    **options: Any,
+) -> int:
     """Ask whether the estimate exists, say it, and return the exit code."""
     from novikoff.cli import documents
     from novikoff.cli.progress import progress
@@ -78,7 +84,7 @@ def answer_formula(
 
     formula, options = asked["formula"], {name: asked[name] for name in asked if name != "formula"} | options
     with progress(output.quiet) as bar:
-        table = read_table(file, format, bar)
+        table = read_table(file, format, form, bar)
         bar.close()
         found = existence(formula, table, **options)
     if target is not None:
@@ -90,7 +96,9 @@ def answer_formula(
     return CODES[found.estimate.value]
 
 
-def check_formula(claimed: "Existence", file: str, format: str | None, output: Output) -> dict[str, Any]:
+def check_formula(
+    claimed: "Existence", file: str, format: str | None, form: dict[str, Any], output: Output
+) -> dict[str, Any]:
     """Check what is claimed of a formula on a table, and say what that is."""
     from novikoff.cli import documents
     from novikoff.cli.progress import progress
@@ -98,11 +106,11 @@ def check_formula(claimed: "Existence", file: str, format: str | None, output: O
     if claimed.about["formula"] is None:
         raise ValueError("the certificate is about arrays, not about a table; check it in Python, by its method check")
     with progress(output.quiet) as bar:
-        claimed.check(read_table(file, format, bar))
+        claimed.check(read_table(file, format, form, bar))
     return documents.document("check", file=file, rows=claimed.n_rows, holds=True, existence=described(claimed))
 
 
-def read_table(file: str, format: str | None, bar: Any) -> Any:
+def read_table(file: str, format: str | None, form: dict[str, Any], bar: Any) -> Any:
     """All columns of a file, as a data frame for formulas."""
     import pyarrow as pa
 
@@ -110,7 +118,7 @@ def read_table(file: str, format: str | None, bar: Any) -> Any:
 
     if find_spec("formulaic") is None:
         raise ImportError("formulas are read by formulaic; install it with: pip install 'novikoff[formula]'")
-    reader = read(file, format=format)
+    reader = read(file, format=format, **form)
     if not reader.is_table:
         raise ValueError(f"{file} has no named columns, and a formula needs names")
     batches = [pa.Table.from_batches([records.columns]) for records in bar.over(reader, "reading")]

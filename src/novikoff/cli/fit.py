@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import cluster, options
 from novikoff.cli.errors import DONE, INTERRUPTED
 from novikoff.cli.options import Output
 from novikoff.cli.spaces import Space, space_options
@@ -56,6 +56,7 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
     "--certify-time-limit", options.POSITIVE, "S", "Seconds after which the table is called undecided.", 5.0
 )
 @options.answering
+@cluster.fit
 def fit(
     file: str,
     label: str | None,
@@ -64,6 +65,7 @@ def fit(
     ignore: tuple[str, ...],
     format: str | None,
     zero_based: "ZeroBased",
+    form: dict[str, Any],
     model: str | None,
     report: str | None,
     report_features: tuple[str, str] | None,
@@ -94,7 +96,7 @@ def fit(
     from novikoff.cli.outputs import check_model_free
     from novikoff.cli.progress import progress
     from novikoff.cli.render import warn
-    from novikoff.cli.tables import encoding_of, open_labelled
+    from novikoff.cli.tables import encoding_of, open_labelled, warn_of_the_first_line, written_form
     from novikoff.data.held_out import HeldOut
     from novikoff.features.examples import cached
     from novikoff.keep.models import save
@@ -109,7 +111,9 @@ def fit(
     page = options.report_path(report, report_features, force)
     learning["max_epochs"] = options.unlimited(learning["max_epochs"])
     aside = None if held_out is None else HeldOut.share(held_out, learning["random_state"])
-    reader = open_labelled(file, label, format, zero_based)
+    reader = open_labelled(file, label, format, zero_based, form)
+    label = reader.label
+    warn_of_the_first_line(output, reader)
     wishes = {"categorical": categorical, "text": text, "ignore": ignore, "lift": lift}
     task = Task(space, learning, wishes)
     with progress(output.quiet) as bar:
@@ -127,12 +131,12 @@ def fit(
                 learned = replace(learned, run=replace(learned.run, **judged))
             bar.close()
             own = {} if held_out is None else {"held_out": held_out}
-            own |= {} if reader.is_table else {"zero_based": reader.counts_from_zero}
+            own |= written_form(reader) if reader.is_table else {"zero_based": reader.counts_from_zero}
             fitted = task.model(learned, {"label": label, **own})
             save(fitted, target, force=force)  # whatever becomes of the proof, what was learned is there
             found = Certified(why_not="interrupted" if was_interrupted(learned.run) else "not asked for")
             if certify and not was_interrupted(learned.run):
-                found = task.certificate(examples, certify_time_limit)
+                found = task.certificate(examples, learned, certify_time_limit)
             certificate = found.certificate
             if (proof := _short_proof(certificate)) is not None:
                 fitted = replace(fitted, certificate=proof)

@@ -22,6 +22,7 @@ SHOWN = 20
 @options.ignore
 @options.file_format
 @options.zero_based
+@options.form
 @options.fit_intercept
 @click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help="How to look for x.")
 @options.min_margin
@@ -36,6 +37,7 @@ def inequalities(
     ignore: tuple[str, ...],
     format: str | None,
     zero_based: "ZeroBased",
+    form: dict[str, Any],
     fit_intercept: bool,
     method: str,
     min_margin: float | None,
@@ -59,7 +61,7 @@ def inequalities(
     from novikoff.prove.inequalities.search.solve import solve_inequalities
 
     target = None if out is None else check_free(out, force)
-    names, A = system(read_numbers(file, label, format, ignore, zero_based), fit_intercept)
+    names, A = system(read_numbers(file, label, format, ignore, zero_based, form), fit_intercept)
     limits: dict[str, Any] = {"min_margin": min_margin, "time_limit": time_limit, "random_state": random_state}
     found = solve_inequalities(A, method=method, **limits)
     if target is not None:

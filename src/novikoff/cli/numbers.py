@@ -1,12 +1,13 @@
 """Tables whose columns are numbers, taken as they are: neither centred nor scaled: a circle would not stay one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.cli.tables import with_label
 from novikoff.data.batches import Batch
 from novikoff.data.reading import read
 from novikoff.data.tables import nearest
@@ -29,10 +30,15 @@ class Numbers:
 
 
 def read_numbers(
-    file: str, label: str | None, format: str | None, ignore: tuple[str, ...], zero_based: "ZeroBased" = "auto"
+    file: str,
+    label: str | None,
+    format: str | None,
+    ignore: tuple[str, ...],
+    zero_based: "ZeroBased",
+    form: Mapping[str, Any],
 ) -> Numbers:
     """All rows of a file, but for the columns to ignore."""
-    reader = read(file, label=label, format=format, zero_based=zero_based)
+    reader = with_label(read(file, label=label, format=format, zero_based=zero_based, **form))
     if not reader.is_table and ignore:
         raise ValueError("svmlight text has no named columns; leave --ignore away")
     pieces = list(_pieces(reader, set(ignore)))

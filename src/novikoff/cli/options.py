@@ -86,7 +86,12 @@ def _column(name: str, what: str) -> Callable[[Command], Command]:
     return click.option(name, metavar="COL", multiple=True, shell_complete=column_names, help=help_text)
 
 
-label = click.option("--label", metavar="COL", shell_complete=column_names, help="The column with the labels.")
+label = click.option(
+    "--label",
+    metavar="COL",
+    shell_complete=column_names,
+    help="The column with the labels, by its name or its place (1, -1).",
+)
 categorical = _column("--categorical", "A column of numbers that are names, such as identifiers.")
 text = _column("--text", "A column of free text: a feature for each word and each pair of words.")
 ignore = _column("--ignore", "A column to leave out.")
@@ -103,9 +108,35 @@ zero_based = click.option(
 )  # fmt: skip
 
 
+def form(command: Command) -> Command:
+    """How a table is written in text; the command gets what was said of it as `form`, a dictionary for `read`."""
+
+    @click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line of CSV names the columns.  [default: --header]",
+    )
+    @click.option("--names", metavar="A,B,...", help="The names of the columns, with --no-header.")
+    @click.option(
+        "--na-values", metavar="WORD", multiple=True, help="A further word for a missing value. May be repeated."
+    )
+    @click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="What stands before decimals in CSV.  [default: it is found out]",
+    )
+    @functools.wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        said = {name: kwargs.pop(name) for name in ("header", "names", "na_values", "decimal")}
+        said["names"] = None if said["names"] is None else tuple(said["names"].split(","))
+        return command(*args, form={name: value for name, value in said.items() if value not in (None, ())}, **kwargs)
+
+    return wrapped  # type: ignore[return-value]
+
+
 def table(command: Command) -> Command:
     """What the columns of a table mean."""
-    for option in (zero_based, file_format, ignore, text, categorical, label):
+    for option in (form, zero_based, file_format, ignore, text, categorical, label):
         command = option(command)
     return command
 

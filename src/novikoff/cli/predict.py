@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import cluster, options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @click.argument("model", type=click.Path())
 @click.argument("file", type=options.FILE)
 @options.file_format
+@options.form
 @click.option("--out", type=click.Path(), metavar="OUT", help="Where to write the CSV.  [default: standard output]")
 @options.force
 @click.option("--column", default="prediction", show_default=True, metavar="NAME", help="The name of the new column.")
@@ -28,8 +29,17 @@ if TYPE_CHECKING:
     "--scores", is_flag=True, help="Add the scores, too: one column, or one for each of more than two classes."
 )
 @options.answering
+@cluster.predict
 def predict(
-    model: str, file: str, format: str | None, out: str | None, force: bool, column: str, scores: bool, output: Output
+    model: str,
+    file: str,
+    format: str | None,
+    form: dict[str, Any],
+    out: str | None,
+    force: bool,
+    column: str,
+    scores: bool,
+    output: Output,
 ) -> None:
     """Write the table FILE as CSV, with a column of what MODEL predicts.
 
@@ -46,9 +56,9 @@ def predict(
 
     target = None if out is None else check_free(out, force)
     loaded = load_model(model, Classifier)
-    reader = open_unlabelled(file, format, loaded)
-    writer = Writer(loaded, column, scores, as_json=output.json and target is None)
-    with progress(output.quiet or target is None) as bar, _sink(target) as write:
+    reader = open_unlabelled(file, format, loaded, form)
+    writer = Writer(loaded, column, scores, output.json and target is None, reader.form.decimal)
+    with progress(output.quiet or target is None) as bar, sink(target) as write:
         for batch in bar.over(reader, "predicting"):
             write(writer.lines(batch))
     warn_of_the_unknown(output, writer.unseen, writer.missing)
@@ -68,6 +78,7 @@ class Writer:
     column: str
     scores: bool
     as_json: bool
+    decimal: str | None = None
     n_rows: int = 0
     predicted: Counter[str] = field(default_factory=Counter)
     unseen: Counter[str] = field(default_factory=Counter)
@@ -75,7 +86,11 @@ class Writer:
 
     def lines(self, batch: "Batch | Records") -> bytes:
         """What is to be written for a batch, the header before the first."""
-        decided = self.model.decide(batch)
+        from novikoff.cli.tables import with_points
+        from novikoff.data.batches import Records
+
+        known = with_points(batch, self.model.encoding, self.decimal) if isinstance(batch, Records) else batch
+        decided = self.model.decide(known)
         first, self.n_rows = self.n_rows, self.n_rows + len(decided.labels)
         self.unseen.update(decided.unseen)
         self.missing.update(decided.missing)
@@ -128,7 +143,7 @@ class Writer:
 
 
 @contextlib.contextmanager
-def _sink(target: Any) -> Iterator[Callable[[bytes], None]]:
+def sink(target: Any) -> Iterator[Callable[[bytes], None]]:
     """What takes the lines: a file that gets its name at the end, or standard output, at once."""
     if target is not None:
         from novikoff.data.whole_file import WholeFile

@@ -50,6 +50,13 @@ class Bar:
         if self.drawn is not None:
             self.drawn.update(self.drawn.task_ids[0], completed=self.done)
 
+    def say(self, what: str) -> None:
+        """Go on with another step, of which nothing is counted."""
+        self.what = what
+        self.reach(self.done)
+        if self.drawn is not None:
+            self.drawn.update(self.drawn.task_ids[0], description=what)
+
     def over(self, reader: "Reader", what: str, total: int | None = None) -> "Reader":
         """The same reader, whose rows are counted as they are used."""
         self.stage(what, total)

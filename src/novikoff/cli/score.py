@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import cluster, options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
@@ -26,8 +26,10 @@ WIDEST_TABLE = 10
     help="The column with the labels.  [default: as in training]",
 )
 @options.file_format
+@options.form
 @options.answering
-def score(model: str, file: str, label: str | None, format: str | None, output: Output) -> None:
+@cluster.score
+def score(model: str, file: str, label: str | None, format: str | None, form: dict[str, Any], output: Output) -> None:
     """Count the errors of MODEL on the labelled table FILE."""
     from novikoff.cli import documents
     from novikoff.cli.models import load_model
@@ -37,7 +39,7 @@ def score(model: str, file: str, label: str | None, format: str | None, output: 
     from novikoff.learn.model import Classifier
 
     loaded = load_model(model, Classifier)
-    reader = _open(file, format, loaded, label)
+    reader = _open(file, format, loaded, label, form)
     pairs, unseen, missing = Counter[tuple[Any, Any]](), Counter[str](), Counter[str]()
     with progress(output.quiet) as bar:
         for batch in bar.over(reader, "scoring"):
@@ -49,7 +51,7 @@ def score(model: str, file: str, label: str | None, format: str | None, output: 
     rows, right = pairs.total(), sum(pairs[name, name] for name in known)
     if not rows:
         raise ValueError(f"{file} has no examples to score")
-    _check_known(file, {truth for truth, _ in pairs}, known)
+    check_known(file, {truth for truth, _ in pairs}, known)
     document = documents.document(
         "score",
         model=model,
@@ -66,7 +68,7 @@ def score(model: str, file: str, label: str | None, format: str | None, output: 
     answer(output, document, lambda: panel(document))
 
 
-def _check_known(file: str, labels: set[Any], known: list[Any]) -> None:
+def check_known(file: str, labels: set[Any], known: list[Any]) -> None:
     """Refuse labels that the model cannot give: it would be wrong about all of them, and nobody would know why."""
     from novikoff.cli.render import listed
 
@@ -78,11 +80,14 @@ def _check_known(file: str, labels: set[Any], known: list[Any]) -> None:
         )
 
 
-def _open(file: str, format: str | None, model: "Classifier", label: str | None) -> "Reader":
-    from novikoff.cli.tables import counted_from, takes_a_table
-    from novikoff.data.reading import read
+def _open(file: str, format: str | None, model: "Classifier", label: str | None, form: dict[str, Any]) -> "Reader":
+    from dataclasses import replace
 
-    if not takes_a_table(model):
+    from novikoff.cli.tables import counted_from, remembered_form, with_label
+    from novikoff.data.reading import read
+    from novikoff.data.streams import Form
+
+    if not model.takes_a_table:
         reader = read(file, format=format, zero_based=counted_from(model))
         if reader.is_table:
             raise ValueError(f"{file} is a table, but the model was learned from numbers without names")
@@ -91,7 +96,8 @@ def _open(file: str, format: str | None, model: "Classifier", label: str | None)
     if label is None:
         raise ValueError("the model does not say which column has the labels; name it by --label")
     assert model.encoding is not None
-    return read(file, label=label, format=format, types=model.encoding.types)
+    reader = read(file, label=label, format=format, types=model.encoding.types)
+    return with_label(replace(reader, form=Form(**remembered_form(model, form)))) if reader.is_text else reader
 
 
 def panel(document: dict[str, Any]) -> Any:

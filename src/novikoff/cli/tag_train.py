@@ -1,5 +1,6 @@
 """`novikoff tag train`: learn a tagger from labelled sentences."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -39,6 +40,7 @@ SHOWN = 10
     "--patience", options.AT_LEAST_ONE, "N", "How many epochs to go on after the best, with --validation.", 3
 )
 @options.number("--held-out", options.SHARE, "SHARE", "Judge by this share of the sentences, which are not learned.")
+@options.number("--folds", options.AT_LEAST_TWO, "N", "Judge by N parts: N more taggers, each learned without one.")
 @options.number(
     "--cost",
     click.FloatRange(min=0),
@@ -63,6 +65,7 @@ def train(
     model: str | None,
     force: bool,
     random_state: int,
+    folds: int | None,
     output: Output,
     **learning: Any,
 ) -> int:
@@ -78,7 +81,10 @@ def train(
     from novikoff.cli.progress import DelayedInterrupt, progress
     from novikoff.cli.sentences import read_sentences, read_templates, split_names
     from novikoff.keep.models import save
-    from novikoff.learn.chain.tagger import learn_tagger
+    from novikoff.learn.chain.tagger import judged_by_folds, learn_tagger
+
+    if folds is not None and learning["held_out"] is not None:
+        raise ValueError("--held-out and --folds are two ways to judge a model; choose one")
 
     target = check_model_free(model or default_model(file), force)
     learning["max_epochs"] = options.unlimited(learning["max_epochs"])
@@ -92,6 +98,12 @@ def train(
             sentences, gold, templates=read_templates(templates), columns=features, random_state=random_state,
             **learning, watch=_watcher(len(gold), most, bar, interrupt),
         )  # fmt: skip
+        if folds is not None and not was_interrupted(tagger.run):
+            bar.stage(f"learning {folds} times without a part")
+            same = {**learning, "templates": tagger.parameters["templates"], "columns": features}
+            del same["held_out"]
+            judged = judged_by_folds(sentences, gold, folds, random_state=random_state, **same)
+            tagger = replace(tagger, run=replace(tagger.run, **judged))
     save(tagger, target, force=force)
     _report(output, file, gold, tagger, str(target))
     return INTERRUPTED if was_interrupted(tagger.run) else DONE

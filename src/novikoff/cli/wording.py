@@ -28,6 +28,9 @@ def what_was_read(data: Document) -> "RenderableType":
     kinds: dict[str, list[str]] = {}
     for column in data["columns"]:
         kinds.setdefault(column["kind"], []).append(_with_detail(column))
+    lacking = [column["name"] for column in data["columns"] if column["detail"].endswith("some are missing")]
+    if lacking:
+        kinds["missing"] = [f"some values of {listed(lacking, 24)}, each a feature of its own"]
     return stacked(Text(first), columns(("", ""), [(kind, listed(names, 24)) for kind, names in kinds.items()], left=2))
 
 
@@ -110,7 +113,9 @@ def margin(certificate: "Certificate") -> str | None:
 
 def allowed(left: "FreundSchapireBound | None") -> str | None:
     """What is left of the theorem where nothing separates."""
-    return None if left is None else f"Freund and Schapire (1999): {left.promise}"
+    if left is None:
+        return None
+    return f"Freund and Schapire (1999): {left.promise}{f'; {left.projection}' if left.projection else ''}"
 
 
 def bound(certificate: "Certificate | None", run: "Run") -> str | None:

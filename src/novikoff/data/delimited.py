@@ -3,21 +3,21 @@
 A block is cut at the end of a record, which is a line end outside of quotes. Because pyarrow sees one block at a time,
 types are found block by block and joined, memory stays bounded, and whatever is wrong can be said with its line.
 
-The words that mean a missing value (nothing at all, NA, NaN, null, ...) mean it in every column. Only true and false
-are booleans, in any case; 0 and 1 are numbers.
+The words that mean a missing value (nothing at all, NA, NaN, null, ...) mean it in every column; ? and - mean it in
+columns that are not words. Only true and false are booleans, in any case; 0 and 1 are numbers.
 """
 
 import csv
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from novikoff.data.batches import Records
-from novikoff.data.streams import Source, for_threads, read_block
+from novikoff.data.streams import Source, for_threads, read_block, reading
 from novikoff.data.tables import Types, check_columns, check_no_duplicates, joined_type, plain_type, records_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,12 @@ LONGEST_RECORD = 1 << 26
 # What one thread parses at a time, unless there are many columns.
 PARSED_AT_ONCE = 1 << 20
 MANY_COLUMNS = 64
+
+# What means a missing value among numbers, and may be a word among words.
+MARKS = ("?", "-")
+
+# So much of a file is looked at to find out whether its numbers have decimal commas.
+LOOKED_AT = 1 << 16
 
 _QUOTE, _NEWLINE, _RETURN = ord('"'), ord("\n"), ord("\r")
 
@@ -44,11 +50,26 @@ class Piece:
 
 @dataclass(frozen=True)
 class Layout:
-    """What the first line says: the names of the columns, and what stands between them."""
+    """What the first line says: the names of the columns, and what stands between them; and how values are written."""
 
     file: str
     names: tuple[str, ...]
     delimiter: str
+    na_values: tuple[str, ...] = ()
+    decimal: str = "."
+
+    def has_marks(self, text: bytes) -> bool:
+        """Whether a value may be one that means a missing one among numbers: a mark with nothing beside it."""
+        ends = (ord(self.delimiter), _NEWLINE, _RETURN)
+        characters = np.frombuffer(text, np.uint8)
+        for mark in map(ord, MARKS):
+            if mark in text:
+                place = np.flatnonzero(characters[:-1] == mark)
+                following = characters[place + 1]
+                alone = place[(following == ends[0]) | (following == ends[1]) | (following == ends[2])]
+                if len(alone) and np.isin(characters[np.maximum(alone - 1, 0)], (*ends, mark)).any():
+                    return True
+        return False
 
 
 def pieces(stream: Any, source: Source, block_bytes: int) -> tuple[Layout, Iterator[Piece]]:
@@ -59,8 +80,24 @@ def pieces(stream: Any, source: Source, block_bytes: int) -> tuple[Layout, Itera
         if len(head) > LONGEST_RECORD:
             raise ValueError(f"{source.name} has no line end in its first {len(head):,} bytes; is it a text file?")
     layout, end = _layout(head, source)
+    if layout.delimiter == ";" and source.form.decimal is None:
+        while len(head) < LOOKED_AT and (more := read_block(stream, block_bytes)):
+            head += more
+        layout = replace(layout, decimal="," if _has_decimal_commas(head[:LOOKED_AT]) else ".")
     line = 1 + head.count(b"\n", 0, end)
     return layout, _pieces(stream, layout, head[end:], line, block_bytes)
+
+
+def layout_of(source: Source) -> Layout:
+    """The layout of a file, from a look at its beginning."""
+    with reading(source, {}) as stream:
+        return pieces(stream, source, LOOKED_AT)[0]
+
+
+def _has_decimal_commas(text: bytes) -> bool:
+    """Whether numbers between semicolons have decimals after commas, and none has after a point."""
+    value = rb"(?:^|[;\n])[ \t]*[-+]?\d+%b\d+[ \t]*(?=[;\r\n]|$)"
+    return bool(re.search(value % rb",", text)) and not re.search(value % rb"\.", text)
 
 
 def _pieces(stream: Any, layout: Layout, text: bytes, line: int, block_bytes: int) -> Iterator[Piece]:
@@ -146,10 +183,13 @@ def _layout(head: bytes, source: Source) -> tuple[Layout, int]:
     if "\r" in line:
         raise ValueError(f"{source.name} ends its lines with carriage returns; convert it with: tr '\\r' '\\n'")
     delimiter = "\t" if source.format == "tsv" else _delimiter(line)
-    named = next(csv.reader([line], delimiter=delimiter))
-    names = tuple(name or f"column {number}" for number, name in enumerate(named, 1))
+    first, form = next(csv.reader([line], delimiter=delimiter)), source.form
+    if form.names is not None and len(form.names) != len(first):
+        raise ValueError(f"{source.name} has {len(first)} columns, but {len(form.names)} names were given for them")
+    given = first if form.header else form.names or [""] * len(first)
+    names = tuple(name or f"column {number}" for number, name in enumerate(given, 1))
     check_no_duplicates(names, source.name)
-    return Layout(source.name, names, delimiter), end
+    return Layout(source.name, names, delimiter, form.na_values, form.decimal or "."), end if form.header else start
 
 
 def _delimiter(line: str) -> str:
@@ -202,7 +242,7 @@ def _hexadecimal(piece: Piece, layout: Layout, schema: "pa.Schema") -> set[str]:
     for field in schema:
         if pa.types.is_int64(field.type):
             try:
-                _parse_csv(piece.text, layout, [field.name], {field.name: pa.float64()})
+                _parse_csv(piece.text, layout, [field.name], {field.name: pa.float64()}, marks=True)
             except pa.ArrowInvalid:
                 found.add(field.name)
     return found
@@ -233,12 +273,28 @@ def _parse(piece: Piece, layout: Layout, names: list[str], types: Types | None) 
     import pyarrow as pa
 
     try:
-        return _parse_csv(piece.text, layout, names, types)
+        if not layout.has_marks(piece.text):
+            return _parse_csv(piece.text, layout, names, types)
+        return _parse_with_marks(piece.text, layout, names, types)
     except pa.ArrowInvalid as error:
         raise _explained(piece, layout, types, str(error)) from None
 
 
-def _parse_csv(text: bytes, layout: Layout, names: list[str], types: Types | None, *, slowly: bool = False) -> Any:
+def _parse_with_marks(text: bytes, layout: Layout, names: list[str], types: Types | None) -> "pa.Table":
+    """Marks are missing values, except in columns of words, where they are words."""
+    import pyarrow as pa
+
+    told = [name for name in names if types and name in types and pa.types.is_string(types[name])]
+    others = [name for name in names if name not in told]
+    found = _parse_csv(text, layout, others, types, marks=True) if others else pa.table({})
+    words = [*told, *(field.name for field in found.schema if pa.types.is_string(field.type))]
+    read = _parse_csv(text, layout, words, _strings(words)) if words else pa.table({})
+    return pa.table({name: (read if name in words else found).column(name) for name in names})
+
+
+def _parse_csv(
+    text: bytes, layout: Layout, names: list[str], types: Types | None, *, slowly: bool = False, marks: bool = False
+) -> Any:
     from pyarrow import csv as arrow_csv
 
     # Threads share out the lines, or, where there are many columns, the columns. Sharing out lines, pyarrow would not
@@ -252,7 +308,9 @@ def _parse_csv(text: bytes, layout: Layout, names: list[str], types: Types | Non
         arrow_csv.ConvertOptions(
             include_columns=names,
             column_types={name: types[name] for name in names if name in types} if types else None,
+            null_values=[*arrow_csv.ConvertOptions().null_values, *layout.na_values, *(MARKS if marks else ())],
             strings_can_be_null=True,
+            decimal_point=layout.decimal,
             true_values=["true", "True", "TRUE"],
             false_values=["false", "False", "FALSE"],
         ),

@@ -25,6 +25,7 @@ from novikoff.data.tables import (
     is_number,
     plain_type,
     records_of,
+    type_named,
     with_labels,
 )
 
@@ -80,7 +81,6 @@ class FrameReader:
 
     @cached_property
     def _types(self) -> dict[str, "pa.DataType"]:
-        import pyarrow as pa
 
         names = self.table.column_names
         if self.label is not None:
@@ -89,7 +89,7 @@ class FrameReader:
         if self.types is None:
             return found
         check_columns(self.types, names, NAME)
-        told = {name: pa.type_for_alias(kind) if kind else found[name] for name, kind in self.types.items()}
+        told = {name: type_named(kind) if kind else found[name] for name, kind in self.types.items()}
         return told if self.label is None else told | {self.label: told.get(self.label, found[self.label])}
 
 

@@ -15,8 +15,10 @@ from novikoff.data import columnar, delimited, jsonlines
 from novikoff.data.batches import Batch, Records
 from novikoff.data.files import FORMATS, files_of, format_of
 from novikoff.data.frames import FrameReader, is_frame, read_frame
+from novikoff.data.places import Stamp
 from novikoff.data.streams import (
     STANDARD_INPUT,
+    Form,
     PeekableStream,
     Source,
     decompressed,
@@ -31,6 +33,7 @@ from novikoff.data.tables import (
     check_label,
     joined_type,
     nearest,
+    type_named,
     with_labels,
     without_labels,
 )
@@ -46,7 +49,7 @@ class _Found:
 
     def __init__(self, stream: PeekableStream | None) -> None:
         self.types: dict[str, pa.DataType] | None = None
-        self.stamps: dict[str, tuple[int, int]] = {}
+        self.stamps: dict[str, Stamp] = {}
         self.stream = stream  # standard input, until it is used
         self.spool: str | None = None
         self.zero_based: bool | None = None
@@ -61,7 +64,8 @@ class Reader:
     whether the indices of svmlight text begin with 0; with "auto" they begin with 1 if none in any file is 0. Standard
     input can be passed over once if its types, or the first index, are known. Otherwise it is copied to a temporary
     file first.
-    `watch` is called with the number of examples of every piece that was used.
+    `watch` is called with the number of examples of every piece that was used. Of each file there may be a part to
+    read (see `Source`), instead of all.
     """
 
     files: tuple[str, ...]
@@ -70,7 +74,9 @@ class Reader:
     types: Mapping[str, str | None] | None = None
     block_bytes: int = BLOCK_BYTES
     zero_based: "ZeroBased" = "auto"
+    form: Form = field(default_factory=Form)
     watch: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
+    parts: tuple[tuple[int, int] | None, ...] = ()
     _found: _Found = field(default_factory=lambda: _Found(None), repr=False, compare=False)
 
     @property
@@ -82,6 +88,15 @@ class Reader:
     def column_types(self) -> dict[str, str]:
         """The type of every column that is read, the label's too, by its name."""
         return {name: str(kind) for name, kind in self._types().items()}
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a table in text, whose first line may name the columns."""
+        return all(kind in ("csv", "tsv") for kind in self.formats)
+
+    def layout(self) -> delimited.Layout:
+        """How the first file of a table in text is laid out, from a look at its beginning."""
+        return delimited.layout_of(self._sources()[0])
 
     def __iter__(self) -> Iterator[Any]:
         return self._counted(self._labelled() if self.is_table else self._batches())
@@ -161,7 +176,7 @@ class Reader:
         if self._found.types is None:
             import pyarrow as pa
 
-            told = {name: pa.type_for_alias(kind) for name, kind in (self.types or {}).items() if kind is not None}
+            told = {name: type_named(kind) for name, kind in (self.types or {}).items() if kind is not None}
             names = None if self.types is None else [*self.types, *([self.label] if self.label else [])]
             only = None if names is None else {name for name in names if name not in told}
             found = dict.fromkeys(only or (), pa.null())  # one that is not there is missed when it is read
@@ -234,13 +249,15 @@ class Reader:
 
     def _sources(self) -> list[Source]:
         if not self._stdin:
-            return [Source(path, path, kind) for path, kind in zip(self.files, self.formats, strict=True)]
+            parts = self.parts or (None,) * len(self.files)
+            of_files = zip(self.files, self.formats, parts, strict=True)
+            return [Source(path, named_part(path, kind, part), kind, self.form, part) for path, kind, part in of_files]
         types = self.types or {}
         typed = bool(types) and None not in types.values() and (self.label is None or self.label in types)
         if self._found.spool is None and not (typed and self.formats[0] in ("csv", "tsv", "jsonl")):
             self._found.spool = spooled(self._used_up())
             weakref.finalize(self._found, os.unlink, self._found.spool)
-        return [Source(self._found.spool or STANDARD_INPUT, "standard input", self.formats[0])]
+        return [Source(self._found.spool or STANDARD_INPUT, "standard input", self.formats[0], self.form)]
 
     def _used_up(self) -> PeekableStream:
         stream, self._found.stream = self._found.stream, None
@@ -258,6 +275,10 @@ def read(
     types: Mapping[str, str | None] | None = None,
     block_bytes: int = BLOCK_BYTES,
     zero_based: "ZeroBased" = "auto",
+    header: bool = True,
+    names: Sequence[str] | None = None,
+    na_values: Sequence[str] = (),
+    decimal: str | None = None,
 ) -> Reader: ...
 
 
@@ -279,6 +300,10 @@ def read(
     types: Mapping[str, str | None] | None = None,
     block_bytes: int = BLOCK_BYTES,
     zero_based: "ZeroBased" = "auto",
+    header: bool = True,
+    names: Sequence[str] | None = None,
+    na_values: Sequence[str] = (),
+    decimal: str | None = None,
 ) -> Reader | FrameReader:
     r"""A data set from a file, a pattern such as `cars-*.csv.gz`, a list of them, or from "-", which is standard input.
 
@@ -286,6 +311,11 @@ def read(
 
     `zero_based` says whether the indices of svmlight text begin with 0 (True) or with 1 (False); with "auto" they begin
     with 1 if none in the files is 0. Name it where a file may have no index 0 by chance.
+
+    Of a table in text, `header=False` says that its first line is data, and `names` may name its columns, which are
+    called column 1, column 2, ... otherwise. `na_values` are further words for a missing value: nothing at all, NA,
+    NaN, null and the like always mean one, and ? and - do in columns that are not words. `decimal` is what stands
+    before decimals; between semicolons a comma does if some number has one, and none a point.
 
     `label` is the column with the labels (svmlight text has them without a name). `format` is one of csv, tsv, jsonl,
     parquet, arrow and svmlight; by default it follows from the name of the file, or else from its first bytes.
@@ -317,7 +347,10 @@ def read(
         need_pyarrow()
     if zero_based not in ("auto", True, False):
         raise ValueError(f'zero_based={zero_based!r} is unknown; choose "auto", True or False')
-    return Reader(files, formats, label, types, block_bytes, zero_based, None, _Found(stream))
+    form = Form(header, None if names is None else tuple(names), tuple(na_values), decimal)
+    if form != Form() and not set(formats) <= {"csv", "tsv"}:
+        raise ValueError("header=, names=, na_values= and decimal= are for tables in text, CSV and TSV; leave them out")
+    return Reader(files, formats, label, types, block_bytes, zero_based, form, None, (), _Found(stream))
 
 
 def _checked_size(block_bytes: int) -> int:
@@ -325,6 +358,17 @@ def _checked_size(block_bytes: int) -> int:
     if block_bytes < 1:
         raise ValueError(f"block_bytes is {block_bytes}, but a block has at least one byte")
     return block_bytes
+
+
+def named_part(path: str, format: str, part: tuple[int, int] | None) -> str:
+    """What a file, or a part of one, is called in messages.
+
+    >>> named_part("cars.parquet", "parquet", (2, 4)), named_part("cars.jsonl", "jsonl", (0, 99))
+    ('cars.parquet (row groups 2 to 3)', 'cars.jsonl (bytes 0 to 98)')
+    """
+    if part is None:
+        return path
+    return f"{path} ({'row groups' if format == 'parquet' else 'bytes'} {part[0]} to {part[1] - 1})"
 
 
 def _parser(source: Source) -> Any:

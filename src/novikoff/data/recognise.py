@@ -2,6 +2,8 @@
 
 import os
 
+from novikoff.data.places import opened
+
 # What files begin with, what they are called, and what to do with them.
 BEGINNINGS = (
     (b"\x93NUMPY", "a NumPy array", "save it as CSV, with numpy.savetxt, or read it in Python"),
@@ -40,7 +42,7 @@ def no_model(path: str | os.PathLike[str]) -> str | None:
     head = _head(os.fspath(path))
     if (known := _known(os.fspath(path), head)) is not None:
         return known.partition(";")[0]
-    if head and b"\0" not in head and all(byte >= 32 or byte in b"\t\r\n" for byte in head[:256]):
+    if len(head) > 8 and b"\0" not in head and all(byte >= 32 or byte in b"\t\r\n" for byte in head[:256]):
         return "text, perhaps a table; a model comes first, then the table"
     return None
 
@@ -58,5 +60,6 @@ def _known(path: str, head: bytes) -> str | None:
 
 
 def _head(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(LOOKED_AT)
+    with opened(path) as file:
+        head: bytes = file.read(LOOKED_AT)
+        return head

@@ -7,10 +7,12 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, cast
+
+from novikoff.data.places import Lines, Stamp, opened, stamp_of
 
 STANDARD_INPUT = "-"
 
@@ -19,12 +21,38 @@ _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 @dataclass(frozen=True)
+class Form:
+    """How a table is written in text.
+
+    Without a `header` its first line is data, and `names` are those of the columns (column 1, column 2, ... if none are
+    given). `na_values` are further words for a missing value. `decimal` is what stands before decimals; None means a
+    point, or, between semicolons, a comma if there are such numbers and none with a point.
+    """
+
+    header: bool = True
+    names: tuple[str, ...] | None = None
+    na_values: tuple[str, ...] = ()
+    decimal: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.names is not None and self.header:
+            raise ValueError("names= are for a table whose first line is data; pass header=False, too")
+        if self.decimal not in (None, ".", ","):
+            raise ValueError(f"decimal={self.decimal!r} is neither a point nor a comma")
+
+
+@dataclass(frozen=True)
 class Source:
-    """Where bytes come from: the `path` to open, and the `name` to call it in messages."""
+    """Where bytes come from: the `path` to open, the `name` to call it in messages, and what is in it.
+
+    A `part` of a file is the lines that begin between two of its bytes, or some row groups of a Parquet file.
+    """
 
     path: str
     name: str
     format: str = ""
+    form: Form = field(default_factory=Form)
+    part: tuple[int, int] | None = None
 
 
 class PeekableStream(io.RawIOBase):
@@ -92,22 +120,24 @@ def decompressed(stream: PeekableStream) -> Any:
 
 
 @contextmanager
-def reading(source: Source, stamps: dict[str, tuple[int, int]]) -> Iterator[Any]:
+def reading(source: Source, stamps: dict[str, Stamp]) -> Iterator[Any]:
     """The decompressed bytes of a file, with a look at the end whether the file is still what it was.
 
     `stamps` has the size and the time of last change of every file seen so far. An error while reading a file that has
     changed is blamed on the change.
     """
-    with open(source.path, "rb", buffering=0) as file:
-        _check_stamp(source, stamps, os.fstat(file.fileno()))
+    with opened(source.path) as file:
+        _check_stamp(source, stamps, stamp_of(source.path, file))
+        in_lines = source.part is not None and source.format != "parquet"
+        stream: Any = Lines(file, *source.part) if source.part is not None and in_lines else file
         try:
-            yield decompressed(PeekableStream(cast(BinaryIO, file)))
+            yield decompressed(PeekableStream(cast(BinaryIO, stream)))
         except GeneratorExit:
             raise
         except Exception as error:
-            _check_stamp(source, stamps, os.fstat(file.fileno()))
+            _check_stamp(source, stamps, stamp_of(source.path, file))
             raise (_broken(source, error) if isinstance(error, OSError) else error) from None
-        _check_stamp(source, stamps, os.fstat(file.fileno()))
+        _check_stamp(source, stamps, stamp_of(source.path, file))
 
 
 def for_threads(text: bytes) -> Any:
@@ -164,14 +194,10 @@ def _nearest_file(folder: Path, name: str) -> str | None:
     return next(iter(difflib.get_close_matches(name, names, n=1)), None)
 
 
-def _check_stamp(source: Source, stamps: dict[str, tuple[int, int]], now: os.stat_result) -> None:
-    before = stamps.setdefault(source.path, (now.st_size, now.st_mtime_ns))
-    if before != (now.st_size, now.st_mtime_ns):
-        was = (
-            f"it had {before[0]:,} bytes and has {now.st_size:,}"
-            if before[0] != now.st_size
-            else "its time of change differs"
-        )
+def _check_stamp(source: Source, stamps: dict[str, Stamp], now: Stamp) -> None:
+    before = stamps.setdefault(source.path, now)
+    if before != now:
+        was = f"it had {before[0]:,} bytes and has {now[0]:,}" if before[0] != now[0] else "its time of change differs"
         raise OSError(f"{source.name} changed while it was being read ({was}); read it again when it is complete")
 
 

@@ -1,10 +1,10 @@
 """Tables: their columns, the types of these, and where a record stands in its file.
 
-Whatever a file has, columns come in few types: null, int64, uint64, double, bool, string; others (dates, nested
-values) are handed on as they are, for the encoding to refuse or to ignore. A column that has whole numbers in one place
-and fractions in another has fractions; in a text file, one that has numbers and words has words. So the type of a
-column depends on all of its values, and on nothing else: not on the order of the records, nor on the blocks in which
-they are read.
+Whatever a file has, columns come in few types: null, int64, uint64, double, bool, string, dates and times; others (such
+as nested values) are handed on as they are, for the encoding to refuse or to ignore. A column that has whole numbers in
+one place and fractions in another has fractions; in a text file, one that has numbers and words has words. So the type
+of a column depends on all of its values, and on nothing else: not on the order of the records, nor on the blocks in
+which they are read.
 """
 
 import difflib
@@ -68,6 +68,18 @@ def joined_type(one: "pa.DataType", other: "pa.DataType", *, as_text: bool) -> "
         if len({kind.tz for kind in stamps}) == 1 and stamps[0].tz is None:
             return next((kind for kind in stamps if kind.unit == "ns"), stamps[0])
     return pa.string() if as_text else None
+
+
+def type_named(name: str) -> "pa.DataType":
+    """The type of this name, as Arrow writes it.
+
+    >>> print(type_named("double"), type_named("timestamp[ns, tz=UTC]"))
+    double timestamp[ns, tz=UTC]
+    """
+    import pyarrow as pa
+
+    unit, found, zone = name.removeprefix("timestamp[").removesuffix("]").partition(", tz=")
+    return pa.timestamp(unit, zone) if found else pa.type_for_alias(name)
 
 
 def is_number(kind: "pa.DataType") -> bool:
@@ -150,9 +162,9 @@ def check_label(label: str, names: Iterable[str], file: str) -> None:
     names = list(names)
     if label in names:
         return
-    hint = ""
-    if names and all(_looks_like_a_number(name) for name in names):
-        hint = "; the first line is read as the names of the columns, but has only numbers: add a line of names"
+    hint = (
+        "; the first line is read as names, but looks like data: header=False says so" if look_like_data(names) else ""
+    )
     raise ValueError(f"{file} has no column {label!r} for the label; {nearest(label, names)}{hint}")
 
 
@@ -179,11 +191,26 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"its columns are {shown}" if names else "it has no columns"
 
 
+def look_like_data(names: Iterable[str]) -> bool:
+    """Whether what should be names of columns is, for the most part, numbers.
+
+    >>> look_like_data(["5.1", "3.5", "setosa"]), look_like_data(["length", "width", "2024"])
+    (True, False)
+    """
+    names = list(names)
+    return 2 * sum(map(_looks_like_a_number, names)) >= len(names) > 0
+
+
 def check_no_duplicates(names: Iterable[str], file: str) -> None:
+    names = list(names)
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise ValueError(f"{file} has two columns named {name!r}; give each its own name")
+            hint = "; or is the first line data? header=False says so" if look_like_data(names) else ""
+            raise ValueError(
+                f"{file} has two columns named {name!r}, and weights are known by the names of columns; give each its "
+                f"own{hint}"
+            )
         seen.add(name)
 
 

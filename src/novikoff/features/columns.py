@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Records
-from novikoff.data.tables import is_number, place
+from novikoff.data.delimited import MARKS
+from novikoff.data.tables import is_number, place, type_named
 from novikoff.engine.words import label_in_words
 
 if TYPE_CHECKING:
@@ -68,6 +69,42 @@ class Numeric:
             x[missing], features[missing] = 1.0, 1
         rows = np.flatnonzero(x).astype(np.int32)
         return Entries(rows, features[rows], x[rows], 0, 0 if self.has_missing else len(missing))
+
+
+@dataclass(frozen=True)
+class Dated(Numeric):
+    """A date is the number of days since 1970-01-01, with the time of day as a fraction; then it is like any number.
+
+    A time of day without a date, and a duration, are counted in days, too. `unit` is the type of the column.
+    """
+
+    kind: ClassVar[str] = "date"
+
+    unit: str = "date32[day]"
+
+    @property
+    def type(self) -> str:
+        return self.unit
+
+    def scaled(self, column: "pa.Array", name: str, records: Records) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        import pyarrow as pa
+
+        if pa.types.is_string(column.type):
+            try:
+                column = self._read(as_written(column))
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                where, why = records.file or "the data", str(error).partition("\n")[0]
+                raise ValueError(f"{where}: the column {name!r} has dates, and one cannot be read ({why})") from None
+        return super().scaled(column, name, records)
+
+    def _read(self, column: "pa.Array") -> "pa.Array":
+        """Dates from text; a time of day as one of the first day, because Arrow casts no text to times."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        if not self.unit.startswith("time") or self.unit.startswith("timestamp"):
+            return column.cast(type_named(self.unit))
+        return compute.binary_join_element_wise("1970-01-01T", column, "").cast(pa.timestamp("us"))
 
 
 @dataclass(frozen=True)
@@ -171,7 +208,7 @@ class Ignored:
         return []
 
 
-Kind = Numeric | Categorical | Text | Ignored
+Kind = Numeric | Dated | Categorical | Text | Ignored
 
 
 def _missing_name(column: str, has_missing: bool) -> list[str]:
@@ -184,8 +221,12 @@ def numbers(column: "pa.Array", name: str, records: Records) -> NDArray[np.float
 
     if pa.types.is_null(column.type):
         return np.full(len(column), np.nan)
+    if pa.types.is_temporal(column.type):
+        return days(column)
     try:
-        if not (is_number(column.type) or pa.types.is_string(column.type)):
+        if pa.types.is_string(column.type):
+            column = as_written(column)
+        elif not is_number(column.type):
             raise pa.ArrowInvalid
         floats = column.cast(pa.float64(), safe=False)
     except pa.ArrowInvalid:
@@ -201,6 +242,38 @@ def numbers(column: "pa.Array", name: str, records: Records) -> NDArray[np.float
             f"{place(records, row)}: the column {name!r} is {x[row]}; write a finite number, or nothing if missing"
         )
     return x
+
+
+# How many units make a day.
+PER_DAY = {"D": 1, "s": 86_400, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
+
+
+def days(column: "pa.Array") -> NDArray[np.float64]:
+    """Dates and times as days since 1970-01-01; durations and times of day as days. NaN where one is missing.
+
+    >>> import datetime, pyarrow as pa
+    >>> days(pa.array([datetime.date(1970, 1, 3), None])).tolist(), days(pa.array([datetime.time(6)])).tolist()
+    ([2.0, nan], [0.25])
+    """
+    import pyarrow as pa
+
+    kind = column.type
+    unit = "D" if pa.types.is_date32(kind) else "ms" if pa.types.is_date64(kind) else kind.unit
+    is_short = pa.types.is_date32(kind) or pa.types.is_time32(kind)
+    counts = column.cast(pa.int32()) if is_short else column.cast(pa.int64())
+    whole, rest = np.divmod(counts.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64), PER_DAY[unit])
+    found = whole + rest / PER_DAY[unit]
+    return np.where(column.is_null().to_numpy(zero_copy_only=False), np.nan, found)
+
+
+def as_written(column: "pa.Array") -> "pa.Array":
+    """Numbers that came as text, as CSV has them: without spaces around, and missing where a mark stands for one."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    trimmed = compute.utf8_trim_whitespace(column)
+    marks = compute.is_in(trimmed, value_set=pa.array(["", *MARKS]))
+    return compute.if_else(marks, pa.scalar(None, pa.string()), trimmed)
 
 
 def _first_word(column: "pa.Array") -> tuple[int, Any]:

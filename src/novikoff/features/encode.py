@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Batch, Records
 from novikoff.data.blocks import with_columns
 from novikoff.data.strict_json import Fields, JSONError
-from novikoff.data.tables import check_columns
+from novikoff.data.tables import check_columns, type_named
 from novikoff.engine.rows import Rows, as_rows
-from novikoff.features.columns import Categorical, Entries, Ignored, Kind, Numeric, Text
+from novikoff.features.columns import Categorical, Dated, Entries, Ignored, Kind, Numeric, Text
 from novikoff.features.gather import Column, gather
 from novikoff.features.lift import LIFTS, SQUARED_LENGTH, Lift, lifted, lifted_names
 
@@ -33,13 +33,17 @@ if TYPE_CHECKING:
 ALWAYS_DENSE = 64
 DENSE_SHARE = 4
 
+# Unless somebody says otherwise: how many values a column of words may have, and into how many buckets words go.
+MOST_CATEGORIES = 1000
+BUCKETS = 2**18
+
 # An array of so many places is made for the words of a column.
 MOST_BUCKETS = 1 << 26
 
 # Numbers without names are lifted if they are not more; each feature has a name.
 WIDEST_LIFTED = 1_000_000
 
-_KINDS: dict[str, Any] = {kind.kind: kind for kind in (Numeric, Categorical, Text, Ignored)}
+_KINDS: dict[str, Any] = {kind.kind: kind for kind in (Numeric, Dated, Categorical, Text, Ignored)}
 
 
 class Note(NamedTuple):
@@ -116,6 +120,11 @@ class Encoding:
         return len(self.feature_names)
 
     @property
+    def is_as_ever(self) -> bool:
+        """Whether it has nothing that earlier versions do not know: neither a lift nor dates."""
+        return self.lift is None and not any(isinstance(kind, Dated) for kind in self.columns.values())
+
+    @property
     def types(self) -> dict[str, str]:
         """The types as which the columns are best read, for `read(path, types=...)`: only those that are needed."""
         return {name: kind.type for name, kind in self.columns.items() if not isinstance(kind, Ignored)}
@@ -123,7 +132,8 @@ class Encoding:
     @property
     def types_as_given(self) -> dict[str, str | None]:
         """The same, but whether a number is whole is to be found out, so that none is rounded unnoticed."""
-        return {name: None if isinstance(self.columns[name], Numeric) else kind for name, kind in self.types.items()}
+        plain = {name for name, kind in self.columns.items() if type(kind) is Numeric}
+        return {name: None if name in plain else kind for name, kind in self.types.items()}
 
     def encode(self, records: Records) -> Encoded:
         """Records as examples. Columns may stand in another order, and others beside them; none may be missing."""
@@ -216,18 +226,19 @@ def learn_encoding(
     categorical: Iterable[str] = (),
     text: Iterable[str] = (),
     ignore: Iterable[str] = (),
-    max_categories: int = 1000,
-    n_buckets: int = 2**18,
+    max_categories: int = MOST_CATEGORIES,
+    n_buckets: int = BUCKETS,
     lift: Lift | None = None,
 ) -> Encoding:
     """The encoding that records suggest, from one pass over them, which also finds out the types in a text file.
 
     Numbers are divided by their standard deviation, and centred if the rows come out dense, or if at least half of
-    the column is not 0 anyway. Words and booleans are categorical: one feature for each value. So are the columns named
-    in `categorical`, for example numbers that are identifiers. Columns named in `text` get a feature for each word and
-    each pair of neighbouring words, hashed into at most `n_buckets`. Rows are dense if they have at most 64 features,
-    or if at least a quarter of all entries is not 0. A `lift` adds the squared length of what has become numbers
-    ("paraboloid"), or the square of every number ("squares").
+    the column is not 0 anyway. Dates are numbers, too: days since 1970-01-01, with the time of day as a fraction. Words
+    and booleans are categorical: one feature for each value. So are the columns named in `categorical`, for example
+    numbers that are identifiers. Columns named in `text` get a feature for each word and each pair of neighbouring
+    words, hashed into at most `n_buckets`. Rows are dense if they have at most 64 features, or if at least a quarter of
+    all entries is not 0. A `lift` adds the squared length of what has become numbers ("paraboloid"), or the square of
+    every number ("squares").
 
     >>> import pyarrow as pa
     >>> cars = pa.RecordBatch.from_pydict({"doors": [4, 0, 2], "manufacturer": [6, 3, 6], "fast": [True, False, None]})
@@ -237,15 +248,14 @@ def learn_encoding(
     >>> encoding.encode(Records(cars, None)).batch.rows.as_array().round(2).tolist()[0]
     [1.22, 0.0, 1.0, 0.0, 1.0, 0.0]
     """
-    asked = _asked({"categorical": categorical, "text": text, "ignored": ignore})
-
+    asked = asked_for({"categorical": categorical, "text": text, "ignored": ignore})
     if lift is not None and lift not in LIFTS:
         raise ValueError(f"lift={lift!r} is unknown; choose one of {', '.join(LIFTS)}")
     columns, n_rows = gather(records, asked, n_buckets, max_categories)
-    return replace(_settled(columns, n_rows), lift=lift)
+    return replace(settled(columns, n_rows), lift=lift)
 
 
-def _asked(wishes: Mapping[str, Iterable[str]]) -> dict[str, str]:
+def asked_for(wishes: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """What the caller wants each column to be."""
     asked: dict[str, str] = {}
     for kind, names in wishes.items():
@@ -255,7 +265,8 @@ def _asked(wishes: Mapping[str, Iterable[str]]) -> dict[str, str]:
     return asked
 
 
-def _settled(columns: Mapping[str, Column], n_rows: int) -> Encoding:
+def settled(columns: Mapping[str, Column], n_rows: int) -> Encoding:
+    """The encoding that suits what is known of the columns."""
     # Whether rows are dense does not depend on whether columns are centred, only the other way round.
     kinds = {name: column.settled(dense=False) for name, column in columns.items()}
     n_features = Encoding(kinds, False).n_columns
@@ -289,14 +300,22 @@ def _detail(kind: Kind) -> str:
     if isinstance(kind, Ignored):
         return kind.why
     if isinstance(kind, Numeric):
-        centred = f"centred at {kind.mean:.6g}" if kind.mean else "not centred"
-        detail = f"{centred}, divided by {kind.deviation:.6g}"
+        centred = f"centred at {_shown(kind)}" if kind.mean else "not centred"
+        days = " days" if isinstance(kind, Dated) else ""
+        detail = f"{centred}, divided by {kind.deviation:.6g}{days}"
     elif isinstance(kind, Categorical):
         shown = ", ".join(kind.values[:5]) + (", ..." if len(kind.values) > 5 else "")
         detail = f"{len(kind.values):,} values: {shown}"
     else:
         detail = f"{len(kind.buckets):,} words and pairs of words"
     return f"{detail}; some are missing" if kind.has_missing else detail
+
+
+def _shown(kind: Numeric) -> str:
+    """The mean of a column, as it would be written there."""
+    if isinstance(kind, Dated) and kind.unit.startswith(("date", "timestamp")):
+        return str(np.datetime64("1970-01-01") + np.timedelta64(round(kind.mean), "D"))
+    return f"{kind.mean:.6g}{' days' if isinstance(kind, Dated) else ''}"
 
 
 def _as_lists(value: Any) -> Any:
@@ -310,11 +329,13 @@ def _kind_from(column: Fields) -> Kind:
     kind = column.choice("kind", tuple(_KINDS))
     if kind == "ignored":
         found: Kind = Ignored(column.text("why"))
-    elif kind == "numeric":
+    elif kind in ("numeric", "date"):
         deviation = column.number("deviation", least=0.0)
         if deviation == 0:
             column.fail("has the deviation 0, by which nothing can be divided")
         found = Numeric(column.number("mean"), deviation, column.flag("has_missing"))
+        if kind == "date":
+            found = Dated(found.mean, deviation, found.has_missing, _unit(column))
     elif kind == "categorical":
         values = column.each("values", column.as_text)
         if len(set(values)) < len(values):
@@ -324,6 +345,24 @@ def _kind_from(column: Fields) -> Kind:
         found = _text_from(column)
     column.close()
     return found
+
+
+def _unit(column: Fields) -> str:
+    """The type of a column of dates."""
+    unit = column.text("unit", longest=100)
+    try:
+        known = _is_temporal(unit)
+    except (ValueError, TypeError):
+        known = False
+    if not known:
+        column.fail(f"has the unit {unit!r:.60}, which is no type of dates or times")
+    return unit
+
+
+def _is_temporal(unit: str) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_temporal(type_named(unit)))
 
 
 def _text_from(column: Fields) -> Text:

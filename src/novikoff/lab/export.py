@@ -14,7 +14,8 @@ from typing import Any
 
 from novikoff.lab import margins, shattering
 from novikoff.lab.known import known_as_json
-from novikoff.lab.scenes import SCENES, Scene
+from novikoff.lab.sample import sample_points
+from novikoff.lab.scenes import SCENES
 from novikoff.lab.script import as_csv, as_script
 from novikoff.lab.state import State, parse_state
 from novikoff.lab.trace import moment_as_json, run_as_json
@@ -22,6 +23,11 @@ from novikoff.web import SHARED
 
 PAGE = Path(__file__).with_name("page")
 PAGES = {"index.html": "lab.js", "margins.html": "margins.js", "shattering.html": "shattering.js"}
+
+SIZES = margins.SIZES
+
+# The noise that can be had without a library, in percent, beside none.
+NOISES = (10, 20, 30)
 
 # Places in a drawing, in digits; a screen shows no more.
 DIGITS = 6
@@ -70,19 +76,23 @@ def precomputed() -> Iterator[tuple[str, Any]]:
     yield "known", {**known_as_json(), "scenes": [scene.as_json() for scene in SCENES if scene.points]}
     for scene in SCENES:
         if scene.points:
-            yield f"scene-{scene.name}", scene_answers(scene)
+            yield f"scene-{scene.name}", scene_answers(scene.as_json()["state"])
+        if scene.sample is not None:
+            for percent in NOISES:
+                points = sample_points(**{**scene.sample, "noise": percent / 100})
+                yield f"scene-{scene.name}-{percent}", scene_answers({**scene.rules, "points": points})
     for name in margins.SCENES:
-        for n in margins.SIZES if name == "chain" else (margins.SIZES.start,):
+        for n in SIZES if name == "chain" else SIZES[:1]:
             yield f"margins-{name}-{n}", margins.margins_as_json(name, n)
-    for name, (_, points) in shattering.ARRANGEMENTS.items():
+    for name, (_, given) in shattering.ARRANGEMENTS.items():
         for family in shattering.FAMILIES:
-            document = {"points": points, "family": family}
+            document = {"points": given, "family": family}
             yield f"shattering-{name}-{family}", shattering.answer_shattering(document)
 
 
-def scene_answers(scene: Scene) -> dict[str, Any]:
-    """A scene as it begins, step by step; the same moment is written once."""
-    state = parse_state(scene.as_json()["state"])
+def scene_answers(document: Any) -> dict[str, Any]:
+    """A state step by step; the same moment is written once."""
+    state = parse_state(document)
     run = run_as_json(state)
     moments: dict[str, int] = {}
     at = [
@@ -90,6 +100,7 @@ def scene_answers(scene: Scene) -> dict[str, Any]:
         for step in range(len(run["steps"]["row"]) + 1)
     ]
     return {
+        "sample": {"points": [list(point) for point in state.points]},
         "run": run,
         "moments": [json.loads(moment) for moment in moments],
         "at": at,

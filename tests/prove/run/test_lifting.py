@@ -73,3 +73,11 @@ def test_mistakes_of_more_passes_than_were_lifted_are_refused():
     lifted = lift_inseparable([[1.0], [2.0]], [1, -1], Separator([1.0]), 1.0)
     with pytest.raises(ValueError, match="mistakes_per_pass"):
         lifted.steps([0, 1, 0], [2, 1])
+
+
+def test_the_bound_names_the_margin_of_the_space_behind_it():
+    X, y = [[1.0, 3.0], [2.0, -1.0], [1.0, 0.0], [-2.0, 1.0], [-1.0, -2.0], [0.5, 0.5]], [1, 1, 1, -1, -1, -1]
+    bound = freund_schapire_bound(X, y, passes=3)
+    lifted = lift_inseparable(X, y, bound.separator, bound.margin, passes=3)
+    assert bound.projection.endswith(f"gamma/Z = {bound.margin / lifted.stretch:.6g}")
+    assert freund_schapire_bound([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1]).projection is None

@@ -42,9 +42,10 @@ function load(name) {
   return loading.get(name);
 }
 
-async function recall(name, { scene, step, n, family }) {
+async function recall(name, { scene, step, n, family, noise, sample }) {
   if (name === "margins") return load(`margins-${scene}-${scene === "chain" ? n : 2}`);
   if (name === "shattering") return load(`shattering-${scene}-${family}`);
-  const answers = await load(`scene-${scene}`);
+  const percent = Math.round(100 * (sample?.noise ?? noise ?? 0));
+  const answers = await load(percent ? `scene-sample-${percent}` : `scene-${scene ?? "sample"}`);
   return name === "moment" ? { step, ...answers.moments[answers.at[step]] } : answers[name];
 }

@@ -73,7 +73,7 @@ async function askAgain() {
     stale = false;
     try {
       const state = structuredClone(lab.state);
-      const run = await ask("run", { state, scene: lab.scene });
+      const run = await ask("run", { state, scene: lab.scene, sample: lab.sample });
       if (stale) continue;
       Object.assign(lab, { run, shown: state });
       moments = new Map();
@@ -88,7 +88,7 @@ async function askAgain() {
 }
 
 function momentAt(step) {
-  if (!moments.has(step)) moments.set(step, ask("moment", { state: lab.shown, step, scene: lab.scene }));
+  if (!moments.has(step)) moments.set(step, ask("moment", { state: lab.shown, step, scene: lab.scene, sample: lab.sample }));
   return moments.get(step);
 }
 
@@ -327,7 +327,7 @@ function loadScene(name, more = {}) {
 function open() {
   const { scene, step, sample, state } = fromFragment(location.hash.slice(1));
   const known = lab.known.some(({ name }) => name === scene);
-  if (isStatic) return loadScene(scene, { step });
+  if (isStatic && !sample) return loadScene(scene, { step });
   if (state && !known) return load(state, { step });
   return loadScene(scene, { step: known ? step : 0, ...(sample && known ? { sample } : {}), ...(state ? { state } : {}) });
 }

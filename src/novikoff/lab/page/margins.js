@@ -3,6 +3,7 @@
 import { ask, scenes } from "./api.js";
 import { arrow, drawAxis, element, keepInside, niceStep, pathData, sheet, text, vector, written } from "./shared/svg.js";
 import { followTheme } from "./shared/theme.js";
+import { explainTerms } from "./terms.js";
 import { complain } from "./toast.js";
 
 const at = (id) => document.getElementById(id);
@@ -137,7 +138,7 @@ function drawSlice(svg, { phases, half }, phase) {
 /** How wide the solutions are: the angle of the largest cone around u, on a scale of powers of two. */
 function drawOpenings(svg, phases, phase) {
   const { width, height } = sheet(svg);
-  const [left, right, low, high] = [52, width - 14, height - 24, 14];
+  const [left, right, low, high] = [64, width - 14, height - 24, 14];
   const values = phases.map(({ opening }) => Math.log2(opening));
   const [least, most] = [Math.floor(Math.min(...values)), Math.max(Math.ceil(Math.max(...values)), Math.floor(Math.min(...values)) + 2)];
   const place = ([i, value]) => [left + ((i + 0.5) / phases.length) * (right - left), low - ((value - least) / (most - least)) * (low - high)];
@@ -179,7 +180,9 @@ function open() {
 
 async function begin() {
   followTheme(at("theme"), draw);
-  page.known = (await scenes()).margins;
+  const { margins, symbols } = await scenes();
+  page.known = margins;
+  explainTerms(symbols);
   at("scene").replaceChildren(...page.known.map(({ name, title }) => new Option(title, name)));
   at("scene").addEventListener("change", ({ target }) => choose({ scene: target.value, phase: 0 }));
   at("n").addEventListener("input", ({ target }) => choose({ n: Number(target.value), phase: 0 }));

@@ -1,6 +1,6 @@
 // Random points: how many, and how many of their labels are wrong.
 
-import { ask } from "./api.js";
+import { ask, isStatic } from "./api.js";
 
 const at = (id) => document.getElementById(id);
 
@@ -14,7 +14,11 @@ export function showSample(sample) {
   at("sample-noise-shown").textContent = `${percent} %`;
 }
 
+// Without a library there are the noises of some tens of percent.
+const TENS = { step: 10, max: 30 };
+
 export function makeSample(lab, refresh, complain) {
+  if (isStatic) Object.assign(at("sample-noise"), TENS);
   /** Other random points; the newest wish counts. */
   const resample = async (change) => {
     lab.sample = { ...lab.sample, ...change };

@@ -42,7 +42,7 @@ function read(letters) {
 
 export async function download(kind, model, svg) {
   if (kind === "svg") return save("scene.svg", "image/svg+xml", standalone(svg));
-  const files = await ask("take-away", { state: model.state, scene: model.scene });
+  const files = await ask("take-away", { state: model.state, scene: model.scene, sample: model.sample });
   if (kind === "csv") return save("scene.csv", "text/csv", files.csv);
   return save("scene.py", "text/x-python", files.script);
 }

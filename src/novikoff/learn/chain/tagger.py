@@ -236,7 +236,7 @@ def learn_tagger(
     max_epochs: int | None = 10,
     validation: float | None = None,
     patience: int = 3,
-    held_out: float | None = None,
+    held_out: float | HeldOut | None = None,
     random_state: int | np.random.Generator | None = None,
     watch: Watcher | None = None,
     **learning: Any,
@@ -297,16 +297,39 @@ def _named_run(run: SequenceRun, errors: list[int], known: list[Label], min_coun
 
 
 def _learn_and_judge(
-    sequences: Any, labels: Sequence[Sequence[Label]], held_out: float, watch: Watcher | None, asked: dict[str, Any]
+    sequences: Any,
+    labels: Sequence[Sequence[Label]],
+    held_out: float | HeldOut,
+    watch: Watcher | None,
+    asked: dict[str, Any],
 ) -> Tagger:
     """Learn all but the sequences held out, and count how many of those are labelled wrong."""
-    kept, judged = HeldOut.share(held_out, asked["random_state"]).parted(len(labels), "sequence")
+    part = held_out if isinstance(held_out, HeldOut) else HeldOut.share(held_out, asked["random_state"])
+    kept, judged = part.parted(len(labels), "sequence")
     tagger = learn_tagger(_sequences(sequences, kept), _sequences(labels, kept), watch=watch, **asked)
     guesses = tagger.label(_sequences(sequences, judged))
     wrong = sum(list(gold) != guess for gold, guess in zip(_sequences(labels, judged), guesses, strict=True))
     rows = None if tagger.mistake_rows is None else kept[tagger.mistake_rows]
     run = replace(tagger.run, held_out_rows=len(judged), held_out_errors=wrong)
-    return replace(tagger, run=run, mistake_rows=rows, parameters={**tagger.parameters, "held_out": held_out})
+    if run.cycle is not None:
+        cycle = replace(run.cycle, rows=tuple(kept[list(run.cycle.rows)].tolist()))
+        run = replace(run, cycle=cycle)
+    share = part.upper - part.lower
+    return replace(tagger, run=run, mistake_rows=rows, parameters={**tagger.parameters, "held_out": share})
+
+
+def judged_by_folds(
+    sequences: Any, labels: Sequence[Sequence[Label]], folds: int, *, random_state: int, **options: Any
+) -> dict[str, Any]:
+    """Sequences and errors of every part, for a tagger that was learned without it: fields of a record."""
+    runs = [
+        learn_tagger(sequences, labels, held_out=part, random_state=random_state, **options).run
+        for part in HeldOut.folds(folds, random_state)
+    ]
+    return {
+        "fold_rows": tuple(run.held_out_rows for run in runs),
+        "fold_errors": tuple(run.held_out_errors or 0 for run in runs),
+    }
 
 
 def _sequences(sequences: Any, numbers: NDArray[np.int64]) -> Any:

@@ -18,14 +18,21 @@ def check_time_limit(time_limit: float | None) -> None:
 class Clock:
     """A time limit in seconds that starts now; without one it is never over. Whoever tests a limit passes `now`.
 
+    Whoever waits may pass `told`, which is called with what is being done.
+
     >>> ticks = iter(range(10))
     >>> clock = Clock(2, now=lambda: next(ticks))
     >>> clock.is_over(), clock.left(), clock.is_over()
     (False, 0, True)
     """
 
-    def __init__(self, time_limit: float | None, now: Callable[[], float] | None = None) -> None:
-        self.now = now or time.monotonic
+    def __init__(
+        self,
+        time_limit: float | None,
+        now: Callable[[], float] | None = None,
+        told: Callable[[str], None] | None = None,
+    ) -> None:
+        self.now, self.told = now or time.monotonic, told
         self._end = math.inf if time_limit is None else self.now() + time_limit
 
     def is_over(self) -> bool:
@@ -33,7 +40,12 @@ class Clock:
 
     def within(self, seconds: float) -> "Clock":
         """A clock for a part of the work: over after so many seconds, or when this one is."""
-        return Clock(min(self.left(), seconds), self.now)
+        return Clock(min(self.left(), seconds), self.now, self.told)
+
+    def tell(self, what: str) -> None:
+        """Say what is being done, to whoever waits for it."""
+        if self.told is not None:
+            self.told(what)
 
     def left(self) -> float:
         """The seconds that are left: 0 when it is over, infinite without a limit."""

@@ -62,6 +62,18 @@ class FreundSchapireBound:
         """What it says of a perceptron, in words."""
         return f"at most {counted(self.bound, 'mistake')} in {counted(self.passes, 'pass', 'passes')}"
 
+    @property
+    def projection(self) -> str | None:
+        """The space behind it, in which the examples are separable, in words; None if every visit may be a mistake."""
+        if self.separator is None:
+            return None
+        deviation = math.sqrt(self.passes) * self.deviation
+        stretch = math.hypot(1.0, math.sqrt(deviation / self.radius)) if self.radius else 1.0
+        return (
+            "with a coordinate of its own for every visit, the examples are separable with a margin of "
+            f"gamma/Z = {self.margin / stretch:.6g}"
+        )
+
     def __str__(self) -> str:
         if self.separator is None:
             why = "one for every example seen"

@@ -104,7 +104,7 @@ class Steps:
         if len(rows) and (wrong == np.asarray(y)[rows]).any():
             raise ValueError("a guess is the class of its row, so it was no mistake")
         numbers = point_numbers(y, rows.tolist(), wrong.tolist())
-        return cls(Vectors(kesler_points(X, y, fit_intercept), per_row=len(classes) - 1), numbers)
+        return cls(Vectors(kesler_points(X, y, fit_intercept).written_out(), per_row=len(classes) - 1), numbers)
 
     @classmethod
     def of_kernel(cls, K: ArrayLike, y: ArrayLike, mistake_rows: ArrayLike) -> "Steps":

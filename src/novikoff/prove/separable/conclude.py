@@ -19,7 +19,7 @@ from novikoff.prove.exact.given_numbers import exact_matrix
 from novikoff.prove.separable.certificate import Bracket, Certificate, Divergence, Obstruction, Support, Witnesses
 from novikoff.prove.separable.files import absent_margin
 from novikoff.prove.separable.fingerprint import Fingerprint
-from novikoff.prove.separable.kesler import kesler_points, point_numbers
+from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import exact_sum
@@ -95,7 +95,7 @@ class InMemory:
         if len(classes) == 2:
             points = Points(rows, np.where(places == 1, 1, -1).astype(np.int8), float(fit_intercept))
         else:
-            points = kesler_points(rows, places, fit_intercept)
+            points = KeslerPoints.of_places(rows, places, len(classes), fit_intercept)
         return cls(rows, labels, points, subject, radius_square(rows, fit_intercept))
 
     @property

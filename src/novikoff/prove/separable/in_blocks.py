@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch, Records
-from novikoff.data.blocks import stacked
 from novikoff.data.cache import DENSE_COST, SPARSE_COST
 from novikoff.data.examples import Block, Examples
 from novikoff.engine.rows import Rows, as_rows, csr_rows
@@ -23,7 +22,7 @@ from novikoff.features.examples import cached, learned_encoding, rounded_column
 from novikoff.prove.exact.given_numbers import exact_numbers
 from novikoff.prove.separable.conclude import folded_dimension, on_points
 from novikoff.prove.separable.fingerprint import Fingerprint
-from novikoff.prove.separable.kesler import kesler_points, point_numbers
+from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_many_products
@@ -76,10 +75,11 @@ class InBlocks:
     def radius_square(self) -> Fraction:
         return self._facts[1]
 
-    def survey(self, visit: Callable[[Block], None]) -> tuple[Subject, Fraction]:
-        """The subject and R^2, from one pass over all examples, on which every block is also visited."""
+    @property
+    def about(self) -> dict[str, Any]:
+        """The subject, but for the fingerprint."""
         examples, encoding = self.examples, self.examples.encoding
-        about: dict[str, Any] = {
+        return {
             "problem": self.problem,
             "fit_intercept": self.fit_intercept,
             "classes": plain_classes(examples.classes),
@@ -88,6 +88,10 @@ class InBlocks:
             "feature_names": None if encoding is None else encoding.feature_names,
             "table": None if encoding is None else Table(examples.label, encoding),
         }
+
+    def survey(self, visit: Callable[[Block], None]) -> tuple[Subject, Fraction]:
+        """The subject and R^2, from one pass over all examples, on which every block is also visited."""
+        examples, about = self.examples, self.about
         digest, longest = Fingerprint(header(**about)), Fraction(0)
         for block in self.blocks():
             matrix = matrix_of(block.rows)
@@ -95,7 +99,11 @@ class InBlocks:
             longest = max(longest, radius_square(matrix, self.fit_intercept))
             visit(block)
         places = (examples.places_of(block.labels) for block in examples.blocks())
-        facts = Subject(data_hash=digest.with_labels(places), **about), longest
+        return self.known_to_be(Subject(data_hash=digest.with_labels(places), **about), longest)
+
+    def known_to_be(self, subject: Subject, radius_square: Fraction) -> tuple[Subject, Fraction]:
+        """Take note of what a pass has found."""
+        facts = subject, radius_square
         self.__dict__["_facts"] = facts
         return facts
 
@@ -130,14 +138,11 @@ class InBlocks:
         """Rows as points; of many classes as many points a row as it has rivals, one row after the other."""
         if not self.problem.has_rivals:
             return Points(matrix_of(rows), labels, float(self.fit_intercept))
-        # The construction looks at the labels for how many classes there are, so each is shown to it once.
-        shown, classes = stacked([rows, self._one_of_each[0]]), self._with_every_class(labels)
-        points = kesler_points(matrix_of(shown).copy(), classes, self.fit_intercept)
-        n_points = rows.n_rows * self.rivals
-        return Points(points.rows[:n_points], points.signs[:n_points], points.constant)
+        places = self.examples.places_of(labels)
+        return KeslerPoints.of_places(matrix_of(rows), places, len(self.classes), self.fit_intercept)
 
     def _with_every_class(self, labels: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate([labels, self._one_of_each[1]])
+        return np.concatenate([labels, self.one_of_each[1]])
 
     @cached_property
     def first_of_each(self) -> NDArray[np.int64]:
@@ -151,7 +156,7 @@ class InBlocks:
         return np.array(sorted(found.values()), dtype=np.int64)
 
     @cached_property
-    def _one_of_each(self) -> tuple[Rows, NDArray[Any]]:
+    def one_of_each(self) -> tuple[Rows, NDArray[Any]]:
         return self.take(self.first_of_each)
 
     def take(self, numbers: NDArray[np.int64]) -> tuple[Rows, NDArray[Any]]:

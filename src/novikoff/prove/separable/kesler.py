@@ -2,38 +2,233 @@
 
 A row x of class c is right under weights W if <W_c, x> > <W_r, x> for every other class r. That is a positive product
 of the long vector of all weights with one that has x in place c and -x in place r. So a row becomes as many points as
-it has rivals, each of length sqrt(2) ||x||: hence the mistake bound 2 (R/gamma)^2.
+it has rivals, each of length sqrt(2) ||x||: hence the mistake bound 2 (R/gamma)^2. Only a few points are ever written
+out at a time: their products with a vector are differences of the products of the rows with its parts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix, hstack
 
-from novikoff.prove.separable.points import Points
+from novikoff.prove.exact.floats import fraction_root_up
+from novikoff.prove.separable.margin import radius_square
+from novikoff.prove.separable.points import Floats, Points
 
 
-def kesler_points(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Points:
-    """One point for every row and rival; the coordinates are the weights and the bias of every class in turn."""
+@dataclass(frozen=True, eq=False)
+class KeslerPoints(Points):
+    """One point for every row and rival; the coordinates are the weights and the bias of every class in turn.
+
+    `labels` are the places of the classes of the rows; `bias` is 1 with one and 0 without. As points they have signs of
+    1, and no constant but 0.
+    """
+
+    labels: NDArray[np.int64]
+    n_classes: int
+    bias: float
+
+    @classmethod
+    def of_places(cls, rows: Any, labels: NDArray[Any], n_classes: int, fit_intercept: bool) -> "KeslerPoints":
+        """From rows, dense or CSR, and the places of their classes."""
+        signs = np.ones(rows.shape[0] * (n_classes - 1), dtype=np.int8)
+        return cls(rows, signs, 0.0, np.asarray(labels, dtype=np.int64), n_classes, float(fit_intercept))
+
+    @property
+    def is_sparse(self) -> bool:
+        """Written out, they are: a point has entries for two classes of many."""
+        return True
+
+    @cached_property
+    def _plain(self) -> Points:
+        """The rows as points of their own."""
+        return Points(self.rows, np.ones(self.rows.shape[0], dtype=np.int8), self.bias)
+
+    @property
+    def others(self) -> int:
+        """How many rivals a class has."""
+        return self.n_classes - 1
+
+    @property
+    def n_points(self) -> int:
+        return int(self.rows.shape[0]) * self.others
+
+    @property
+    def width(self) -> int:
+        """The coordinates of one class."""
+        return int(self.rows.shape[1]) + 1
+
+    @property
+    def dimension(self) -> int:
+        return self.width * self.n_classes + 1
+
+    @cached_property
+    def widest(self) -> int:
+        return 2 * self._plain.widest + 1
+
+    @cached_property
+    def radius(self) -> float:
+        return fraction_root_up(2 * radius_square(self.rows, fit_intercept=self.bias == 1.0))
+
+    @cached_property
+    def exponents(self) -> tuple[int, int]:
+        return self._plain.exponents
+
+    def scaled(self, rows: Any, scale: float) -> "KeslerPoints":
+        return replace(self, rows=rows if scale == 1.0 else rows * scale, bias=self.bias * scale)
+
+    def first_zero(self, row: int) -> int | None:
+        return row * self.others if self.bias == 0.0 and row < self.rows.shape[0] else None
+
+    # -- products -----------------------------------------------------------------------------------------------------
+
+    def products(self, w: Floats) -> Floats:
+        W = np.asarray(w[:-1]).reshape(self.n_classes, self.width)
+        scores = np.asarray(self.rows @ W[:, :-1].T, dtype=np.float64) + self.bias * W[:, -1]
+        return self._differences(scores)
+
+    def products_modulo(self, w: NDArray[np.int64], prime: int) -> NDArray[np.int64]:
+        parts = w[:-1].reshape(self.n_classes, self.width)
+        scores = np.stack([self._plain.products_modulo(part, prime) for part in parts], axis=1)
+        return np.asarray(self._differences(scores) % prime, dtype=np.int64)
+
+    def _differences(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """What every row's own class has more than each of its rivals."""
+        rows = np.arange(len(self.labels))
+        own = scores[rows, self.labels]
+        return (own[:, None] - scores[rows[:, None], _rivals(self.labels, self.n_classes)]).ravel()
+
+    @property
+    def is_by_rivals(self) -> bool:
+        return True
+
+    def differences_of(
+        self, which: NDArray[np.int64], products: Callable[..., list[NDArray[np.int64]]], tables: Sequence[Floats]
+    ) -> list[NDArray[np.int64]]:
+        """Products of some points with vectors, each a table of a line a coordinate, from those of rows with parts of
+        the vectors: what the own class has more than the rival."""
+        rows, place = np.divmod(which, self.others)
+        numbers, lines = np.unique(rows, return_inverse=True)
+        own = self.labels[rows]
+        rivals = place + (place >= own)
+        found = []
+        for table in tables:
+            parts = list(table[:-1].reshape(self.n_classes, self.width, -1))
+            scores = np.stack(products(self._plain, numbers, parts), axis=1)
+            found.append(scores[lines, own] - scores[lines, rivals])
+        return found
+
+    def combine(self, which: NDArray[np.int64], weights: Floats) -> Floats:
+        rows, place = np.divmod(which, self.others)
+        numbers, lines = np.unique(rows, return_inverse=True)
+        own = self.labels[rows]
+        amounts = np.zeros((len(numbers), self.n_classes))
+        np.add.at(amounts, (lines, own), weights)
+        np.add.at(amounts, (lines, place + (place >= own)), -weights)
+        total = np.zeros((self.n_classes, self.width))
+        total[:, :-1] = np.asarray((self.rows[numbers].T @ amounts).T)
+        total[:, -1] = self.bias * amounts.sum(axis=0)
+        return np.append(total.ravel(), 0.0)
+
+    def by_class(self, which: NDArray[np.int64], weights: Sequence[int]) -> Iterator[tuple[Points, Any, list[int]]]:
+        """A combination of points as one of rows for every class: these as points, which, and their weights."""
+        amounts: list[dict[int, int]] = [{} for _ in range(self.n_classes)]
+        rows, place = np.divmod(which, self.others)
+        own = self.labels[rows]
+        rivals = place + (place >= own)
+        for row, plus, minus, weight in zip(rows.tolist(), own.tolist(), rivals.tolist(), weights, strict=True):
+            amounts[plus][row] = amounts[plus].get(row, 0) + weight
+            amounts[minus][row] = amounts[minus].get(row, 0) - weight
+        for of_class in amounts:
+            yield self._plain, np.array(list(of_class), dtype=np.int64), list(of_class.values())
+
+    def is_zero_along(self, coordinates: NDArray[np.bool_]) -> bool:
+        by_class = coordinates[:-1].reshape(self.n_classes, self.width)
+        return self._plain.is_zero_along(np.asarray(by_class.any(axis=0)))
+
+    # -- a few of them, written out -----------------------------------------------------------------------------------
+
+    def part(self, which: NDArray[np.int64]) -> Points:
+        if len(which) == self.n_points and np.array_equal(which, np.arange(self.n_points)):
+            return self
+        return self.written_out(which)
+
+    def written_out(self, which: NDArray[np.int64] | None = None) -> Points:
+        """Some points, or all, as rows of a CSR."""
+        from scipy.sparse import csr_array
+
+        which = np.arange(self.n_points) if which is None else which
+        source, place = np.divmod(which, self.others)
+        own = self.labels[source]
+        rivals = place + (place >= own)
+        rows = Points(csr_array(self.rows[source]), np.ones(len(which), dtype=np.int8), self.bias).signed()
+        rows.eliminate_zeros()
+        lengths = np.diff(rows.indptr)
+        plus = rows.indices.astype(np.int64) + np.repeat(own * self.width, lengths)
+        minus = rows.indices.astype(np.int64) + np.repeat(rivals * self.width, lengths)
+        point = np.repeat(np.arange(len(which)), lengths)
+        entries = (np.concatenate([rows.data, -rows.data]), (np.tile(point, 2), np.concatenate([plus, minus])))
+        shape = (len(which), self.width * self.n_classes)
+        return Points(csr_array(entries, shape=shape), np.ones(len(which), dtype=np.int8), 0.0)
+
+    def narrow(self, which: NDArray[np.int64]) -> Points:
+        few = self.written_out(which)
+        return few.narrow(np.arange(len(which)))
+
+    def columns_of(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of all points, those of the rows, and the bias, in every class."""
+        if len(which) < self.n_points:
+            return self.written_out(which).columns_of(np.arange(len(which)))
+        return self._in_every_class(self._plain.columns_of(np.arange(self.rows.shape[0])))
+
+    def _in_every_class(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The coordinates that some columns of the rows, and the bias, have in all classes."""
+        places = np.append(columns, self.width - 1)
+        return (np.arange(self.n_classes)[:, None] * self.width + places).ravel().astype(np.int64)
+
+    def in_columns(self, columns: NDArray[np.int64]) -> Points:
+        """Written out, unless the same are left of every class."""
+        if len(columns) == self.dimension - 1:
+            return self
+        first = columns[columns < self.width - 1]
+        if np.array_equal(self._in_every_class(first), columns):
+            return replace(self, rows=self.rows[:, first])
+        return self.written_out().in_columns(columns)
+
+    def take(self, which: NDArray[np.int64]) -> Floats:
+        return self.written_out(which).take(np.arange(len(which)))
+
+    def gram(self, which: NDArray[np.int64]) -> Floats:
+        return self.written_out(which).gram(np.arange(len(which)))
+
+    # -- how large they are, and which are equal ----------------------------------------------------------------------
+
+    def largest_by_column(self) -> Floats:
+        return np.append(np.tile(self._plain.largest_by_column(), self.n_classes), 0.0)
+
+    def largest_by_row(self, scales: Floats) -> Floats:
+        of_one = scales[:-1].reshape(self.n_classes, self.width)[0]
+        return np.repeat(self._plain.largest_by_row(of_one), self.others)
+
+    def keys(self) -> tuple[NDArray[np.uint64], NDArray[np.int8]]:
+        keys, signs = self._plain.keys()
+        rivals = _rivals(self.labels, self.n_classes)
+        own = np.broadcast_to(self.labels[:, None], rivals.shape)
+        pairs = np.random.default_rng(1).integers(1, 2**63, (self.n_classes, self.n_classes), dtype=np.uint64)
+        paired = keys[:, None] * (pairs[np.minimum(own, rivals), np.maximum(own, rivals)] * np.uint64(2) + np.uint64(1))
+        return paired.ravel(), (np.where(own < rivals, 1, -1) * signs[:, None]).ravel().astype(np.int8)
+
+
+def kesler_points(X: Any, y: ArrayLike, fit_intercept: bool = True) -> KeslerPoints:
+    """One point for every row and rival."""
     classes, labels = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y has only one class, {classes.tolist()}; there is nothing to tell apart")
-    rows = csr_matrix(X, dtype=np.float64, copy=True)
-    rows.eliminate_zeros()
-    folded = hstack([rows, csr_matrix(np.full((rows.shape[0], 1), float(fit_intercept)))], format="csr")
-    width, others = folded.shape[1], len(classes) - 1
-    source = np.repeat(np.arange(rows.shape[0]), others)
-    rivals = _rivals(labels, len(classes)).ravel()
-    parts = folded[source]
-    lengths = np.diff(parts.indptr)
-    plus = parts.indices.astype(np.int64) + np.repeat(labels[source] * width, lengths)
-    minus = parts.indices.astype(np.int64) + np.repeat(rivals * width, lengths)
-    point = np.repeat(np.arange(len(source)), lengths)
-    shape = (len(source), width * len(classes))
-    entries = (np.concatenate([parts.data, -parts.data]), (np.tile(point, 2), np.concatenate([plus, minus])))
-    return Points(csr_matrix(entries, shape=shape), np.ones(len(source), dtype=np.int8), 0.0)
+    rows = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+    return KeslerPoints.of_places(rows, labels, len(classes), fit_intercept)
 
 
 def rows_and_rivals(y: ArrayLike, numbers: NDArray[np.int64]) -> tuple[tuple[int, ...], tuple[Any, ...]]:

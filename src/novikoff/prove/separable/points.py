@@ -41,6 +41,31 @@ class Points:
             raise ValueError(f"y has {len(labels)} labels, but X has {rows.shape[0]} rows")
         return cls(rows, labels, float(fit_intercept))
 
+    def scaled(self, rows: Any, scale: float) -> "Points":
+        """The same points from rows that are the same in another layout, times a power of two."""
+        return Points(rows if scale == 1.0 else rows * scale, self.signs, self.constant * scale)
+
+    def first_zero(self, row: int) -> int | None:
+        """The first point that is 0, given the first row that is (the number of rows if none is)."""
+        return row if self.constant == 0.0 and row < self.n_points else None
+
+    def written_out(self, which: NDArray[np.int64] | None = None) -> "Points":
+        """Some points, or all, as rows of their own."""
+        return self if which is None else self.part(which)
+
+    @property
+    def is_by_rivals(self) -> bool:
+        """Whether a point is a row against another class, and not written out."""
+        return False
+
+    def differences_of(self, which: NDArray[np.int64], products: Any, tables: Any) -> Any:
+        """What is linear in the points, from what it is for rows: for points by rivals only."""
+        raise NotImplementedError
+
+    def by_class(self, which: NDArray[np.int64], weights: Any) -> Any:
+        """A combination, class by class: for points by rivals only."""
+        raise NotImplementedError
+
     @property
     def is_sparse(self) -> bool:
         return hasattr(self.rows, "tocsr")

@@ -29,6 +29,10 @@ def whole_points(points: Points, which: NDArray[np.int64] | None = None) -> tupl
 
 def exact_sum(points: Points, which: NDArray[np.int64], weights: Sequence[int]) -> tuple[list[int], int]:
     """The sum of some points, each times a whole number, and the exponent of the power of two that it counts."""
+    if points.is_by_rivals:
+        parts = [exact_sum(*part) for part in points.by_class(which, weights)]
+        exponent = min(lowest for _, lowest in parts)
+        return [*(value << lowest - exponent for part, lowest in parts for value in part), 0], exponent
     total = [0] * points.dimension
     if not points.is_sparse:
         blocks = list(_blocks(points, len(which)))
@@ -55,7 +59,7 @@ def _blocks(points: Points, count: int) -> Iterator[slice]:
 
 def whole_entries(points: Points, which: NDArray[np.int64]) -> tuple[list[int], list[int], list[int], int]:
     """The entries of some sparse rows, without their labels: columns, whole numbers, how many a row, the exponent."""
-    rows = points.rows[which]
+    rows = points.written_out(which).rows
     exponent = lowest_exponent(np.append(rows.data, points.constant))
     return rows.indices.tolist(), as_integers(rows.data, exponent).tolist(), np.diff(rows.indptr).tolist(), exponent
 
@@ -80,53 +84,55 @@ def signs_near(
     signs = [np.sign(approximate).astype(np.int8) for approximate, _ in near]
     is_doubtful = [~(np.abs(approximate) > error) for approximate, error in near]
     which = np.flatnonzero(np.logical_or.reduce(is_doubtful))
-    used = np.logical_or.reduce([[bool(value) for value in w] for w in vectors])
-    columns = np.flatnonzero(used[:-1])
-    narrow = [[*(w[column] for column in columns.tolist()), w[-1]] for w in vectors]
     for block in _blocks(points, len(which)):
         rows = which[block]
-        exact = _exact_signs(points.part(rows).in_columns(columns), narrow, points.exponents)
-        for own, doubtful, found in zip(signs, is_doubtful, exact, strict=True):
+        for own, doubtful, found in zip(signs, is_doubtful, _exact_signs(points, rows, vectors), strict=True):
             own[rows] = np.where(doubtful[rows], found, own[rows])
     return signs
 
 
-def _exact_signs(
-    points: Points, vectors: Sequence[Sequence[int]], exponents: tuple[int, int]
-) -> list[NDArray[np.int8]]:
-    """Of the products of points, whose coordinates lie between two powers of two, with vectors."""
-    base = (53 - points.widest.bit_length()) // 2
-    n_digits = max(1, -(-(exponents[1] - exponents[0]) // base))
-    if n_digits <= MOST_DIGITS and abs(exponents[0]) < 900:
-        return _signs_by_digits(points, vectors, exponents[0], base, n_digits)
-    products = (_exact_products(points, np.arange(points.n_points), w)[0] for w in vectors)
+def _exact_signs(points: Points, which: NDArray[np.int64], vectors: Sequence[Sequence[int]]) -> list[NDArray[np.int8]]:
+    """Of the products of some points with vectors."""
+    lowest, highest = points.exponents
+    base = (52 - points.widest.bit_length()) // 2
+    n_digits = max(1, -(-(highest - lowest) // base))
+    if n_digits <= MOST_DIGITS and abs(lowest) < 900:
+        tables = [_digits_of_whole(w, base) for w in vectors]
+        return [_carried(sums, base) for sums in _sums_of_digits(points, which, tables, base, n_digits)]
+    products = (_exact_products(points, which, w)[0] for w in vectors)
     return [np.array([(value > 0) - (value < 0) for value in values], dtype=np.int8) for values in products]
 
 
-def _signs_by_digits(
-    points: Points, vectors: Sequence[Sequence[int]], exponent: int, base: int, n_digits: int
-) -> list[NDArray[np.int8]]:
-    """The same by matrices of floats that do not round: numbers are cut into digits of a base that is a power of two,
-    so small that a sum of products of two digits is a whole number below 2^53.
+def _sums_of_digits(
+    points: Points, which: NDArray[np.int64], tables: Sequence[Floats], base: int, n_digits: int
+) -> list[NDArray[np.int64]]:
+    """The products of some points with vectors, digit by digit, by matrices of floats that do not round.
 
-    Digits have the sign of their number. The sums are those of digits whose places add up to the same; carrying, from
-    the lowest place to the highest, makes the sign show.
+    Numbers are cut into digits of a base that is a power of two, so small that a sum of products of two digits is a
+    whole number below 2^53. Digits have the sign of their number. What is returned are sums of products of digits whose
+    places add up to the same: they are still to be carried.
     """
-    tables = [_digits_of_whole(w, base) for w in vectors]
+    if points.is_by_rivals:
+        return points.differences_of(
+            which, lambda some, rows, parts: _sums_of_digits(some, rows, parts, base, n_digits), tables
+        )
+    exponent, _ = points.exponents
     table = np.hstack(tables)
-    sums = [np.zeros((points.n_points, n_digits + one.shape[1] - 1), dtype=np.int64) for one in tables]
-    entries = np.asarray(points.rows.data if points.is_sparse else points.rows, dtype=np.float64)
+    used = np.flatnonzero(table[:-1].any(axis=1))
+    few, table = points.part(which).in_columns(used), table[np.append(used, len(table) - 1)]
+    sums = [np.zeros((len(which), n_digits + one.shape[1] - 1), dtype=np.int64) for one in tables]
+    entries = np.asarray(few.rows.data if few.is_sparse else few.rows, dtype=np.float64)
     left, constant = np.ldexp(entries, -exponent), math.ldexp(points.constant, -exponent)
     for place in range(n_digits - 1, -1, -1):
         unit = 2.0 ** (base * place)
         digits, of_constant = np.trunc(left / unit), math.trunc(constant / unit)
         left, constant = left - digits * unit, constant - of_constant * unit
-        products = (points.with_entries(digits) @ table[:-1] + of_constant * table[-1]).astype(np.int64)
+        products = (few.with_entries(digits) @ table[:-1] + of_constant * table[-1]).astype(np.int64)
         begin = 0
         for one, total in zip(tables, sums, strict=True):
             total[:, place : place + one.shape[1]] += products[:, begin : begin + one.shape[1]]
             begin += one.shape[1]
-    return [points.signs * _carried(total, base) for total in sums]
+    return [few.signs[:, None].astype(np.int64) * total for total in sums]
 
 
 def _carried(sums: NDArray[np.int64], base: int) -> NDArray[np.int8]:

@@ -98,14 +98,15 @@ class Problem(enum.StrEnum):
 
     def consequence(self, verdict: Verdict) -> str | None:
         """So what? What follows for a perceptron, and, among the features themselves, for logistic regression."""
-        learner, regression = _CONSEQUENCES.get(verdict, (None, ""))
-        return learner if learner is None or self is Problem.KERNEL else f"{learner}, and {regression}"
+        learner, regression = _CONSEQUENCES.get(verdict, (None, None))
+        return learner if regression is None or self is Problem.KERNEL else f"{learner}, and {regression}"
 
 
 _CONSEQUENCES = {
     Verdict.SEPARABLE: ("a perceptron comes to an end without mistakes", "logistic regression has no finite estimate"),
     Verdict.QUASI_SEPARABLE: ("no perceptron stops making mistakes", "logistic regression has no finite estimate"),
     Verdict.OVERLAPPING: ("no perceptron stops making mistakes", "logistic regression has a finite estimate"),
+    Verdict.NOT_SEPARABLE: ("no perceptron stops making mistakes", None),
 }
 
 _NO_PLANE = "no plane has every example strictly on its side"

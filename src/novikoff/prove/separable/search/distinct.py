@@ -40,7 +40,7 @@ class Scaled:
 
     def written(self, which: Numbers) -> Any:
         """Some points: a matrix, or a CSR of those that are sparse."""
-        part = self.points.part(which)
+        part = self.points.written_out(which)
         if not part.is_sparse:
             return np.ldexp(part.take(np.arange(len(which))), -self.columns - self.rows[which, None])
         matrix = part.signed()

@@ -22,7 +22,8 @@ from novikoff.prove.separable.products import signs_of_products, whole_points
 from novikoff.prove.separable.proofs import as_whole_floats
 from novikoff.prove.separable.search.exact_hull import ExactNearest, nearest_point_exactly
 from novikoff.prove.separable.search.hull import Nearest, nearest_point
-from novikoff.prove.separable.search.spanning import seem_spanned
+from novikoff.prove.separable.search.peeling import Peeled
+from novikoff.prove.separable.search.spanning import likely_outside
 
 # Up to so many coordinates in all, a question that floats cannot decide is answered in rationals.
 SMALL = 40_000
@@ -34,11 +35,10 @@ LARGEST_COMPLEMENT = 2_000
 # Coordinates that are written out in whole numbers, and in floats.
 MOST_COORDINATES = 5_000_000
 MOST_FLOATS = 50_000_000
+# Sparse points of more dimensions are peeled.
+DIMENSIONS_TO_PEEL = 300
 # Beyond so many coordinates in all, linear programs find the whole face.
 SMALL_FACE = 15_000
-
-# Vectors with so few bits are tried first, where that is quick.
-FEW_BITS = 12
 
 Whole = list[int]
 
@@ -161,6 +161,7 @@ class Face:
 
 def decide(face: Face, clock: Clock, tolerance: float = 1e-6) -> Answer:
     """Strictly separable or not, proved exactly; by floats first, by rationals if these fail and the data are small."""
+    clock.tell("looking for a separator")
     narrow = face.without_columns_of_zeros()
     return _decide(face, clock, tolerance) if narrow is face else _decide(narrow, clock, tolerance).widened(face)
 
@@ -195,13 +196,8 @@ def _from_floats(face: Face, nearest: Nearest, clock: Clock) -> Answer | None:
     """What a float solution suggests, if it can be proved."""
     if nearest.lower > 0:
         direction = nearest.separator[: face.dimension]
-        is_small = (len(face.left) + len(face.extra)) * face.dimension <= SMALL
-        rounded = np.rint(np.ldexp(direction / np.abs(direction).max(), FEW_BITS))
-        for candidate in [rounded, direction] if is_small else [direction]:
-            vector = face.outside(face.whole_coordinates(candidate))
-            if face.is_separated_by(vector):
-                return Answer(nearest, vector=vector)
-        return None
+        vector = face.outside(face.whole_coordinates(direction))
+        return Answer(nearest, vector=vector) if face.is_separated_by(vector) else None
     carriers = np.sort(nearest.rows)
     columns = face.whole_columns(carriers)
     weights = None if columns is None else only_null_vector(columns, len(carriers), clock)
@@ -228,6 +224,10 @@ class ReducedFaces:
 
 def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
     """Go on beyond an obstruction until a weak separator or a spanning obstruction is found."""
+    if points.is_sparse and not points.is_by_rivals and points.dimension > DIMENSIONS_TO_PEEL:
+        peeled = Peeled.of(points)
+        if len(peeled.layers):
+            return _reduce_peeled(points, peeled, obstruction, clock)
     columns = points.columns_of(np.arange(points.n_points))
     few = points.in_columns(columns)
     if few.dimension > LARGEST_COMPLEMENT or len(obstruction.rows) * few.dimension > MOST_COORDINATES:
@@ -236,6 +236,21 @@ def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Redu
     if few is points or beyond.weak_separator is None:
         return beyond
     return replace(beyond, weak_separator=widened(beyond.weak_separator, columns, points.dimension))
+
+
+def _reduce_peeled(points: Points, peeled: Peeled, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
+    """The same where some points were peeled off: none of an obstruction is among these."""
+    left = peeled.left
+    core = Obstruction(np.searchsorted(left, obstruction.rows), obstruction.weights)
+    found = reduce_faces(points.part(left), core, clock)
+    whole = Obstruction(left[found.obstruction.rows], found.obstruction.weights)
+    weak = peeled.joined(points, found.weak_separator or [0] * points.dimension) if found.settled else None
+    if weak is None:
+        return ReducedFaces(whole, np.arange(points.n_points), None, settled=False)
+    beyond = np.ones(points.n_points, dtype=bool)
+    beyond[left] = False
+    beyond[left[found.left]] = True
+    return ReducedFaces(whole, np.flatnonzero(beyond), weak, settled=True)
 
 
 def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
@@ -249,9 +264,10 @@ def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Red
     while True:
         rows, _ = whole_points(points, obstruction.rows)
         complement = null_vectors(rows, points.dimension, clock)
-        left = None if complement is None else _outside_the_span(points, complement, clock)
-        if complement is None or left is None:
+        outside = None if complement is None else likely_outside(points, obstruction.rows, clock)
+        if outside is None:
             return ReducedFaces(obstruction, np.arange(points.n_points), None, settled=False)
+        left = np.flatnonzero(outside)
         if len(left) == 0:
             return ReducedFaces(obstruction, left, None, settled=True)
         answer = decide(Face(points, left, complement), clock)
@@ -287,18 +303,9 @@ def _by_programs(points: Points, clock: Clock, known: NDArray[np.int64] | None =
     is_left = np.zeros(points.n_points, dtype=bool)
     if found.weak is not None:
         is_left = signs_of_products(points, found.weak) > 0
-    settled = bool(is_left.any()) == (found.weak is not None) and seem_spanned(points, found.rows, ~is_left, clock)
+    outside = likely_outside(points, found.rows, clock)
+    settled = outside is not None and np.array_equal(outside, is_left)
     return ReducedFaces(obstruction, np.flatnonzero(is_left), found.weak, settled)
-
-
-def _outside_the_span(points: Points, complement: list[Whole], clock: Clock) -> NDArray[np.int64] | None:
-    """The points that have a product with some vector of the complement; None if that takes too long."""
-    outside = np.zeros(points.n_points, dtype=bool)
-    for normal in complement:
-        if clock.is_over():
-            return None
-        outside |= signs_of_products(points, normal) != 0
-    return np.flatnonzero(outside)
 
 
 def _joined(points: Points, face: Obstruction, found: Obstruction, clock: Clock) -> Obstruction | None:

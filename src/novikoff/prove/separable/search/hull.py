@@ -82,9 +82,8 @@ def nearest_point(points: Points, *, tolerance: float = 1e-6, clock: Clock | Non
     if first_bad < rows.n_rows:
         raise ValueError(f"row {first_bad} contains NaN or infinity: a point has finite coordinates")
     scale = _safe_scale(max(largest, abs(points.constant)))
-    plain = Points(rows.as_scipy() if rows.is_sparse else rows.matrix, points.signs, points.constant)
-    scaled = plain if scale == 1.0 else Points(plain.rows * scale, plain.signs, plain.constant * scale)
-    zero_row = int(first_zero) if points.constant == 0.0 and first_zero < rows.n_rows else None
+    scaled = points.scaled(rows.as_scipy() if rows.is_sparse else rows.matrix, scale)
+    zero_row = points.first_zero(int(first_zero))
     search, separator = _search(PointsInSpace(scaled), zero_row, tolerance, clock)
     return Nearest(
         rows=search.rows,

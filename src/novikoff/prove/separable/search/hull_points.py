@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.hull import descend, descend_by_products, squared_lengths
+from novikoff.engine.rivals import descend_against_rivals
 from novikoff.engine.rows import as_rows
+from novikoff.prove.separable.kesler import KeslerPoints
 from novikoff.prove.separable.points import Points
 
 Floats = NDArray[np.float64]
@@ -90,15 +92,14 @@ class PointsInSpace:
 
     def coordinates(self, rows: Numbers) -> Coordinates:
         columns = np.arange(self.dimension)
-        if self.points.is_sparse:
-            used = np.unique(self.points.rows[rows].indices)
+        few = self.points.written_out(rows)
+        if few.is_sparse:
+            used = np.unique(few.rows.indices)
             columns = np.append(used, self.dimension - 1)  # columns of zeros change no product
+        everything = np.arange(len(rows))
         if len(rows) * len(columns) > MOST_COORDINATES and len(columns) > len(rows):
-            return Coordinates(_from_products(self.points.gram(rows)), None)
-        if len(columns) == self.dimension:
-            return Coordinates(self.points.take(rows), columns)
-        narrow = Points(self.points.rows[rows][:, columns[:-1]], self.points.signs[rows], self.points.constant)
-        return Coordinates(narrow.take(np.arange(len(rows))), columns)
+            return Coordinates(_from_products(few.gram(everything)), None)
+        return Coordinates(few.in_columns(columns[:-1]).take(everything), columns)
 
     def length(self, rows: Numbers, weights: Floats) -> float:
         return float(np.linalg.norm(self.points.combine(rows, weights)))
@@ -116,12 +117,19 @@ class PointsInSpace:
         return self.points.products(separator)
 
     def every(self, step: int) -> "PointsInSpace":
-        points = self.points
-        rows = points.rows[::step] if points.is_sparse else np.ascontiguousarray(points.rows[::step])
-        return PointsInSpace(Points(rows, points.signs[::step], points.constant))
+        return PointsInSpace(self.points.written_out(np.arange(0, self.n_points, step)))
 
-    def descent(self) -> "DescentInSpace":
+    def descent(self) -> "Descent":
         rows = as_rows(self.points.rows)
+        if isinstance(self.points, KeslerPoints):
+            squares = squared_lengths(rows.matrix, rows.n_rows, self.points.bias)
+            return DescentAgainstRivals(
+                self.points,
+                rows.matrix,
+                squares,
+                np.zeros((rows.n_rows, self.points.others)),
+                np.zeros((self.points.n_classes, self.points.width)),
+            )
         squares = squared_lengths(rows.matrix, rows.n_rows, self.points.constant)
         alpha, w = np.zeros(self.n_points), np.zeros(self.dimension)
         return DescentInSpace(self.points, rows.matrix, squares, alpha, w)
@@ -138,6 +146,27 @@ class DescentInSpace:
     def epoch(self, order: Numbers) -> float:
         points = self.points
         return sum(descend(self.matrix, points.signs, points.constant, self.squares, order, self.alpha, self.w))
+
+
+@dataclass(frozen=True, eq=False)
+class DescentAgainstRivals:
+    """Of Kesler's points: all of a row, one after the other."""
+
+    points: KeslerPoints
+    matrix: Any
+    squares: Floats
+    by_row: Floats
+    W: Floats
+
+    @property
+    def alpha(self) -> Floats:
+        return self.by_row.ravel()
+
+    def epoch(self, order: Numbers) -> float:
+        rows, place = np.divmod(order, self.points.others)
+        labels, bias = self.points.labels, self.points.bias
+        rows = rows[place == 0]
+        return sum(descend_against_rivals(self.matrix, labels, bias, self.squares, rows, self.by_row, self.W))
 
 
 @dataclass(frozen=True, eq=False)

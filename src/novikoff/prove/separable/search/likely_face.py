@@ -8,7 +8,7 @@ that, or where there are too many dimensions, linear programs go on: they drop p
 its side until there are none.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,8 @@ NEAR, FAR = 1e-10, 1e-9
 TOLERANCE = 0.2
 # Of points whose largest coordinate is about 1, a product below this is 0 as far as a linear program can tell.
 ZERO = 1e-6
+# Coordinates that are written out at a time.
+MOST_FLOATS = 20_000_000
 # So many points, times the dimension, join a program at a time.
 JOINING = 4
 
@@ -79,6 +81,7 @@ class _Reduction:
     span: Span
     seen: list[Numbers]
     clock: Clock
+    wrong: Numbers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def join(self, rows: Numbers) -> None:
         """Let points be on the face, and all that they span with it."""
@@ -90,32 +93,52 @@ class _Reduction:
         while len(self.candidates):
             if self.clock.is_over():
                 return None
-            unit = self._directions()
+            self.clock.tell(f"looking beyond an obstruction, {self.span.complement.shape[1]:,} dimensions left")
+            sample = self._sample()
+            unit = self._directions(sample)
             distinct = Distinct.of(Points(np.rint(np.ldexp(unit, BITS)), np.ones(len(unit), dtype=np.int8), 0.0))
             if len(distinct.opposites):
-                self._join_opposites(distinct)
+                self._join_opposites(sample[distinct.opposites], sample[distinct.opposed])
                 continue
             if min(len(distinct.single), unit.shape[1]) > MOST_FOR_CUTTING:
                 return self._by_programs()
             few = Points(unit[distinct.single], np.ones(len(distinct.single), dtype=np.int8), 0.0)
             nearest = nearest_point(few, tolerance=TOLERANCE, clock=self.clock)
             if nearest.lower > FAR:
-                return self.candidates, self.span.complement @ nearest.separator[:-1]
-            if not nearest.upper < NEAR:
+                b = self.span.complement @ nearest.separator[:-1]
+                if not self._add_wrong(b):
+                    return self.candidates, b
+            elif nearest.upper < NEAR:
+                rows = np.sort(sample[distinct.single[nearest.rows]])
+                self.seen.append(rows)
+                self.join(rows)
+            else:
                 return self._by_programs()
-            rows = np.sort(self.candidates[distinct.single[nearest.rows]])
-            self.seen.append(rows)
-            self.join(rows)
         return self.candidates, None
 
-    def _directions(self) -> Floats:
-        """The candidates in coordinates of the complement, of length 1."""
-        inside = dense(self.scaled.written(self.candidates) @ self.span.complement)
+    def _sample(self) -> Numbers:
+        """The candidates, or as many as can be written out: every so many-th, and those that were on a wrong side."""
+        most = max(MOST_FLOATS // self.span.complement.shape[1], 1)
+        if len(self.candidates) <= most:
+            return self.candidates
+        step = -(-len(self.candidates) // most)
+        return np.union1d(self.candidates[::step], np.intersect1d(self.candidates, self.wrong))
+
+    def _add_wrong(self, b: Floats) -> bool:
+        """Remember the candidates that a vector has on its wrong side; whether there were new ones."""
+        products = self.scaled.products(b)[self.candidates]
+        is_wrong = (products <= 0) & ~np.isin(self.candidates, self.wrong)
+        worst = np.argsort(products)[: min(int(is_wrong.sum()), JOINING * self.scaled.dimension)]
+        self.wrong = np.union1d(self.wrong, self.candidates[worst])
+        return len(worst) > 0
+
+    def _directions(self, sample: Numbers) -> Floats:
+        """Some candidates in coordinates of the complement, of length 1."""
+        inside = dense(self.scaled.written(sample) @ self.span.complement)
         return inside / np.linalg.norm(inside, axis=1)[:, None]
 
-    def _join_opposites(self, distinct: Distinct) -> None:
+    def _join_opposites(self, rows: Numbers, others: Numbers) -> None:
         """Let pairs of opposite directions be on the face."""
-        rows, others = self.candidates[distinct.opposites], self.candidates[distinct.opposed]
         basis, _ = self.span.with_points(rows)
         places = np.searchsorted(rows, basis)
         self.seen += [basis, others[places]]

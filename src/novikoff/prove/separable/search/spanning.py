@@ -6,12 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.modular import STEPS_PER_SECOND
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import whole_points
 from novikoff.prove.separable.search.distinct import Numbers, Scaled, dense
 
 # What is orthogonal to others but for this share of the longest lies in their span as far as floats can tell.
 DEPENDENT = 1e-9
+# So many random vectors tell whether a point lies in a span.
+DRAWN = 2
 # So many points, times the dimensions that are not spanned yet, are looked at first.
 FEW = 2
 
@@ -34,8 +37,10 @@ class Span:
         return self._rests(which) > 10 * DEPENDENT
 
     def _rests(self, which: Numbers) -> Floats:
-        """How far the points are from it."""
-        return np.linalg.norm(dense(self.scaled.written(which) @ self.complement), axis=1)
+        """About how far the points are from it: their products with random vectors of the complement."""
+        random = np.random.default_rng(0).standard_normal((self.complement.shape[1], DRAWN))
+        drawn = [np.abs(self.scaled.products(w)[which]) for w in (self.complement @ random).T]
+        return np.asarray(np.max(drawn, axis=0))
 
     def with_points(self, which: Numbers, first: Numbers | None = None) -> tuple[Numbers, "Span"]:
         """Some of the points that span, with this, what all of them do, and that span.
@@ -94,26 +99,27 @@ def _pivots(rows: Floats) -> Numbers:
 PRIME = 2**31 - 1
 
 
-def seem_spanned(points: Points, rows: Numbers, among: NDArray[np.bool_], clock: Clock) -> bool:
-    """Whether some points lie in the span of others, given as rows: no if so, and nearly certainly if yes.
+def likely_outside(points: Points, rows: Numbers, clock: Clock) -> NDArray[np.bool_] | None:
+    """Which points do not lie in the span of some, given as rows: certain if so, and nearly certain if not.
 
-    They are multiplied by a random vector that is orthogonal to the rows modulo a prime.
+    They are multiplied by a random vector that is orthogonal to the rows modulo a prime. None if there is no time.
     """
     normal = _random_normal(points, rows, clock)
     if normal is None:
-        return False
-    return not normal.any() or not points.part(np.flatnonzero(among)).products_modulo(normal, PRIME).any()
+        return None
+    return points.products_modulo(normal, PRIME) != 0 if normal.any() else np.zeros(points.n_points, dtype=bool)
 
 
 def _random_normal(points: Points, rows: Numbers, clock: Clock) -> NDArray[np.int64] | None:
     from flint import nmod_mat
 
+    if 2 * len(rows) ** 2 * points.dimension / STEPS_PER_SECOND > clock.left():
+        return None
     exact, _ = whole_points(points, rows)
     matrix = nmod_mat(len(exact), points.dimension, [value % PRIME for row in exact for value in row], PRIME)
-    if clock.is_over():
-        return None
     reduced, rank = matrix.rref()
-    table = np.array([[int(v) for v in row] for row in reduced.tolist()[:rank]], dtype=np.int64).reshape(rank, -1)
+    table = np.array([[int(v) for v in row] for row in reduced.tolist()[:rank]], dtype=np.int64)
+    table = table.reshape(rank, points.dimension)
     normal = np.random.default_rng(0).integers(0, PRIME, points.dimension)
     pivots = (table != 0).argmax(axis=1)
     normal[pivots] = 0
