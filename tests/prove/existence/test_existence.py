@@ -222,3 +222,33 @@ def test_signs_that_nobody_asked_for_are_not_looked_for():
     assert found.fate("x0") == "infinite"
     with pytest.raises(KeyError, match="no coefficient"):
         found.fate("x9")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_programs_that_begin_with_few_rows_have_the_same_answer(family, monkeypatch):
+    monkeypatch.setattr("novikoff.prove.existence.search.face.MANY", 0)
+    for seed in range(400, 425):
+        agrees(family, seed)
+
+
+def test_what_has_nothing_to_say():
+    assert existence([[1.0], [2.0]], [0, 1], weights=[0, 0]).diverging == dict.fromkeys(
+        ["intercept", "x0"], "not identified"
+    )
+    assert existence(np.zeros((3, 0)), [0, 1, 0]).coefficients == ("intercept",)
+    censored = existence([[1.0], [2.0]], [3.0, 4.0], event=[0, 0], family="cox")
+    assert (censored.exists, censored.diverging) == (True, {"x0": "not identified"})
+    alone = existence([[1.0], [2.0]], [0, 1], family="conditional", strata=[0, 1])
+    assert (alone.exists, alone.diverging) == (True, {"x0": "not identified"})
+
+
+def test_a_model_without_columns_is_refused():
+    with pytest.raises(ValueError, match="no columns"):
+        existence(np.zeros((3, 0)), [0, 1, 0], fit_intercept=False)
+
+
+def test_columns_of_words_need_a_formula():
+    import pandas as pd
+
+    with pytest.raises(ValueError, match="formula"):
+        existence(pd.DataFrame({"site": ["a", "b"]}), [0, 1])

@@ -78,6 +78,8 @@ def from_arrays(
         design, columns = _with_intercept(design, columns)
     if fixed_effects is not None:
         design, columns, effects = _with_effects(design, columns, fixed_effects)
+    if not columns:
+        raise ValueError("X has no columns, and there is no intercept: there is nothing to estimate")
     if len(set(columns)) < len(columns):
         twice = next(name for name in columns if columns.count(name) > 1)
         raise ValueError(f"two columns are called {twice!r}; give every column a name of its own")
@@ -117,7 +119,12 @@ def _design(X: Any, names: Sequence[str] | None) -> tuple[Any, tuple[str, ...]]:
         names = [str(name) for name in X.columns]
     if isinstance(X, Sequence) and len(X) == 0:
         raise ValueError("X has no rows")
-    rows = exact_matrix(X)
+    try:
+        rows = exact_matrix(X)
+    except ValueError as error:
+        if "not an array of numbers" not in str(error):
+            raise
+        raise ValueError(f"{error}; or write a formula, which makes columns of words") from None
     if rows.shape[0] == 0:
         raise ValueError("X has no rows")
     columns = tuple(f"x{j}" for j in range(rows.shape[1])) if names is None else tuple(names)

@@ -23,11 +23,15 @@ SAFE = 2**62
 
 @dataclass(frozen=True, eq=False)
 class WholeRows:
-    """Rows in compressed form; `data` are 64-bit numbers where they fit, else Python's. Entries n mean n 2^exponent."""
+    """Rows in compressed form; entries n mean n 2^exponent.
+
+    `given` are floats, which become whole numbers when they are needed, or whole numbers: of 64 bits where they fit,
+    else Python's.
+    """
 
     indptr: Numbers
     indices: Numbers
-    data: NDArray[Any]
+    given: NDArray[Any]
     size: int
     exponents: Numbers
 
@@ -37,15 +41,20 @@ class WholeRows:
         used = rows.data != 0
         kept = np.concatenate([[0], np.cumsum(used)])[rows.indptr]
         values, places = rows.data[used], coefficient[rows.indices[used]]
-        own = _lowest_exponents(values)
         none = np.iinfo(np.int64).max
         exponents = np.full(size, none)
-        np.minimum.at(exponents, places, own)
+        np.minimum.at(exponents, places, _lowest_exponents(values))
         exponents[exponents == none] = 0
-        whole = as_integers(values, exponents[places])
-        if max(map(abs, whole.tolist()), default=0) < SAFE:
-            whole = whole.astype(np.int64)
-        return cls(kept.astype(np.int64), places.astype(np.int64), whole, size, exponents)
+        return cls(kept.astype(np.int64), places.astype(np.int64), values, size, exponents)
+
+    @cached_property
+    def data(self) -> NDArray[Any]:
+        """The entries as whole numbers."""
+        return self._whole(slice(None))
+
+    def _whole(self, part: slice) -> NDArray[Any]:
+        given, exponents = self.given[part], self.exponents[self.indices[part]]
+        return given if given.dtype != np.float64 else whole_numbers(given, exponents)
 
     @property
     def n_rows(self) -> int:
@@ -89,7 +98,7 @@ class WholeRows:
     def entries(self, row: int) -> list[tuple[int, int]]:
         """The coefficients and numbers of a row; a coefficient may stand several times."""
         part = slice(int(self.indptr[row]), int(self.indptr[row + 1]))
-        return list(zip(self.indices[part].tolist(), self.data[part].tolist(), strict=True))
+        return list(zip(self.indices[part].tolist(), self._whole(part).tolist(), strict=True))
 
     def row(self, row: int) -> dict[int, int]:
         """The entries of a row that are not 0."""
@@ -108,7 +117,7 @@ class WholeRows:
         counts = np.diff(self.indptr)[rows]
         indptr = np.concatenate([[0], np.cumsum(counts)])
         places = np.repeat(self.indptr[rows] - indptr[:-1], counts) + np.arange(indptr[-1])
-        return WholeRows(indptr, self.indices[places], self.data[places], self.size, self.exponents)
+        return WholeRows(indptr, self.indices[places], self.given[places], self.size, self.exponents)
 
     # -- units --------------------------------------------------------------------------------------------------------
 
@@ -122,13 +131,14 @@ class WholeRows:
         highest = int(self.exponents.max(initial=0))
         return [value << (highest - int(e)) for value, e in zip(vector, self.exponents, strict=True)]
 
-    def as_floats(self) -> Any:
-        """The rows as CSR floats near 1: columns and rows divided by powers of two. Also the exponents of the rows."""
+    def as_floats(self) -> tuple[Any, Numbers]:
+        """The rows as CSR floats near 1: columns and rows divided by powers of two; and the exponents of the rows."""
         from scipy.sparse import csr_array
 
-        columns, values = np.zeros(self.size, dtype=np.int64), _as_floats(self.data)
-        np.maximum.at(columns, self.indices, values[1])
-        mantissas, exponents = values[0], values[1] - columns[self.indices]
+        mantissas, exponents = _as_floats(self.given)
+        columns = np.full(self.size, np.iinfo(np.int64).min)
+        np.maximum.at(columns, self.indices, exponents)
+        exponents = exponents - columns[self.indices]
         rows = np.zeros(self.n_rows, dtype=np.int64)
         filled = np.flatnonzero(np.diff(self.indptr))
         if len(filled):
@@ -136,7 +146,7 @@ class WholeRows:
         data = np.ldexp(mantissas, exponents - np.repeat(rows, np.diff(self.indptr)))
         matrix = csr_array((data, self.indices.copy(), self.indptr.copy()), shape=(self.n_rows, self.size))
         matrix.sum_duplicates()
-        return matrix, rows, columns
+        return matrix, rows
 
 
 def _lowest_exponents(values: NDArray[np.float64]) -> Numbers:
@@ -146,8 +156,21 @@ def _lowest_exponents(values: NDArray[np.float64]) -> Numbers:
     return exponents.astype(np.int64) - 53 + np.log2(np.maximum(whole & -whole, 1)).astype(np.int64)
 
 
+def whole_numbers(values: NDArray[np.float64], exponents: Numbers) -> NDArray[Any]:
+    """Whole numbers n with values = n 2^exponent, in 64 bits if all fit.
+
+    >>> whole_numbers(np.array([0.5, -3.0]), np.array([-1, 0])).tolist()
+    [1, -3]
+    """
+    mantissas, powers = np.frexp(values)
+    if (powers - exponents).max(initial=0) > 62:
+        return as_integers(values, exponents)
+    whole, shifts = np.ldexp(mantissas, 53).astype(np.int64), powers - 53 - exponents
+    return np.where(shifts >= 0, whole << np.maximum(shifts, 0), whole >> np.maximum(-shifts, 0))
+
+
 def _as_floats(data: NDArray[Any]) -> tuple[NDArray[np.float64], Numbers]:
-    """Mantissas and exponents of whole numbers of any length."""
+    """Mantissas and exponents of floats, or of whole numbers of any length."""
     if data.dtype != object:
         mantissas, powers = np.frexp(data.astype(np.float64))
         return mantissas, powers.astype(np.int64)

@@ -23,6 +23,8 @@ from novikoff.prove.existence.witnesses import Combination
 
 # Of rows whose largest entry is about 1, a product or a multiplier below this is 0 as far as a program can tell.
 ZERO = 1e-7
+# Rows that a linear program begins with, for every coefficient; the others join when they are broken.
+MANY = 20
 # A direction is rounded to so many bits, or to more if that is too few to prove it.
 ROUNDINGS = (8, 20, 45, 90)
 
@@ -78,15 +80,38 @@ def _by_programs(cone: Cone, clock: Clock) -> tuple[Mask, NullSpace, Numbers, Fl
             return on_face, null_space, base, multipliers
         inequalities, equations = which[~cone.is_equation[which]], which[cone.is_equation[which]]
         goal = -np.asarray(scaled[base].sum(axis=0)).ravel()
-        answer = vertex(goal, scaled[inequalities], clock, scaled[equations])
-        if answer is None:
+        found = _among_all(goal, scaled, inequalities, np.isin(inequalities, base), equations, clock)
+        if found is None:
             return None
+        answer, working = found
         is_beyond = scaled[inequalities] @ answer.x > ZERO
         if not is_beyond.any():
-            multipliers[inequalities] = answer.ineqlin.marginals
+            multipliers[working] = answer.ineqlin.marginals
             multipliers[equations] = answer.eqlin.marginals if len(equations) else 0.0
             return on_face, null_space, base, multipliers
         on_face[inequalities[is_beyond]] = False
+
+
+def _among_all(
+    cost: Floats, scaled: Any, inequalities: Numbers, is_in: Mask, equations: Numbers, clock: Clock
+) -> tuple[Any, Numbers] | None:
+    """The vertex of least cost, from as few of the inequalities as prove it: those that it breaks join them.
+
+    Some are in from the start. The answer, and which inequalities it needed.
+    """
+    size, random = max(MANY * scaled.shape[1], 1), np.random.default_rng(0)
+    is_in = is_in.copy()
+    is_in[random.permutation(len(is_in))[: max(size - int(is_in.sum()), 0)]] = True
+    while True:
+        working = inequalities[is_in]
+        answer = vertex(cost, scaled[working], clock, scaled[equations])
+        if answer is None or is_in.all():
+            return None if answer is None else (answer, working)
+        products = scaled[inequalities] @ answer.x
+        broken = np.flatnonzero(products < -ZERO)
+        if len(broken) == 0:
+            return answer, working
+        is_in[broken[np.argsort(products[broken])[:size]]] = True
 
 
 def _without_one_sided_columns(whole: WholeRows, is_equation: Mask) -> Mask:
@@ -96,7 +121,7 @@ def _without_one_sided_columns(whole: WholeRows, is_equation: Mask) -> Mask:
     """
     left = np.ones(whole.n_rows, dtype=bool)
     of_row = np.repeat(np.arange(whole.n_rows), np.diff(whole.indptr))
-    is_positive = whole.data > 0
+    is_positive = whole.given > 0
     while True:
         used = left[of_row]
         free = used & ~is_equation[of_row]
