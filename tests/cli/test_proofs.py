@@ -1,6 +1,8 @@
 """`certify` and `check`: the exit code is the verdict, and a certificate holds for its own table only."""
 
 import json
+import random
+import re
 
 import pytest
 
@@ -161,3 +163,21 @@ def test_a_table_whose_numbers_are_rounded_is_learned_but_never_certified(tmp_pa
     done = call("check", "rounded.cert", "large.csv", folder=tmp_path)
     assert done.code == 1
     assert "beyond 2^53" in done.err
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "certify noise.csv --label y",
+        "certify noise.csv --label y --kernel linear",
+        "fit noise.csv --label y --no-shuffle --readout last",
+        "inequalities noise.csv --label y",
+        "ball noise.csv --label y",
+    ],
+)
+def test_no_panel_prints_a_number_that_nobody_can_read(line, tmp_path):
+    """Whole weights of an exact proof have dozens of digits; how many is enough to know."""
+    chance = random.Random(0)
+    rows = [",".join([*(repr(chance.gauss(0, 1)) for _ in range(4)), chance.choice("ab")]) for _ in range(40)]
+    (tmp_path / "noise.csv").write_text("p,q,r,s,y\n" + "\n".join(rows) + "\n")
+    assert not re.search(r"\d{12}", call(*line.split(), folder=tmp_path).out)

@@ -66,6 +66,15 @@ def test_the_command_line_learns_what_python_learns(folder):
     assert load_plain(folder / "circle.novikoff").encoding == encoding
 
 
+def test_a_kernel_that_was_learned_from_a_table_predicts_tables_in_python(folder):
+    pd = pytest.importorskip("pandas")
+    call("fit", "cars.csv", "--label", "sport_car", "--kernel", "rbf", "--model", "k", "--quiet", folder=folder)
+    model, cars = load(folder / "k"), pd.read_csv(folder / "cars.csv")
+    predicted = [line.rpartition(",")[2] for line in call("predict", "k", "cars.csv", folder=folder).out.splitlines()]
+    assert model.predict(cars).tolist() == predicted[1:]
+    assert model.predict(read(folder / "cars.csv", label="sport_car")).tolist() == predicted[1:]
+
+
 @pytest.mark.parametrize(
     ("words", "what"),
     [
@@ -114,7 +123,9 @@ def test_rows_held_out_judge_a_kernel(folder):
     line = ("fit", *CIRCLE, "--kernel", "rbf", "--held-out", "0.3", "--model", "m", "--json")
     run = call(*line, folder=folder).json["run"]
     assert run["new_rows"]["delivered"]["name"] == "held out"
-    assert load_plain(folder / "m").parameters["held_out"] == 0.3
+    model = load_plain(folder / "m")
+    assert model.parameters["held_out"] == 0.3
+    assert json.loads(model.certificate)["question"]["kernel"]["gamma"] == model.memory.kernel.gamma
 
 
 def test_certify_asks_in_the_space_that_is_chosen(folder):

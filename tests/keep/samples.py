@@ -11,7 +11,7 @@ import novikoff
 from novikoff.engine.rows import Rows
 from novikoff.learn.kernel.kernels import GrowingArray
 from novikoff.learn.kernel.memory import Mistakes
-from novikoff.learn.linear.memory import Memory
+from novikoff.learn.linear.memory import Memory, Mixed
 from novikoff.learn.linear.vote import Ballot
 
 FORMS = {"dense": np.asarray, "csr": sparse.csr_array, "float32": lambda X: X.astype(np.float32)}
@@ -81,6 +81,23 @@ def perceptron(**options):
     return novikoff.Perceptron(random_state=0, **options).fit(*points(1, n_classes=3))
 
 
+def mixed(model):
+    """The same model as if its weights had been mixed from two shards."""
+    held = model.model_
+    memory = dataclasses.replace(held.memory, mixed=Mixed(held.memory.mistakes / 2, 1e-12))
+    run = dataclasses.replace(
+        held.run,
+        mixed_mistakes=memory.counted,
+        shards=2,
+        margin_at_most=memory.margin_at_most,
+        order=None,
+        mistaken_rows=None,
+        errors_elsewhere=None,
+    )
+    model.model_ = dataclasses.replace(held, memory=memory, run=run)
+    return model
+
+
 def one_of_each():
     """A model of each learner by name, with inputs to predict; none needs a function."""
     X, y = points(1, n_classes=3)
@@ -93,6 +110,7 @@ def one_of_each():
     tagger = novikoff.SequencePerceptron(templates=["w[0]", "w[-1]|w[0]", "shape(w[0])|suffix1(w[1])"], random_state=0)
     return {
         "perceptron": (novikoff.Perceptron(random_state=0).fit(X, y), X),
+        "mixed": (mixed(novikoff.Perceptron(random_state=0).fit(X, y)), X),
         "vote": (novikoff.Perceptron(random_state=0, readout="vote").fit(sparse.csr_array(X), y), X),
         "kernel": (novikoff.KernelPerceptron(random_state=0).fit(X, y), X),
         "online": (online, rows),

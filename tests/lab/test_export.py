@@ -28,7 +28,7 @@ SMALL = ("worked", "xor", "circle", "sample")
 def folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exporting, "SCENES", [scene for scene in SCENES if scene.name in SMALL])
-        patch.setattr(exporting.margins, "SIZES", range(2, 6))
+        patch.setattr(exporting, "SIZES", range(2, 6))
         made = tmp_path_factory.mktemp("site") / "course" / "lab"
         assert all(path.is_file() for path in export(made))
         yield made

@@ -9,8 +9,8 @@ pytest.importorskip("starlette", reason="the lab needs the extra novikoff[lab]")
 
 import httpx
 
-from novikoff.lab.server import ANSWERS, MOST_BYTES
-from novikoff.web import address_of, listen
+from novikoff.lab.server import ANSWERS, MOST_BYTES, PAGE
+from novikoff.web import SHARED, address_of, listen, listen_preferably
 from tests.lab.browser import served_lab
 
 STATE = {"points": [[1, 0, 1], [-1, 0, -1]]}
@@ -29,7 +29,8 @@ def test_the_page_and_its_parts_are_served(client):
 
 
 def test_the_page_names_nothing_that_is_elsewhere(client):
-    for name in ("", "lab.css", "lab.js", "plane.js", "share.js", "shared/svg.js", "shared/style.css"):
+    own, shared = ([path.name for path in folder.iterdir()] for folder in (PAGE, SHARED))
+    for name in ("", *own, *(f"shared/{part}" for part in shared)):
         text = client.get(f"/{name}").text.replace("http://www.w3.org/2000/svg", "")
         assert "http://" not in text
         assert "https://" not in text
@@ -153,5 +154,8 @@ def test_it_listens_on_the_loopback_address_and_says_when_a_port_is_taken():
         assert address_of(listener).startswith("http://127.0.0.1:")
         with pytest.raises(OSError, match="is taken or not allowed"):
             listen(listener.getsockname()[1])
+        other = listen_preferably(listener.getsockname()[1])
+        assert address_of(other) != address_of(listener)
+        other.close()
     finally:
         listener.close()

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import cluster, options
 from novikoff.cli.existence import answer_formula, check_goes_together, formula_options
 from novikoff.cli.options import Output
 from novikoff.cli.spaces import Space, space_options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from novikoff.data.examples import Examples
     from novikoff.data.svmlight import ZeroBased
     from novikoff.prove.run.inseparable import FreundSchapireBound
@@ -37,6 +39,7 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
     help="Whether to find the coefficients that logistic regression sends to infinity.  [default: where it is quick]",
 )
 @options.answering
+@cluster.certify
 def certify(
     file: str,
     label: str | None,
@@ -106,7 +109,7 @@ def certify(
             reported = report_on(page, examples, report_features, (file, reader.files, label), how)
             questions = {"fit_intercept": fit_intercept, "tolerance": tolerance, "time_limit": time_limit}
             with bar.during("proving"):
-                certificate = _certified(examples, space, diverging, questions)
+                certificate = _certified(examples, space, diverging, bar.rename, questions)
             left = allowance(examples, certificate, fit_intercept=fit_intercept)
             if reported is not None:
                 reported.on_certificate(certificate, target)
@@ -130,7 +133,13 @@ def certify(
     return CODES[certificate.verdict.value]
 
 
-def _certified(examples: "Examples", space: Space, diverging: bool | None, questions: dict[str, Any]) -> "Certificate":
+def _certified(
+    examples: "Examples",
+    space: Space,
+    diverging: bool | None,
+    progress: "Callable[[str], None]",
+    questions: dict[str, Any],
+) -> "Certificate":
     """The certificate in the space that was chosen."""
     from novikoff.prove.separable.search.kernel import certify_kernel
     from novikoff.prove.separable.search.working_set import certify_examples
@@ -139,7 +148,7 @@ def _certified(examples: "Examples", space: Space, diverging: bool | None, quest
         raise ValueError(f"--kernel is for two classes, and there are {len(examples.classes)}: {examples.classes}")
     space.check_size(examples)
     if (kernel := space.exact_kernel(examples)) is None:
-        return certify_examples(examples, diverging=diverging, **questions)
+        return certify_examples(examples, diverging=diverging, progress=progress, **questions)
     return certify_kernel(examples, None, kernel, **questions)
 
 

@@ -83,6 +83,7 @@ def described_run(run: Any) -> Document:
             "margin_at_most": run.margin_at_most,
             "cycle": None if run.cycle is None else asdict(run.cycle),
             "new_rows": described_generalisation(run),
+            **({} if run.mixed_mistakes is None else {"mixed_mistakes": run.mixed_mistakes, "shards": run.shards}),
         }
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import cluster, options
 from novikoff.cli.errors import DONE, INTERRUPTED
 from novikoff.cli.options import Output
 from novikoff.cli.spaces import Space, space_options
@@ -56,6 +56,7 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
     "--certify-time-limit", options.POSITIVE, "S", "Seconds after which the table is called undecided.", 5.0
 )
 @options.answering
+@cluster.fit
 def fit(
     file: str,
     label: str | None,
@@ -136,7 +137,7 @@ def fit(
             found = Certified(why_not="interrupted" if was_interrupted(learned.run) else "not asked for")
             if certify and not was_interrupted(learned.run):
                 with bar.during("proving"):
-                    found = task.certificate(examples, certify_time_limit)
+                    found = task.certificate(examples, learned, certify_time_limit)
             certificate = found.certificate
             if (proof := _short_proof(certificate)) is not None:
                 fitted = replace(fitted, certificate=proof)

@@ -79,7 +79,7 @@ class Task:
             errors.append(run.held_out_errors)
         return {"fold_rows": tuple(rows), "fold_errors": tuple(errors)}
 
-    def certificate(self, examples: "Examples", time_limit: float) -> "Certified":
+    def certificate(self, examples: "Examples", learned: Any, time_limit: float) -> "Certified":
         """The certificate, or why there is none."""
         from novikoff.prove.separable.search.working_set import certify_examples
         from novikoff.prove.separable.subject import RoundedError, TooWideError
@@ -87,7 +87,7 @@ class Task:
         fit_intercept = self.learning["fit_intercept"]
         try:
             if self.space.kernel is not None:
-                return _in_feature_space(self.space, examples, time_limit)
+                return _in_feature_space(self.space, examples, learned, time_limit)
             if examples.n_entries > MOST_CERTIFIED:
                 why = f"{examples.n_entries:,} numbers are too many to do it unasked; novikoff certify does"
                 return Certified(why_not=why)
@@ -108,7 +108,7 @@ class Certified:
     failed: bool = False
 
 
-def _in_feature_space(space: Space, examples: "Examples", time_limit: float) -> Certified:
+def _in_feature_space(space: Space, examples: "Examples", learned: Any, time_limit: float) -> Certified:
     from novikoff.prove.separable.certificate import Witnesses
     from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
     from novikoff.prove.separable.search.kernel import certify_kernel
@@ -118,7 +118,7 @@ def _in_feature_space(space: Space, examples: "Examples", time_limit: float) -> 
     if "budget" in space.numbers:
         return Certified(why_not="a budget forgets mistakes, and no theorem bounds how many more are made")
     try:
-        kernel = space.exact_kernel(examples)
+        kernel = space.exact_kernel(examples, learned)
     except ValueError as error:
         return Certified(why_not=sentence(error))
     assert kernel is not None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import cluster, options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     "--scores", is_flag=True, help="Add the scores, too: one column, or one for each of more than two classes."
 )
 @options.answering
+@cluster.predict
 def predict(
     model: str,
     file: str,
@@ -57,7 +58,7 @@ def predict(
     loaded = load_model(model, Classifier)
     reader = open_unlabelled(file, format, loaded, form)
     writer = Writer(loaded, column, scores, output.json and target is None, reader.form.decimal)
-    with progress(output.quiet or target is None) as bar, _sink(target) as write:
+    with progress(output.quiet or target is None) as bar, sink(target) as write:
         for batch in bar.over(reader, "predicting"):
             write(writer.lines(batch))
     warn_of_the_unknown(output, writer.unseen, writer.missing)
@@ -142,7 +143,7 @@ class Writer:
 
 
 @contextlib.contextmanager
-def _sink(target: Any) -> Iterator[Callable[[bytes], None]]:
+def sink(target: Any) -> Iterator[Callable[[bytes], None]]:
     """What takes the lines: a file that gets its name at the end, or standard output, at once."""
     if target is not None:
         from novikoff.data.whole_file import WholeFile

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
+from novikoff.cli import cluster, options
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ WIDEST_TABLE = 10
 @options.file_format
 @options.form
 @options.answering
+@cluster.score
 def score(model: str, file: str, label: str | None, format: str | None, form: dict[str, Any], output: Output) -> None:
     """Count the errors of MODEL on the labelled table FILE."""
     from novikoff.cli import documents
@@ -50,7 +51,7 @@ def score(model: str, file: str, label: str | None, format: str | None, form: di
     rows, right = pairs.total(), sum(pairs[name, name] for name in known)
     if not rows:
         raise ValueError(f"{file} has no examples to score")
-    _check_known(file, {truth for truth, _ in pairs}, known)
+    check_known(file, {truth for truth, _ in pairs}, known)
     document = documents.document(
         "score",
         model=model,
@@ -67,7 +68,7 @@ def score(model: str, file: str, label: str | None, format: str | None, form: di
     answer(output, document, lambda: panel(document))
 
 
-def _check_known(file: str, labels: set[Any], known: list[Any]) -> None:
+def check_known(file: str, labels: set[Any], known: list[Any]) -> None:
     """Refuse labels that the model cannot give: it would be wrong about all of them, and nobody would know why."""
     from novikoff.cli.render import listed
 
@@ -82,11 +83,11 @@ def _check_known(file: str, labels: set[Any], known: list[Any]) -> None:
 def _open(file: str, format: str | None, model: "Classifier", label: str | None, form: dict[str, Any]) -> "Reader":
     from dataclasses import replace
 
-    from novikoff.cli.tables import counted_from, remembered_form, takes_a_table, with_label
+    from novikoff.cli.tables import counted_from, remembered_form, with_label
     from novikoff.data.reading import read
     from novikoff.data.streams import Form
 
-    if not takes_a_table(model):
+    if not model.takes_a_table:
         reader = read(file, format=format, zero_based=counted_from(model))
         if reader.is_table:
             raise ValueError(f"{file} is a table, but the model was learned from numbers without names")

@@ -115,15 +115,18 @@ class Space:
                 "--budget 1000, or learn from fewer rows, or use --lift"
             )
 
-    def exact_kernel(self, examples: "Examples") -> "Kernel | None":
-        """The kernel with its numbers settled, as proofs have it; they are those with which the rows are learned."""
+    def exact_kernel(self, examples: "Examples", learned: Any = None) -> "Kernel | None":
+        """The kernel with its numbers settled, as proofs have it: those of a run, which may have seen fewer rows."""
         if self.kernel is None:
             return None
         from novikoff.data.blocks import stacked
         from novikoff.learn.kernel.kernels import as_points, make_kernel
         from novikoff.prove.separable.kernels import Kernel
 
-        points = as_points(stacked([block.rows for block in examples.blocks()]), self.kernel)
-        numbers = {name: value for name, value in self.numbers.items() if name != "budget"}
-        settled = make_kernel(self.kernel, points, **numbers)
+        if learned is not None:
+            settled = learned.memory.kernel
+        else:
+            points = as_points(stacked([block.rows for block in examples.blocks()]), self.kernel)
+            numbers = {name: value for name, value in self.numbers.items() if name != "budget"}
+            settled = make_kernel(self.kernel, points, **numbers)
         return Kernel.of(self.kernel, **{name: getattr(settled, name) for name in KERNELS[self.kernel]})

@@ -98,19 +98,14 @@ def open_unlabelled(file: str, format: str | None, model: "Classifier", form: Ma
     if reader.is_text:
         reader = replace(reader, form=Form(**remembered_form(model, form)))
     if not reader.is_table:
-        if takes_a_table(model):
+        if model.takes_a_table:
             raise ValueError(f"{file} is svmlight text, but the model was learned from a table with named columns")
         return reader
-    if encoding is None or not takes_a_table(model):
+    if encoding is None or not model.takes_a_table:
         raise ValueError(f"{file} is a table, but the model was learned from numbers without names")
     if reader.formats[0] in ("csv", "tsv"):
         return replace(reader, types=_types(_header(reader, arrived), encoding))
     return reader if arrived is None else replace(reader, types=encoding.types)
-
-
-def takes_a_table(model: "Classifier") -> bool:
-    """Whether a model was learned from named columns."""
-    return model.encoding is not None and model.encoding.is_of_table
 
 
 def counted_from(model: "Classifier") -> bool:

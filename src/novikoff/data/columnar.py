@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data.batches import Records
+from novikoff.data.places import is_elsewhere, opened
 from novikoff.data.streams import Source, compression
 from novikoff.data.tables import Types, cast_columns, check_columns, check_no_duplicates, plain_type, records_of
 
@@ -29,11 +30,20 @@ def read_records(source: Source, types: Types, block_bytes: int) -> Iterator[Rec
             row += batch.num_rows
 
 
+def row_groups(source: Source) -> list[tuple[int, int]]:
+    """The bytes and the rows of every row group of a Parquet file."""
+    with _opened(source) as (table, _):
+        facts = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
+        return [(group.total_byte_size, group.num_rows) for group in facts]
+
+
 def _batches(source: Source, table: Any, names: list[str], block_bytes: int) -> Iterator["pa.RecordBatch"]:
     if source.format == "parquet":
         facts = table.metadata
         size = sum(facts.row_group(group).total_byte_size for group in range(facts.num_row_groups))
-        yield from table.iter_batches(rows_in_a_block(block_bytes, size, facts.num_rows), columns=names)
+        groups = None if source.part is None else list(range(*source.part))
+        in_a_block = rows_in_a_block(block_bytes, size, facts.num_rows)
+        yield from table.iter_batches(in_a_block, row_groups=groups, columns=names)
         return
     streamed = not hasattr(table, "num_record_batches")
     for batch in table if streamed else map(table.get_batch, range(table.num_record_batches)):
@@ -53,14 +63,14 @@ def _opened(source: Source) -> Iterator[tuple[Any, "pa.Schema"]]:
     from pyarrow import parquet
 
     kind = "a Parquet file" if source.format == "parquet" else "an Arrow file"
-    with open(source.path, "rb") as file:
+    with opened(source.path) as file:
         head = file.read(8)
     if not head:
         raise ValueError(f"{source.name} is empty")
     if compression(head):
         raise ValueError(f"{source.name} is {kind} inside of a compressed one; decompress it first")
     try:
-        with pa.OSFile(source.path) as file:
+        with opened(source.path) if is_elsewhere(source.path) else pa.OSFile(source.path) as file:
             if source.format == "parquet":
                 table = parquet.ParquetFile(file)
                 schema = table.schema_arrow

@@ -59,12 +59,16 @@ class Layout:
     decimal: str = "."
 
     def has_marks(self, text: bytes) -> bool:
-        """Whether a value may be one that means a missing one among numbers."""
-        between = self.delimiter.encode()
-        for mark in map(str.encode, MARKS):
-            around = ((between, between), (between, b"\n"), (between, b"\r"), (b"\n", between), (b"\n", b"\n"))
-            if mark in text and (text.startswith(mark) or any(a + mark + b in text for a, b in around)):
-                return True
+        """Whether a value may be one that means a missing one among numbers: a mark with nothing beside it."""
+        ends = (ord(self.delimiter), _NEWLINE, _RETURN)
+        characters = np.frombuffer(text, np.uint8)
+        for mark in map(ord, MARKS):
+            if mark in text:
+                place = np.flatnonzero(characters[:-1] == mark)
+                following = characters[place + 1]
+                alone = place[(following == ends[0]) | (following == ends[1]) | (following == ends[2])]
+                if len(alone) and np.isin(characters[np.maximum(alone - 1, 0)], (*ends, mark)).any():
+                    return True
         return False
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from novikoff.data.places import is_elsewhere, matching
 from novikoff.data.recognise import no_table
 from novikoff.data.streams import (
     STANDARD_INPUT,
@@ -46,6 +47,8 @@ def files_of(path: Any) -> tuple[str, ...]:
     name = os.fspath(path)
     if name == STANDARD_INPUT:
         return (name,)
+    if is_elsewhere(name):
+        return matching(name)
     if glob.has_magic(name) and not os.path.exists(name):
         matches = tuple(sorted(glob.glob(name, recursive=True)))
         if not matches:

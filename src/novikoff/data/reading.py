@@ -15,6 +15,7 @@ from novikoff.data import columnar, delimited, jsonlines
 from novikoff.data.batches import Batch, Records
 from novikoff.data.files import FORMATS, files_of, format_of
 from novikoff.data.frames import FrameReader, is_frame, read_frame
+from novikoff.data.places import Stamp
 from novikoff.data.streams import (
     STANDARD_INPUT,
     Form,
@@ -48,7 +49,7 @@ class _Found:
 
     def __init__(self, stream: PeekableStream | None) -> None:
         self.types: dict[str, pa.DataType] | None = None
-        self.stamps: dict[str, tuple[int, int]] = {}
+        self.stamps: dict[str, Stamp] = {}
         self.stream = stream  # standard input, until it is used
         self.spool: str | None = None
         self.zero_based: bool | None = None
@@ -63,7 +64,8 @@ class Reader:
     whether the indices of svmlight text begin with 0; with "auto" they begin with 1 if none in any file is 0. Standard
     input can be passed over once if its types, or the first index, are known. Otherwise it is copied to a temporary
     file first.
-    `watch` is called with the number of examples of every piece that was used.
+    `watch` is called with the number of examples of every piece that was used. Of each file there may be a part to
+    read (see `Source`), instead of all.
     """
 
     files: tuple[str, ...]
@@ -74,6 +76,7 @@ class Reader:
     zero_based: "ZeroBased" = "auto"
     form: Form = field(default_factory=Form)
     watch: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
+    parts: tuple[tuple[int, int] | None, ...] = ()
     _found: _Found = field(default_factory=lambda: _Found(None), repr=False, compare=False)
 
     @property
@@ -246,7 +249,9 @@ class Reader:
 
     def _sources(self) -> list[Source]:
         if not self._stdin:
-            return [Source(path, path, kind, self.form) for path, kind in zip(self.files, self.formats, strict=True)]
+            parts = self.parts or (None,) * len(self.files)
+            of_files = zip(self.files, self.formats, parts, strict=True)
+            return [Source(path, named_part(path, kind, part), kind, self.form, part) for path, kind, part in of_files]
         types = self.types or {}
         typed = bool(types) and None not in types.values() and (self.label is None or self.label in types)
         if self._found.spool is None and not (typed and self.formats[0] in ("csv", "tsv", "jsonl")):
@@ -345,7 +350,7 @@ def read(
     form = Form(header, None if names is None else tuple(names), tuple(na_values), decimal)
     if form != Form() and not set(formats) <= {"csv", "tsv"}:
         raise ValueError("header=, names=, na_values= and decimal= are for tables in text, CSV and TSV; leave them out")
-    return Reader(files, formats, label, types, block_bytes, zero_based, form, None, _Found(stream))
+    return Reader(files, formats, label, types, block_bytes, zero_based, form, None, (), _Found(stream))
 
 
 def _checked_size(block_bytes: int) -> int:
@@ -353,6 +358,17 @@ def _checked_size(block_bytes: int) -> int:
     if block_bytes < 1:
         raise ValueError(f"block_bytes is {block_bytes}, but a block has at least one byte")
     return block_bytes
+
+
+def named_part(path: str, format: str, part: tuple[int, int] | None) -> str:
+    """What a file, or a part of one, is called in messages.
+
+    >>> named_part("cars.parquet", "parquet", (2, 4)), named_part("cars.jsonl", "jsonl", (0, 99))
+    ('cars.parquet (row groups 2 to 3)', 'cars.jsonl (bytes 0 to 98)')
+    """
+    if part is None:
+        return path
+    return f"{path} ({'row groups' if format == 'parquet' else 'bytes'} {part[0]} to {part[1] - 1})"
 
 
 def _parser(source: Source) -> Any:

@@ -2,6 +2,8 @@
 
 import os
 
+from novikoff.data.places import opened
+
 # What files begin with, what they are called, and what to do with them.
 BEGINNINGS = (
     (b"\x93NUMPY", "a NumPy array", "save it as CSV, with numpy.savetxt, or read it in Python"),
@@ -58,5 +60,6 @@ def _known(path: str, head: bytes) -> str | None:
 
 
 def _head(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(LOOKED_AT)
+    with opened(path) as file:
+        head: bytes = file.read(LOOKED_AT)
+        return head

@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from novikoff.data.places import Lines, Stamp, opened, stamp_of
+
 STANDARD_INPUT = "-"
 
 # What compressed bytes begin with, so that a file needs no telling name.
@@ -41,12 +43,16 @@ class Form:
 
 @dataclass(frozen=True)
 class Source:
-    """Where bytes come from: the `path` to open, the `name` to call it in messages, and what is in it."""
+    """Where bytes come from: the `path` to open, the `name` to call it in messages, and what is in it.
+
+    A `part` of a file is the lines that begin between two of its bytes, or some row groups of a Parquet file.
+    """
 
     path: str
     name: str
     format: str = ""
     form: Form = field(default_factory=Form)
+    part: tuple[int, int] | None = None
 
 
 class PeekableStream(io.RawIOBase):
@@ -114,22 +120,24 @@ def decompressed(stream: PeekableStream) -> Any:
 
 
 @contextmanager
-def reading(source: Source, stamps: dict[str, tuple[int, int]]) -> Iterator[Any]:
+def reading(source: Source, stamps: dict[str, Stamp]) -> Iterator[Any]:
     """The decompressed bytes of a file, with a look at the end whether the file is still what it was.
 
     `stamps` has the size and the time of last change of every file seen so far. An error while reading a file that has
     changed is blamed on the change.
     """
-    with open(source.path, "rb", buffering=0) as file:
-        _check_stamp(source, stamps, os.fstat(file.fileno()))
+    with opened(source.path) as file:
+        _check_stamp(source, stamps, stamp_of(source.path, file))
+        in_lines = source.part is not None and source.format != "parquet"
+        stream: Any = Lines(file, *source.part) if source.part is not None and in_lines else file
         try:
-            yield decompressed(PeekableStream(cast(BinaryIO, file)))
+            yield decompressed(PeekableStream(cast(BinaryIO, stream)))
         except GeneratorExit:
             raise
         except Exception as error:
-            _check_stamp(source, stamps, os.fstat(file.fileno()))
+            _check_stamp(source, stamps, stamp_of(source.path, file))
             raise (_broken(source, error) if isinstance(error, OSError) else error) from None
-        _check_stamp(source, stamps, os.fstat(file.fileno()))
+        _check_stamp(source, stamps, stamp_of(source.path, file))
 
 
 def for_threads(text: bytes) -> Any:
@@ -186,14 +194,10 @@ def _nearest_file(folder: Path, name: str) -> str | None:
     return next(iter(difflib.get_close_matches(name, names, n=1)), None)
 
 
-def _check_stamp(source: Source, stamps: dict[str, tuple[int, int]], now: os.stat_result) -> None:
-    before = stamps.setdefault(source.path, (now.st_size, now.st_mtime_ns))
-    if before != (now.st_size, now.st_mtime_ns):
-        was = (
-            f"it had {before[0]:,} bytes and has {now.st_size:,}"
-            if before[0] != now.st_size
-            else "its time of change differs"
-        )
+def _check_stamp(source: Source, stamps: dict[str, Stamp], now: Stamp) -> None:
+    before = stamps.setdefault(source.path, now)
+    if before != now:
+        was = f"it had {before[0]:,} bytes and has {now[0]:,}" if before[0] != now[0] else "its time of change differs"
         raise OSError(f"{source.name} changed while it was being read ({was}); read it again when it is complete")
 
 

@@ -9,6 +9,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from novikoff.data.blocks import stacked
+from novikoff.data.frames import is_frame, read_frame
 from novikoff.estimators.shell import (
     CHECKS,
     Shell,
@@ -22,6 +24,7 @@ from novikoff.estimators.shell import (
     seed_of,
     warn_unless_converged,
 )
+from novikoff.features.examples import batches_of, comes_in_batches
 from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
 from novikoff.learn.history import Readout, Stopped, Tie
 from novikoff.learn.kernel.budget import check_budget
@@ -273,7 +276,11 @@ class KernelPerceptron(ClassifierMixin, Shell):
         return X, labels
 
     def _examples(self, X: Any) -> Any:
-        """Examples to predict, as the model takes them."""
+        """Examples to predict, as the model takes them; those of a table as they were encoded when it was learned."""
+        encoding = self.model_.encoding
+        if encoding is not None and (is_frame(X) or comes_in_batches(X)):
+            source = read_frame(X, types=encoding.types) if is_frame(X) else X
+            return stacked([batch.rows for batch in batches_of(source, encoding)])
         if self._are_objects(X, first=False):
             return Objects(list(X))
         return validate_data(self, as_matrix(X), reset=False, **CHECKS)

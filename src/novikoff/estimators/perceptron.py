@@ -14,6 +14,7 @@ from novikoff.data.blocks import stacked, with_columns
 from novikoff.data.frames import columns_to_encode, is_frame, read_frame
 from novikoff.data.labels import checked_labels
 from novikoff.engine.rows import Rows, as_rows
+from novikoff.estimators.batches import BatchPredictor
 from novikoff.estimators.shell import (
     CHECKS,
     Shell,
@@ -238,6 +239,17 @@ class Perceptron(ClassifierMixin, Shell):
         """The class of every row."""
         model = self._fitted()
         return _joined([model.labels(rows) for rows, _ in self._rows_and_labels(X)])
+
+    def map_batches(self, column: str = "prediction") -> BatchPredictor:
+        """What adds a column of predictions to a batch of a table: `dataset.map_batches(model.map_batches())`.
+
+        It is what Ray Data and others that go through tables batch by batch want, and can be sent to other machines.
+
+        >>> model = Perceptron(random_state=0).fit([[-1.0], [1.0]], ["off", "on"])
+        >>> model.map_batches()({"volts": np.array([5.0, -5.0])})["prediction"].tolist()
+        ['on', 'off']
+        """
+        return BatchPredictor(self._fitted(), column)
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """The share of the rows that are predicted right; a reader or batches have their own labels."""

@@ -57,7 +57,8 @@ class Shell(BaseEstimator):
 
     def to_model(self) -> Any:
         """The model, free of scikit-learn, with the parameters that the estimator has now."""
-        return replace(self._held(), parameters=self.get_params(deep=False), **self._read_as())
+        held = self._held()
+        return replace(held, parameters={**held.parameters, **self.get_params(deep=False)}, **self._read_as())
 
     def _read_as(self) -> dict[str, Any]:
         """What of a model follows parameters that may change after learning."""

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 ALWAYS_DENSE = 64
 DENSE_SHARE = 4
 
+# Unless somebody says otherwise: how many values a column of words may have, and into how many buckets words go.
+MOST_CATEGORIES = 1000
+BUCKETS = 2**18
+
 # An array of so many places is made for the words of a column.
 MOST_BUCKETS = 1 << 26
 
@@ -222,8 +226,8 @@ def learn_encoding(
     categorical: Iterable[str] = (),
     text: Iterable[str] = (),
     ignore: Iterable[str] = (),
-    max_categories: int = 1000,
-    n_buckets: int = 2**18,
+    max_categories: int = MOST_CATEGORIES,
+    n_buckets: int = BUCKETS,
     lift: Lift | None = None,
 ) -> Encoding:
     """The encoding that records suggest, from one pass over them, which also finds out the types in a text file.
@@ -244,15 +248,14 @@ def learn_encoding(
     >>> encoding.encode(Records(cars, None)).batch.rows.as_array().round(2).tolist()[0]
     [1.22, 0.0, 1.0, 0.0, 1.0, 0.0]
     """
-    asked = _asked({"categorical": categorical, "text": text, "ignored": ignore})
-
+    asked = asked_for({"categorical": categorical, "text": text, "ignored": ignore})
     if lift is not None and lift not in LIFTS:
         raise ValueError(f"lift={lift!r} is unknown; choose one of {', '.join(LIFTS)}")
     columns, n_rows = gather(records, asked, n_buckets, max_categories)
-    return replace(_settled(columns, n_rows), lift=lift)
+    return replace(settled(columns, n_rows), lift=lift)
 
 
-def _asked(wishes: Mapping[str, Iterable[str]]) -> dict[str, str]:
+def asked_for(wishes: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """What the caller wants each column to be."""
     asked: dict[str, str] = {}
     for kind, names in wishes.items():
@@ -262,7 +265,8 @@ def _asked(wishes: Mapping[str, Iterable[str]]) -> dict[str, str]:
     return asked
 
 
-def _settled(columns: Mapping[str, Column], n_rows: int) -> Encoding:
+def settled(columns: Mapping[str, Column], n_rows: int) -> Encoding:
+    """The encoding that suits what is known of the columns."""
     # Whether rows are dense does not depend on whether columns are centred, only the other way round.
     kinds = {name: column.settled(dense=False) for name, column in columns.items()}
     n_features = Encoding(kinds, False).n_columns

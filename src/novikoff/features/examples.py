@@ -119,7 +119,7 @@ def rounded_column(records: Records, encoding: "Encoding | None") -> str | None:
     return None
 
 
-def _watched(source: Iterable[Any], encoding: "Encoding | None", rounded: list[str]) -> Iterator[Any]:
+def watched(source: Iterable[Any], encoding: "Encoding | None", rounded: list[str]) -> Iterator[Any]:
     """The same; the first column that is rounded is noted."""
     for item in source:
         if not rounded and isinstance(item, Records) and (why := rounded_column(item, encoding)) is not None:
@@ -152,7 +152,7 @@ def cached(
     encoding, labels, rounded = learned_encoding(source, encoding), Labels(classes), list[str]()
     with _temporary_folder(folder) as place:
         path = Path(place) / "examples"
-        counts = _written(path, batches_of(_watched(source, encoding, rounded), encoding), labels, check)
+        counts = written(path, batches_of(watched(source, encoding, rounded), encoding), labels, check)
         cache = open_cache(path)
         check_there_are_two(labels, cache.n_rows)
         yield Examples(
@@ -171,7 +171,7 @@ def cached(
         )
 
 
-def _written(path: Path, batches: Iterable[Batch], labels: Labels, check: Callable[[Rows], Any]) -> tuple[int, ...]:
+def written(path: Path, batches: Iterable[Batch], labels: Labels, check: Callable[[Rows], Any]) -> tuple[int, ...]:
     """Write all batches into a cache; how many examples each class has."""
     counts = np.zeros(len(labels.known), dtype=np.int64)
     with CacheWriter(path) as writer:

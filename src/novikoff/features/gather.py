@@ -1,7 +1,7 @@
 """One pass over a table, which collects what an encoding has to know about each column."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -41,12 +41,17 @@ WORDS_KEPT = 3
 
 
 def gather(
-    records: Any, asked: Mapping[str, str], n_buckets: int, max_categories: int
+    records: Any,
+    asked: Mapping[str, str],
+    n_buckets: int,
+    max_categories: int,
+    moments: "Callable[[str], Moments]" = lambda name: Moments(),
 ) -> tuple[dict[str, "Column"], int]:
     """What there is to know of each column, and the number of records.
 
     A reader is looked at before the types of its columns are known. A column that turns out to be of another type than
-    it seemed at first, such as words after many numbers, is read again, by itself.
+    it seemed at first, such as words after many numbers, is read again, by itself. `moments` has, by the name of a
+    column, what its numbers are added up in.
     """
     look = getattr(records, "look", None)
     may_grow = "jsonl" in getattr(records, "formats", ())
@@ -55,7 +60,9 @@ def gather(
     def column(name: str, may_change: bool, n_rows: int = 0) -> Column:
         """A column that was missing in the records before."""
         wish = asked.get(name, "")
-        return Column(name, wish, n_buckets, max_categories, may_change, rows=n_rows, missing=n_rows)
+        return Column(
+            name, wish, n_buckets, max_categories, may_change, rows=n_rows, missing=n_rows, moments=moments(name)
+        )
 
     n_rows = 0
     for part in records if look is None else look():
@@ -98,10 +105,22 @@ class Moments:
         self.smallest = min(self.smallest, float(x.min()))
         self.largest = max(self.largest, float(x.max()))
         self.filled += int(np.count_nonzero(x))
+        self._run_on(x)
+
+    def _run_on(self, x: NDArray[np.float64]) -> None:
         x = np.concatenate([self.waiting, x])
         whole = len(x) - len(x) % RUN
         self._merge(x[:whole].reshape(-1, RUN))
         self.waiting = x[whole:]
+
+    def join(self, other: "Runs") -> None:
+        """Go on with values that were added up elsewhere: to the bits of adding all of them here."""
+        self.smallest, self.largest = min(self.smallest, other.smallest), max(self.largest, other.largest)
+        self.filled += other.filled
+        self._run_on(other.head)
+        for means, squares in other.runs:
+            self._merge_runs(means, squares, RUN)
+        self._run_on(other.waiting)
 
     def close(self) -> None:
         """Count what is waiting for a run to be complete."""
@@ -113,13 +132,43 @@ class Moments:
         with np.errstate(over="ignore", invalid="ignore"):
             means = runs.mean(axis=1)
             squares = np.square(runs - means[:, None]).sum(axis=1)
-        size = runs.shape[1]
+        self._merge_runs(means, squares, runs.shape[1])
+
+    def _merge_runs(self, means: NDArray[np.float64], squares: NDArray[np.float64], size: int) -> None:
         for mean, square in zip(means.tolist(), squares.tolist(), strict=True):
             total = self.count + size
             step = mean - self.mean
             self.mean += step * size / total
             self.squares += square + step * step * self.count * size / total
             self.count = total
+
+
+@dataclass
+class Runs(Moments):
+    """Values before which `offset` others come, which are added up elsewhere: the runs are kept for `Moments.join`.
+
+    The first values complete a run that began among the others, and the last ones begin a run.
+    """
+
+    offset: int = 0
+    seen: int = 0
+    head: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    runs: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = field(default_factory=list)
+
+    def _run_on(self, x: NDArray[np.float64]) -> None:
+        self.seen += len(x)
+        missing = -self.offset % RUN - len(self.head)
+        if missing:
+            self.head, x = np.concatenate([self.head, x[:missing]]), x[missing:]
+        super()._run_on(x)
+
+    def _merge_runs(self, means: NDArray[np.float64], squares: NDArray[np.float64], size: int) -> None:
+        if len(means):
+            self.runs.append((means, squares))
+
+    def close(self) -> None:
+        """What is waiting stays so."""
+        self.waiting = self.waiting.copy()
 
 
 @dataclass
@@ -169,6 +218,21 @@ class Column:
             self.missing += n_missing
             self.moments.add(x[~missing] if n_missing else x)
 
+    def join(self, other: "Column | None", n_rows: int) -> None:
+        """Go on with the same column in `n_rows` later records, gathered elsewhere; None if they do not have it."""
+        self.rows += n_rows
+        self.missing += n_rows if other is None else other.missing
+        if other is None or other.type is None or self.asked == "ignored":
+            return
+        self.type = other.type if self.type is None else _joined(self.type, other.type)
+        assert isinstance(other.moments, Runs)
+        self.moments.join(other.moments)
+        self.occurrences += other.occurrences
+        self.values |= other.values
+        self._check_categories("the data")
+        for bucket, words in other.words.items():
+            self.words[bucket] = sorted({*self.words.get(bucket, ()), *words})[:WORDS_KEPT]
+
     @property
     def kind(self) -> str:
         """What was asked for, or else what the type suggests."""
@@ -194,7 +258,7 @@ class Column:
         elif is_number(known) and is_number(kind):
             self.type = known if known == kind else pa.float64()
         elif known != kind and _sort(known) == _sort(kind) == "day":
-            self.type = joined_type(known, kind, as_text=False) or pa.timestamp("us", known.tz or kind.tz)
+            self.type = _joined(known, kind)
         elif known != kind:
             raise ValueError(f"{place(records, 0)}: the column {self.name!r} is {kind} from here on, but was {known}")
 
@@ -202,9 +266,12 @@ class Column:
         words, codes = categories(column)
         self.missing += int(np.count_nonzero(codes == NOTHING))
         self.values.update(words)
+        self._check_categories(records.file or "the data")
+
+    def _check_categories(self, where: str) -> None:
         if not self.asked and len(self.values) > self.max_categories:
             what = f"the column {self.name!r} has more than {self.max_categories:,} different values"
-            raise ValueError(f"{records.file or 'the data'}: {what}; {_too_many(self.name)}")
+            raise ValueError(f"{where}: {what}; {_too_many(self.name)}")
 
     def _add_text(self, column: "pa.Array") -> None:
         words, rows, codes = words_and_pairs(column)
@@ -260,6 +327,14 @@ class Column:
         if not self.asked and count > FEW_CATEGORIES and 2 * count > self.rows:
             what = f"the column {self.name!r} has {count:,} different values in {self.rows:,} records"
             raise ValueError(f"{what}, too many to learn from; {_too_many(self.name)}")
+
+
+def _joined(one: "pa.DataType", other: "pa.DataType") -> "pa.DataType":
+    """The type of numbers, or of days, of two types."""
+    import pyarrow as pa
+
+    joined = joined_type(one, other, as_text=False)
+    return pa.timestamp("us", getattr(one, "tz", None) or getattr(other, "tz", None)) if joined is None else joined
 
 
 def _is_plain(kind: "pa.DataType") -> bool:

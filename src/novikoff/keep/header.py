@@ -1,5 +1,6 @@
 """What the headers of all learners have in common: parameters, classes, the record of the run, and evidence."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -208,11 +209,12 @@ RENAMED = {"HELD_OUT": "VALIDATION"}
 
 # What earlier versions did not record.
 LATER = (
+    *("mixed_mistakes", "shards"),
     *("order", "mistaken_rows", "errors_elsewhere", "encoded"),
     *("held_out_rows", "held_out_errors", "fold_rows", "fold_errors"),
     *("epochs", "cycle"),
 )
-NUMBERS = ("radius", "weights_length", "margin_at_most")
+NUMBERS = ("mixed_mistakes", "radius", "weights_length", "margin_at_most")
 MAYBE = ("n_rows", "errors", "mistaken_rows", "errors_elsewhere", "held_out_errors")
 LISTS = (
     *("mistakes_per_epoch", "wrong_tokens_per_epoch", "seconds_per_epoch", "validation_errors"),
@@ -222,7 +224,7 @@ LISTS = (
 
 def _fits(name: str, value: Any) -> bool:
     if name in NUMBERS:
-        return type(value) is float and value >= 0
+        return type(value) is float and value >= 0 and (name != "mixed_mistakes" or value < math.inf)
     if name == "stopped":
         return True
     if name == "cycle":

@@ -25,8 +25,8 @@ from novikoff.data.recognise import no_model
 from novikoff.data.whole_file import WholeFile
 
 # The newest format. A file has the oldest that can say what it says: 2 also has averages before they are divided,
-# and delays; 3 what a record says about new rows, lifts, tables in the space of a kernel, and running scales and
-# trials.
+# and delays; 3 what a record says about new rows, lifts, tables in the space of a kernel, mixed weights, and
+# running scales and trials.
 FORMAT = 3
 KEY = "novikoff"
 

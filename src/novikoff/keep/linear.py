@@ -28,7 +28,7 @@ from novikoff.keep.header import (
 from novikoff.keep.layout import FORMAT, Arrays, Parts
 from novikoff.keep.rows import rows_from_arrays, rows_table, rows_to_arrays
 from novikoff.learn.history import READOUTS, TIES
-from novikoff.learn.linear.memory import Memory
+from novikoff.learn.linear.memory import Memory, Mixed
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.vote import Ballot, Mistakes
 
@@ -65,6 +65,7 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
             "has_mistake_rows": model.mistake_rows is not None,
             **({} if model.mistake_guesses is None else {"has_mistake_guesses": True}),
             **({} if memory.columns is None else {"n_columns": memory.n_columns}),
+            **({} if memory.mixed is None else {"mixed": [memory.mixed.fewer, memory.mixed.moved]}),
         },
     }
     arrays: Arrays = {"weights": memory.weights, "drift": memory.drift}
@@ -81,8 +82,8 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
 
 
 def _format(model: LinearModel) -> int:
-    """The oldest format that can say this: lifts and dates are new, and so are weights for some columns only."""
-    if model.encoding is not None and not model.encoding.is_as_ever:
+    """The oldest format that can say this: lifts, dates and mixtures are new, and so are weights for some columns."""
+    if model.memory.mixed is not None or (model.encoding is not None and not model.encoding.is_as_ever):
         return FORMAT
     return 1 if model.memory.columns is None else 2
 
@@ -151,6 +152,7 @@ def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> 
         longest=state.number("longest", least=0.0),
         columns=arrays.get("columns"),
         width=state.whole("n_columns", most=2**32) if "columns" in arrays else 0,
+        mixed=_mixed(state),
     )
     if memory.columns is not None:
         check_within(memory.columns, "columns", memory.n_columns)
@@ -167,6 +169,15 @@ def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> 
         kept = sum(len(ballot.mistakes.rows) for ballot in memory.ballots)
         ensure(kept == memory.mistakes, f"{kept} mistakes were kept, but {memory.mistakes} were made")
     return memory
+
+
+def _mixed(state: Fields) -> Mixed | None:
+    """How weights were mixed, since format 3."""
+    if "mixed" not in state.content:
+        return None
+    numbers = state.each("mixed", lambda value, name: state.as_number(value, name, least=0.0))
+    ensure(len(numbers) == 2 and numbers[0] <= state.whole("mistakes"), "the record of mixing makes no sense")
+    return Mixed(*numbers)
 
 
 def _ballot(arrays: Arrays, memory: Memory, sparse: bool) -> Ballot:

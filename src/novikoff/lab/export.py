@@ -24,6 +24,8 @@ from novikoff.web import SHARED
 PAGE = Path(__file__).with_name("page")
 PAGES = {"index.html": "lab.js", "margins.html": "margins.js", "shattering.html": "shattering.js"}
 
+SIZES = margins.SIZES
+
 # The noise that can be had without a library, in percent, beside none.
 NOISES = (10, 20, 30)
 
@@ -80,11 +82,11 @@ def precomputed() -> Iterator[tuple[str, Any]]:
                 points = sample_points(**{**scene.sample, "noise": percent / 100})
                 yield f"scene-{scene.name}-{percent}", scene_answers({**scene.rules, "points": points})
     for name in margins.SCENES:
-        for n in margins.SIZES if name == "chain" else (margins.SIZES.start,):
+        for n in SIZES if name == "chain" else SIZES[:1]:
             yield f"margins-{name}-{n}", margins.margins_as_json(name, n)
-    for name, (_, arranged) in shattering.ARRANGEMENTS.items():
+    for name, (_, given) in shattering.ARRANGEMENTS.items():
         for family in shattering.FAMILIES:
-            document = {"points": arranged, "family": family}
+            document = {"points": given, "family": family}
             yield f"shattering-{name}-{family}", shattering.answer_shattering(document)
 
 

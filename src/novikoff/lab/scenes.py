@@ -98,7 +98,7 @@ SCENES = [
     ),
     Scene("shared", "A shared point", "One point in both classes is proof enough that no line exists.", SHARED),
     Scene(
-        "sample", "Random points, and noise", "Move the noise up: some labels are wrong, and soon no line is right.",
+        "sample", "Points with noise", "Move the noise up: some labels are wrong, and soon no line is right.",
         sample_points(**SAMPLE), {"max_epochs": 30}, SAMPLE,
     ),
     Scene("empty", "An empty plane", "Put red and blue points with the mouse, or a finger.", []),

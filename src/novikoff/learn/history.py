@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
+from novikoff.engine.rounding import UNIT_ROUNDOFF, down, root_up, up
 from novikoff.engine.words import counted, listed, no_margin_above, radius_in_words
 from novikoff.learn.cycles import Cycle
 
@@ -70,6 +70,9 @@ class Run:
     `errors_elsewhere` the errors on the others. `encoded` says that the same rows were used to turn columns into
     numbers. Rows that were held out had no say in anything; nor had each of the parts of `fold_rows` in the model that
     it judges.
+
+    Where the weights of `shards` learners were mixed round by round, every mistake counts by its share: K =
+    `mixed_mistakes` stands in the place of k, in gamma <= ||w||/K and in K <= (R/gamma)^2.
     """
 
     mistakes: int
@@ -92,6 +95,8 @@ class Run:
     held_out_errors: int | None = None
     fold_rows: tuple[int, ...] = ()
     fold_errors: tuple[int, ...] = ()
+    mixed_mistakes: float | None = None
+    shards: int = 0
 
     def __str__(self) -> str:
         parts = [self._what_happened(), self._what_it_proves(), self._what_it_gets_wrong(), self._what_is_to_come()]
@@ -167,9 +172,25 @@ class Run:
         return f"the weights after {until} are those after {since:,}, so no separator exists: {self.cycle}"
 
     @property
+    def mixed(self) -> str | None:
+        """What the mistakes of mixed weights count, and what the theorem allows, in words; None if none were."""
+        if self.mixed_mistakes is None:
+            return None
+        mixed = f"the weights of {counted(self.shards, 'shard')} were mixed, and count as {self.mixed_mistakes:.6g}"
+        if math.isinf(self.margin_at_most) or self.margin_at_most == 0:
+            return f"{mixed} mistakes"
+        return f"{mixed} mistakes, of the {self.allowed_at_least:.6g} or more that (R/gamma)^2 allows"
+
+    @property
+    def allowed_at_least(self) -> float:
+        """How many mistakes the theorem allows, at least, as no margin is larger than `margin_at_most`."""
+        return (down(self.radius) / self.margin_at_most) ** 2 * (1 - 4 * UNIT_ROUNDOFF)
+
+    @property
     def made_rule_out(self) -> str | None:
         """The same after the number of mistakes that do so."""
-        return None if self.ruled_out is None else f"{counted(self.mistakes, 'mistake')} made; {self.ruled_out}"
+        made = self.mixed or f"{counted(self.mistakes, 'mistake')} made"
+        return None if self.ruled_out is None else f"{made}; {self.ruled_out}"
 
     def _what_happened(self) -> str:
         if self.stopped is None:
@@ -183,6 +204,8 @@ class Run:
         if self.ruled_out is None:
             return f"{longest}."
         proves = f"{longest}, the sum of the mistakes has length {self.weights_length:.6g},\nso {self.ruled_out}."
+        if self.mixed is not None:
+            proves = f"{self.mixed[0].upper()}{self.mixed[1:]}.\n{proves}"
         return proves if self.returned is None else f"{proves}\n{self.returned[0].upper()}{self.returned[1:]}."
 
     def _what_it_gets_wrong(self) -> str:
@@ -227,7 +250,7 @@ class History:
     def terms(self) -> int:
         return 1
 
-    def lengths(self) -> Iterable[tuple[int, float]]:
+    def lengths(self) -> Iterable[tuple[float, float]]:
         """Mistakes, and a number not below the length of their sum: once, or for each of several separate learners."""
         yield self.mistakes, self.weights_length * (1.0 + (self.terms + 8) * UNIT_ROUNDOFF)
 
@@ -239,7 +262,7 @@ class History:
         """
         return min((up(length / k + self.rounding(k)) for k, length in self.lengths() if k), default=math.inf)
 
-    def rounding(self, k: int) -> float:
+    def rounding(self, k: float) -> float:
         """How much k additions may have rounded ||w||/k."""
         return 2.0 * UNIT_ROUNDOFF * math.sqrt(k * self.step_square)
 

@@ -100,6 +100,11 @@ class Classifier(Model):
         return columns
 
     @property
+    def takes_a_table(self) -> bool:
+        """Whether it was learned from named columns."""
+        return self.encoding is not None and bool(self.encoding.is_of_table)
+
+    @property
     def record(self) -> Run:
         """The record of the run, also while learning goes on."""
         record: Run = self.memory.recorded(self.readout, order="given") if self.run is None else self.run

@@ -143,3 +143,16 @@ def test_all_pairs_of_many_opposites_are_one_face():
     proof = find_face(Z)
     assert proof.on_face.tolist() == [True] * (2 * len(pairs)) + [False]
     assert {column: direction.sign for column, direction in proof.directions.items()} == {8: "+inf"}
+
+
+@settings(max_examples=100)
+@given(design=designs())
+def test_peeling_changes_no_face(design):
+    Z, _ = design
+    plain = find_face(csr_array(Z))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(faces, "DIMENSIONS_TO_PEEL", 0)
+        peeled = find_face(csr_array(Z))
+    assert peeled.on_face.tolist() == plain.on_face.tolist()
+    check_weak(peeled.weak, exactly(Z), [], plain.on_face.tolist())
+    check_obstruction(peeled, exactly(Z), [], plain.on_face.tolist())

@@ -138,7 +138,7 @@ function drawSlice(svg, { phases, half }, phase) {
 /** How wide the solutions are: the angle of the largest cone around u, on a scale of powers of two. */
 function drawOpenings(svg, phases, phase) {
   const { width, height } = sheet(svg);
-  const [left, right, low, high] = [52, width - 14, height - 24, 14];
+  const [left, right, low, high] = [64, width - 14, height - 24, 14];
   const values = phases.map(({ opening }) => Math.log2(opening));
   const [least, most] = [Math.floor(Math.min(...values)), Math.max(Math.ceil(Math.max(...values)), Math.floor(Math.min(...values)) + 2)];
   const place = ([i, value]) => [left + ((i + 0.5) / phases.length) * (right - left), low - ((value - least) / (most - least)) * (low - high)];

@@ -83,8 +83,9 @@ function drawSandwich(svg, shown) {
   svg.append(element("path", { class: "forbidden", d: pathData([[...ceiling, [most, highest], [0, highest]]], place, true) }));
   if (separable) svg.append(element("path", { class: "forbidden", d: pathData([[[0, 0], [most, gamma * most], [most, 0]]], place, true) }));
   svg.append(element("path", { class: "bound", d: pathData([ceiling], place) }));
-  const [ex, ey] = place(whole ? [most * 0.3, R * Math.sqrt(most * 0.3)] : [most * 0.97, R * Math.sqrt(most * 0.97)]);
-  svg.append(text("√k·R", ex - 6, whole ? ey - 9 : ey + 24, "soft", "end"));
+  const beside = most * (whole ? 0.3 : 0.66);
+  const [ex, ey] = place([beside, R * Math.sqrt(beside)]);
+  svg.append(whole ? text("√k·R", ex - 6, ey - 9, "soft", "end") : text("√k·R", ex + 8, ey + 26, "soft"));
   if (separable) {
     svg.append(element("path", { class: "bound", d: pathData([[[0, 0], [most, gamma * most]]], place) }));
     const at = whole ? 0.62 : 0.8;
@@ -105,7 +106,7 @@ function drawMeeting(svg, bound, exact, R, place, low) {
   svg.append(
     element("line", { x1: x, x2: x, y1: y, y2: low, class: "now" }),
     element("circle", { cx: x, cy: y, r: 5, class: "meeting" }),
-    text(`(R/γ)²: at most ${bound.toLocaleString("en")}`, x - 9, low - 9, "upright halo small", "end"),
+    text(`${x > 200 ? "(R/γ)²: " : ""}at most ${bound.toLocaleString("en")}`, x - 9, low - 9, "upright halo small", "end"),
   );
 }
 

@@ -138,7 +138,7 @@ class Memory(History):
         for k, square in zip(self.by_class.tolist(), squares.tolist(), strict=True):
             yield k, math.sqrt(square) * (1.0 + 4.0 * UNIT_ROUNDOFF)
 
-    def rounding(self, k: int) -> float:
+    def rounding(self, k: float) -> float:
         return 0.0  # it is in the slack of the squares
 
     def doubts(self, more: int) -> Floats:

@@ -5,16 +5,28 @@ Nothing here learns: `novikoff.learn.linear.space` changes a memory, and predict
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.narrow import Table, is_too_wide, narrow, used_columns
-from novikoff.engine.rounding import UNIT_ROUNDOFF
+from novikoff.engine.rounding import UNIT_ROUNDOFF, down, up
 from novikoff.engine.rows import Rows, as_rows, longest_square
 from novikoff.engine.scoring import fill_scores, fill_signs, fill_winners
 from novikoff.learn.history import History, Readout
 from novikoff.learn.linear.vote import Ballot, votes
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """What mixing the weights of several learners did to the sum of the mistakes.
+
+    They count as `fewer` mistakes less than were made, rounded up; rounding has moved them by no more than `moved`.
+    """
+
+    fewer: float
+    moved: float
 
 
 @dataclass
@@ -26,7 +38,8 @@ class Memory(History):
     `ballots` keeps the mistakes for a vote, part by part, or is None if no vote was asked for.
 
     Of very many columns, only those that were met have weights: `columns` names them, ascending, and `width` is how
-    many there are in all.
+    many there are in all. Weights that were `mixed` (iterative parameter mixing) are a sum of mistakes, too, in which
+    each counts by its share.
     """
 
     weights: NDArray[np.float64]
@@ -37,6 +50,7 @@ class Memory(History):
     ballots: list[Ballot] | None = None
     columns: Table | None = None
     width: int = 0
+    mixed: Mixed | None = None
 
     @classmethod
     def empty(
@@ -92,6 +106,19 @@ class Memory(History):
     @property
     def terms(self) -> int:
         return self.weights.size
+
+    @property
+    def counted(self) -> float:
+        """K: the mistakes, each by its share in the weights, rounded down."""
+        if self.mixed is None:
+            return self.mistakes
+        exact = self.mistakes - Fraction(self.mixed.fewer)
+        return float(exact) if float(exact) <= exact else down(float(exact))
+
+    def lengths(self) -> Iterable[tuple[float, float]]:
+        moved = 0.0 if self.mixed is None else self.mixed.moved
+        for _, length in super().lengths():
+            yield self.counted, up(length + moved)
 
     def summed(self) -> NDArray[np.float64]:
         """The sum of the weights after each example: not rounded where the examples are whole numbers."""

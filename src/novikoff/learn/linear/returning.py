@@ -1,5 +1,6 @@
 """When the weights of a linear perceptron return, and whether its mistakes in between cancel."""
 
+import hashlib
 from itertools import pairwise
 
 import numpy as np
@@ -31,7 +32,8 @@ class CountedMistakes:
         np.add.at(self.counts, rows if self.n_rivals == 1 else rows * self.n_rivals + rivals, 1)
 
     def weights_hash(self) -> int:
-        return hash(self.memory.weights.tobytes())
+        digest = hashlib.blake2b(self.memory.weights.tobytes(), digest_size=8).digest()
+        return int.from_bytes(digest, "big")  # the same in every process, so that a run can go on in another
 
     def count_anew(self) -> None:
         self.counts[:] = 0

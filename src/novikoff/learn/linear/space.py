@@ -188,6 +188,7 @@ def grow(memory: Memory, places: list[int], n_classes: int) -> Memory:
     if memory.ballots is not None:
         grown.ballots = [replace(part, mistakes=part.mistakes.renamed(places)) for part in memory.ballots]
     grown.examples, grown.mistakes, grown.longest = memory.examples, memory.mistakes, memory.longest
+    grown.mixed = memory.mixed
     return grown
 
 

@@ -21,14 +21,21 @@ class Clock:
 
     Whoever tests a limit passes `now`.
 
+    Whoever waits may pass `told`, which is called with what is being done.
+
     >>> ticks = iter(range(10))
     >>> clock = Clock(2, now=lambda: next(ticks))
     >>> clock.is_over(), clock.left(), clock.is_over()
     (False, 0, True)
     """
 
-    def __init__(self, time_limit: float | None, now: Callable[[], float] | None = None) -> None:
-        self.now = now or clock.now
+    def __init__(
+        self,
+        time_limit: float | None,
+        now: Callable[[], float] | None = None,
+        told: Callable[[str], None] | None = None,
+    ) -> None:
+        self.now, self.told = now or clock.now, told
         self._end = math.inf if time_limit is None else self.now() + time_limit
 
     def is_over(self) -> bool:
@@ -36,7 +43,12 @@ class Clock:
 
     def within(self, seconds: float) -> "Clock":
         """A clock for a part of the work: over after so many seconds, or when this one is."""
-        return Clock(min(self.left(), seconds), self.now)
+        return Clock(min(self.left(), seconds), self.now, self.told)
+
+    def tell(self, what: str) -> None:
+        """Say what is being done, to whoever waits for it."""
+        if self.told is not None:
+            self.told(what)
 
     def left(self) -> float:
         """The seconds that are left: 0 when it is over, infinite without a limit."""

@@ -16,9 +16,9 @@ from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.existence.cone import Cone
 from novikoff.prove.existence.families import cone_of, must_be_below, start_cone
-from novikoff.prove.existence.fractions import fraction, rational
 from novikoff.prove.existence.likelihood import Likelihood
 from novikoff.prove.existence.null_space import NullSpace, whole_of
+from novikoff.prove.existence.rationals import fraction, rational
 from novikoff.prove.existence.witnesses import (
     DOWN,
     INFINITE,

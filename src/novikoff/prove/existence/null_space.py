@@ -14,7 +14,7 @@ import numpy as np
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.modular import PRIMES, independent, lifted, taken
-from novikoff.prove.existence.fractions import fraction
+from novikoff.prove.existence.rationals import fraction
 from novikoff.prove.existence.whole_rows import SAFE, Numbers, WholeRows
 
 # Up to so many columns, all count as full.

@@ -127,6 +127,8 @@ def what_to_do(found: "Existence") -> str | None:
     if found.estimate is Estimate.NO_START:
         return "add an intercept, or look at the offsets; the logit link has no such limit"
     advice = [] if found.estimate is Estimate.EXISTS else [ADVICE[found.family]]
+    if INFINITE in (found.diverging or {}).values():
+        advice.append("ask for the signs (signs=True, --diverging)")
     if UNIDENTIFIED in (found.diverging or {}).values():
         advice.append("leave out as many of the columns that are not identified as are collinear")
     return "; ".join(advice) or None

@@ -1,7 +1,7 @@
 """Proving a certificate again, from the data alone: derive what its witnesses prove, and compare every field."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +27,21 @@ def check_certificate(
     certificate: Certificate, X: Any, y: ArrayLike | None = None, encoding: "Encoding | None" = None
 ) -> None:
     """Raise `CertificateError`, naming what differs, unless the data and the witnesses prove every claim."""
+
+    def derive(claimed: Certificate) -> Certificate:
+        known = None if claimed.table is None else claimed.table.encoding.to_dict()
+        if encoding is not None and not same(encoding.to_dict(), known):
+            raise CertificateError("the certificate is about numbers from another encoding than the one given")
+        return _derived(claimed, X, y)
+
+    check_derived(certificate, derive)
+
+
+def check_derived(certificate: Certificate, derive: Callable[[Certificate], Certificate]) -> None:
+    """Raise `CertificateError` unless every claim is what `derive` proves from the witnesses of a certificate."""
     claimed = _well_formed(certificate)
-    known = None if claimed.table is None else claimed.table.encoding.to_dict()
-    if encoding is not None and not same(encoding.to_dict(), known):
-        raise CertificateError("the certificate is about numbers from another encoding than the one given")
     try:
-        derived = _derived(claimed, X, y)
+        derived = derive(claimed)
     except MemoryError as error:
         raise CertificateError(f"the certificate is too large to be proved again in memory: {error}") from None
     for where in difference(json.loads(to_json(claimed)), json.loads(to_json(derived))):
@@ -58,7 +67,7 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
                 if claimed.kernel is not None:
                     return _derived_in_feature_space(claimed, examples, None)
                 blocks = InBlocks(examples, claimed.fit_intercept)
-                _check_subject(claimed, blocks.subject)
+                check_subject(claimed, blocks.subject)
                 return conclude(blocks, claimed.witnesses)
         except CertificateError:
             raise
@@ -71,14 +80,14 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
     if claimed.kernel is not None:
         return _derived_in_feature_space(claimed, X, y)
     data = InMemory.of(X, y, claimed.fit_intercept)
-    _check_subject(claimed, data.subject)
+    check_subject(claimed, data.subject)
     return conclude(data, claimed.witnesses)
 
 
 def _derived_in_feature_space(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
     assert claimed.kernel is not None
     space = InFeatureSpace.of(X, y, claimed.kernel, claimed.fit_intercept)
-    _check_subject(claimed, space.subject)
+    check_subject(claimed, space.subject)
     return conclude_kernel(space, claimed.witnesses)
 
 
@@ -110,7 +119,7 @@ def _check_table(claimed: Certificate, source: Any) -> None:
         )
 
 
-def _check_subject(claimed: Subject, found: Subject) -> None:
+def check_subject(claimed: Subject, found: Subject) -> None:
     """Whether these are the data of the certificate: first what has a name, then the fingerprint of all."""
     for name in ("n_rows", "n_columns", "classes", "feature_names", "problem", "fit_intercept"):
         ours, theirs = getattr(found, name), getattr(claimed, name)

@@ -5,7 +5,7 @@ byte by byte.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -32,8 +32,8 @@ class Fingerprint:
     True
     """
 
-    def __init__(self, header: Mapping[str, Any]) -> None:
-        self._digest = hashlib.sha256(canonical(header).encode() + b"\n")
+    def __init__(self, header: Mapping[str, Any], sha256: Callable[[bytes], Any] = hashlib.sha256) -> None:
+        self._digest = sha256(canonical(header).encode() + b"\n")
         self._waiting: list[Entries] = []
         self._n_waiting = 0
 

@@ -75,10 +75,11 @@ class InBlocks:
     def radius_square(self) -> Fraction:
         return self._facts[1]
 
-    def survey(self, visit: Callable[[Block], None]) -> tuple[Subject, Fraction]:
-        """The subject and R^2, from one pass over all examples, on which every block is also visited."""
+    @property
+    def about(self) -> dict[str, Any]:
+        """The subject, but for the fingerprint."""
         examples, encoding = self.examples, self.examples.encoding
-        about: dict[str, Any] = {
+        return {
             "problem": self.problem,
             "fit_intercept": self.fit_intercept,
             "classes": plain_classes(examples.classes),
@@ -87,6 +88,10 @@ class InBlocks:
             "feature_names": None if encoding is None else encoding.feature_names,
             "table": None if encoding is None else Table(examples.label, encoding),
         }
+
+    def survey(self, visit: Callable[[Block], None]) -> tuple[Subject, Fraction]:
+        """The subject and R^2, from one pass over all examples, on which every block is also visited."""
+        examples, about = self.examples, self.about
         digest, longest = Fingerprint(header(**about)), Fraction(0)
         for block in self.blocks():
             matrix = matrix_of(block.rows)
@@ -94,7 +99,11 @@ class InBlocks:
             longest = max(longest, radius_square(matrix, self.fit_intercept))
             visit(block)
         places = (examples.places_of(block.labels) for block in examples.blocks())
-        facts = Subject(data_hash=digest.with_labels(places), **about), longest
+        return self.known_to_be(Subject(data_hash=digest.with_labels(places), **about), longest)
+
+    def known_to_be(self, subject: Subject, radius_square: Fraction) -> tuple[Subject, Fraction]:
+        """Take note of what a pass has found."""
+        facts = subject, radius_square
         self.__dict__["_facts"] = facts
         return facts
 
@@ -133,7 +142,7 @@ class InBlocks:
         return KeslerPoints.of_places(matrix_of(rows), places, len(self.classes), self.fit_intercept)
 
     def _with_every_class(self, labels: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate([labels, self._one_of_each[1]])
+        return np.concatenate([labels, self.one_of_each[1]])
 
     @cached_property
     def first_of_each(self) -> NDArray[np.int64]:
@@ -147,7 +156,7 @@ class InBlocks:
         return np.array(sorted(found.values()), dtype=np.int64)
 
     @cached_property
-    def _one_of_each(self) -> tuple[Rows, NDArray[Any]]:
+    def one_of_each(self) -> tuple[Rows, NDArray[Any]]:
         return self.take(self.first_of_each)
 
     def take(self, numbers: NDArray[np.int64]) -> tuple[Rows, NDArray[Any]]:

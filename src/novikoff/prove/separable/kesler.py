@@ -6,7 +6,7 @@ it has rivals, each of length sqrt(2) ||x||: hence the mistake bound 2 (R/gamma)
 out at a time: their products with a vector are differences of the products of the rows with its parts.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -123,14 +123,27 @@ class KeslerPoints(Points):
 
     def combine(self, which: NDArray[np.int64], weights: Floats) -> Floats:
         rows, place = np.divmod(which, self.others)
+        numbers, lines = np.unique(rows, return_inverse=True)
+        own = self.labels[rows]
+        amounts = np.zeros((len(numbers), self.n_classes))
+        np.add.at(amounts, (lines, own), weights)
+        np.add.at(amounts, (lines, place + (place >= own)), -weights)
         total = np.zeros((self.n_classes, self.width))
-        amounts = np.zeros((len(rows), self.n_classes))
-        numbers, own = np.arange(len(rows)), self.labels[rows]
-        amounts[numbers, own] += weights
-        amounts[numbers, place + (place >= own)] -= weights
-        total[:, :-1] = np.asarray((self.rows[rows].T @ amounts).T)
+        total[:, :-1] = np.asarray((self.rows[numbers].T @ amounts).T)
         total[:, -1] = self.bias * amounts.sum(axis=0)
         return np.append(total.ravel(), 0.0)
+
+    def by_class(self, which: NDArray[np.int64], weights: Sequence[int]) -> Iterator[tuple[Points, Any, list[int]]]:
+        """A combination of points as one of rows for every class: these as points, which, and their weights."""
+        amounts: list[dict[int, int]] = [{} for _ in range(self.n_classes)]
+        rows, place = np.divmod(which, self.others)
+        own = self.labels[rows]
+        rivals = place + (place >= own)
+        for row, plus, minus, weight in zip(rows.tolist(), own.tolist(), rivals.tolist(), weights, strict=True):
+            amounts[plus][row] = amounts[plus].get(row, 0) + weight
+            amounts[minus][row] = amounts[minus].get(row, 0) - weight
+        for of_class in amounts:
+            yield self._plain, np.array(list(of_class), dtype=np.int64), list(of_class.values())
 
     def is_zero_along(self, coordinates: NDArray[np.bool_]) -> bool:
         by_class = coordinates[:-1].reshape(self.n_classes, self.width)

@@ -62,6 +62,10 @@ class Points:
         """What is linear in the points, from what it is for rows: for points by rivals only."""
         raise NotImplementedError
 
+    def by_class(self, which: NDArray[np.int64], weights: Any) -> Any:
+        """A combination, class by class: for points by rivals only."""
+        raise NotImplementedError
+
     @property
     def is_sparse(self) -> bool:
         return hasattr(self.rows, "tocsr")

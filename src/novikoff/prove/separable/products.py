@@ -29,6 +29,10 @@ def whole_points(points: Points, which: NDArray[np.int64] | None = None) -> tupl
 
 def exact_sum(points: Points, which: NDArray[np.int64], weights: Sequence[int]) -> tuple[list[int], int]:
     """The sum of some points, each times a whole number, and the exponent of the power of two that it counts."""
+    if points.is_by_rivals:
+        parts = [exact_sum(*part) for part in points.by_class(which, weights)]
+        exponent = min(lowest for _, lowest in parts)
+        return [*(value << lowest - exponent for part, lowest in parts for value in part), 0], exponent
     total = [0] * points.dimension
     if not points.is_sparse:
         blocks = list(_blocks(points, len(which)))

@@ -11,10 +11,10 @@ from novikoff.prove.exact.clock import Clock, OutOfTimeError, check_time_limit
 from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.existence.cone import Cone
 from novikoff.prove.existence.families import cone_of, must_be_below, start_cone
-from novikoff.prove.existence.fractions import fraction
 from novikoff.prove.existence.inputs import likelihood_of
 from novikoff.prove.existence.likelihood import Likelihood
-from novikoff.prove.existence.search.face import Face, find_face, solved
+from novikoff.prove.existence.rationals import fraction
+from novikoff.prove.existence.search.face import find_face, solved
 from novikoff.prove.existence.search.signs import find_signs
 from novikoff.prove.existence.witnesses import Combination, Witnesses
 
@@ -114,13 +114,15 @@ def find_witnesses(likelihood: Likelihood, signs: bool | None, clock: Clock) -> 
         return Witnesses(start=start)
     if face is None:
         return Witnesses(start=start)
+    if face.obstruction is None:
+        signs = False
     try:
         found_signs = find_signs(cone, face, signs, clock)
     except OutOfTimeError:
         found_signs = find_signs(cone, face, False, clock)
     return Witnesses(
         tuple(_in_given_units(cone, direction) for direction in found_signs.directions),
-        Combination(face.rows, face.weights),
+        face.obstruction,
         tuple(found_signs.proofs),
         start,
     )
@@ -135,19 +137,19 @@ def _in_given_units(cone: Cone, direction: list[int]) -> tuple[int, ...]:
 def _start(likelihood: Likelihood, clock: Clock) -> tuple[tuple[int, ...] | None, Combination | None]:
     """Coefficients whose probabilities are at most 1, or rows that contradict each other; neither if floats fail."""
     cone = start_cone(likelihood)
-    face: Face | None = find_face(cone, clock)
-    if face is None:
+    face = find_face(cone, clock)
+    if face is None or face.obstruction is None:
         return None, None
     must = must_be_below(likelihood)
     if face.direction is not None and face.is_strict[must].all():
         return _in_given_units(cone, face.direction), None
-    return None, _with_row(cone, face, int(np.flatnonzero(must & ~face.is_strict)[0]), clock)
+    return None, _with_row(cone, face.obstruction, int(np.flatnonzero(must & ~face.is_strict)[0]), clock)
 
 
-def _with_row(cone: Cone, face: Face, row: int, clock: Clock) -> Combination | None:
+def _with_row(cone: Cone, face: Combination, row: int, clock: Clock) -> Combination | None:
     """Rows with positive weights that add up to 0, among them one that lies on the face."""
     if row in face.rows:
-        return Combination(face.rows, face.weights)
+        return face
     target = {place: -value for place, value in cone.whole.row(row).items()}
     found = solved([cone.whole.row(other) for other in face.rows], target, cone.size, clock)
     if found is None:

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from novikoff.prove.exact.algebra import as_whole, solution
 from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.existence.cone import Cone
-from novikoff.prove.existence.fractions import fraction, rational
 from novikoff.prove.existence.null_space import FULL, Echelon, NullSpace, Sparse
+from novikoff.prove.existence.rationals import fraction, rational
 from novikoff.prove.existence.whole_rows import Numbers, WholeRows
+from novikoff.prove.existence.witnesses import Combination
 
 # Of rows whose largest entry is about 1, a product or a multiplier below this is 0 as far as a program can tell.
 ZERO = 1e-7
@@ -34,14 +35,14 @@ class Face:
     """What proves which rows vanish along every direction.
 
     `direction`, in the units of the whole rows, is positive on all rows that do not, and 0 on those that do; `free` are
-    its free numbers in the null space of the face. The rows, equations included, with their whole weights add up to 0.
+    its free numbers in the null space of the face. The rows, equations included, with their whole weights add up to 0;
+    without them it is only proved that the rows beyond are no part of the face.
     """
 
     is_strict: Mask
     direction: list[int] | None
     free: list[Any]
-    rows: tuple[int, ...]
-    weights: tuple[int, ...]
+    obstruction: Combination | None
     null_space: NullSpace
 
 
@@ -52,13 +53,11 @@ def find_face(cone: Cone, clock: Clock) -> Face | None:
         return None
     on_face, null_space, base, multipliers = found
     obstruction = _obstruction(cone, base, multipliers, clock)
-    if obstruction is None:
-        return None
     is_strict = ~on_face & ~cone.is_equation
     if not is_strict.any():
-        return Face(is_strict, None, [], *obstruction, null_space)
+        return None if obstruction is None else Face(is_strict, None, [], obstruction, null_space)
     direction = _direction(cone.whole, is_strict, null_space, clock)
-    return None if direction is None else Face(is_strict, *direction, *obstruction, null_space)
+    return None if direction is None else Face(is_strict, *direction, obstruction, null_space)
 
 
 # -- by linear programs -----------------------------------------------------------------------------------------------
@@ -140,12 +139,10 @@ def _solved_in_time(clock: Clock, **program: Any) -> Any:
 # -- exactly ----------------------------------------------------------------------------------------------------------
 
 
-def _obstruction(
-    cone: Cone, base: Numbers, multipliers: Floats, clock: Clock
-) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def _obstruction(cone: Cone, base: Numbers, multipliers: Floats, clock: Clock) -> Combination | None:
     """Rows on the face, the spanning ones among them, with weights that add up to 0: positive but for equations."""
     if len(base) == 0:
-        return (), ()
+        return Combination((), ())
     exponents = cone.whole.as_floats()[1][base]
     start = [1 << int(exponents.max() - e) for e in exponents.tolist()]
     target = {place: -value for place, value in cone.whole.combined(base.tolist(), start).items()}
@@ -160,7 +157,7 @@ def _obstruction(
     rows = tuple(sorted(row for row, weight in weights.items() if weight))
     if not set(base.tolist()) <= set(rows) or any(weights[row] < 0 and not cone.is_equation[row] for row in rows):
         return None
-    return rows, tuple(as_whole([weights[row] for row in rows]))
+    return Combination(rows, tuple(as_whole([weights[row] for row in rows])))
 
 
 def solved(rows: Sequence[Sparse], target: Sparse, size: int, clock: Clock) -> dict[int, Any] | None:

@@ -14,13 +14,13 @@ from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.existence.conclude import lineality
 from novikoff.prove.existence.cone import Cone
-from novikoff.prove.existence.fractions import fraction, rational
 from novikoff.prove.existence.null_space import Sparse
+from novikoff.prove.existence.rationals import fraction, rational
 from novikoff.prove.existence.search.face import ZERO, Face, in_lowest_terms, projected, rounded, solved, vertex
 from novikoff.prove.existence.witnesses import SignProof
 
 # Programs times their entries: beyond, signs are found only if that is asked for.
-QUICK = 50_000_000
+QUICK = 2_000_000
 # How much of the inner direction is added to one on the border, as powers of two, until it is exactly in the cone.
 INWARD = (-2, -6, -12, -20, -30, -40)
 

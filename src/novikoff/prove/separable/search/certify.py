@@ -89,7 +89,7 @@ def certify(
     >>> certificate.check([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1])
     """
     chosen = _kernel(kernel, gamma, degree, coef0)
-    _check_parameters(tolerance, time_limit)
+    check_parameters(tolerance, time_limit)
     if comes_in_batches(X):
         if y is not None or chosen is not None:
             raise ValueError("batches have labels of their own, and are no kernel matrix: leave y and kernel out")
@@ -109,7 +109,7 @@ def certify(
         data, clock = InMemory.of(X, y, fit_intercept), Clock(time_limit)
         question = Question(data.points, data.subject, data.labels)
         found = concluded(data, find_witnesses(question, tolerance, clock, diverging))
-    return _warned_if_wide(found, tolerance)
+    return warned_if_wide(found, tolerance)
 
 
 def concluded(data: Data, found: Witnesses) -> Certificate:
@@ -120,7 +120,8 @@ def concluded(data: Data, found: Witnesses) -> Certificate:
         return conclude(data, replace(found, spans=False, divergences=None))
 
 
-def _warned_if_wide(certificate: Certificate, tolerance: float) -> Certificate:
+def warned_if_wide(certificate: Certificate, tolerance: float) -> Certificate:
+    """The same, and a warning if its bounds are farther apart than was asked for."""
     if certificate.verdict is Verdict.SEPARABLE and certificate.margin.lower > 0 and certificate.gap > tolerance:
         warnings.warn(
             f"the bounds of the margin are {certificate.gap:.1e} apart, relatively, and {tolerance:g} was asked for; "
@@ -275,7 +276,8 @@ def _kernel(form: str | None, gamma: float | None, degree: int | None, coef0: fl
     return None
 
 
-def _check_parameters(tolerance: float, time_limit: float | None) -> None:
+def check_parameters(tolerance: float, time_limit: float | None) -> None:
+    """Refuse a tolerance or a time limit that makes no sense."""
     if not 0 < tolerance < 1:
         raise ValueError(f"tolerance={tolerance!r} must lie between 0 and 1")
     check_time_limit(time_limit)

@@ -5,7 +5,7 @@ them; what they leave in doubt is decided in whole numbers.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -96,7 +96,7 @@ class Subset:
             first.setdefault(key, place)
         return self if len(first) == len(self) else self.chosen(np.array(list(first.values())))
 
-    def without(self, known: set[tuple[bytes, Any]]) -> "Subset | None":
+    def without(self, known: Container[tuple[bytes, Any]]) -> "Subset | None":
         """Those whose contents are not known; None if there are none."""
         new = [place for place, key in enumerate(self.contents()) if key not in known]
         return self.chosen(np.array(new)) if new else None

@@ -59,7 +59,8 @@ def divergences(
     cone = _Cone.of(points, left, complement, clock)
     found: dict[int | str, Divergence] = {}
     known = [tuple(weak)]
-    for place in places:
+    for number, place in enumerate(places):
+        clock.tell(f"signs of coefficients, {number + 1:,} of {len(places):,}")
         divergence = None if clock.is_over() else _sign(cone, known, place, clock)
         if divergence is None:
             return None

@@ -22,6 +22,7 @@ from novikoff.prove.separable.products import signs_of_products, whole_points
 from novikoff.prove.separable.proofs import as_whole_floats
 from novikoff.prove.separable.search.exact_hull import ExactNearest, nearest_point_exactly
 from novikoff.prove.separable.search.hull import Nearest, nearest_point
+from novikoff.prove.separable.search.peeling import Peeled
 from novikoff.prove.separable.search.spanning import likely_outside
 
 # Up to so many coordinates in all, a question that floats cannot decide is answered in rationals.
@@ -34,6 +35,8 @@ LARGEST_COMPLEMENT = 2_000
 # Coordinates that are written out in whole numbers, and in floats.
 MOST_COORDINATES = 5_000_000
 MOST_FLOATS = 50_000_000
+# Sparse points of more dimensions are peeled.
+DIMENSIONS_TO_PEEL = 300
 # Beyond so many coordinates in all, linear programs find the whole face.
 SMALL_FACE = 15_000
 
@@ -158,6 +161,7 @@ class Face:
 
 def decide(face: Face, clock: Clock, tolerance: float = 1e-6) -> Answer:
     """Strictly separable or not, proved exactly; by floats first, by rationals if these fail and the data are small."""
+    clock.tell("looking for a separator")
     narrow = face.without_columns_of_zeros()
     return _decide(face, clock, tolerance) if narrow is face else _decide(narrow, clock, tolerance).widened(face)
 
@@ -220,6 +224,10 @@ class ReducedFaces:
 
 def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
     """Go on beyond an obstruction until a weak separator or a spanning obstruction is found."""
+    if points.is_sparse and not points.is_by_rivals and points.dimension > DIMENSIONS_TO_PEEL:
+        peeled = Peeled.of(points)
+        if len(peeled.layers):
+            return _reduce_peeled(points, peeled, obstruction, clock)
     columns = points.columns_of(np.arange(points.n_points))
     few = points.in_columns(columns)
     if few.dimension > LARGEST_COMPLEMENT or len(obstruction.rows) * few.dimension > MOST_COORDINATES:
@@ -228,6 +236,21 @@ def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Redu
     if few is points or beyond.weak_separator is None:
         return beyond
     return replace(beyond, weak_separator=widened(beyond.weak_separator, columns, points.dimension))
+
+
+def _reduce_peeled(points: Points, peeled: Peeled, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
+    """The same where some points were peeled off: none of an obstruction is among these."""
+    left = peeled.left
+    core = Obstruction(np.searchsorted(left, obstruction.rows), obstruction.weights)
+    found = reduce_faces(points.part(left), core, clock)
+    whole = Obstruction(left[found.obstruction.rows], found.obstruction.weights)
+    weak = peeled.joined(points, found.weak_separator or [0] * points.dimension) if found.settled else None
+    if weak is None:
+        return ReducedFaces(whole, np.arange(points.n_points), None, settled=False)
+    beyond = np.ones(points.n_points, dtype=bool)
+    beyond[left] = False
+    beyond[left[found.left]] = True
+    return ReducedFaces(whole, np.flatnonzero(beyond), weak, settled=True)
 
 
 def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> ReducedFaces:

@@ -66,6 +66,7 @@ def _combination(face: LikelyFace, clock: Clock) -> tuple[Numbers, list[int]] | 
         scaled = face.scaled
         zeros = np.flatnonzero(scaled.points.largest_by_row(np.ones(scaled.dimension)) == 0)[:1]
         return (zeros, [1]) if len(zeros) else None
+    clock.tell("proving what was found")
     for seed in range(TRIES):
         # Drawn at random, lest too many vertices be equally good.
         multiples = np.random.default_rng(seed).integers(512, 1024, len(face.spanning))

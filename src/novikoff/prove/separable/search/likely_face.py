@@ -93,6 +93,7 @@ class _Reduction:
         while len(self.candidates):
             if self.clock.is_over():
                 return None
+            self.clock.tell(f"looking beyond an obstruction, {self.span.complement.shape[1]:,} dimensions left")
             sample = self._sample()
             unit = self._directions(sample)
             distinct = Distinct.of(Points(np.rint(np.ldexp(unit, BITS)), np.ones(len(unit), dtype=np.int8), 0.0))

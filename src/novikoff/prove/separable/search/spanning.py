@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.modular import STEPS_PER_SECOND
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import whole_points
 from novikoff.prove.separable.search.distinct import Numbers, Scaled, dense
@@ -112,10 +113,10 @@ def likely_outside(points: Points, rows: Numbers, clock: Clock) -> NDArray[np.bo
 def _random_normal(points: Points, rows: Numbers, clock: Clock) -> NDArray[np.int64] | None:
     from flint import nmod_mat
 
+    if 2 * len(rows) ** 2 * points.dimension / STEPS_PER_SECOND > clock.left():
+        return None
     exact, _ = whole_points(points, rows)
     matrix = nmod_mat(len(exact), points.dimension, [value % PRIME for row in exact for value in row], PRIME)
-    if clock.is_over():
-        return None
     reduced, rank = matrix.rref()
     table = np.array([[int(v) for v in row] for row in reduced.tolist()[:rank]], dtype=np.int64)
     table = table.reshape(rank, points.dimension)

@@ -11,6 +11,7 @@ that fit into memory are the special case in which the working set has every row
 """
 
 import math
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -49,36 +50,74 @@ def certify_examples(
     tolerance: float = 1e-6,
     time_limit: float | None = None,
     diverging: bool | None = None,
+    data: InBlocks | None = None,
+    passes: "Passes | None" = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Certificate:
-    """The certificate of examples, as `certify` gives it for the same rows in one piece; the options are its own."""
+    """The certificate of examples, as `certify` gives it for the same rows in one piece; the options are its own.
+
+    Where they are not in this process, `data` knows them, and `passes` passes over them. `progress` is called with what
+    is being done.
+    """
     check_width(examples.n_columns, examples.n_entries)
     check_not_rounded(examples.rounded)
     plain_classes(examples.classes)
-    data = InBlocks(examples, fit_intercept)
-    clock = Clock(time_limit)
-    working = _sample(data)
-    found = _Rounds(data, tolerance, clock, diverging).run(working)
+    data = InBlocks(examples, fit_intercept) if data is None else data
+    passes = passes or Passes()
+    clock = Clock(time_limit, told=progress)
+    working = passes.sample(data, _rows_to_begin_with(data))
+    found = _Rounds(data, passes, tolerance, clock, diverging).run(working)
+    clock.tell("proving what was found")
     if len(working) < data.n_rows:
         return concluded(data, found)
     points, labels = data.points(working.rows, working.labels), examples.labels_of(working.labels)
     return concluded(InMemory(matrix_of(working.rows), labels, points, data.subject, data.radius_square), found)
 
 
-def _sample(data: InBlocks) -> Subset:
-    """A first working set, from the pass that also surveys the data: an even sample, and a row of every class."""
-    n_rows = data.n_rows
-    share = data.bytes_per_row * n_rows / MEMORY
+def _rows_to_begin_with(data: InBlocks) -> Numbers:
+    """An even sample, and a row of every class."""
+    share = data.bytes_per_row * data.n_rows / MEMORY
     step = 1 if share <= 1 else math.ceil(2 * share)
-    chosen = np.union1d(np.arange(0, n_rows, step), data.first_of_each)
-    sample = list[Subset]()
+    return np.union1d(np.arange(0, data.n_rows, step), data.first_of_each)
 
-    def visit(block: Block) -> None:
-        first, last = np.searchsorted(chosen, [block.first, block.first + block.rows.n_rows])
-        if first < last:
-            sample.append(Subset.of(block, chosen[first:last] - block.first))
 
-    data.survey(visit)
-    return Subset.joined(sample)
+class Passes:
+    """Passes over all rows, in this process."""
+
+    def sample(self, data: InBlocks, chosen: Numbers) -> Subset:
+        """Some rows, from the pass that also surveys the data."""
+        sample = list[Subset]()
+
+        def visit(block: Block) -> None:
+            first, last = np.searchsorted(chosen, [block.first, block.first + block.rows.n_rows])
+            if first < last:
+                sample.append(Subset.of(block, chosen[first:last] - block.first))
+
+        data.survey(visit)
+        return Subset.joined(sample)
+
+    def look(self, data: InBlocks, claims: Claims, working: Subset, most: int) -> tuple[Subset | None, Fraction | None]:
+        """The rows that contradict claims, the `most` urgent ones, and the square of the margin that the plane has."""
+        worst, smallest = look_at(data, claims, working.numbers, set(working.contents()), most)
+        return worst.rows(), None if smallest is None else smallest.lower_square()
+
+
+def look_at(
+    data: InBlocks, claims: Claims, numbers: Numbers, known: Container[tuple[bytes, Any]], most: int
+) -> tuple[MostUrgent, SmallestProduct | None]:
+    """One pass over all rows, for those that contradict claims; known are those with these numbers or contents."""
+    worst = MostUrgent(most)
+    smallest = None if claims.plane is None else SmallestProduct(data, claims.plane)
+    for block in data.blocks():
+        wrong, urgency = claims.test(data.points(block.rows, block.labels), block, smallest)
+        rows = np.flatnonzero(wrong.reshape(block.rows.n_rows, -1).any(axis=1))
+        rows = rows[~np.isin(block.first + rows, numbers)]
+        if len(rows):
+            some = Subset.of(block, rows, urgency.reshape(block.rows.n_rows, -1).min(axis=1)[rows])
+            # A copy of a known row tells nothing new, even if floats cannot see that the claim holds for it.
+            if (new := some.without(known)) is not None:
+                worst.add(new)
+    return worst, smallest
 
 
 @dataclass
@@ -86,6 +125,7 @@ class _Rounds:
     """Rounds of witnesses for the working set and a look at all rows, and the best bracket so far."""
 
     data: InBlocks
+    passes: Passes
     tolerance: float
     clock: Clock
     diverging: bool | None
@@ -100,7 +140,8 @@ class _Rounds:
             question = self._question(working)
             return self._renumbered(find_witnesses(question, self.tolerance, self.clock, self.diverging), working)
         wanted, settled = False, None
-        for _ in range(MOST_PASSES):
+        for number in range(MOST_PASSES):
+            self.clock.tell(f"pass {number + 1} over all rows")
             question = self._question(working)
             points = question.points
             found = find_witnesses(question, self.tolerance / 4, self.clock, wanted)
@@ -167,23 +208,11 @@ class _Rounds:
         """The rows that contradict the claims, from one pass over all; notes the plane if it separates all."""
         if claims.are_empty:
             return None
-        data = self.data
-        worst = MostUrgent(max(1, int(MEMORY / 4 / data.bytes_per_row)))
-        smallest = None if claims.plane is None else SmallestProduct(data, claims.plane)
-        known = set(working.contents())
-        for block in data.blocks():
-            wrong, urgency = claims.test(data.points(block.rows, block.labels), block, smallest)
-            rows = np.flatnonzero(wrong.reshape(block.rows.n_rows, -1).any(axis=1))
-            rows = rows[~np.isin(block.first + rows, working.numbers)]
-            if len(rows):
-                some = Subset.of(block, rows, urgency.reshape(block.rows.n_rows, -1).min(axis=1)[rows])
-                # A copy of a known row tells nothing new, even if floats cannot see that the claim holds for it.
-                if (new := some.without(known)) is not None:
-                    worst.add(new)
-        square = None if smallest is None else smallest.lower_square()
+        most = max(1, int(MEMORY / 4 / self.data.bytes_per_row))
+        worst, square = self.passes.look(self.data, claims, working, most)
         if claims.plane is not None and square is not None and square > self.lower:
             self.vector, self.lower = claims.plane.whole, square
-        return worst.rows()
+        return worst
 
     def _exchange(self, working: Subset, new: Subset, found: Witnesses, claims: Claims, points: Points) -> Subset:
         """Add new rows. If there are too many, those leave that are farthest from contradicting the claims.

@@ -1,0 +1,31 @@
+"""Learning and proving on many machines, with the same theorem. Names are loaded on first use."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from novikoff.cluster.engine import Local as Local
+    from novikoff.cluster.learning import fit as fit
+    from novikoff.cluster.on_ray import Ray as Ray
+    from novikoff.cluster.predicting import predict as predict
+    from novikoff.cluster.predicting import score as score
+    from novikoff.cluster.proving import certify as certify
+    from novikoff.cluster.proving import check as check
+
+_HOMES = {
+    "Local": "engine",
+    "Ray": "on_ray",
+    "certify": "proving",
+    "check": "proving",
+    "fit": "learning",
+    "predict": "predicting",
+    "score": "predicting",
+}
+
+__all__ = ["Local", "Ray", "certify", "check", "fit", "predict", "score"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,0 +1,201 @@
+"""Shards as actors of Ray, on as many machines as a cluster has.
+
+An actor has one shard or several. Ray starts an actor that dies again, here or on another node, and calls the method
+once more that it was in the middle of; workers do not mind (`cluster/engine.py`). Actors ask for next to no part of a
+processor, so that those of a node that is gone find room on the nodes that are left.
+"""
+
+import contextlib
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any
+
+from novikoff import __version__
+from novikoff.cluster.engine import MakeWorker
+from novikoff.cluster.shards import Shard
+
+# Enough that an actor goes to no node without processors, such as a head that is to do nothing else.
+PROCESSOR = 0.001
+
+# How often a call whose answer was lost with a node is made again.
+MOST_TRIES = 100
+
+
+class Ray:
+    """Runs the shards as actors of Ray.
+
+    `address` is that of a cluster: "auto" for the one that this machine belongs to, "ray://HOST:PORT" for another.
+    Without one, it is the cluster that this process is connected to, or else one of this machine alone. `workers` is
+    the number of actors, by default one for every processor; nothing but time depends on it.
+    """
+
+    def __init__(self, address: str | None = None, *, workers: int | None = None) -> None:
+        self.address = address
+        self.workers = workers
+        self._actors: list[Any] = []
+        self._seen: dict[int, set[str]] = {}
+        self._n_shards = 0
+        self._is_ours = False
+
+    def __repr__(self) -> str:
+        return f"Ray({self.address!r})" if self.workers is None else f"Ray({self.address!r}, workers={self.workers})"
+
+    @property
+    def restarted(self) -> int:
+        """How many actors have died so far, and were started again."""
+        return sum(len(lives) - 1 for lives in self._seen.values())
+
+    def start(self, make: MakeWorker, shards: Sequence[Shard]) -> None:
+        ray = _ray()
+        self._connect(ray)
+        places = self._places(ray, len(shards))
+        self._n_shards = len(shards)
+        of_each: list[dict[int, Shard]] = [{} for _ in places]
+        for number, shard in enumerate(shards):
+            of_each[number % len(places)][number] = shard
+        actor = ray.remote(max_restarts=-1, max_task_retries=-1, num_cpus=PROCESSOR)(_Actor)
+        strategy = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
+        self._actors = [
+            actor.options(scheduling_strategy=strategy(node, soft=True)).remote(make, its)
+            for node, its in zip(places, of_each, strict=True)
+        ]
+        self._seen = {place: set() for place in range(len(places))}
+        self._check_versions(ray)
+
+    def share(self, value: Any) -> Any:
+        return _ray().put(value)
+
+    def call(self, method: str, *args: Any, on: Sequence[int] | None = None) -> list[Any]:
+        ray = _ray()
+        numbers = range(self._n_shards) if on is None else on
+        handed = [arg if isinstance(arg, ray.ObjectRef) else ray.put(arg) for arg in args]
+        asked = [self._ask(number, method, handed) for number in numbers]
+        return [self._answer(ray, number, method, handed, ref) for number, ref in zip(numbers, asked, strict=True)]
+
+    def close(self) -> None:
+        if not self._actors and not self._is_ours:
+            return
+        ray = _ray()
+        with contextlib.suppress(Exception):  # whatever has gone wrong before is what there is to say
+            ray.get([actor.close.remote() for actor in self._actors], timeout=30)
+        for actor in self._actors:
+            with contextlib.suppress(Exception):
+                ray.kill(actor)
+        self._actors = []
+        if self._is_ours:
+            ray.shutdown()
+            self._is_ours = False
+
+    # -- asking -------------------------------------------------------------------------------------------------------
+
+    def _ask(self, number: int, method: str, handed: list[Any]) -> Any:
+        return self._actors[number % len(self._actors)].call.remote(number, method, *handed)
+
+    def _answer(self, ray: Any, number: int, method: str, handed: list[Any], ref: Any) -> Any:
+        """What a shard answers. An answer that is lost with its node is asked for again."""
+        for left in reversed(range(MOST_TRIES)):
+            try:
+                with _plain_errors(ray):
+                    life, answer = ray.get(ref)
+                    self._seen[number % len(self._actors)].add(life)
+                    return answer
+            except (ray.exceptions.ObjectLostError, ray.exceptions.RayActorError):
+                if not left:
+                    raise
+                ref = self._ask(number, method, handed)
+        raise AssertionError
+
+    # -- the cluster --------------------------------------------------------------------------------------------------
+
+    def _connect(self, ray: Any) -> None:
+        if ray.is_initialized():
+            if self.address is None or self.address == "auto":
+                return
+            raise ValueError(f"this process is connected to a cluster already; leave out the address {self.address}")
+        quiet = {"log_to_driver": False, "logging_level": "error"}
+        try:
+            # Without an address, Ray would take one from its environment.
+            address = "local" if self.address is None else self.address
+            ray.init(address, include_dashboard=False, **quiet) if self.address is None else ray.init(address, **quiet)
+        except (ConnectionError, TimeoutError, ValueError) as error:
+            reason = str(error).strip().split("\n")[0]
+            how = 'start one with "ray start --head", or check the address'
+            raise ConnectionError(f"there is no cluster of Ray at {self.address}: {reason}; {how}") from None
+        except RuntimeError as error:
+            if "ersion" not in str(error):
+                raise
+            raise ValueError(f"the cluster at {self.address} is another: {' '.join(str(error).split())}") from None
+        self._is_ours = True
+
+    def _places(self, ray: Any, n_shards: int) -> list[str]:
+        """A node for every actor: as many actors as processors, and no more than shards."""
+        nodes = [(node["NodeID"], node["Resources"].get("CPU", 0.0)) for node in ray.nodes() if node["Alive"]]
+        room = [node for node, processors in sorted(nodes) for _ in range(int(processors))]
+        if not room:
+            raise ValueError(f"the cluster at {self.address} has no processors; add a node")
+        wanted = min(self.workers or len(room), n_shards)
+        # Deal them out so that few actors are on different nodes.
+        nodes_first = sorted(range(len(room)), key=lambda i: (room[:i].count(room[i]), room[i]))
+        return [room[nodes_first[i % len(room)]] for i in range(wanted)]
+
+    def _check_versions(self, ray: Any) -> None:
+        """Refuse a node whose programs are others than ours: nobody could promise the same bits."""
+        ours = versions()
+        for node, theirs in ray.get([actor.about.remote() for actor in self._actors]):
+            for name, version in theirs.items():
+                if ours[name] != version:
+                    raise ValueError(
+                        f"the node {node} has {name} {version}, but this machine has {ours[name]}; install the same "
+                        "version on all machines"
+                    )
+
+
+def versions() -> dict[str, str]:
+    """What must be the same on all machines."""
+    import numba
+    import numpy as np
+    import ray
+
+    python = ".".join(platform.python_version_tuple()[:2])
+    packages = {"NumPy": np.__version__, "Numba": numba.__version__, "novikoff": __version__}
+    return {"Python": python, "Ray": ray.__version__, **packages}
+
+
+class _Actor:
+    """Some shards, on some node."""
+
+    def __init__(self, make: MakeWorker, shards: dict[int, Shard]) -> None:
+        self._workers = {number: make(number, shard) for number, shard in shards.items()}
+
+    def call(self, number: int, method: str, *args: Any) -> tuple[str, Any]:
+        """What a shard answers, and which life of the actor this is."""
+        return self._life(), getattr(self._workers[number], method)(*args)
+
+    def about(self) -> tuple[str, dict[str, str]]:
+        """Where this is, and with which programs."""
+        return platform.node(), versions()
+
+    def close(self) -> None:
+        for worker in self._workers.values():
+            worker.close()
+
+    def _life(self) -> str:
+        return f"{platform.node()} {os.getpid()}"
+
+
+@contextlib.contextmanager
+def _plain_errors(ray: Any) -> Iterator[None]:
+    """Let what a worker raises be what it is, without the traceback of another machine."""
+    try:
+        yield
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from None
+
+
+def _ray() -> Any:
+    try:
+        return import_module("ray")
+    except ImportError:
+        raise ImportError('several machines need Ray; install it with: pip install "novikoff[cluster]"') from None

@@ -1,0 +1,163 @@
+"""Predictions, and their errors, for all shards."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.cluster.engine import Engine, Local
+from novikoff.cluster.shards import SHARD_BYTES, Shard, shards_of
+from novikoff.cluster.survey import joined_types
+from novikoff.cluster.worker import Worker
+from novikoff.learn.model import Classifier
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """The label of every row, in the order of the data, and its scores, as `Perceptron.decision_function` has them."""
+
+    labels: NDArray[Any]
+    scores: NDArray[np.float64]
+    unseen: Mapping[str, int]
+    missing: Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """How many rows a model gets wrong. `confusion` counts, for every label, what it was taken for.
+
+    `labels` are the classes of the model, in its order, and then whatever other labels the rows have. `unseen` and
+    `missing` count, by column, the values that training did not have, or did not lack.
+    """
+
+    rows: int
+    errors: int
+    labels: tuple[Any, ...]
+    confusion: tuple[tuple[int, ...], ...]
+    unseen: Mapping[str, int]
+    missing: Mapping[str, int]
+
+    @property
+    def accuracy(self) -> float:
+        return 1 - self.errors / self.rows
+
+    def __str__(self) -> str:
+        return f"{self.errors:,} errors on {self.rows:,} rows ({self.errors / self.rows:.2%})"
+
+
+def predict(
+    model: Any,
+    source: Any,
+    *,
+    engine: Engine | None = None,
+    format: str | None = None,
+    shard_bytes: int = SHARD_BYTES,
+) -> Predicted:
+    """What a `Perceptron` predicts for all rows of a source, as `cluster.fit` takes it.
+
+    The indices of svmlight text begin where those of the text began that the model was learned from.
+    """
+    plain = _plain(model)
+    parts = _on_shards(plain, source, engine, format, shard_bytes, None)
+    labels = plain.classes[np.concatenate([part[0] for part in parts])]
+    return Predicted(labels, np.concatenate([part[1] for part in parts]), *_unknown(parts))
+
+
+def score(
+    model: Any,
+    source: Any,
+    *,
+    label: str | None = None,
+    engine: Engine | None = None,
+    format: str | None = None,
+    shard_bytes: int = SHARD_BYTES,
+) -> Scored:
+    """How many rows of a source a `Perceptron` gets wrong; the `label` is that of training, unless it is named."""
+    plain = _plain(model)
+    label = label or plain.parameters.get("label")
+    if plain.takes_a_table and label is None:
+        raise ValueError("the model does not say which column has the labels; name it with label=")
+    parts = _on_shards(plain, source, engine, format, shard_bytes, label or "")
+    pairs: Counter[tuple[Any, Any]] = sum((part[1] for part in parts), Counter())
+    known = plain.classes.tolist()
+    names = [*known, *sorted({truth for truth, _ in pairs} - set(known), key=str)]
+    rows, right = pairs.total(), sum(pairs[name, name] for name in known)
+    confusion = tuple(tuple(pairs[truth, guess] for guess in known) for truth in names)
+    return Scored(rows, rows - right, tuple(names), confusion, *_unknown(parts))
+
+
+def _plain(model: Any) -> Classifier:
+    """The model without scikit-learn, and without what it has prepared to predict."""
+    return replace(model.to_model() if hasattr(model, "to_model") else model)
+
+
+def _unknown(parts: Sequence[Any]) -> tuple[Counter[str], Counter[str]]:
+    return sum((part[2] for part in parts), Counter()), sum((part[3] for part in parts), Counter())
+
+
+def _on_shards(
+    model: Classifier, source: Any, engine: Engine | None, format: str | None, shard_bytes: int, label: str | None
+) -> list[Any]:
+    """What all shards predict; with the label, and not None, how often which label was taken for which."""
+    shards = shards_of(source, format=format, shard_bytes=shard_bytes)
+    check_kind(model, shards)
+    engine = engine or Local()
+    try:
+        engine.start(Worker, shards)
+        if label is None:
+            return engine.call("apply", None, predictions, model)
+        types: dict[str, str] = {}
+        if model.encoding is not None and model.takes_a_table:
+            types = {**model.encoding.types, **joined_types(shards, engine.call("apply", None, type_of_label, label))}
+        return engine.call("apply", None, pairs_of_labels, model, label or None, types)
+    finally:
+        engine.close()
+
+
+def check_kind(model: Classifier, shards: Sequence[Shard]) -> None:
+    """Refuse numbers where a model needs a table, and the other way round."""
+    if shards[0].is_table and not model.takes_a_table:
+        raise ValueError(f"{shards[0].name} is a table, but the model was learned from numbers without names")
+    if not shards[0].is_table and model.takes_a_table:
+        raise ValueError(f"{shards[0].name} is svmlight text, but the model was learned from a table")
+
+
+# -- what shards do ---------------------------------------------------------------------------------------------------
+
+
+def predictions(worker: Worker, _: Any, model: Classifier) -> Any:
+    """Places of labels, scores, and what was unknown."""
+    types = model.encoding.types if model.encoding is not None and model.takes_a_table else None
+    places, scores, unseen, missing = [], [], Counter[str](), Counter[str]()
+    for batch in worker.shard.reader(None, types, model.parameters.get("zero_based", True)):
+        decided = model.decide(batch)
+        places.append(np.searchsorted(model.classes, decided.labels))
+        scores.append(decided.scores)
+        unseen.update(decided.unseen)
+        missing.update(decided.missing)
+    if not places:
+        raise ValueError(f"{worker.shard.name} has no rows to predict")
+    kind = np.min_scalar_type(len(model.classes))
+    return np.concatenate(places).astype(kind), np.concatenate(scores), unseen, missing
+
+
+def type_of_label(worker: Worker, _: Any, label: str) -> dict[str, str]:
+    """The type of the column of labels."""
+    return {label: worker.shard.reader(label, {label: None}).column_types[label]}
+
+
+def pairs_of_labels(worker: Worker, _: Any, model: Classifier, label: str | None, types: dict[str, str]) -> Any:
+    """How often which label was taken for which."""
+    pairs, unseen, missing = Counter[tuple[Any, Any]](), Counter[str](), Counter[str]()
+    for batch in worker.shard.reader(label, types or None, model.parameters.get("zero_based", True)):
+        decided = model.decide(batch)
+        assert batch.labels is not None
+        pairs.update(zip(batch.labels.tolist(), decided.labels.tolist(), strict=True))
+        unseen.update(decided.unseen)
+        missing.update(decided.missing)
+    if not pairs:
+        raise ValueError(f"{worker.shard.name} has no rows to score")
+    return None, pairs, unseen, missing

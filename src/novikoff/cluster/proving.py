@@ -1,0 +1,344 @@
+"""Certificates of data on many machines: the plane goes to the shards, and each answers with its worst rows.
+
+The search is that of one machine (`prove/separable/search/working_set.py`); only its passes over all rows are made by
+the shards. The most urgent rows of all are among the most urgent of each, so the driver joins their answers by urgency
+and number, and what a shard proves of all its rows is proved of all rows when every shard has done so. The fingerprint
+goes from shard to shard, because it is one SHA-256 of all rows in order: that of one machine, and so is the check.
+"""
+
+import copy
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.cluster.agreeing import Cluster, Reading, started
+from novikoff.cluster.engine import Engine, Local
+from novikoff.cluster.shards import SHARD_BYTES
+from novikoff.cluster.worker import Agreement, Worker
+from novikoff.data.examples import Block, Examples
+from novikoff.engine.rows import Rows
+from novikoff.engine.sha256 import Sha256
+from novikoff.prove.exact.document import CertificateError
+from novikoff.prove.separable.certificate import Certificate
+from novikoff.prove.separable.check import check_derived, check_subject
+from novikoff.prove.separable.conclude import conclude, on_points
+from novikoff.prove.separable.fingerprint import Fingerprint
+from novikoff.prove.separable.in_blocks import InBlocks, in_float64, matrix_of
+from novikoff.prove.separable.margin import radius_square
+from novikoff.prove.separable.points import Points
+from novikoff.prove.separable.products import signs_of_products
+from novikoff.prove.separable.proofs import Span
+from novikoff.prove.separable.search.certify import check_parameters, warned_if_wide
+from novikoff.prove.separable.search.claims import Claims, MostUrgent, Subset
+from novikoff.prove.separable.search.working_set import Passes, certify_examples, look_at
+from novikoff.prove.separable.subject import Subject, header
+
+if TYPE_CHECKING:
+    from novikoff.data.svmlight import ZeroBased
+    from novikoff.features.encode import Encoding
+
+Numbers = NDArray[np.int64]
+
+
+def certify(
+    source: Any,
+    *,
+    label: str | None = None,
+    engine: Engine | None = None,
+    fit_intercept: bool = True,
+    tolerance: float = 1e-6,
+    time_limit: float | None = None,
+    diverging: bool | None = None,
+    encoding: "Encoding | None" = None,
+    categorical: Sequence[str] = (),
+    text: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    format: str | None = None,
+    zero_based: "ZeroBased" = "auto",
+    shard_bytes: int = SHARD_BYTES,
+    cache_folder: str | None = None,
+) -> Certificate:
+    """Are the rows of all shards linearly separable, with what margin, and why?
+
+    The certificate says of the rows what `novikoff.certify` says of them on one machine, and is checked by the same
+    `check`. `source`, `label`, `engine`, `encoding` and the options behind it are those of `cluster.fit`; `tolerance`,
+    `time_limit` and `diverging` are those of `novikoff.certify`.
+    """
+    check_parameters(tolerance, time_limit)
+    wishes = {"categorical": categorical, "text": text, "ignored": ignore}
+    reading = Reading(
+        label,
+        wishes,
+        format,
+        zero_based,
+        encoding=encoding,
+        fit_intercept=fit_intercept,
+        shard_bytes=shard_bytes,
+        cache_folder=cache_folder,
+    )
+    with started(engine or Local(), source, reading) as cluster:
+        found = certify_cluster(cluster, tolerance=tolerance, time_limit=time_limit, diverging=diverging)
+    return warned_if_wide(found, tolerance)
+
+
+def certify_cluster(cluster: Cluster, **options: Any) -> Certificate:
+    """The certificate of shards that have agreed; the options are those of `certify_examples`."""
+    fit_intercept = cluster.agreed.terms.fit_intercept
+    data = on_shards(cluster, fit_intercept)
+    passes = OnShards(cluster)
+    return certify_examples(data.examples, fit_intercept=fit_intercept, data=data, passes=passes, **options)
+
+
+def check(
+    certificate: Certificate,
+    source: Any,
+    *,
+    engine: Engine | None = None,
+    format: str | None = None,
+    zero_based: "ZeroBased" = "auto",
+    shard_bytes: int = SHARD_BYTES,
+    cache_folder: str | None = None,
+) -> None:
+    """Prove a certificate again from the rows of all shards; `CertificateError` names what differs."""
+
+    def derive(claimed: Certificate) -> Certificate:
+        if claimed.kernel is not None:
+            raise ValueError("the certificate is about a kernel; check it on one machine")
+        table = claimed.table
+        reading = Reading(
+            None if table is None else table.label,
+            format=format,
+            zero_based=zero_based,
+            encoding=None if table is None else table.encoding,
+            fit_intercept=claimed.fit_intercept,
+            shard_bytes=shard_bytes,
+            cache_folder=cache_folder,
+        )
+        try:
+            with started(engine or Local(), source, reading) as cluster:
+                data = on_shards(cluster, claimed.fit_intercept)
+                check_subject(claimed, data.subject)
+                return conclude(data, claimed.witnesses)
+        except CertificateError:
+            raise
+        except ValueError as error:
+            raise CertificateError(f"the data are not those that were certified: {error}") from error
+
+    check_derived(certificate, derive)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What the driver knows
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedExamples(Examples):
+    """Examples of which the driver knows how many there are, and can have some."""
+
+    cluster: Cluster | None = None
+
+    def take(self, numbers: Numbers) -> Block:
+        assert self.cluster is not None
+        return self.cluster.take(numbers)
+
+    def blocks(self) -> Iterator[Block]:
+        raise TypeError("these examples are not here; shards pass over them")
+
+
+def on_shards(cluster: Cluster, fit_intercept: bool) -> "ShardedBlocks":
+    """The rows of all shards, as proofs want to know them."""
+    agreed = cluster.agreed
+    examples = ShardedExamples(
+        [],
+        agreed.starts,
+        agreed.classes,
+        agreed.counts,
+        agreed.n_columns,
+        sum(part.n_entries for part in agreed.prepared),
+        all(part.is_sparse for part in agreed.prepared),
+        None,
+        agreed.terms.label,
+        agreed.terms.encoding,
+        rounded=next((part.rounded for part in agreed.prepared if part.rounded is not None), None),
+        cluster=cluster,
+    )
+    return ShardedBlocks(examples, fit_intercept, cluster)
+
+
+@dataclass(frozen=True, eq=False)
+class Here:
+    """What a shard has to be told to see its rows as points among all: one row of each class, and the subject."""
+
+    fit_intercept: bool
+    one_of_each: tuple[Rows, NDArray[Any]] | None
+    facts: tuple[Subject, Fraction]
+
+    def blocks(self, worker: Worker, agreed: Agreement) -> InBlocks:
+        data = InBlocks(worker.examples(agreed), self.fit_intercept)
+        data.known_to_be(*self.facts)
+        if self.one_of_each is not None:
+            data.__dict__["one_of_each"] = self.one_of_each
+        return data
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedBlocks(InBlocks):
+    """Points of which the shards know whatever is true of all of them."""
+
+    cluster: Cluster
+
+    def ask(self, function: Callable[..., Any], *args: Any, on: Sequence[int] | None = None) -> list[Any]:
+        """What a function of a worker finds out on every shard."""
+        return self.cluster.call("apply", function, *args, on=on)
+
+    @cached_property
+    def _facts(self) -> tuple[Subject, Fraction]:
+        """The fingerprint goes from shard to shard, the rest is asked of all."""
+        numbers, about = range(len(self.cluster.shards)), self.about
+        digest = Fingerprint(header(**about), Sha256)
+        for number in numbers:
+            [digest] = self.ask(hashed, self.fit_intercept, digest, on=[number])
+        places = (self.ask(places_of_labels, on=[number])[0] for number in numbers)
+        longest = max(self.ask(longest_row, self.fit_intercept))
+        return Subject(data_hash=digest.with_labels(places), **about), longest
+
+    @cached_property
+    def first_of_each(self) -> Numbers:
+        found: dict[int, int] = {}
+        for part in self.ask(first_rows):
+            found = {**part, **found}
+        return np.array(sorted(found.values()), dtype=np.int64)
+
+    @cached_property
+    def here(self) -> Any:
+        """What shards are told, as the engine shares it."""
+        told = Here(self.fit_intercept, self.one_of_each if self.problem.has_rivals else None, self._facts)
+        return self.cluster.engine.share(told)
+
+    def lower_square(self, vector: Sequence[int]) -> Fraction | None:
+        squares = self.ask(lower_square, self.here, vector)
+        return None if None in squares else min(squares)
+
+    def all_separate_weakly(self, vectors: Sequence[Sequence[int]]) -> bool:
+        if not vectors:
+            return True
+        found = self.ask(sides, self.here, vectors)
+        return None not in found and all(any(parts) for parts in zip(*found, strict=True))
+
+    def spans_all(self, points: Points, numbers: Numbers) -> bool:
+        return all(self.ask(lies_in, self.here, Span.of(points, numbers)))
+
+
+@dataclass(frozen=True)
+class OnShards(Passes):
+    """Passes over all rows, each made by all shards at once."""
+
+    cluster: Cluster
+
+    def sample(self, data: InBlocks, chosen: Numbers) -> Subset:
+        taken = self.cluster.take(chosen)
+        return Subset(chosen, in_float64(taken.rows), taken.labels, np.full(len(chosen), np.inf))
+
+    def look(self, data: InBlocks, claims: Claims, working: Subset, most: int) -> tuple[Subset | None, Fraction | None]:
+        assert isinstance(data, ShardedBlocks)
+        known = Known.of(working)
+        worst, smallest = MostUrgent(most), list[Fraction | None]()
+        for rows, square in data.ask(contradicting, data.here, claims, working.numbers, known, most):
+            smallest.append(square)
+            if rows is not None:
+                worst.add(rows)
+        return worst.rows(), None if None in smallest else min(square for square in smallest if square is not None)
+
+
+@dataclass(frozen=True)
+class Known:
+    """Rows that are known by what is in them: hashes of these, because they go to every shard."""
+
+    digests: frozenset[bytes]
+
+    @classmethod
+    def of(cls, rows: Subset) -> "Known":
+        return cls(frozenset(map(_digest, rows.contents())))
+
+    def __contains__(self, content: object) -> bool:
+        return _digest(content) in self.digests
+
+
+def _digest(content: Any) -> bytes:
+    row, label = content
+    return hashlib.blake2b(row + repr(label).encode(), digest_size=16).digest()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What shards find out
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def hashed(worker: Worker, agreed: Agreement, fit_intercept: bool, digest: Fingerprint) -> Fingerprint:
+    """The fingerprint after the rows of this shard."""
+    digest = copy.deepcopy(digest)  # what is handed to a worker may be handed to it again
+    for block in InBlocks(worker.examples(agreed), fit_intercept).blocks():
+        digest.add(matrix_of(block.rows))
+    return digest
+
+
+def places_of_labels(worker: Worker, agreed: Agreement) -> NDArray[Any]:
+    """The place of every label among the classes."""
+    examples = worker.examples(agreed)
+    places = np.concatenate([examples.places_of(block.labels) for block in examples.blocks()])
+    return places.astype(np.min_scalar_type(len(agreed.classes)))
+
+
+def longest_row(worker: Worker, agreed: Agreement, fit_intercept: bool) -> Fraction:
+    """R^2 of this shard, exactly."""
+    blocks = InBlocks(worker.examples(agreed), fit_intercept).blocks()
+    return max(radius_square(matrix_of(block.rows), fit_intercept) for block in blocks)
+
+
+def first_rows(worker: Worker, agreed: Agreement) -> dict[int, int]:
+    """The first row of every class in this shard, by its number among all."""
+    start, found = int(agreed.starts[worker.number]), dict[int, int]()
+    for block in worker.examples(agreed).blocks():
+        labels, rows = np.unique(block.labels, return_index=True)
+        found = {**dict(zip(labels.tolist(), (start + block.first + rows).tolist(), strict=True)), **found}
+        if len(found) == len(agreed.classes):
+            break
+    return found
+
+
+def contradicting(
+    worker: Worker, agreed: Agreement, here: Here, claims: Claims, numbers: Numbers, known: Known, most: int
+) -> tuple[Subset | None, Fraction | None]:
+    """The rows of this shard that contradict claims, the most urgent ones, and the margin of the plane."""
+    start = int(agreed.starts[worker.number])
+    worst, smallest = look_at(here.blocks(worker, agreed), claims, numbers - start, known, most)
+    rows = worst.rows()
+    square = None if smallest is None else smallest.lower_square()
+    return None if rows is None else Subset(rows.numbers + start, rows.rows, rows.labels, rows.urgency), square
+
+
+def lower_square(worker: Worker, agreed: Agreement, here: Here, vector: Sequence[int]) -> Fraction | None:
+    return here.blocks(worker, agreed).lower_square(vector)
+
+
+def sides(worker: Worker, agreed: Agreement, here: Here, vectors: Sequence[Sequence[int]]) -> list[bool] | None:
+    """Whether each vector has a row of this shard strictly on its side; None if one has some on its wrong side."""
+    data, has_positive = here.blocks(worker, agreed), [False] * len(vectors)
+    for points in data.all_points():
+        for number, vector in enumerate(vectors):
+            signs = signs_of_products(points, on_points(data.subject, vector))
+            if signs.min() < 0:
+                return None
+            has_positive[number] = has_positive[number] or bool(signs.max() > 0)
+    return has_positive
+
+
+def lies_in(worker: Worker, agreed: Agreement, here: Here, span: Span) -> bool:
+    return all(span.has_all(points) for points in here.blocks(worker, agreed).all_points())

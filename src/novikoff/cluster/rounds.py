@@ -1,0 +1,179 @@
+"""Rounds: all shards learn an epoch from common weights, or one after the other from the weights of the one before.
+
+Both are spaces in the sense of `learn/epochs.py`, whose loop, limits and reasons to stop are those of every learner.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.cluster.agreeing import Cluster
+from novikoff.cluster.mixing import Mixing, Mixture
+from novikoff.cluster.worker import Change, Learning, Passed
+from novikoff.engine.rounding import up
+from novikoff.learn.cycles import Cycle, Lookout
+from novikoff.learn.epochs import Epochs, Limits, Watch
+from novikoff.learn.history import Stopped
+from novikoff.learn.linear.memory import Memory, Mixed
+from novikoff.learn.linear.returning import CountedMistakes
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class Rounds:
+    """What both have: the history, the mistakes of every round, and what is called after each."""
+
+    cluster: Cluster
+    how: Learning
+    history: Memory
+    after: Callable[["Rounds"], None]
+    epochs: Epochs = field(init=False)
+    returning: None = None
+    seconds: float = 0.0  # of the last round
+
+    def __post_init__(self) -> None:
+        self.epochs = Epochs(self.cluster.n_rows)
+        self.history.longest = self.cluster.agreed.longest
+
+    @property
+    def counted(self) -> float:
+        """K, or the number of mistakes where nothing is mixed."""
+        return self.history.counted
+
+    def learn(self, watch: Watch) -> Stopped | None:
+        """A round."""
+        raise NotImplementedError
+
+    def finished(self) -> None:
+        """What is left to do once no round follows."""
+
+    def facts(self) -> dict[str, Any]:
+        """What the record says beyond the usual."""
+        return {}
+
+
+@dataclass
+class MixedRounds(Rounds):
+    """Rounds in which all shards learn at once, and what they learned is mixed.
+
+    `summed` is the sum of the weights after every example, in whatever shard.
+    """
+
+    mixing: Mixing = "uniform"
+    mixture: Mixture = field(init=False)
+    summed: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.mixture = Mixture(self.history.weights)
+        self.summed = np.zeros_like(self.history.weights)
+
+    def learn(self, watch: Watch) -> Stopped | None:
+        """A round, and what it adds to the weights."""
+        began = time.monotonic()
+        changes = self._changes()
+        made = [change.mistakes for change in changes]
+        for change in changes:
+            if change.summed is not None:
+                self.summed = self.summed + change.summed
+        if any(made):
+            parts = [change.change for change in changes]
+            self.mixture = self.mixture.with_changes(parts, made, self.history.step_square, self.mixing)
+        self._count(sum(made))
+        is_nothing = sum(made) > 0 and not np.any(sum((change.change for change in changes[1:]), changes[0].change))
+        if is_nothing and (cycle := self._cancelled()) is not None:
+            self.epochs.cycle = cycle
+        self.seconds = time.monotonic() - began
+        self.after(self)
+        return Stopped.CYCLE if self.epochs.cycle is not None else None
+
+    def _changes(self, *, number: int | None = None, record: bool = False) -> list[Change]:
+        """What all shards learn in the next round; in that of a number, once more."""
+        number = self.epochs.steps // self.epochs.n_rows if number is None else number
+        mixture = self.mixture
+        return self.cluster.call("learn", self.how, mixture.weights, mixture.mistakes_at_least, number, record)
+
+    def _count(self, made: int) -> None:
+        n_rows = self.cluster.n_rows
+        self.epochs.count(np.zeros(made, dtype=np.int64), n_rows)
+        self.history.examples += n_rows
+        self.remember()
+
+    def remember(self) -> None:
+        """Let the history know what the mixture is."""
+        mixture = self.mixture
+        self.history.weights, self.history.mistakes = mixture.weights, mixture.mistakes
+        fewer = mixture.mistakes - mixture.counted
+        self.history.mixed = Mixed(float(fewer) if float(fewer) >= fewer else up(float(fewer)), mixture.moved)
+
+    def _cancelled(self) -> Cycle | None:
+        """The mistakes of the round that has just changed nothing, if they cancel without rounding: an obstruction.
+
+        The weights are as they were, and a round is a function of these, so it can be asked for again, with its rows.
+        """
+        done = self.epochs.begun
+        counted = CountedMistakes.of(self.cluster, self.history)  # type: ignore[arg-type]
+        if counted is None:
+            return None
+        for change in self._changes(number=done - 1, record=True):
+            assert change.rows is not None
+            assert change.rivals is not None
+            counted.count(change.rows, change.rivals)
+        return counted.cancelled(done - 1, done)
+
+    def finished(self) -> None:
+        """The average, as a memory has it."""
+        self.history.drift = self.history.examples * self.history.weights - self.summed
+
+    def facts(self) -> dict[str, Any]:
+        return {"mixed_mistakes": float(self.history.counted), "shards": len(self.cluster.shards)}
+
+
+@dataclass
+class PassedRounds(Rounds):
+    """Rounds in which the weights go from shard to shard: the run of one machine, in the order given."""
+
+    limits: Limits = field(default_factory=Limits)
+    mistaken: NDArray[np.bool_] = field(init=False)
+    counted_rows: CountedMistakes | None = field(init=False)
+    lookout: Lookout = field(init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.history.longest = 0.0
+        self.mistaken = np.zeros(self.cluster.n_rows, dtype=np.bool_)
+        repeats = self.limits.max_epochs != 1
+        self.counted_rows = CountedMistakes.of(self.cluster, self.history) if repeats else None  # type: ignore[arg-type]
+        self.lookout = Lookout(self.counted_rows, self.cluster.n_rows)
+
+    def learn(self, watch: Watch) -> Stopped | None:
+        began = time.monotonic()
+        for number in range(len(self.cluster.shards)):
+            [passed] = self.cluster.call("go_on", self.how, self.history, self.limits.min_margin, on=[number])
+            self._note(passed)
+            stopped = passed.stopped or watch.cut_short()
+            if stopped is not None:
+                return stopped
+        if self.epochs.flawless is None and (cycle := self.lookout.look(self.epochs.begun)) is not None:
+            self.epochs.cycle = cycle
+        self.seconds = time.monotonic() - began
+        self.after(self)
+        return Stopped.CYCLE if self.epochs.cycle is not None and self.limits.wants_convergence else None
+
+    def _note(self, passed: Passed) -> None:
+        seen = passed.memory.examples - self.history.examples
+        memory = passed.memory.copy()  # what comes from another machine may be read-only
+        for name in ("weights", "drift", "examples", "mistakes", "longest"):
+            setattr(self.history, name, getattr(memory, name))
+        self.epochs.count(passed.at, seen)
+        self.mistaken[passed.rows] = True
+        if self.counted_rows is not None and len(passed.rows):
+            self.counted_rows.count(passed.rows, passed.rivals)
+
+    def facts(self) -> dict[str, Any]:
+        return {"order": "given", "mistaken_rows": int(self.mistaken.sum())}

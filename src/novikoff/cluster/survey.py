@@ -1,0 +1,175 @@
+"""What shards have to agree on before anything is learned: columns, their types, categories and scaling, and indices.
+
+Each shard looks at its own records, and the driver joins what they found, in the order of the shards, to the encoding
+that one machine gets from the same records, bit for bit. Sums of floats depend on where runs of additions begin
+(`features/gather.py`), so a shard is told how many values of a column come before its own. What it was told wrongly,
+because nobody knew yet, it is asked again; so is a shard whose columns have other types than those of all.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from novikoff.cluster.engine import Engine
+from novikoff.cluster.shards import Shard
+from novikoff.data.tables import joined_type, nearest
+from novikoff.features.encode import BUCKETS, MOST_CATEGORIES, Encoding, asked_for, settled
+from novikoff.features.gather import RUN, Column, Runs, gather
+
+# Types that can be told to a reader. Others, such as dates, are either ignored or refused where they are met.
+PLAIN = ("null", "int64", "uint64", "double", "bool", "string")
+
+
+@dataclass(frozen=True)
+class Query:
+    """What a shard is asked: what each column is wanted to be, its type, and how many of its values come before.
+
+    Without `wishes` only types are wanted, as the encoding is known.
+    """
+
+    label: str | None
+    wishes: Mapping[str, Sequence[str]] | None
+    types: Mapping[str, str] | None = None
+    before: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """What a shard answers: its columns, its rows, and the types of its columns, the label's too."""
+
+    columns: dict[str, Column]
+    n_rows: int
+    types: dict[str, str]
+
+
+def survey(number: int, shard: Shard, query: Query) -> Surveyed:
+    """Look at all records of a shard."""
+    reader: Any = shard.reader(query.label, query.types)
+    if query.wishes is None:
+        return Surveyed({}, 0, reader.column_types)
+    before, guess = query.before.get(number, {}), shard.rows_before or 0
+
+    def moments(name: str) -> Runs:
+        return Runs(offset=before.get(name, guess))
+
+    asked = {name: kind for name, kind in asked_for(query.wishes).items() if name in (query.types or [name])}
+    columns, n_rows = gather(reader, asked, BUCKETS, MOST_CATEGORIES, moments)
+    return Surveyed(columns, n_rows, reader.column_types)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """How the columns of all shards are read, and become numbers."""
+
+    encoding: Encoding
+    types: Mapping[str, str]
+
+
+def agree_on_tables(
+    engine: Engine,
+    shards: Sequence[Shard],
+    label: str | None,
+    wishes: Mapping[str, Sequence[str]],
+    encoding: Encoding | None = None,
+) -> Tables:
+    """Survey all shards, and join what they found; an encoding that is given is kept."""
+    query = Query(label, None if encoding is not None else wishes)
+    found: list[Surveyed] = engine.call("survey", query)
+    grows = any(shard.format == "jsonl" for shard in shards)
+    _check_names(shards, found, grows)
+    types = joined_types(shards, [part.types for part in found])
+    told = {name: kind for name, kind in types.items() if kind in PLAIN}
+    if encoding is None:
+        others = [number for number, part in enumerate(found) if _differs(part, told)]
+        found = _asked_again(engine, found, others, replace(query, types=told))
+        before = _values_before(found)
+        wrong = [i for i, part in enumerate(found) if not _began_right(part, before[i])]
+        types_again = told if others else None
+        found = _asked_again(engine, found, wrong, replace(query, types=types_again, before=dict(enumerate(before))))
+        encoding = _joined(found, wishes)
+    needed = [*encoding.types, *([] if label is None else [label])]
+    return Tables(encoding, {name: types.get(name, "null") for name in needed})
+
+
+def _asked_again(engine: Engine, found: list[Surveyed], which: list[int], query: Query) -> list[Surveyed]:
+    if not which:
+        return found
+    again = dict(zip(which, engine.call("survey", query, on=which), strict=True))
+    # Columns of types that cannot be told were not read again; all that is known of them is that they are ignored.
+    return [
+        part if i not in again else replace(again[i], columns={**part.columns, **again[i].columns})
+        for i, part in enumerate(found)
+    ]
+
+
+def _check_names(shards: Sequence[Shard], found: Sequence[Surveyed], grows: bool) -> None:
+    """All shards have the same columns, in whatever order. In JSON lines any key may be missing."""
+    first, names = shards[0].name, found[0].types
+    for shard, part in zip(shards, found, strict=True):
+        if grows:
+            return
+        for name in names:
+            if name not in part.types:
+                hint = nearest(name, part.types)
+                raise ValueError(f"{shard.name} has no column {name!r}, but {first} has; {hint}")
+        for name in part.types:
+            if name not in names:
+                raise ValueError(f"{shard.name} has a column {name!r}, but {first} has not; {nearest(name, names)}")
+
+
+def joined_types(shards: Sequence[Shard], found: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The types that hold the values of all shards."""
+    import pyarrow as pa
+
+    as_text = all(shard.format in ("csv", "tsv") for shard in shards)
+    types: dict[str, str] = {}
+    for shard, part in zip(shards, found, strict=True):
+        for name, kind in part.items():
+            known = types.get(name, kind)
+            if known == kind:
+                types[name] = kind
+                continue
+            joined = joined_type(pa.type_for_alias(known), pa.type_for_alias(kind), as_text=as_text)
+            if joined is None:
+                raise ValueError(f"{shard.name}: column {name!r} is {kind}, but {known} in the shards before it")
+            types[name] = str(joined)
+    return types
+
+
+def _differs(part: Surveyed, types: Mapping[str, str]) -> bool:
+    return any(part.types.get(name, kind) != kind for name, kind in types.items())
+
+
+def _values_before(found: Sequence[Surveyed]) -> list[dict[str, int]]:
+    """How many numbers of each column come before those of a shard."""
+    before, total = list[dict[str, int]](), dict[str, int]()
+    for part in found:
+        before.append(dict(total))
+        for name, column in part.columns.items():
+            assert isinstance(column.moments, Runs)
+            total[name] = total.get(name, 0) + column.moments.seen
+    return before
+
+
+def _began_right(part: Surveyed, before: Mapping[str, int]) -> bool:
+    return all(
+        column.moments.offset % RUN == before.get(name, 0) % RUN
+        for name, column in part.columns.items()
+        if isinstance(column.moments, Runs) and column.moments.seen
+    )
+
+
+def _joined(found: Sequence[Surveyed], wishes: Mapping[str, Sequence[str]]) -> Encoding:
+    """The encoding of all shards."""
+    asked, n_rows, columns = asked_for(wishes), 0, dict[str, Column]()
+    for part in found:
+        for name in part.columns:
+            if name not in columns:  # in JSON lines a column may appear late
+                wish = asked.get(name, "")
+                columns[name] = Column(name, wish, BUCKETS, MOST_CATEGORIES, rows=n_rows, missing=n_rows)
+        for name, column in columns.items():
+            column.join(part.columns.get(name), part.n_rows)
+        n_rows += part.n_rows
+    for column in columns.values():
+        column.moments.close()
+    return settled(columns, n_rows)

@@ -1,0 +1,313 @@
+"""A worker: one shard, and all that is asked of it.
+
+A worker keeps nothing that could not be made again from its shard: a cache of its examples on the disk of its node, and
+that is looked for by its name. So a worker that dies in the middle of a call, and is started again here or on another
+node, answers the same.
+"""
+
+import contextlib
+import getpass
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff import __version__
+from novikoff.cluster.shards import Shard
+from novikoff.cluster.survey import Query, Surveyed, survey
+from novikoff.data.cache import Cache, open_cache
+from novikoff.data.examples import Examples
+from novikoff.data.labels import Labels
+from novikoff.data.narrow import used_columns
+from novikoff.data.whole_file import WholeFile
+from novikoff.engine.rows import Rows, longest_square
+from novikoff.features.examples import batches_of, watched, written
+from novikoff.keep.values import decode_array, encode_array
+from novikoff.learn.epochs import Watch
+from novikoff.learn.history import Readout, Stopped, Tie
+from novikoff.learn.linear.memory import Memory, decider
+from novikoff.learn.linear.space import Coordinates
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """How shards are read: the column of labels, the types of columns, how these become numbers, where indices begin.
+
+    `classes` are the labels, if they were named beforehand. The caches of a run have its `token` in their names.
+    """
+
+    token: str
+    label: str | None = None
+    encoding: "Encoding | None" = None
+    types: dict[str, str] | None = None
+    zero_based: bool = True
+    classes: NDArray[Any] | None = None
+    fit_intercept: bool = True
+    cache_folder: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What is known of a shard once its examples are in the cache: `known` are its labels, by their codes."""
+
+    n_rows: int
+    n_columns: int
+    n_entries: int
+    is_sparse: bool
+    known: NDArray[Any]
+    counts: tuple[int, ...]
+    longest: float
+    fingerprint: str
+    rounded: str | None = None
+
+    def to_json(self) -> str:
+        return json.dumps({**vars(self), "known": encode_array(self.known, "labels")})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Prepared":
+        plain = json.loads(text)
+        return cls(**{**plain, "known": decode_array(plain["known"]), "counts": tuple(plain["counts"])})
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """What all shards agree on: how they are read, the classes, the number of columns, and R^2, of all of them.
+
+    `starts` has the number of the first row of every shard among all, and the number of all rows.
+    Of very many columns, `columns` are those that some row uses.
+    """
+
+    terms: Terms
+    prepared: tuple[Prepared, ...]
+    classes: NDArray[Any]
+    n_columns: int
+    longest: float
+    starts: NDArray[np.int64]
+    columns: NDArray[np.int64] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.starts[-1])
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many rows each class has."""
+        total = np.zeros(len(self.classes), dtype=np.int64)
+        for part in self.prepared:
+            total[np.searchsorted(self.classes, part.known)] += np.array(part.counts, dtype=np.int64)
+        return tuple(total.tolist())
+
+    @property
+    def fingerprint(self) -> str:
+        """A SHA-256 of the fingerprints of all shards."""
+        return hashlib.sha256(" ".join(part.fingerprint for part in self.prepared).encode()).hexdigest()
+
+    def new_memory(self) -> Memory:
+        """Nothing learned yet."""
+        constant = self.terms.fit_intercept
+        return Memory.empty(self.n_columns, len(self.classes), fit_intercept=constant, columns=self.columns)
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How every shard learns. `seed` is None where the order is that of the data."""
+
+    tie: Tie
+    seed: int | None
+    with_average: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What a shard learned in a round: how the weights changed, the mistakes, and the sum of the weights after each.
+
+    `rows` and `rivals` are its mistakes in order, if they were asked for.
+    """
+
+    change: Floats
+    mistakes: int
+    summed: Floats | None
+    rows: NDArray[np.int64] | None = None
+    rivals: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Passed:
+    """A memory after a shard has learned into it, when in its rows the mistakes were made, and why it ended early."""
+
+    memory: Memory
+    at: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    rivals: NDArray[np.int64]
+    stopped: Stopped | None
+
+
+@dataclass
+class Worker:
+    """What a shard can be asked."""
+
+    number: int
+    shard: Shard
+    _open: dict[str, tuple[Cache, Prepared]] = field(default_factory=dict)
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def survey(self, query: Query) -> Surveyed:
+        return survey(self.number, self.shard, query)
+
+    def counts_from_zero(self) -> bool:
+        """Whether an index of svmlight text is 0."""
+        return bool(self.shard.reader(None).counts_from_zero)  # type: ignore[union-attr]
+
+    def prepare(self, terms: Terms) -> Prepared:
+        """Have the examples of the shard as numbers in the cache."""
+        return self._cached(terms)[1]
+
+    def used_columns(self, terms: Terms) -> NDArray[np.int64]:
+        """The columns in which some row has an entry."""
+        cache = self._cached(terms)[0]
+        return used_columns(cache[number][0] for number in range(len(cache)))
+
+    def _cached(self, terms: Terms) -> tuple[Cache, Prepared]:
+        key = self._key(terms)
+        if key not in self._open:
+            path = _cache_folder(terms.cache_folder) / key
+            about = path.with_suffix(".json")
+            if not (path.exists() and about.exists()):
+                prepared = self._write(path, terms)
+                with WholeFile(about, sync=False) as file:
+                    file.write(prepared.to_json().encode())
+            self._open[key] = (open_cache(path), Prepared.from_json(about.read_text()))
+        return self._open[key]
+
+    def _key(self, terms: Terms) -> str:
+        """A name that says which numbers are in the cache."""
+        encoding = None if terms.encoding is None else terms.encoding.to_dict()
+        classes = None if terms.classes is None else terms.classes.tolist()
+        parts = (terms.label, encoding, terms.types, terms.zero_based, classes, terms.fit_intercept)
+        return hashlib.sha256(repr((__version__, terms.token, self.shard, parts)).encode()).hexdigest()
+
+    def _write(self, path: Path, terms: Terms) -> Prepared:
+        labels, rounded, longest = Labels(terms.classes), list[str](), [0.0]
+
+        def measure(rows: Rows) -> None:
+            longest.append(max(longest.pop(), longest_square(rows, 1.0 if terms.fit_intercept else 0.0)))
+
+        reader = self.shard.reader(terms.label, terms.types, terms.zero_based)
+        records = watched(reader, terms.encoding, rounded)
+        counts = written(path, batches_of(records, terms.encoding), labels, measure)
+        cache = open_cache(path)
+        if not cache.n_rows:
+            path.unlink()
+            raise ValueError(f"{self.shard.name} has no rows; leave it out, or cut the data into larger shards")
+        order = np.argsort(labels.order)  # counts are of the sorted labels
+        return Prepared(
+            cache.n_rows,
+            cache.n_columns,
+            sum(entry.entries for entry in cache.entries),
+            all(entry.index_bytes for entry in cache.entries),
+            labels.known,
+            tuple(np.array(counts)[order].tolist()),
+            longest[0],
+            hashlib.sha256(f"{cache.fingerprint} {labels.known.tolist()!r}".encode()).hexdigest(),
+            next(iter(rounded), None),
+        )
+
+    def examples(self, agreed: Agreement) -> Examples:
+        """The examples of the shard, numbered from 0, among the columns and classes of all."""
+        cache, prepared = self._cached(agreed.terms)
+        expected = agreed.prepared[self.number].fingerprint
+        if prepared.fingerprint != expected:
+            raise OSError(f"{self.shard.name} has other rows than when the work began; begin again")
+        places = np.searchsorted(agreed.classes, prepared.known)
+        counts = np.zeros(len(agreed.classes), dtype=np.int64)
+        counts[places] = prepared.counts
+        return Examples(
+            cache,
+            cache.starts,
+            agreed.classes,
+            tuple(counts.tolist()),
+            agreed.n_columns,
+            prepared.n_entries,
+            prepared.is_sparse,
+            (2 * places - 1).astype(np.int8) if len(agreed.classes) == 2 else places.astype(np.int64),
+            agreed.terms.label,
+            agreed.terms.encoding,
+        )
+
+    # -- learning -----------------------------------------------------------------------------------------------------
+
+    def learn(
+        self, agreed: Agreement, how: Learning, weights: Floats, mistakes: int, number: int, record: bool = False
+    ) -> Change:
+        """An epoch from common weights, whose ||w||^2 is at most R^2 times `mistakes`, in the round of this number."""
+        start = agreed.new_memory()
+        start.weights, start.mistakes, start.longest = weights.copy(), mistakes, agreed.longest
+        generator = None if how.seed is None else np.random.default_rng([how.seed, number, self.number])
+        space = Coordinates(self.examples(agreed), start, how.tie, generator, 1, keep=record)
+        space.learn(Watch())
+        summed = start.summed() if how.with_average else None
+        change = Change(start.weights - weights, start.mistakes - mistakes, summed)
+        if not record:
+            return change
+        made = space.logged()
+        assert made is not None
+        return Change(change.change, change.mistakes, summed, agreed.starts[self.number] + made.rows, made.wrong)
+
+    def go_on(self, agreed: Agreement, how: Learning, memory: Memory, min_margin: float | None) -> Passed:
+        """An epoch from the memory of the shard before, in the order given."""
+        memory = memory.copy()
+        space = Coordinates(self.examples(agreed), memory, how.tie, None, 1, keep=True)
+        stopped = space.learn(Watch(min_margin))
+        made = space.logged()
+        assert made is not None
+        return Passed(memory, made.times - space.began, agreed.starts[self.number] + made.rows, made.wrong, stopped)
+
+    def errors(self, agreed: Agreement, memory: Memory, readout: Readout) -> NDArray[np.uint8]:
+        """Which rows the read-out gets wrong, in bits."""
+        examples, decided = self.examples(agreed), decider(memory, readout)
+        wrong = (decided.classes(block.rows) != examples.places_of(block.labels) for block in examples.blocks())
+        return np.packbits(np.concatenate(list(wrong)))
+
+    def take(self, agreed: Agreement, numbers: NDArray[np.int64]) -> Any:
+        """Those of some rows, by their numbers among all, that are in this shard; None if none is."""
+        first, last = np.searchsorted(numbers, agreed.starts[self.number : self.number + 2])
+        if first == last:
+            return None
+        return self.examples(agreed).take(numbers[first:last] - agreed.starts[self.number])
+
+    def apply(self, agreed: Agreement, function: Callable[..., Any], *args: Any) -> Any:
+        """Whatever else a function finds out about the shard."""
+        return function(self, agreed, *args)
+
+    # -- the end ------------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Remove the cache."""
+        for cache, _ in self._open.values():
+            with contextlib.suppress(OSError):
+                cache.path.unlink(missing_ok=True)
+                cache.path.with_suffix(".json").unlink(missing_ok=True)
+        self._open.clear()
+
+
+def _cache_folder(folder: str | None) -> Path:
+    """A folder on the node's disk that belongs to whoever runs the worker, and to nobody else."""
+    path = Path(folder or tempfile.gettempdir()) / f"novikoff-{getpass.getuser()}"
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = path.lstat()
+    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o077):
+        raise OSError(f"{path} belongs to somebody else, or others may write to it; choose another with cache_folder=")
+    return path

@@ -1,0 +1,107 @@
+"""The commands on shards do what they do on one machine, and say what they do not do."""
+
+import json
+
+import pytest
+
+from tests.cli.calling import call
+from tests.cluster.files import write_all
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_all(tmp_path, "csv", n=60)
+    return tmp_path
+
+
+def done(folder, *words, code=0):
+    result = call(*words, folder=folder)
+    assert result.code == code, result.err
+    return result
+
+
+def fitted(folder, *more):
+    return done(folder, "fit", "part-*.csv", "--label", "y", "--cluster", "local", "--model", "model", *more)
+
+
+def test_a_round_has_a_line_and_the_answer_says_what_was_mixed(folder):
+    result = fitted(folder, "--rounds", "3", "--json")
+    lines = result.err.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["round 1", "round 2", "round 3"]
+    assert all("mistakes; K = " in line and "rows/s" in line for line in lines)
+    run = json.loads(result.out)["run"]
+    assert run["shards"] == 3
+    assert run["mixed_mistakes"] == pytest.approx(run["mistakes"] / 3)
+    assert not (folder / "model.checkpoint").exists()
+
+
+def test_without_mixing_the_model_is_that_of_one_machine(folder):
+    fitted(folder, "--mixing", "none", "--quiet", "--rounds", "4")
+    done(
+        folder, "fit", "part-*.csv", "--label", "y", "--no-shuffle", "--max-epochs", "4", "--model", "alone", "--quiet"
+    )
+    ours, theirs = (json.loads(done(folder, "inspect", name, "--json").out) for name in ("model", "alone"))
+    assert ours["weights"] == theirs["weights"]
+    assert ours["run"] == theirs["run"]
+
+
+@pytest.mark.parametrize("how", [[], ["--json"], ["--scores", "--column", "guess"]])
+def test_predictions_and_scores_are_printed_alike(folder, how):
+    fitted(folder, "--quiet")
+    for words in (["predict", "model", "part-*.csv", *how], ["score", "model", "part-*.csv"]):
+        assert done(folder, *words, "--cluster", "local").out == done(folder, *words).out
+    words = ["predict", "model", "part-*.csv", "--out", "out.csv", "--force", "--json"]
+    assert done(folder, *words, "--cluster", "local").out == done(folder, *words).out
+
+
+def test_certificates_are_written_and_checked_alike(folder):
+    words = ["certify", "part-*.csv", "--label", "y", "--json"]
+    ours = call(*words, "--out", "proof", "--cluster", "local", folder=folder)
+    theirs = call(*words, folder=folder)
+    assert ours.code == theirs.code
+    assert json.loads(ours.out)["certificate"] == json.loads(theirs.out)["certificate"]
+    done(folder, "check", "proof", "part-*.csv")
+
+
+def test_a_run_that_was_ended_goes_on(folder, monkeypatch):
+    from novikoff.cli import shards
+
+    whole = json.loads(fitted(folder, "--rounds", "3", "--json").out)
+    show = shards.line_of
+
+    def killed(rounds):
+        if rounds.epochs.begun == 2:
+            raise MemoryError
+        return show(rounds)
+
+    monkeypatch.setattr(shards, "line_of", killed)
+    words = ["fit", "part-*.csv", "--label", "y", "--cluster", "local", "--model", "model", "--force", "--rounds", "3"]
+    assert call(*words, folder=folder).code == 1
+    monkeypatch.setattr(shards, "line_of", show)
+    assert "a run that can go on" in call(*words, folder=folder).err
+    again = json.loads(done(folder, *words, "--resume", "--json").out)
+    assert again["run"] == whole["run"]
+    assert again["weights"] == whole["weights"]
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--rounds", "3"], "--rounds is for learning from shards; say where these are, too, by --cluster"),
+        (["--resume"], "--resume is for learning from shards"),
+        (
+            ["--cluster", "there"],
+            "--cluster there is no place for a cluster; it is one of local, auto, ray://HOST:PORT",
+        ),
+        (["--cluster", "local", "--folds", "3"], "--folds does not go with --cluster"),
+        (["--cluster", "local", "--max-epochs", "3"], "--max-epochs does not go with --cluster; use --rounds"),
+        (["--cluster", "local", "--readout", "vote"], "a vote needs every mistake"),
+        (["--cluster", "local", "--report", "page.html"], "--report does not go with --cluster"),
+        (["--cluster", "local", "--resume"], "there is no checkpoint model.checkpoint to go on from"),
+    ],
+)
+def test_options_that_do_not_go_together_are_named(folder, words, error):
+    result = call("fit", "part-*.csv", "--label", "y", "--model", "model", *words, folder=folder)
+    assert result.code == 1
+    assert error in result.err
+    assert not (folder / "model").exists()

@@ -1,0 +1,166 @@
+"""Shards on Ray give the bits of shards in this process, whatever happens to actors, nodes and drivers."""
+
+import glob
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from pyarrow import csv
+
+from novikoff.cluster import Local, Ray, certify, check, fit, predict, score
+from novikoff.prove.separable.search import working_set
+from tests.cluster.conftest import SOURCE, needed_ray
+from tests.cluster.files import write_all
+
+
+@pytest.fixture(scope="module")
+def pattern(tmp_path_factory):
+    return write_all(tmp_path_factory.mktemp("shards"), "csv", n=60)
+
+
+def same(ours, theirs):
+    assert ours.coef_.tobytes() == theirs.coef_.tobytes()
+    assert ours.intercept_.tobytes() == theirs.intercept_.tobytes()
+    assert ours.run_ == theirs.run_
+
+
+class Twice(Ray):
+    """Runs everything twice, and answers as the second time."""
+
+    def call(self, *args, **kwargs):
+        super().call(*args, **kwargs)
+        return super().call(*args, **kwargs)
+
+
+def learned(pattern, engine, mixing="uniform", **more):
+    return fit(pattern, label="y", engine=engine, mixing=mixing, rounds=4, **more)
+
+
+def test_one_node_learns_and_proves_what_this_process_does(nodes, pattern, monkeypatch):
+    nodes.have(1)
+    same(learned(pattern, Ray()), learned(pattern, Local()))
+    monkeypatch.setattr(working_set, "MEMORY", 2000)  # the working set is a part of the rows
+    certificate = certify(pattern, label="y", engine=Ray())
+    assert certificate.to_json() == certify(pattern, label="y").to_json()
+    check(certificate, pattern, engine=Ray())
+
+
+def test_two_nodes_do_and_every_round_may_run_twice(nodes, pattern):
+    nodes.have(2)
+    same(learned(pattern, Twice(), "adaptive"), learned(pattern, Local(), "adaptive"))
+    model = learned(pattern, Ray(), "none")
+    same(model, learned(pattern, Local(), "none"))
+    ours, theirs = predict(model, pattern, engine=Ray()), predict(model, pattern)
+    assert ours.labels.tolist() == theirs.labels.tolist()
+    assert ours.scores.tobytes() == theirs.scores.tobytes()
+    assert score(model, pattern, label="y", engine=Ray()).confusion == score(model, pattern, label="y").confusion
+
+
+class Killing(Ray):
+    """Kills an actor in the middle of the second round."""
+
+    asked = 0
+
+    def _ask(self, number, method, handed):
+        ref = super()._ask(number, method, handed)
+        self.asked += method == "learn"
+        if self.asked == 5:
+            needed_ray().kill(self._actors[number % len(self._actors)], no_restart=False)
+            self.asked += 1
+        return ref
+
+
+def test_an_actor_that_is_killed_in_the_middle_of_a_round_changes_nothing(nodes, pattern):
+    nodes.have(2)
+    engine = Killing()
+    same(learned(pattern, engine), learned(pattern, Local()))
+    assert engine.restarted == 1
+
+
+def test_a_node_that_is_gone_without_notice_changes_nothing(nodes, pattern):
+    nodes.have(3)
+    engine, gone = Ray(), []
+
+    def watch(rounds):
+        if not gone:
+            gone.append(nodes.remove())
+
+    same(learned(pattern, engine, watch=watch), learned(pattern, Local()))
+    assert engine.restarted >= 1
+
+
+def test_a_driver_that_is_killed_goes_on_elsewhere_to_the_same_bits(nodes, pattern, tmp_path):
+    nodes.have(2)
+    kept = tmp_path / "kept"
+    code = (
+        "import os, signal, ray\n"
+        "from novikoff.cluster import Ray, fit\n"
+        f"ray.init(address={nodes.address!r}, log_to_driver=False, logging_level='error')\n"
+        "def watch(rounds):\n"
+        "    if rounds.epochs.begun == 2: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"fit({pattern!r}, label='y', engine=Ray(), rounds=4, checkpoint={str(kept)!r}, watch=watch)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(SOURCE)}, check=False)
+    assert done.returncode == -signal.SIGKILL
+    same(learned(pattern, Ray(), checkpoint=kept, resume=True), learned(pattern, Local()))
+
+
+def test_a_data_set_of_ray_is_taken_if_it_keeps_its_order(nodes, pattern, monkeypatch):
+    ray = needed_ray()
+    nodes.have(2)
+    from novikoff.cluster import shards
+    from novikoff.data import read
+
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    tables = [csv.read_csv(file) for file in sorted(glob.glob(pattern))]
+    with pytest.raises(ValueError, match="does not keep the order of its rows"):
+        fit(ray.data.from_arrow(tables), label="y", engine=Ray())
+    context.execution_options.preserve_order = True
+    try:
+        dataset = ray.data.from_arrow(tables)
+        monkeypatch.setattr(shards, "SHARD_ROWS", 70)
+        model = learned(dataset, Ray(), "none")
+        assert model.run_.n_rows == 183
+        from novikoff import Perceptron
+
+        alone = Perceptron(shuffle=False, max_epochs=4).fit(read(pattern, label="y"))
+        assert model.coef_.tobytes() == alone.coef_.tobytes()
+        rows = dataset.map_batches(model.map_batches(), batch_format="pyarrow").take_all()
+        assert [row["prediction"] for row in rows] == alone.predict(read(pattern, label="y")).tolist()
+    finally:
+        context.execution_options.preserve_order = False
+
+
+def test_an_error_of_a_shard_is_the_error_of_this_process(nodes, pattern):
+    with pytest.raises(ValueError, match=r"part-0\.csv has no column 'z' for the label"):
+        fit(pattern, label="z", engine=Ray())
+
+
+def test_a_node_with_other_programs_is_named(nodes, pattern, monkeypatch):
+    from novikoff.cluster import on_ray
+
+    ours = {**on_ray.versions(), "Python": "2.7"}
+    monkeypatch.setattr(on_ray, "versions", lambda: ours)
+    with pytest.raises(ValueError, match=r"the node \S+ has Python 3\.\d+, but this machine has 2\.7"):
+        fit(pattern, label="y", engine=Ray())
+
+
+def test_a_cluster_that_is_not_there_or_is_another_is_an_error(monkeypatch):
+    ray = needed_ray()
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+
+    def refuse(error):
+        def init(*args, **kwargs):
+            raise error
+
+        monkeypatch.setattr(ray, "init", init)
+
+    refuse(ConnectionError("Could not find any running Ray instance."))
+    with pytest.raises(ConnectionError, match=r"there is no cluster of Ray at auto: Could not find"):
+        Ray("auto").start(None, [])
+    refuse(RuntimeError("Version mismatch: The cluster was started with Ray: 1.0"))
+    with pytest.raises(ValueError, match=r"the cluster at ray://there:1 is another: Version mismatch"):
+        Ray("ray://there:1").start(None, [])

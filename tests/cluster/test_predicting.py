@@ -1,0 +1,82 @@
+"""Predictions and errors of shards are those of one machine."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import novikoff
+from novikoff import Perceptron
+from novikoff.cluster import fit, predict, score
+from novikoff.data import read
+from tests.cluster.files import rows, write, write_all
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "svmlight"])
+def test_predictions_and_errors_are_those_of_one_machine(tmp_path, kind):
+    words, label = kind != "svmlight", None if kind == "svmlight" else "y"
+    pattern = write_all(tmp_path, kind, words=words)
+    model = fit(pattern, label=label, rounds=2)
+    source = read(pattern, label=label)
+    ours = predict(model, pattern, shard_bytes=700)
+    assert ours.labels.tolist() == model.predict(source).tolist()
+    assert ours.scores.tobytes() == model.decision_function(source).tobytes()
+    found = score(model, pattern, shard_bytes=700)
+    assert found.errors == model.run_.errors
+    assert found.accuracy == pytest.approx(model.score(source))
+    assert sum(map(sum, found.confusion)) == found.rows == 123
+    assert str(found).endswith(f"errors on 123 rows ({found.errors / 123:.2%})")
+
+
+def test_what_training_did_not_have_is_counted(tmp_path):
+    model = fit(write_all(tmp_path, "csv"), label="y", rounds=1)
+    strange = {**rows(9), "colour": ["mauve"] * 9, "y": ["perhaps"] * 9, "x0": [None] * 9}
+    path = write(tmp_path / "strange.csv", strange)
+    found = score(model, path)
+    assert found.labels == ("no", "yes", "perhaps")
+    assert found.errors == 9
+    assert found.unseen == {"colour": 9}
+    assert found.missing == {"x0": 9}
+
+
+def test_where_indices_begin_is_kept_with_a_model(tmp_path):
+    pattern = write_all(tmp_path, "svmlight", words=False)
+    model = fit(pattern, rounds=2)
+    novikoff.save(model, tmp_path / "model")
+    again = novikoff.load(tmp_path / "model")
+    assert predict(again, pattern).labels.tolist() == predict(model, pattern).labels.tolist()
+
+
+def test_a_model_of_tables_takes_no_numbers_and_the_other_way_round(tmp_path):
+    table, text = write_all(tmp_path, "csv"), write_all(tmp_path, "svmlight", words=False)
+    with pytest.raises(ValueError, match=r"part-0\.svmlight is svmlight text, but the model was learned from a table"):
+        predict(fit(table, label="y", rounds=1), text)
+    with pytest.raises(ValueError, match=r"part-0\.csv is a table, but the model was learned from numbers"):
+        predict(fit(text, rounds=1), table)
+    with pytest.raises(ValueError, match="does not say which column has the labels"):
+        score(Perceptron().fit(read(table, label="y")), table)
+    (tmp_path / "empty.svmlight").write_text("# nothing\n")
+    for what in (predict, score):
+        with pytest.raises(ValueError, match=r"empty\.svmlight has no rows"):
+            what(fit(text, rounds=1), tmp_path / "empty.svmlight")
+
+
+def test_batches_of_any_kind_get_a_column_of_predictions(tmp_path):
+    model = fit(write_all(tmp_path, "csv"), label="y", rounds=2)
+    table = pa.table({name: values for name, values in rows(20, 5).items() if name != "y"})
+    expected = model.predict(table).tolist()
+    add = model.map_batches("guess")
+    assert add(table)["guess"].to_pylist() == expected
+    assert add(table.to_pandas())["guess"].tolist() == expected
+    assert add(pl.from_arrow(table))["guess"].to_list() == expected
+    arrays = {name: np.array(table[name].to_pylist(), dtype=object) for name in table.column_names}
+    assert add(arrays)["guess"].tolist() == expected
+    with pytest.raises(ValueError, match="has a column 'guess' already"):
+        add(add(table))
+
+    numbers = Perceptron(random_state=0).fit(pd.DataFrame({"a": [1.0, -1.0], "b": [0.0, 1.0]}), [0, 1])
+    batch = {"b": np.array([5.0, -5.0]), "more": np.array([0.0, 0.0]), "a": np.array([-1.0, 1.0])}
+    assert numbers.map_batches()(batch)["prediction"].tolist() == [1, 0]
+    with pytest.raises(ValueError, match="the batch has 1 columns, but the model has 2"):
+        Perceptron().fit([[1.0, 2.0], [0.0, 1.0]], [0, 1]).map_batches()({"a": np.zeros(2)})
