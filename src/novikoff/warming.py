@@ -64,6 +64,11 @@ def _learn_rows() -> None:
         labels = y if n_classes == 3 else np.where(y > 0, 1, -1)
         learned = perceptron(X, labels, n_classes=n_classes, readout=readout, max_epochs=2, random_state=0)
         decider(learned.memory, readout).score(as_rows(X))
+    for X, _ in _matrices():
+        if hasattr(X, "indices"):
+            X.indices[:] = X.shape[1] - 1 - X.indices  # from the last column to the first
+            X.has_sorted_indices = False
+            as_rows(X, any_order=True).without_repeats()
 
 
 def _learn_with_kernels() -> None:
@@ -105,6 +110,7 @@ def _read_text() -> None:
 def _find_margins() -> None:
     from scipy.sparse import csr_array
 
+    from novikoff.prove.separable.kesler import kesler_points
     from novikoff.prove.separable.points import Points
     from novikoff.prove.separable.search.hull import nearest_point
     from novikoff.prove.separable.search.hull_points import PointsByProducts, PointsInSpace
@@ -114,6 +120,7 @@ def _find_margins() -> None:
     nearest_point(Points.of(rows, signs))
     for X in (rows, csr_array(rows)):
         PointsInSpace(Points.of(X, signs)).descent().epoch(order)
+        PointsInSpace(kesler_points(X, order % 3)).descent().epoch(order)
     PointsByProducts(rows @ rows.T).descent().epoch(order)
 
 
