@@ -277,7 +277,7 @@ def test_a_table_whose_columns_were_encoded_by_the_same_rows_needs_rows_held_out
     table = pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "side": np.where(X[:, 1] > 0, "up", "down")})
     known = Perceptron(random_state=0).fit(table, y).run_.generalisation()
     assert known.statements == ()
-    assert "the same rows had a say" in known.why_not
+    assert "learned from the same rows" in known.why_not
     known = Perceptron(random_state=0, held_out=0.2).fit(table, y).run_.generalisation()
     assert [one.name for one in known.statements] == ["held out"]
 

@@ -154,7 +154,7 @@ class Examples:
 
     @property
     def is_encoded(self) -> bool:
-        """Whether the rows themselves had a say in how they became numbers."""
+        """Whether what turns the rows into numbers was learned from these rows."""
         return self.encoding is not None and self.encoding.is_of_table
 
     def among(self, n_columns: int) -> "Examples":

@@ -247,7 +247,7 @@ class Facts:
         """Why the training rows say nothing of the delivered predictor."""
         run = self.run
         if run.encoded:
-            return f"the same {run.row}s had a say in how they became numbers"
+            return f"what turns them into numbers was learned from the same {run.row}s"
         if run.order == "given" and not self.random_order:
             return f"the {run.row}s came in the order given, which may have to do with what is in them"
         if self._compression is not None:

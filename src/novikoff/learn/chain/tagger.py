@@ -286,7 +286,7 @@ def learn_tagger(
 def _named_run(run: SequenceRun, errors: list[int], known: list[Label], min_count: int) -> SequenceRun:
     """The record, with labels in the place of their numbers.
 
-    If the sequences had a say in what is a feature, or in the number of epochs, it says nothing about new ones.
+    If the features, or the number of epochs, were chosen by these sequences, it says nothing about new ones.
     """
     cycle = run.cycle
     if cycle is not None:
