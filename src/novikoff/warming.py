@@ -42,6 +42,7 @@ def _parts() -> dict[str, Callable[[], None]]:
         "reading svmlight text": _read_text,
         "looking for margins": _find_margins,
         "solving inequalities": _solve_inequalities,
+        "taking fingerprints": _take_a_fingerprint,
     }
 
 
@@ -105,6 +106,12 @@ def _read_text() -> None:
         file.write_text("1 1:0.5 2:1\n-1 1:-0.5\n")
         for _ in read(file):
             pass
+
+
+def _take_a_fingerprint() -> None:
+    from novikoff.engine.sha256 import Sha256
+
+    Sha256(bytes(64)).hexdigest()
 
 
 def _find_margins() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.jit import jit
+from novikoff.engine.jit import jit, part
 
 BLOCK = 64
 
@@ -34,13 +34,13 @@ CONSTANTS = np.array([_root_bits(prime, 3) for prime in _primes(64)], dtype=np.u
 BEGINNING = np.array([_root_bits(prime, 2) for prime in _primes(8)], dtype=np.uint32)
 
 
-@jit
+@part
 def turned(word, by):
     """A word of 32 bits, turned to the right."""
     return (word >> np.uint32(by)) | (word << np.uint32(32 - by))
 
 
-@jit
+@jit(work=lambda state, text, constants: 32 * text.size)
 def compress(state, text, constants):
     """Take in whole blocks of 64 bytes."""
     words = np.empty(64, np.uint32)
