@@ -201,12 +201,23 @@ def _from_floats(face: Face, nearest: Nearest, clock: Clock) -> Answer | None:
     carriers = np.sort(nearest.rows)
     columns = face.whole_columns(carriers)
     weights = None if columns is None else only_null_vector(columns, len(carriers), clock)
-    if weights is None:
+    if weights is not None:
+        weights = weights if weights[0] > 0 else [-weight for weight in weights]
+        if min(weights) > 0:
+            return Answer(nearest, obstruction=Obstruction(carriers, weights))
+    return _among_few(face, nearest, carriers, clock)
+
+
+def _among_few(face: Face, nearest: Nearest, carriers: NDArray[np.int64], clock: Clock) -> Answer | None:
+    """An obstruction of some of the points that floats believe to carry the origin, if they are few."""
+    if not nearest.settled or len(carriers) * face.dimension > SMALL:
         return None
-    weights = weights if weights[0] > 0 else [-weight for weight in weights]
-    if min(weights) <= 0:
+    exact = nearest_point_exactly(face.as_whole(carriers)[0], clock)
+    if exact is None or any(exact.direction):
         return None
-    return Answer(nearest, obstruction=Obstruction(carriers, weights))
+    order = np.argsort(exact.rows)
+    rows, weights = carriers[np.array(exact.rows)[order]], [exact.weights[place] for place in order]
+    return Answer(nearest, obstruction=Obstruction(rows, weights))
 
 
 @dataclass(frozen=True)
