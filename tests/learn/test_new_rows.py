@@ -220,7 +220,7 @@ def test_rows_in_the_order_given_prove_nothing_unless_somebody_answers_for_it():
     known = found.run.generalisation()
     assert (known.statements, known.delivered) == ((), None)
     assert "in the order given" in known.why_not
-    assert "nothing is proved" in known.in_words
+    assert "no bound is proved" in known.in_words
     assert "On new rows" not in str(found.run)
     sure = found.run.generalisation(random_order=True)
     assert {one.name for one in sure.statements} == {"progressive", "first vote", "leave one out", "compression"}

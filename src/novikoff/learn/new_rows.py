@@ -107,9 +107,9 @@ class Generalisation:
     def in_words(self) -> str:
         """The line of a panel."""
         if self._said is None or not self.is_known:
-            hint = "nothing is proved"
+            hint = "no bound is proved"
             if self.first_met is not None:
-                hint = f"perhaps {about(self.first_met)} wrong, as when {self.row}s were first met; {hint}"
+                hint = f"about {about(self.first_met)} wrong, like {self.row}s met for the first time; {hint}"
             return f"on new {self.row}s of this kind: {hint}, because {self.why_not}"
         alike = "" if self.folds is None else ", by models learned alike"
         return f"on new {self.row}s of this kind{alike}: {self._said.in_words}"
