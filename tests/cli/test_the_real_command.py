@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -205,13 +206,17 @@ try:
     with patience(0):
         runpy.run_module("novikoff.cli", run_name="__main__")
 finally:
-    assert hours > 1
+    assert hours > 0
 """
 
 
 def test_the_first_run_on_a_machine_certifies_as_every_other(folder):
-    """Its kernels have to be compiled, and that must not use up the time of the proof."""
-    asked = ("certify", "cars.csv", "--label", "sport_car", "--time-limit", "3000")
+    """Its kernels have to be compiled, and that must not use up the time of the proof. Small tables need none."""
+    draw, names = random.Random(0), [f"c{j}" for j in range(80)]
+    rows = [[draw.randrange(-9, 10) for _ in names] for _ in range(120)]
+    lines = [",".join(map(str, [*row, "yes" if sum(row) > 0 else "no"])) for row in rows if sum(row)]
+    (folder / "wide.csv").write_text("\n".join([",".join([*names, "label"]), *lines]) + "\n")
+    asked = ("certify", "wide.csv", "--label", "label", "--time-limit", "3000")
     line = [sys.executable, "-c", SLOW_TO_COMPILE, *asked]
     done = subprocess.run(line, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -55,7 +55,7 @@ class Nodes:
         self.cluster.remove_node(self.nodes.pop(), allow_graceful=False)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def nodes():
     ray = needed_ray()
     from ray.cluster_utils import Cluster
