@@ -5,6 +5,7 @@ import importlib.util
 import re
 import signal
 import socket
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +93,8 @@ def serve(listener: socket.socket, app: "App") -> None:
         date_header=False,
         timeout_graceful_shutdown=SECONDS_TO_END,
     )
+    # The writer's thread comes back from the disk many times in a transaction, and must not wait long for its turn.
+    sys.setswitchinterval(0.0002)
     # uvicorn ends in good order on SIGTERM, and then raises the signal again; that is no failure.
     before = signal.signal(signal.SIGTERM, lambda number, frame: None)
     try:

@@ -112,16 +112,19 @@ class Drift(msgspec.Struct):
 def chance_of_more(mistakes: int, examples: int, before_mistakes: int, before_examples: int) -> float:
     """The chance that at least so many of all mistakes fall into the window, if each example is as likely as another.
 
+    There are more of them than expected, so from one number to the next the chance falls, ever faster.
+
     >>> round(chance_of_more(2, 2, 0, 2), 9)  # both mistakes are among the last two of four examples
     0.166666667
     """
     total, wrong = examples + before_examples, mistakes + before_mistakes
     whole = _log_choose(total, wrong)
-    terms = (
-        _log_choose(examples, k) + _log_choose(before_examples, wrong - k) - whole
-        for k in range(mistakes, min(examples, wrong) + 1)
-    )
-    return min(1.0, math.fsum(math.exp(term) for term in terms))
+    chances: list[float] = []
+    for k in range(mistakes, min(examples, wrong) + 1):
+        chances.append(math.exp(_log_choose(examples, k) + _log_choose(before_examples, wrong - k) - whole))
+        if chances[-1] <= 1e-20 * chances[0]:
+            break
+    return min(1.0, math.fsum(chances))
 
 
 def _log_choose(n: int, k: int) -> float:
