@@ -33,6 +33,8 @@ def report(**facts):
 """
 
 ONE_PROCESS = """
+import pyarrow
+pyarrow.set_cpu_count(1)  # one process on one core: Arrow would read with all of them
 from novikoff import Perceptron
 from novikoff.data import read
 def fit(pattern):
@@ -174,7 +176,7 @@ def run(code: str, *words: object) -> dict:
 
 
 def speed(folder: Path, options: argparse.Namespace) -> None:
-    n_rows = 4_000 if options.smoke else 2_000_000
+    n_rows = 4_000 if options.smoke else 6_000_000
     pattern, small = written(folder, n_rows, 50, 16), written(folder, 800, 50, 2)
     print(f"\n{n_rows:,} x 50 in 16 Parquet files, {ROUNDS} rounds or epochs")
     one, two = [], []

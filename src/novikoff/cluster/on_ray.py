@@ -167,6 +167,9 @@ class _Actor:
     """Some shards, on some node."""
 
     def __init__(self, make: MakeWorker, shards: dict[int, Shard]) -> None:
+        import pyarrow
+
+        pyarrow.set_cpu_count(1)  # an actor has one processor; Arrow would take the others' as well
         self._workers = {number: make(number, shard) for number, shard in shards.items()}
 
     def call(self, number: int, method: str, *args: Any) -> tuple[str, Any]:
