@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.learn import online
-from novikoff.learn.online import AHEAD, KEPT, TRIED_EVERY, OnlinePerceptron
+from novikoff.learn.online import KEPT, OnlinePerceptron
 from novikoff.learn.past import Fading
 
 laws = settings(deadline=None, max_examples=60)
@@ -84,7 +84,8 @@ def test_moving_the_origin_changes_next_to_nothing(stream, half_life):
 @laws
 def test_whichever_was_wrong_less_often_lately_predicts(stream):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(online, "TRIED_FIRST", 20)
+        patch.setattr(online, "AHEAD", 0.5)
+        patch.setattr(online, "TRIED_EVERY", 3)
         follow_the_trials(stream)
 
 
@@ -92,11 +93,11 @@ def follow_the_trials(stream):
     auto, last, average = (OnlinePerceptron(readout=readout) for readout in ("auto", "last", "average"))
     wrong = [0.0, 0.0]
     for number, (x, y) in enumerate(stream):
-        assert auto.predicts_with == ("last" if wrong[0] + AHEAD < wrong[1] else "average")
+        assert auto.predicts_with == ("last" if wrong[0] + 0.5 < wrong[1] else "average")
         chosen = last if auto.predicts_with == "last" else average
         assert auto.predict_one(x) == chosen.predict_one(x)
         assert auto.decision_one(x) == chosen.decision_one(x)
-        if number < 20 or number % TRIED_EVERY == 0:
+        if number % 3 == 0:
             wrong = [KEPT * w + (m.predict_one(x) != y) for w, m in zip(wrong, (last, average), strict=True)]
         for model in (auto, last, average):
             model.learn_one(x, y)

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 OnlineReadout = Literal["auto", "average", "last", "recent"]
 
 # With readout="auto" the average predicts, unless it was wrong more often lately than the last weights. Both are tried
-# on the first examples and on every sixteenth from then on; after 355 trials what was seen before counts half.
-TRIED_FIRST, TRIED_EVERY = 1024, 16
-KEPT, AHEAD = 511 / 512, 2.0
+# on every sixteenth example; after 355 trials what was seen before counts half.
+TRIED_EVERY = 16
+KEPT, AHEAD = 511 / 512, 3.0
 
 ZEROS = repeat(0.0)  # the weights of names that have none
 
@@ -458,18 +458,29 @@ class OnlinePerceptron(History):
 
     def _hold_trial(self, x: Mapping[Any, Any], y: Hashable) -> None:
         """Let the last weights and their average predict, and see which is wrong."""
-        example = as_numbers(x)
-        self._check_label(y)
-        wrong = [self._predict(example, readout) != y for readout in ("last", "average")]
+        wrong = self._surely_wrong(x, y)
+        if wrong is None:
+            example = as_numbers(x)
+            self._check_label(y)
+            wrong = self._predict(example, "last") != y, self._predict(example, "average") != y
         last, average = self._trials
         self._judge((KEPT * last + wrong[0], KEPT * average + wrong[1]), self.examples + 1)
+
+    def _surely_wrong(self, x: Mapping[Any, Any], y: Hashable) -> tuple[bool, bool] | None:
+        """Whether the last weights and their average are wrong, if that is beyond doubt, as it mostly is."""
+        try:
+            sign = self._signs.get(y, 0.0)
+        except TypeError:  # it cannot be hashed
+            return None
+        last, average = (sign * self._sure_score(x, readout) for readout in ("last", "average"))
+        return (last < 0.0, average < 0.0) if last and average else None
 
     def _judge(self, trials: tuple[float, float], examples: int) -> None:
         """Put those in charge that were wrong less often, until the next trial, after so many examples or later."""
         self._trials = trials
         if self.readout == "auto":
             self._in_charge = "last" if trials[0] + AHEAD < trials[1] else "average"
-            self._trial_at = examples if examples < TRIED_FIRST else -(-examples // TRIED_EVERY) * TRIED_EVERY
+            self._trial_at = -(-examples // TRIED_EVERY) * TRIED_EVERY
 
     def _sure_score(self, x: Mapping[Any, Any], readout: str) -> float:
         """The read-out's score, for two classes, if its sign is beyond doubt; else 0."""
