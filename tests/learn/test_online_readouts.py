@@ -70,9 +70,9 @@ def test_a_long_stream_does_not_outgrow_its_floats():
     assert sum(wrong) <= 3
 
 
-@given(stream=TWO, half_life=HALF_LIVES)
+@given(half_life=HALF_LIVES)
 @laws
-def test_moving_the_origin_changes_next_to_nothing(stream, half_life):
+def test_moving_the_origin_changes_next_to_nothing(half_life):
     fading, moved = Fading(half_life), Fading(half_life, origin=10)
     for before in range(10, 30, 5):
         a, b = fading.age(before) * fading.share(31), moved.age(before) * moved.share(31)

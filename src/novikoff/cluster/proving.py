@@ -24,9 +24,8 @@ from novikoff.cluster.worker import Agreement, Worker
 from novikoff.data.examples import Block, Examples
 from novikoff.engine.rows import Rows
 from novikoff.engine.sha256 import Sha256
-from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.separable.certificate import Certificate
-from novikoff.prove.separable.check import check_derived, check_subject
+from novikoff.prove.separable.check import check_derived, check_subject, unreadable_is_refused
 from novikoff.prove.separable.conclude import conclude, on_points
 from novikoff.prove.separable.fingerprint import Fingerprint
 from novikoff.prove.separable.in_blocks import InBlocks, in_float64, matrix_of
@@ -120,15 +119,10 @@ def check(
             shard_bytes=shard_bytes,
             cache_folder=cache_folder,
         )
-        try:
-            with started(engine or Local(), source, reading) as cluster:
-                data = on_shards(cluster, claimed.fit_intercept)
-                check_subject(claimed, data.subject)
-                return conclude(data, claimed.witnesses)
-        except CertificateError:
-            raise
-        except ValueError as error:
-            raise CertificateError(f"the data are not those that were certified: {error}") from error
+        with unreadable_is_refused(), started(engine or Local(), source, reading) as cluster:
+            data = on_shards(cluster, claimed.fit_intercept)
+            check_subject(claimed, data.subject)
+            return conclude(data, claimed.witnesses)
 
     check_derived(certificate, derive)
 

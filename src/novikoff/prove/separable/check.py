@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -48,6 +48,17 @@ def check_derived(certificate: Certificate, derive: Callable[[Certificate], Cert
         raise CertificateError(f"the certificate is not true of these data: {where}")
 
 
+@contextmanager
+def unreadable_is_refused() -> Iterator[None]:
+    """Data that can no longer be read as they were are not those that were certified."""
+    try:
+        yield
+    except CertificateError:
+        raise
+    except ValueError as error:
+        raise CertificateError(f"the data are not those that were certified: {error}") from error
+
+
 def _well_formed(certificate: Certificate) -> Certificate:
     """The certificate as a file of it would be read: what is made in Python is not believed, either."""
     try:
@@ -62,17 +73,12 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
         if y is not None or (claimed.kernel is not None and claimed.kernel.form == "precomputed"):
             raise ValueError("batches have labels of their own, and are no kernel matrix: leave y out, or pass arrays")
         _check_table(claimed, X)
-        try:
-            with _examples_of(X, claimed.table) as examples:
-                if claimed.kernel is not None:
-                    return _derived_in_feature_space(claimed, examples, None)
-                blocks = InBlocks(examples, claimed.fit_intercept)
-                check_subject(claimed, blocks.subject)
-                return conclude(blocks, claimed.witnesses)
-        except CertificateError:
-            raise
-        except ValueError as error:
-            raise CertificateError(f"the data are not those that were certified: {error}") from error
+        with unreadable_is_refused(), _examples_of(X, claimed.table) as examples:
+            if claimed.kernel is not None:
+                return _derived_in_feature_space(claimed, examples, None)
+            blocks = InBlocks(examples, claimed.fit_intercept)
+            check_subject(claimed, blocks.subject)
+            return conclude(blocks, claimed.witnesses)
     if y is None:
         raise ValueError("y is missing: a matrix needs its labels; only a reader or batches have their own")
     if claimed.table is not None:
