@@ -5,6 +5,7 @@ second the rows that are named are fetched. So neither needs all examples in mem
 """
 
 import contextlib
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,6 +33,9 @@ from novikoff.prove.separable.subject import Subject, Table, header, plain_class
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
+
+# What is known of a point that is not written out: its product, its sign, how urgent it is.
+POINT_COST = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,23 +113,23 @@ class InBlocks:
 
     @property
     def bytes_per_row(self) -> float:
-        """What the points of a row take in memory, on average."""
-        examples = self.examples
-        if not examples.is_sparse and not self.problem.has_rivals:
-            return float(max(examples.n_columns, 1) * DENSE_COST)
-        return self._copies * SPARSE_COST * (examples.n_entries + examples.n_rows) / examples.n_rows
+        """What a row and its points take in memory, on average: many classes need some numbers for every rival."""
+        return self._bytes_of_row + (self.rivals * POINT_COST if self.problem.has_rivals else 0)
 
     @property
-    def _copies(self) -> int:
-        """How often a row stands in its points: Kesler's have it twice."""
-        return self.problem.factor * self.rivals
+    def _bytes_of_row(self) -> float:
+        examples = self.examples
+        if examples.is_sparse:
+            return SPARSE_COST * (examples.n_entries + examples.n_rows) / examples.n_rows
+        return float(max(examples.n_columns, 1) * DENSE_COST)
 
     # -- as they come -------------------------------------------------------------------------------------------------
 
     def blocks(self) -> Iterator[Block]:
         """One pass over all examples, in blocks whose points take about as much memory as a block of the cache."""
+        share = self._bytes_of_row / self.bytes_per_row
         for block in self.examples.blocks():
-            size = -(-block.rows.n_rows // self._copies)
+            size = math.ceil(block.rows.n_rows * share)
             for start in range(0, block.rows.n_rows, size):
                 yield block.part(start, min(start + size, block.rows.n_rows))
 
