@@ -24,6 +24,7 @@ from novikoff.cluster.worker import Agreement, Worker
 from novikoff.data.examples import Block, Examples
 from novikoff.engine.rows import Rows
 from novikoff.engine.sha256 import Sha256
+from novikoff.prove.exact.clock import Clock
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.check import check_derived, check_subject, unreadable_is_refused
 from novikoff.prove.separable.conclude import conclude, on_points
@@ -220,14 +221,14 @@ class ShardedBlocks(InBlocks):
         squares = self.ask(lower_square, self.here, vector)
         return None if None in squares else min(squares)
 
-    def all_separate_weakly(self, vectors: Sequence[Sequence[int]]) -> bool:
+    def all_separate_weakly(self, vectors: Sequence[Sequence[int]], clock: Clock) -> bool:
         if not vectors:
             return True
         found = self.ask(sides, self.here, vectors)
         return None not in found and all(any(parts) for parts in zip(*found, strict=True))
 
-    def spans_all(self, points: Points, numbers: Numbers) -> bool:
-        return all(self.ask(lies_in, self.here, Span.of(points, numbers)))
+    def spans_all(self, points: Points, numbers: Numbers, clock: Clock) -> bool:
+        return all(self.ask(lies_in, self.here, Span.of(points, numbers, clock)))
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,9 @@ class OnShards(Passes):
         taken = self.cluster.take(chosen)
         return Subset(chosen, in_float64(taken.rows), taken.labels, np.full(len(chosen), np.inf))
 
-    def look(self, data: InBlocks, claims: Claims, working: Subset, most: int) -> tuple[Subset | None, Fraction | None]:
+    def look(
+        self, data: InBlocks, claims: Claims, working: Subset, most: int, clock: Clock
+    ) -> tuple[Subset | None, Fraction | None]:
         assert isinstance(data, ShardedBlocks)
         known = Known.of(working)
         worst, smallest = MostUrgent(most), list[Fraction | None]()

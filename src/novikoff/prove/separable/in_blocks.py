@@ -20,6 +20,7 @@ from novikoff.data.cache import DENSE_COST, SPARSE_COST
 from novikoff.data.examples import Block, Examples
 from novikoff.engine.rows import Rows, as_rows, csr_rows
 from novikoff.features.examples import cached, learned_encoding, rounded_column
+from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.given_numbers import exact_numbers
 from novikoff.prove.separable.conclude import folded_dimension, on_points
 from novikoff.prove.separable.fingerprint import Fingerprint
@@ -195,12 +196,12 @@ class InBlocks:
             smallest = square if smallest is None else min(smallest, square)
         return smallest
 
-    def all_separate_weakly(self, vectors: Sequence[Sequence[int]]) -> bool:
+    def all_separate_weakly(self, vectors: Sequence[Sequence[int]], clock: Clock) -> bool:
         """As `proofs.weakly_separates`, of all points and all vectors, in one pass."""
         has_positive = [False] * len(vectors)
         if not vectors:
             return True
-        for points in self.all_points():
+        for points in clock.through(self.all_points()):
             own = [on_points(self.subject, vector) for vector in vectors]
             for number, signs in enumerate(signs_of_many_products(points, own)):
                 if signs.min() < 0:
@@ -208,10 +209,10 @@ class InBlocks:
                 has_positive[number] = has_positive[number] or bool(signs.max() > 0)
         return all(has_positive)
 
-    def spans_all(self, points: Points, numbers: NDArray[np.int64]) -> bool:
+    def spans_all(self, points: Points, numbers: NDArray[np.int64], clock: Clock) -> bool:
         """As `proofs.spans_all`, of all points."""
-        span = Span.of(points, numbers)
-        return all(span.has_all(some) for some in self.all_points())
+        span = Span.of(points, numbers, clock)
+        return all(span.has_all(some, clock) for some in self.all_points())
 
 
 @contextlib.contextmanager
