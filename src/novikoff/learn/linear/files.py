@@ -39,6 +39,7 @@ class Options(TypedDict, total=False):
     shuffle: bool
     random_state: int | np.random.Generator | None
     tie: Tie
+    lead: float
     min_margin: float | None
     time_limit: float | None
     start: Memory | None
@@ -150,7 +151,7 @@ def _learn_in_one_pass(
                 entries += batch.rows.entries.size
                 memory = _with_room_for(batch.rows, memory, entries)
                 rows = with_columns(batch.rows, memory.n_columns)
-                learn_online(memory, rows, inner[codes], tie=options["tie"])
+                learn_online(memory, rows, inner[codes], tie=options["tie"], lead=options["lead"])
     except KeyboardInterrupt:
         if not memory.examples:
             raise
@@ -158,11 +159,12 @@ def _learn_in_one_pass(
     memory = resized(memory, width.n_columns)
     if stopped is Stopped.MAX_EPOCHS:
         check_there_are_two(labels, memory.examples)
-        stopped = stopped if memory.mistakes else Stopped.NO_MISTAKES
+        stopped = stopped if memory.updates else Stopped.NO_MISTAKES
     counts: dict[str, Any] = {
         "n_rows": memory.examples,
         "order": "given",
         "encoded": encoding is not None and encoding.is_of_table,
+        "narrow_per_epoch": (memory.narrow,) if memory.narrow else (),
     }
     run = memory.recorded(options["readout"], stopped, (memory.mistakes,), **counts)
     return Learned(memory, run, labels.classes(), encoding=encoding)
