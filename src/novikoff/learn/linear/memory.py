@@ -271,6 +271,15 @@ def resized(memory: Memory, n_columns: int) -> Memory:
     return result
 
 
+def without_first_column(memory: Memory) -> Memory:
+    """The same memory without its first column, in which no example had an entry."""
+    if memory.n_columns == 0:
+        return memory
+    if memory.columns is not None:
+        return replace(memory, columns=memory.columns - 1, width=memory.width - 1)
+    return replace(memory, weights=memory.weights[:, 1:].copy(), drift=memory.drift[:, 1:].copy())
+
+
 def narrowed(memory: Memory) -> Memory:
     """The same memory with weights only for the columns that a mistake has touched."""
     places = np.flatnonzero(np.any((memory.weights != 0.0) | (memory.drift != 0.0), axis=0)[:-1])
