@@ -95,7 +95,7 @@ def one_epoch(X, labels, *, average, shuffled):
     """A function that runs one epoch from warm weights, and the share of mistakes that it makes."""
     rows = as_rows(X)
     rule = Rule(1.0, True, 4.0 * (rows.widest + 2) * 2.0**-53 * longest_square(rows, 1.0))
-    at = np.empty(rows.n_rows, dtype=np.uint32)
+    at, narrow, none = np.empty(rows.n_rows, dtype=np.uint32), np.zeros(rows.n_rows, dtype=bool), np.empty(0)
     w = np.zeros(rows.n_columns + 1)
     drift = np.zeros(len(w) if average else 0)
     generator = np.random.default_rng(0)
@@ -104,7 +104,8 @@ def one_epoch(X, labels, *, average, shuffled):
     def run():
         order = random_order(rows.n_rows, generator, rows.bytes_per_row) if shuffled else given_order(rows.n_rows)
         clocks = (state["examples"], state["mistakes"])
-        seen, made = binary_epoch(rows.matrix, labels, order.visit, order.soon, rule, *clocks, w, drift, at)
+        task = (rows.matrix, labels, order.visit, order.soon, rule, none, *clocks)
+        seen, made = binary_epoch(*task, w, drift, at, narrow)
         state.update(examples=clocks[0] + seen, mistakes=clocks[1] + made, share=made / seen)
 
     return run, state

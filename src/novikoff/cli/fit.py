@@ -43,6 +43,7 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 @options.shuffle
 @options.random_state
 @options.tie
+@options.lead
 @options.min_margin
 @options.time_limit("Seconds after which to stop learning.")
 @options.fit_intercept
@@ -255,6 +256,7 @@ def panel(
             ("allowed", wording.allowed(left)),
             ("stopped", wording.ending(run)),
             ("mistakes", run.made),
+            ("lead", run.separated),
             ("returned", run.returned),
             ("errors", run.wrong),
             ("model", document["model"]),

@@ -173,6 +173,10 @@ tie = click.option(
     "--tie", type=click.Choice(["mistake", "predict"]), default="mistake", show_default=True,
     help="Whether a score of 0 is a mistake, or predicts the second class.",
 )  # fmt: skip
+lead = click.option(
+    "--lead", type=click.FloatRange(min=0, max=1e6), default=0.0, show_default=True, metavar="TAU",
+    help="Learn also from rows that are right by no more than TAU R^2; 0 is the textbook.",
+)  # fmt: skip
 
 
 def number(name: str, kind: click.ParamType, metavar: str, help_text: str, default: Any = None) -> Any:  # type: ignore[type-arg]

@@ -75,6 +75,7 @@ NOT_ON_SHARDS = {
     "held_out": None,
     "folds": None,
     "max_epochs": 10,
+    "lead": 0.0,
 }
 NOT_NEEDED = ("certify", "certify_time_limit")
 

@@ -120,5 +120,5 @@ def allowed(left: "FreundSchapireBound | None") -> str | None:
 
 def bound(certificate: "Certificate | None", run: "Run") -> str | None:
     """The mistakes made, against those that the theorem allows, or the margins that they rule out."""
-    against = None if certificate is None else certificate.against_bound(run.mistakes)
+    against = None if certificate is None else certificate.against_bound(run.mistakes, run.narrow, run.lead)
     return against or run.made_rule_out

@@ -8,7 +8,7 @@ import collections
 import os
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
 from novikoff.data import columnar, delimited, jsonlines, vw
@@ -37,6 +37,7 @@ from novikoff.data.tables import (
     with_labels,
     without_labels,
 )
+from novikoff.engine.threads import check_jobs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,7 +66,8 @@ class Reader:
     input can be passed over once if its types, or the first index, are known. Otherwise it is copied to a temporary
     file first.
     `watch` is called with the number of examples of every piece that was used. Of each file there may be a part to
-    read (see `Source`), instead of all.
+    read (see `Source`), instead of all. `n_jobs` threads parse what comes next, while a piece is used (None: as many
+    as may be used); what comes does not depend on them.
     """
 
     files: tuple[str, ...]
@@ -77,6 +79,7 @@ class Reader:
     form: Form = field(default_factory=Form)
     watch: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
     parts: tuple[tuple[int, int] | None, ...] = ()
+    n_jobs: int | None = None
     _found: _Found = field(default_factory=lambda: _Found(None), repr=False, compare=False)
 
     @property
@@ -146,7 +149,7 @@ class Reader:
         zero_based = self.counts_from_zero
         for source in self._sources():
             with reading(source, self._found.stamps) as stream:
-                yield from svmlight.batches(stream, source.name, zero_based=zero_based)
+                yield from svmlight.batches(stream, source.name, zero_based=zero_based, n_jobs=self.n_jobs)
 
     @property
     def counts_from_zero(self) -> bool:
@@ -157,11 +160,24 @@ class Reader:
             self._found.zero_based = any(map(self._has_index_zero, self._sources()))
         return self._found.zero_based
 
+    @property
+    def is_undecided(self) -> bool:
+        """Whether that is still to be looked for, in files that can be passed over again."""
+        return not (self.is_table or self._stdin) and self.zero_based == "auto" and self._found.zero_based is None
+
+    def undecided(self) -> Iterator[Batch]:
+        """One pass in which the column of a feature is its index. At its end, it is known where indices begin."""
+        has_zero = False
+        for batch in replace(self, zero_based=True):
+            has_zero = has_zero or not batch.rows.matrix.indices.all()
+            yield batch
+        self._found.zero_based = has_zero
+
     def _has_index_zero(self, source: Source) -> bool:
         from novikoff.data import svmlight
 
         with reading(source, self._found.stamps) as stream:
-            return svmlight.has_index_zero(stream, source.name)
+            return svmlight.has_index_zero(stream, source.name, n_jobs=self.n_jobs)
 
     def _records(self, types: Mapping[str, "pa.DataType"]) -> Iterator[Records]:
         """The columns in `types`."""
@@ -286,6 +302,7 @@ def read(
     names: Sequence[str] | None = None,
     na_values: Sequence[str] = (),
     decimal: str | None = None,
+    n_jobs: int | None = None,
 ) -> Reader: ...
 
 
@@ -311,6 +328,7 @@ def read(
     names: Sequence[str] | None = None,
     na_values: Sequence[str] = (),
     decimal: str | None = None,
+    n_jobs: int | None = None,
 ) -> Reader | FrameReader:
     r"""A data set from a file, a pattern such as `cars-*.csv.gz`, a list of them, or from "-", which is standard input.
 
@@ -328,6 +346,9 @@ def read(
     tsv, jsonl, parquet, arrow, svmlight and vw; by default it follows from the name of the file, or else from its first
     bytes.
 
+    `n_jobs` threads parse the next pieces of svmlight text or CSV while one is used: -1 is all cores, None as many as
+    joblib, threadpoolctl and the environment let one use. The pieces are the same for every number.
+
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "cars.csv")
@@ -344,6 +365,7 @@ def read(
     if format is not None and format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; {nearest(format, FORMATS).replace('columns', 'choices')}")
     _checked_size(block_bytes)
+    check_jobs(n_jobs)
     files = files_of(path)
     stream = standard_input() if files == (STANDARD_INPUT,) else None
     formats = tuple(format or format_of(file, stream) for file in files)
@@ -363,7 +385,7 @@ def read(
     form = Form(header, None if names is None else tuple(names), tuple(na_values), decimal)
     if form != Form() and not set(formats) <= {"csv", "tsv"}:
         raise ValueError("header=, names=, na_values= and decimal= are for tables in text, CSV and TSV; leave them out")
-    return Reader(files, formats, label, types, block_bytes, zero_based, form, None, (), _Found(stream))
+    return Reader(files, formats, label, types, block_bytes, zero_based, form, None, (), n_jobs, _Found(stream))
 
 
 def _checked_size(block_bytes: int) -> int:

@@ -70,6 +70,9 @@ class KernelPerceptron(ClassifierMixin, Shell):
         Where the random orders, and the choices of budget_rule="random", come from.
     tie : {"mistake", "predict"}
         Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
+    lead : float
+        By how much an example must be right so as not to be learned, in units of R^2; see `Perceptron`. Every class
+        against the rest has this lead.
     min_margin : float or None
         Stop as soon as the run proves that no separator (of some class from the rest) has this margin.
     time_limit : float or None
@@ -77,10 +80,10 @@ class KernelPerceptron(ClassifierMixin, Shell):
     budget : int or None
         The most support rows, over all classes; None for no limit. A budget of B needs memory for B x B numbers. With
         one, mistakes are forgotten, so there is no claim about margins, and no vote.
-    budget_rule : {"forgetron", "random", "projectron"}
-        What a full budget does with the next mistake: shrink all coefficients and forget the oldest row, forget a
-        random one, or add the projection of the new one on the span of those it has. The average begins anew whenever a
-        row is forgotten, and so is close to the last function, except for "projectron", which forgets none.
+    budget_rule : {"projectron", "forgetron", "random"}
+        What a full budget does with the next mistake: add its projection on the span of the rows it has, shrink all
+        coefficients and forget the oldest row, or forget a random one. The average begins anew whenever a row is
+        forgotten, and so is close to the last function, except for "projectron", which forgets none.
     held_out : float or None
         The share of the rows that have no say in anything; how many of them `fit` gets wrong is counted in the end, and
         `run_` says what follows for new ones.
@@ -95,7 +98,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         The support rows themselves (with "precomputed", their numbers).
     dual_coef_ : array
         Their coefficients in the read-out: one row for two classes, one a class for more.
-    classes_, n_iter_, n_mistakes_ : as in `Perceptron`; mistakes are summed over the classes
+    classes_, n_iter_, n_mistakes_, n_narrow_ : as in `Perceptron`; mistakes are summed over the classes
     run_ : Run
         The record. With more than two classes, ||w|| is that of all classes together, and the margin ruled out is
         that of the class with the smallest: some class cannot be told from the rest with more. Errors on the training
@@ -139,10 +142,11 @@ class KernelPerceptron(ClassifierMixin, Shell):
         shuffle: bool = True,
         random_state: Any = None,
         tie: Tie = "mistake",
+        lead: float = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
         budget: int | None = None,
-        budget_rule: BudgetRule = "forgetron",
+        budget_rule: BudgetRule = "projectron",
         held_out: float | None = None,
         record_mistakes: bool = False,
     ) -> None:
@@ -156,6 +160,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         self.shuffle = shuffle
         self.random_state = random_state
         self.tie = tie
+        self.lead = lead
         self.min_margin = min_margin
         self.time_limit = time_limit
         self.budget = budget
@@ -202,7 +207,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
             X, labels = self._validated(X, y, reset=before is None)
             known = self._known_classes(labels, classes, before)
             memory = self._empty_memory(X, len(known)) if before is None else before.memory.copy()
-            options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
+            options: dict[str, Any] = {"tie": self.tie, "lead": self.lead, "record_mistakes": self.record_mistakes}
             mistakes = learn_online(
                 memory, X, inner_labels(labels, known), random_state=seed_of(self.random_state), **options
             )
@@ -263,7 +268,8 @@ class KernelPerceptron(ClassifierMixin, Shell):
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
         choices = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "params": self.kernel_params}
         check_kernel(self.kernel, **choices)
-        check_choices(readout=self.readout, tie=self.tie, max_epochs=self.max_epochs, min_margin=self.min_margin)
+        check_choices(readout=self.readout, tie=self.tie, lead=self.lead, max_epochs=self.max_epochs)
+        check_choices(min_margin=self.min_margin)
         check_budget(self.budget, self.budget_rule, readout=self.readout, min_margin=self.min_margin)
         if self._are_objects(X, first=reset):
             labels = column_or_1d(labels_to_check(y))

@@ -81,6 +81,11 @@ class Perceptron(ClassifierMixin, Shell):
         Multiplies the weights when they are read out, and so cannot change a mistake.
     tie : {"mistake", "predict"}
         Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
+    lead : float
+        By how much an example must be right so as not to be learned, in units of R^2 (of 2 R^2 over the best other of
+        many classes); R is the longest example so far. 0 is the perceptron of the textbook. With tau > 0 there are at
+        most (1 + 2 tau) (R/gamma)^2 updates, mistakes and narrow ones together, and when none is left, the last weights
+        have a margin of at least gamma tau/(1 + 2 tau). A tie is then a mistake, whatever `tie` says.
     min_margin : float or None
         Stop as soon as the run proves that no separator has this margin.
     time_limit : float or None
@@ -103,10 +108,13 @@ class Perceptron(ClassifierMixin, Shell):
         Epochs begun by `fit`, or passes of `partial_fit`.
     n_mistakes_ : int
         All mistakes so far.
+    n_narrow_ : int
+        All examples so far that were right, but not by the lead, and were learned, too.
     run_ : Run
         The record: mistakes, why it stopped, R, ||w||, the largest margin not ruled out, errors on the training rows.
     mistake_rows_ : array
-        The row of every mistake in order (with `partial_fit`, counted from the first row ever seen).
+        The row of every mistake in order, and with a lead of every narrow example (with `partial_fit`, counted from the
+        first row ever seen).
     mistake_guesses_ : array
         The class that each was mistaken for.
     encoding_ : Encoding
@@ -145,6 +153,7 @@ class Perceptron(ClassifierMixin, Shell):
         random_state: Any = None,
         learning_rate: float = 1.0,
         tie: Tie = "mistake",
+        lead: float = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
         warm_start: bool = False,
@@ -158,6 +167,7 @@ class Perceptron(ClassifierMixin, Shell):
         self.random_state = random_state
         self.learning_rate = learning_rate
         self.tie = tie
+        self.lead = lead
         self.min_margin = min_margin
         self.time_limit = time_limit
         self.warm_start = warm_start
@@ -204,7 +214,7 @@ class Perceptron(ClassifierMixin, Shell):
             known, fixed = self._known_classes(labels, classes, before)
             memory = self._memory_for(rows, known, before)
             seen = memory.examples
-            options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
+            options: dict[str, Any] = {"tie": self.tie, "lead": self.lead, "record_mistakes": self.record_mistakes}
             mistakes = learn_online(memory, rows, inner_labels(labels, known), **options)
             recorded = None if before is None else before.mistake_rows
             guessed = None if before is None else before.mistake_guesses
@@ -352,6 +362,7 @@ class Perceptron(ClassifierMixin, Shell):
             "shuffle": self.shuffle,
             "random_state": seed_of(self.random_state),
             "tie": self.tie,
+            "lead": self.lead,
             "min_margin": self.min_margin,
             "time_limit": self.time_limit,
             "start": self.model_.memory if goes_on else None,
@@ -382,7 +393,7 @@ class Perceptron(ClassifierMixin, Shell):
             yield as_rows(validate_data(self, as_matrix(X), reset=False, **CHECKS), any_order=True), None
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
-        check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
+        check_choices(readout=self.readout, tie=self.tie, lead=self.lead, learning_rate=self.learning_rate)
         encoding = None if reset else self.model_.encoding
         if encoding is not None and is_frame(X):
             labels = _targets(y)

@@ -85,6 +85,11 @@ class Shell(BaseEstimator):
         return int(self._held("memory").mistakes)
 
     @property
+    def n_narrow_(self) -> int:
+        """All examples so far that were right, and learned because of the lead."""
+        return int(self._held("memory").narrow)
+
+    @property
     def mistake_rows_(self) -> NDArray[np.int64]:
         """The row of every mistake in order."""
         rows: NDArray[np.int64] = self._held("mistake_rows")

@@ -81,16 +81,20 @@ def kernel_perceptron(
     shuffle: bool = True,
     random_state: int | np.random.Generator | None = None,
     tie: Tie = "mistake",
+    lead: float = 0.0,
     min_margin: float | None = None,
     time_limit: float | None = None,
     budget: int | None = None,
-    budget_rule: BudgetRule = "forgetron",
+    budget_rule: BudgetRule = "projectron",
     record_mistakes: bool = False,
     held_out: float | HeldOut | None = None,
     watch: Watcher | None = None,
     progress: Callable[[Memory], None] | None = None,
 ) -> Learned:
     """The batch perceptron with a kernel: epochs until one makes no mistake, or a limit is reached.
+
+    With a `lead` an example is also added if y <w, phi(x)> is at most lead R^2, R^2 being the largest K(x, x) so far;
+    every class against the rest has that lead. See `novikoff.learn.linear.space`.
 
     Labels are -1 and +1, or 0, 1, ... with more than two classes. With `min_margin` it stops as soon as ||w||/k is
     below that for some class, which proves that no separator of that class has that margin. After Ctrl-C what was
@@ -109,7 +113,7 @@ def kernel_perceptron(
     >>> learned.run.stopped.name, learned.run.errors
     ('NO_MISTAKES', 0)
     """
-    check_choices(readout=readout, tie=tie)
+    check_choices(readout=readout, tie=tie, lead=lead)
     limits = Limits(max_epochs, min_margin, time_limit, watch, progress, readout)
     check_budget(budget, budget_rule, readout=readout, min_margin=min_margin)
     examples = X if isinstance(X, Examples) else None
@@ -126,13 +130,15 @@ def kernel_perceptron(
         )
     memory = Memory.empty(form, n_classes, vote=readout == "vote", budget=budget, budget_rule=budget_rule)
     prepare(memory, points)
-    space = Expansion.of(memory, points, labels, tie, np.random.default_rng(random_state), record_mistakes, shuffle)
+    task = (memory, points, labels, tie, np.random.default_rng(random_state), record_mistakes, shuffle)
+    space = Expansion.of(*task, lead=lead)
     stopped = run(space, limits)
     space.settle()
     errors = space.errors(readout) if stopped is Stopped.NO_MISTAKES else None
     scaled = gamma == "scale" and not callable(kernel) and kernel not in ("linear", "precomputed")
     encoded = scaled or (examples is not None and examples.is_encoded)
     counts = space.counts() | {"errors": errors, "encoded": encoded} | space.epochs.recorded()
+    counts["margin_at_least"] = memory.margin_at_least(lead) if stopped is Stopped.NO_MISTAKES else 0.0
     mistakes = space.mistakes()
     if kept is not None and judged is not None:
         wrong = predicted(decide(memory, whole.take(judged), readout)) != class_places(all_labels[judged], n_classes)
@@ -176,6 +182,7 @@ def learn_online(
     y: ArrayLike,
     *,
     tie: Tie = "mistake",
+    lead: float = 0.0,
     random_state: int | np.random.Generator | None = None,
     record_mistakes: bool = False,
 ) -> Mistakes | None:
@@ -185,7 +192,7 @@ def learn_online(
     hand in a `copy` to be safe. A precomputed matrix cannot be learned in parts: rows to come have no products with
     those before.
     """
-    check_choices(tie=tie)
+    check_choices(tie=tie, lead=lead)
     if memory.kernel.form == "precomputed":
         raise ValueError(
             'kernel="precomputed" cannot learn in parts: a matrix of new rows has no products with those learned '
@@ -193,8 +200,10 @@ def learn_online(
         )
     points = as_points(X, memory.kernel.form)
     labels = check_labels(y, len(points), memory.n_classes)
+    so_far = memory.longest
     prepare(memory, points)
-    space = Expansion.of(memory, points, labels, tie, np.random.default_rng(random_state), record_mistakes)
+    task = (memory, points, labels, tie, np.random.default_rng(random_state), record_mistakes)
+    space = Expansion.of(*task, lead=lead, so_far=so_far)
     with put_off_interrupt():
         space.learn(Watch())
         space.settle()
