@@ -91,9 +91,9 @@ def fit(
 ) -> int:
     """Learn a classifier from FILE, and prove what can be proved about it.
 
-    FILE is a table (CSV, TSV, JSON lines, Parquet, Arrow; gzip or zstd) with a column of labels, or svmlight text; "-"
-    is standard input. With more than two labels the class with the best score wins. With --lift or --kernel the
-    boundary is curved.
+    FILE is a table (CSV, TSV, JSON lines, Parquet, Arrow; gzip or zstd) with a column of labels, or text of svmlight or
+    Vowpal Wabbit; "-" is standard input. With more than two labels the class with the best score wins. With --lift or
+    --kernel the boundary is curved.
 
     Ctrl-C stops after the epoch that is running, and keeps the weights that it ends with.
     """

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw")
 FILE = click.Path(allow_dash=True)
 
 
