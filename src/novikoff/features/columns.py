@@ -226,6 +226,10 @@ class Named:
     def type(self) -> str:
         return NAMED_VALUES
 
+    @property
+    def size(self) -> int:
+        return len(self.values)
+
     @cached_property
     def places(self) -> dict[str, int]:
         return {value: number for number, value in enumerate(self.values)}
