@@ -211,6 +211,9 @@ class ShardedBlocks(InBlocks):
             found = {**part, **found}
         return np.array(sorted(found.values()), dtype=np.int64)
 
+    def rows_of(self, places: Sequence[int]) -> Numbers:
+        return np.concatenate(self.ask(rows_of_classes, places))
+
     @cached_property
     def here(self) -> Any:
         """What shards are told, as the engine shares it."""
@@ -308,6 +311,11 @@ def first_rows(worker: Worker, agreed: Agreement) -> dict[int, int]:
         if len(found) == len(agreed.classes):
             break
     return found
+
+
+def rows_of_classes(worker: Worker, agreed: Agreement, places: Sequence[int]) -> Numbers:
+    """The rows of some classes in this shard, by their numbers among all."""
+    return int(agreed.starts[worker.number]) + InBlocks(worker.examples(agreed), True).rows_of(places)
 
 
 def contradicting(

@@ -149,6 +149,11 @@ class InBlocks:
     def _with_every_class(self, labels: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([labels, self.one_of_each[1]])
 
+    def rows_of(self, places: Sequence[int]) -> NDArray[np.int64]:
+        """The numbers of all examples of some classes, ascending."""
+        blocks = ((block.first, self.examples.places_of(block.labels)) for block in self.examples.blocks())
+        return np.concatenate([first + np.flatnonzero(np.isin(own, places)) for first, own in blocks])
+
     @cached_property
     def first_of_each(self) -> NDArray[np.int64]:
         """The number of the first example of every class, ascending."""

@@ -25,13 +25,14 @@ from novikoff.prove.exact.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.floats import fraction_root_up, root_down
 from novikoff.prove.separable.certificate import Certificate, Support, Witnesses
 from novikoff.prove.separable.conclude import InMemory, off_points, on_points
-from novikoff.prove.separable.in_blocks import InBlocks, matrix_of
-from novikoff.prove.separable.kesler import point_numbers
+from novikoff.prove.separable.in_blocks import InBlocks, in_float64, matrix_of
+from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import whole_points
 from novikoff.prove.separable.proofs import lower_square, upper_square
 from novikoff.prove.separable.search.certify import QUICK_TO_SIGN, Question, concluded, find_witnesses
 from novikoff.prove.separable.search.claims import Claims, Direction, MostUrgent, SmallestProduct, Subset
+from novikoff.prove.separable.search.cutting_planes import MOST_FOR_CUTTING
 from novikoff.prove.separable.search.faces import LARGEST_COMPLEMENT, Whole
 from novikoff.prove.separable.subject import check_not_rounded, check_width, plain_classes
 
@@ -148,7 +149,7 @@ class _Rounds:
         if len(working) == data.n_rows:
             question = self._question(working)
             return self._renumbered(find_witnesses(question, self.tolerance, self.clock, self.diverging), working)
-        wanted, settled = False, None
+        working, wanted, settled = self._with_two_classes(working), False, None
         for number in range(MOST_PASSES):
             self.clock.tell(f"pass {number + 1} over all rows")
             question = self._question(working)
@@ -176,6 +177,21 @@ class _Rounds:
             if self.clock.is_over():
                 break
         return settled or self._unsettled(found)
+
+    def _with_two_classes(self, working: Subset) -> Subset:
+        """With all rows of the two classes that are most alike, or as many as there is room for, if two of many are
+        likely to decide: a sample of all is separable long before they are."""
+        points = self._question(working).points
+        if not isinstance(points, KeslerPoints) or points.dimension <= MOST_FOR_CUTTING:
+            return working
+        rows = self.data.rows_of(points.pairs()[0])
+        step = math.ceil(len(rows) * self.data.bytes_per_row / (MEMORY / 2))
+        rows = np.setdiff1d(rows[::step], working.numbers)
+        if len(rows) == 0:
+            return working
+        taken = self.data.examples.take(rows)
+        more = Subset(rows, in_float64(taken.rows), taken.labels, np.full(len(rows), math.inf))
+        return Subset.joined([working, more])
 
     def _question(self, working: Subset) -> Question:
         points = self.data.points(working.rows, working.labels)
