@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff.engine.access import add, add_twice, careful_squares, dot, is_whole, prefetch, squares
-from novikoff.engine.jit import jit
+from novikoff.engine.jit import jit, part
 from novikoff.engine.scoring import (
     TINY,
     add_to_class,
@@ -91,6 +91,28 @@ def _visited(X, y, order, *_):
     return order.size * (1 + (X[0] if isinstance(X, tuple) else X).size / max(1, y.size))
 
 
+@part
+def is_binary_mistake(X, row, label, rule, mistakes, w):
+    """Whether the weights, after so many mistakes, are wrong about a row."""
+    score = dot(X, row, w) + rule.constant * w[w.size - 1]
+    if abs(score) <= rule.doubt * math.sqrt(mistakes) + TINY:
+        score = deciding_dot(X, row, w) + rule.constant * w[w.size - 1]
+    return label * score <= 0.0 if rule.ties_are_mistakes else (score >= 0.0) != (label > 0)
+
+
+@part
+def add_binary_mistake(X, row, label, rule, time, w, drift):
+    """Add a row, with its sign, to the weights; so many examples had gone before it."""
+    bias = w.size - 1
+    if drift.size > 0:
+        age = np.float64(time)
+        add_twice(X, row, label, w, age, drift)
+        drift[bias] += age * label * rule.constant
+    else:
+        add(X, row, label, w)
+    w[bias] += label * rule.constant
+
+
 @jit(work=_visited)
 def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
     """Visit the rows in the given order; on a mistake, add the example, with its sign, to the weights.
@@ -99,7 +121,6 @@ def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
     before; `soon[step]` is a row to load while `order[step]` is learned; an empty `drift` means no average.
     Returns the number of examples seen and of mistakes made.
     """
-    bias = w.size - 1
     made = 0
     if at.size == 0:
         return 0, 0
@@ -108,20 +129,8 @@ def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
         if step < soon.size:
             prefetch(X, soon[step])
 
-        score = dot(X, row, w) + rule.constant * w[bias]
-        if abs(score) <= rule.doubt * math.sqrt(mistakes + made) + TINY:
-            score = deciding_dot(X, row, w) + rule.constant * w[bias]
-
-        label = y[row]
-        mistake = label * score <= 0.0 if rule.ties_are_mistakes else (score >= 0.0) != (label > 0)
-        if mistake:
-            if drift.size > 0:
-                age = np.float64(clock + step)
-                add_twice(X, row, label, w, age, drift)
-                drift[bias] += age * label * rule.constant
-            else:
-                add(X, row, label, w)
-            w[bias] += label * rule.constant
+        if is_binary_mistake(X, row, y[row], rule, mistakes + made, w):
+            add_binary_mistake(X, row, y[row], rule, clock + step, w, drift)
             at[made] = step
             made += 1
             if made == at.size:

@@ -21,7 +21,8 @@ from novikoff.data.examples import Block, Examples
 from novikoff.data.held_out import HeldOut
 from novikoff.data.narrow import used_columns
 from novikoff.data.order import POOL, Order, block_order, given_order, random_order
-from novikoff.engine.linear import Rule, binary_epoch, multiclass_epoch
+from novikoff.engine.ahead import Ahead
+from novikoff.engine.linear import Rule, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
 from novikoff.learn.cycles import next_look
@@ -209,6 +210,7 @@ class Coordinates:
     parts: list[Mistakes] = field(default_factory=list)
     measured: set[int] = field(default_factory=set)
     narrow: dict[int, Rows] = field(default_factory=dict)
+    ahead: dict[int, Ahead] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.epochs = Epochs(self.examples.n_rows)
@@ -309,15 +311,16 @@ class Coordinates:
         weights, drift = _in_kernel_layout(memory, rows.is_sparse)
         at = np.empty(min(STEPS_PER_CALL, len(order.visit)), dtype=np.uint32)
         rivals = np.empty(0 if binary else len(at), dtype=np.int64)
+        ahead = self._ahead_on(block, weights)
         step = 0
         while step < len(order.visit):
             steps = slice(step, step + STEPS_PER_CALL)
             full = at[: watch.patience(memory, STEPS_PER_CALL)]
-            task = (rows.matrix, labels, order.visit[steps], order.soon[steps], rule, memory.examples, memory.mistakes)
+            task = (order.visit[steps], order.soon[steps], rule, memory.examples, memory.mistakes, weights, drift, full)
             if binary:
-                seen, made = binary_epoch(*task, weights, drift, full)
+                seen, made = ahead.epoch(rows.matrix, labels, *task)
             else:
-                seen, made = multiclass_epoch(*task, weights, drift, full, rivals)
+                seen, made = multiclass_epoch(rows.matrix, labels, *task, rivals)
             self.epochs.count(at[:made], seen)
             if made:
                 self._note(first, order.visit[steps], at[:made], labels, rivals[:made])
@@ -328,6 +331,15 @@ class Coordinates:
             if reason is not None:
                 return reason
         return None
+
+    def _ahead_on(self, block: Block, weights: NDArray[np.float64]) -> Ahead:
+        """What looks ahead on a block; another pass over it begins."""
+        ahead = self.ahead.get(block.first)
+        if ahead is None:
+            ahead = Ahead(block.rows, shuffled=self.generator is not None, n_rows_in_all=self.examples.n_rows)
+            self.ahead[block.first] = ahead
+        ahead.begin(weights)
+        return ahead
 
     def _note(
         self, first: int, visited: NDArray[Any], at: NDArray[Any], labels: NDArray[Any], rivals: NDArray[Any]
