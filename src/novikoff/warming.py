@@ -76,14 +76,15 @@ def _learn_rows() -> None:
 
 def _look_ahead(X: Any, labels: Any) -> None:
     from novikoff.data.order import given_order
-    from novikoff.engine.ahead import Ahead
     from novikoff.engine.linear import Rule
     from novikoff.engine.rows import as_rows
+    from novikoff.engine.slack import Ahead
 
     rows, at, w = as_rows(X), np.empty(12, dtype=np.uint32), np.zeros(X.shape[1] + 1)
     ahead = Ahead(rows, shuffled=False, n_rows_in_all=rows.n_rows)
     ahead.looks_ahead = True
-    ahead.epoch(rows.matrix, labels, *given_order(rows.n_rows), Rule(1.0, True, 1e-9), 0, 0, w, w.copy(), at)
+    order, rule, narrow = given_order(rows.n_rows), Rule(1.0, True, 1e-9), np.zeros(12, dtype=np.bool_)
+    ahead.epoch(rows.matrix, labels, *order, rule, np.empty(0), 0, 0, w, w.copy(), at, narrow)
 
 
 def _learn_with_kernels() -> None:

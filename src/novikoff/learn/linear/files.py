@@ -6,9 +6,11 @@ one that the same rows in the same order give in memory, bit for bit.
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from inspect import signature
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 import numpy as np
@@ -21,9 +23,10 @@ from novikoff.data.labels import Labels, located_errors, sorted_classes
 from novikoff.data.narrow import is_too_wide
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.examples import batches_of, cached, check_there_are_two, comes_once, learned_encoding
+from novikoff.learn.choosing import Lead, check_chosen
 from novikoff.learn.epochs import Watcher, check_choices
 from novikoff.learn.history import Readout, Stopped, Tie
-from novikoff.learn.linear.memory import Memory, narrowed, resized, widened
+from novikoff.learn.linear.memory import Memory, narrowed, resized, widened, without_first_column
 from novikoff.learn.linear.space import Learned, learn_online, perceptron
 
 if TYPE_CHECKING:
@@ -39,8 +42,11 @@ class Options(TypedDict, total=False):
     shuffle: bool
     random_state: int | np.random.Generator | None
     tie: Tie
+    lead: Lead
     min_margin: float | None
     time_limit: float | None
+    validation: float | None
+    patience: int
     start: Memory | None
     record_mistakes: bool
     held_out: float | HeldOut | None
@@ -83,7 +89,8 @@ def learn_from(
     if unknown:
         raise TypeError(f"learn_from() has no option {sorted(unknown)[0]!r}; it has those of perceptron()")
     options = DEFAULTS | options
-    check_choices(**options)
+    check_choices(**{name: value for name, value in options.items() if name != "lead"})
+    check_chosen(options["lead"], options["validation"], options["patience"])
     named = None if classes is None else sorted_classes(classes)
     held_out = options["held_out"]
     if isinstance(held_out, int | float):
@@ -123,8 +130,8 @@ def _one_pass_will_do(options: Options) -> bool:
     """Whether each example is needed once: one epoch in the order given, and nothing to be kept or stopped for."""
     once = options["max_epochs"] == 1 and not options["shuffle"]
     kept = options["readout"] == "vote" or options["record_mistakes"] or options["start"] is not None
-    watched = any(options[name] is not None for name in ("min_margin", "time_limit", "watch", "held_out"))
-    return once and not kept and not watched
+    watched = any(options[name] is not None for name in ("min_margin", "time_limit", "watch", "held_out", "validation"))
+    return once and not kept and not watched and not isinstance(options["lead"], str)
 
 
 def _learn_in_one_pass(
@@ -132,16 +139,18 @@ def _learn_in_one_pass(
 ) -> Learned | None:
     """Learn while reading; None if more classes turn up than learning has begun with.
 
-    Until two labels are known there is nothing to learn, so these are looked for first.
+    Nobody may know yet whether the indices of svmlight text begin with 0: if not, its first column is left out in the
+    end, in which there was nothing to learn.
     """
     labels = Labels(classes)
-    if classes is None:
-        _look_for_two(labels, batches_of(source, encoding))
+    is_undecided = encoding is None and getattr(source, "is_undecided", False)
+    begin = source.undecided if is_undecided else partial(batches_of, source, encoding)  # type: ignore[attr-defined]
+    batches = begin() if classes is not None else _with_two_labels(labels, begin)
     inner = labels.inner()
     memory = Memory.empty(0, len(inner), fit_intercept=options["fit_intercept"])
     width, stopped, entries = Width(), Stopped.MAX_EPOCHS, 0
     try:
-        for batch in batches_of(source, encoding):
+        for batch in batches:
             with located_errors(batch):
                 codes = labels.codes(batch.labels)
                 if len(labels.known) > len(inner):
@@ -150,33 +159,38 @@ def _learn_in_one_pass(
                 entries += batch.rows.entries.size
                 memory = _with_room_for(batch.rows, memory, entries)
                 rows = with_columns(batch.rows, memory.n_columns)
-                learn_online(memory, rows, inner[codes], tie=options["tie"])
+                learn_online(memory, rows, inner[codes], tie=options["tie"], lead=float(options["lead"]))
     except KeyboardInterrupt:
         if not memory.examples:
             raise
         stopped = Stopped.INTERRUPTED
     memory = resized(memory, width.n_columns)
+    if is_undecided and not source.counts_from_zero:  # type: ignore[attr-defined]
+        memory = without_first_column(memory)
     if stopped is Stopped.MAX_EPOCHS:
         check_there_are_two(labels, memory.examples)
-        stopped = stopped if memory.mistakes else Stopped.NO_MISTAKES
+        stopped = stopped if memory.updates else Stopped.NO_MISTAKES
     counts: dict[str, Any] = {
         "n_rows": memory.examples,
         "order": "given",
         "encoded": encoding is not None and encoding.is_of_table,
+        "narrow_per_epoch": (memory.narrow,) if memory.narrow else (),
     }
     run = memory.recorded(options["readout"], stopped, (memory.mistakes,), **counts)
     return Learned(memory, run, labels.classes(), encoding=encoding)
 
 
-def _look_for_two(labels: Labels, batches: Iterable[Batch]) -> None:
+def _with_two_labels(labels: Labels, begin: Callable[[], Iterator[Batch]]) -> Iterator[Batch]:
+    """All batches, once two labels are known: until then there is nothing to learn."""
     n_rows = 0
-    for batch in batches:
+    for batch in (batches := begin()):
         with located_errors(batch):
             labels.codes(batch.labels)
-        n_rows += batch.rows.n_rows
         if len(labels.known) >= 2:
-            return
+            return chain([batch], batches) if n_rows == 0 else begin()
+        n_rows += batch.rows.n_rows
     check_there_are_two(labels, n_rows)
+    return batches
 
 
 def _with_room_for(rows: Rows, memory: Memory, n_entries: int) -> Memory:

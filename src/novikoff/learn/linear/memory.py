@@ -93,8 +93,8 @@ class Memory(History):
         self.columns = table
 
     @property
-    def step_square(self) -> float:
-        """The largest squared length that one mistake adds: R^2, or Kesler's 2 R^2."""
+    def vector_square(self) -> float:
+        """The largest squared length of a vector that an update adds: R^2, or Kesler's 2 R^2."""
         return self.longest if self.n_classes <= 2 else 2.0 * self.longest
 
     @property
@@ -109,10 +109,10 @@ class Memory(History):
 
     @property
     def counted(self) -> float:
-        """K: the mistakes, each by its share in the weights, rounded down."""
+        """K: the updates, each by its share in the weights, rounded down."""
         if self.mixed is None:
-            return self.mistakes
-        exact = self.mistakes - Fraction(self.mixed.fewer)
+            return self.updates
+        exact = self.updates - Fraction(self.mixed.fewer)
         return float(exact) if float(exact) <= exact else down(float(exact))
 
     def lengths(self) -> Iterable[tuple[float, float]]:
@@ -162,7 +162,7 @@ def columns_to_keep(parts: Iterable[Rows], n_columns: int, n_entries: int, n_cla
 
 def scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
     """The score of every row, each added up in column order: n scores for one weight vector, n x classes for more."""
-    rows = rows.in_order() if rows.repeats else rows
+    rows = rows.without_repeats()
     result = np.empty((weights.shape[0], rows.n_rows))
     for line, w in zip(result, np.ascontiguousarray(weights), strict=True):
         fill_scores(rows.matrix, w, constant, line)
@@ -233,11 +233,12 @@ def decider(memory: Memory, readout: Readout) -> Decider:
         return _by_weights(memory, memory.weights, has_rate=False)
     if len(memory.ballots) > 1:
         memory.ballots[:] = [Ballot.joined(memory.ballots)]
-    ballot, counts = memory.ballots[0], {"examples": memory.examples, "n_classes": memory.n_classes}
+    ballot = memory.ballots[0]
 
     def cast(rows: Rows) -> NDArray[np.float64]:
         longest_square(rows, memory.constant)  # says which number is not finite, if one is not
-        return votes(ballot, rows, constant=memory.constant, **counts)
+        counts = {"examples": memory.examples, "n_classes": memory.n_classes}
+        return votes(ballot, rows, constant=memory.constant, lead=memory.lead, **counts)
 
     return Decider(cast, cast, has_rate=False)
 
@@ -268,6 +269,15 @@ def resized(memory: Memory, n_columns: int) -> Memory:
     for old, new in ((memory.weights, result.weights), (memory.drift, result.drift)):
         new[:, :both], new[:, -1] = old[:, :both], old[:, -1]
     return result
+
+
+def without_first_column(memory: Memory) -> Memory:
+    """The same memory without its first column, in which no example had an entry."""
+    if memory.n_columns == 0:
+        return memory
+    if memory.columns is not None:
+        return replace(memory, columns=memory.columns - 1, width=memory.width - 1)
+    return replace(memory, weights=memory.weights[:, 1:].copy(), drift=memory.drift[:, 1:].copy())
 
 
 def narrowed(memory: Memory) -> Memory:
