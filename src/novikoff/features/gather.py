@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from novikoff.data.batches import Records
 from novikoff.data.tables import check_columns, is_number, joined_type, place
+from novikoff.engine.buckets import WORDS_KEPT
 from novikoff.features.columns import (
     NOTHING,
     Categorical,
@@ -18,13 +19,11 @@ from novikoff.features.columns import (
     Kind,
     Numeric,
     Text,
-    bucket_numbers,
     categories,
-    distinct,
     numbers,
     texts,
-    words_and_pairs,
 )
+from novikoff.features.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,9 +34,6 @@ RUN = 4096
 
 # Few categories are always welcome, however few the records.
 FEW_CATEGORIES = 20
-
-# So many words of a bucket are remembered.
-WORDS_KEPT = 3
 
 
 def gather(
@@ -83,7 +79,7 @@ def gather(
         for name in mixed:
             columns[name].add(part.columns.column(name), part)
     for found in columns.values():
-        found.moments.close()
+        found.close()
     return columns, n_rows
 
 
@@ -189,8 +185,9 @@ class Column:
     missing: int = 0
     moments: Moments = field(default_factory=Moments)
     values: set[str] = field(default_factory=set)
-    words: dict[int, list[str]] = field(default_factory=dict)
+    words: dict[int, tuple[str, ...]] = field(default_factory=dict)
     occurrences: int = 0
+    vocabulary: Vocabulary | None = None
 
     def add(self, column: "pa.Array | None", records: Records) -> None:
         """The column in some records; None if they do not have it."""
@@ -231,7 +228,7 @@ class Column:
         self.values |= other.values
         self._check_categories("the data")
         for bucket, words in other.words.items():
-            self.words[bucket] = sorted({*self.words.get(bucket, ()), *words})[:WORDS_KEPT]
+            self.words[bucket] = tuple(sorted({*self.words.get(bucket, ()), *words})[:WORDS_KEPT])
 
     @property
     def kind(self) -> str:
@@ -274,16 +271,17 @@ class Column:
             raise ValueError(f"{where}: {what}; {_too_many(self.name)}")
 
     def _add_text(self, column: "pa.Array") -> None:
-        words, rows, codes = words_and_pairs(column)
-        buckets = bucket_numbers(words, self.n_buckets)
+        if self.vocabulary is None:
+            self.vocabulary = Vocabulary(self.n_buckets)
         self.missing += column.null_count
-        self.occurrences += len(distinct(rows, buckets[codes], self.n_buckets)[0])
-        for word, bucket in zip(words, buckets.tolist(), strict=True):
-            kept = self.words.setdefault(bucket, [])
-            if word not in kept and (len(kept) < WORDS_KEPT or word < kept[-1]):
-                kept.append(word)
-                kept.sort()
-                del kept[WORDS_KEPT:]
+        self.vocabulary.add(column)
+
+    def close(self) -> None:
+        """All records were added."""
+        self.moments.close()
+        if self.vocabulary is not None:
+            self.occurrences, self.words = self.vocabulary.occurrences, self.vocabulary.words()
+            self.vocabulary = None
 
     @property
     def filled(self) -> int:
@@ -301,7 +299,7 @@ class Column:
         has_missing = self.missing > 0
         if self.kind == "text":
             buckets = tuple(sorted(self.words))
-            return Text(buckets, tuple(tuple(self.words[bucket]) for bucket in buckets), self.n_buckets, has_missing)
+            return Text(buckets, tuple(map(self.words.__getitem__, buckets)), self.n_buckets, has_missing)
         if self.kind == "categorical":
             self._check_few()
             return Categorical(tuple(sorted(self.values, key=_rank(self.type))), str(self.type), has_missing)
