@@ -29,6 +29,11 @@ def way(request):
         yield
 
 
+@pytest.fixture
+def few_are_many(monkeypatch):
+    monkeypatch.setattr("novikoff.features.vocabulary.FEW_WORDS", 1)
+
+
 def read_slowly(texts):
     """For every text, its words and pairs: as a regular expression splits it."""
     column = compute.split_pattern_regex(compute.utf8_lower(pa.array(texts, pa.string())), r"[^\pL\pM\pN]+")
@@ -52,10 +57,10 @@ def test_words_and_their_buckets_are_those_of_a_slow_reading(texts, n_buckets):
     assert found.buckets.tolist() == [bucket_of(word, n_buckets) for word in words]
 
 
-@pytest.mark.usefixtures("way")
-@given(TEXTS, st.sampled_from([1, 2, 7, 1000]), st.lists(st.integers(0, 8), max_size=3))
-def test_the_first_words_of_every_bucket_are_kept_in_whatever_parts_texts_come(texts, n_buckets, cuts):
-    vocabulary = Vocabulary(n_buckets)
+@pytest.mark.usefixtures("way", "few_are_many")
+@given(TEXTS, st.sampled_from([1, 2, 7, 1000]), st.lists(st.integers(0, 8), max_size=3), st.integers(1, 3))
+def test_the_first_words_of_every_bucket_are_kept_in_whatever_parts_texts_come(texts, n_buckets, cuts, n_jobs):
+    vocabulary = Vocabulary(n_buckets, n_jobs)
     ends = sorted({0, *(min(cut, len(texts)) for cut in cuts), len(texts)})
     for start, stop in itertools.pairwise(ends):
         vocabulary.add(pa.array(texts, pa.string()).slice(start, stop - start))
@@ -72,7 +77,7 @@ def test_words_that_are_kept_no_more_give_their_room_back():
     vocabulary = Vocabulary(4)
     for number in range(300, 0, -1):
         vocabulary.add(pa.array([f"{number:05} " * 40]))
-    assert len(vocabulary._kept.arena) < 20_000
+    assert len(vocabulary._shares[0].kept.arena) < 20_000
     assert all(len(words) == 3 for words in vocabulary.words().values())
 
 

@@ -160,23 +160,26 @@ def place_of(head: Any, second: Any, text: Any, start: Any, stop: Any, kept: Any
     return WORDS_KEPT
 
 
-@jit(work=lambda found, count, first_row, kept, n_slots, filled: 10 * BYTE * count)
-def keep_words(found: Any, count: Any, first_row: Any, kept: Any, n_slots: Any, filled: Any) -> Any:
-    """Keep the first words of each bucket. Rows count from `first_row` on.
+@jit(work=lambda found, lowest, first_row, kept, n_slots, filled: 10 * BYTE * found.rows.size)
+def keep_words(found: Any, lowest: Any, first_row: Any, kept: Any, n_slots: Any, filled: Any) -> Any:
+    """Keep the first words of each bucket from the `lowest` on, as many as `kept` is for. Rows count from `first_row`.
 
     Returns how many slots are in use, how many bytes of the arena, and how many pairs of row and bucket are different.
     """
     different = 0
-    for number in range(count):
-        if number + SOON < count:
-            touch(kept.heads, (np.int64(kept.slots[found.buckets[number + SOON]]) - 1) * LINE)
-        bucket, row = found.buckets[number], first_row + found.rows[number]
+    for number in range(found.rows.size):
+        soon = found.buckets[min(number + SOON, found.rows.size - 1)] - lowest
+        if 0 <= soon < kept.slots.size:
+            touch(kept.heads, (np.int64(kept.slots[soon]) - 1) * LINE)
+        bucket, row = found.buckets[number] - lowest, first_row + found.rows[number]
+        if not 0 <= bucket < kept.slots.size:
+            continue
         slot = np.int64(kept.slots[bucket]) - 1
         if slot < 0:
             slot = n_slots
             n_slots += 1
             kept.slots[bucket] = slot + 1
-            kept.buckets[slot] = bucket
+            kept.buckets[slot] = bucket + lowest
             kept.heads[slot, LAST_ROW] = -1
             for place in range(WORDS_KEPT):
                 kept.heads[slot, 2 * place] = NO_WORD

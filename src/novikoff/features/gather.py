@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,16 +49,15 @@ def gather(
     it seemed at first, such as words after many numbers, is read again, by itself. `moments` has, by the name of a
     column, what its numbers are added up in.
     """
-    look = getattr(records, "look", None)
+    look, n_jobs = getattr(records, "look", None), getattr(records, "n_jobs", None)
     may_grow = "jsonl" in getattr(records, "formats", ())
     columns: dict[str, Column] = {}
 
     def column(name: str, may_change: bool, n_rows: int = 0) -> Column:
         """A column that was missing in the records before."""
         wish = asked.get(name, "")
-        return Column(
-            name, wish, n_buckets, max_categories, may_change, rows=n_rows, missing=n_rows, moments=moments(name)
-        )
+        column = Column(name, wish, n_buckets, max_categories, may_change, moments=moments(name), n_jobs=n_jobs)
+        return replace(column, rows=n_rows, missing=n_rows)
 
     n_rows = 0
     for part in records if look is None else look():
@@ -188,6 +187,7 @@ class Column:
     words: dict[int, tuple[str, ...]] = field(default_factory=dict)
     occurrences: int = 0
     vocabulary: Vocabulary | None = None
+    n_jobs: int | None = None
 
     def add(self, column: "pa.Array | None", records: Records) -> None:
         """The column in some records; None if they do not have it."""
@@ -272,7 +272,7 @@ class Column:
 
     def _add_text(self, column: "pa.Array") -> None:
         if self.vocabulary is None:
-            self.vocabulary = Vocabulary(self.n_buckets)
+            self.vocabulary = Vocabulary(self.n_buckets, self.n_jobs)
         self.missing += column.null_count
         self.vocabulary.add(column)
 

@@ -1,5 +1,8 @@
 """The words of a column of texts: into which buckets they fall, and some of those that did."""
 
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,11 +20,15 @@ from novikoff.engine.buckets import (
     keep_words,
     room_for_words,
 )
+from novikoff.engine.threads import in_turn, thread_count
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ASCII = 128
+
+# What begins with no more words is short, and needs no threads.
+FEW_WORDS = 1 << 16
 
 
 def words_and_pairs(column: "pa.Array", n_buckets: int) -> Found:
@@ -69,6 +76,8 @@ def _bytes(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
 class Vocabulary:
     """Which buckets the words of texts fall into, with the first words of each in the order of the alphabet.
 
+    Threads have a share of the buckets each, and what comes out does not depend on their number.
+
     >>> import pyarrow as pa
     >>> vocabulary = Vocabulary(2)
     >>> vocabulary.add(pa.array(["c b a", "a b a"]))
@@ -76,53 +85,71 @@ class Vocabulary:
     (4, {0: ('b a',), 1: ('a', 'a b', 'b')})
     """
 
-    def __init__(self, n_buckets: int) -> None:
-        self.n_buckets = n_buckets
+    def __init__(self, n_buckets: int, n_jobs: int | None = None) -> None:
+        self.n_buckets, self.n_jobs = n_buckets, n_jobs
         self.occurrences = 0
-        self._rows = self._slots = self._filled = 0
-        self._kept = _room(np.zeros(n_buckets, dtype=np.int32), 0, np.empty(0, dtype=np.uint8))
+        self._rows = 0
+        self._shares: list[_Share] = []
 
     def add(self, column: "pa.Array") -> None:
         """Let the words of some texts in."""
         found = words_and_pairs(column, self.n_buckets)
-        count = len(found.rows)
-        self._make_room(count, 3 * len(found.clean))
-        counts = keep_words(found, count, self._rows, self._kept, self._slots, self._filled)
-        self._slots, self._filled, different = map(int, counts)
-        self.occurrences += different
+        if not self._shares:
+            n_shares = min(thread_count(self.n_jobs), self.n_buckets) if len(found.rows) > FEW_WORDS else 1
+            ends = [self.n_buckets * number // n_shares for number in range(n_shares + 1)]
+            self._shares = [_Share(lowest, stop) for lowest, stop in pairwise(ends)]
+        tasks: list[Callable[[], int]] = [partial(share.add, found, self._rows) for share in self._shares]
+        self.occurrences += sum(in_turn(tasks, len(tasks)))
         self._rows += len(column)
 
     def words(self) -> dict[int, tuple[str, ...]]:
         """The words of each bucket, by ascending buckets."""
+        return {bucket: words for share in self._shares for bucket, words in share.words()}
+
+
+class _Share:
+    """Some of the buckets: those from `lowest` to `stop`."""
+
+    def __init__(self, lowest: int, stop: int) -> None:
+        self.lowest, self.n_buckets = lowest, stop - lowest
+        self.n_slots = self.filled = 0
+        self.kept = _room(np.zeros(self.n_buckets, dtype=np.int32), 0, np.empty(0, dtype=np.uint8))
+
+    def add(self, found: Found, first_row: int) -> int:
+        """Let words in; returns how many pairs of row and bucket are different."""
+        self._make_room(len(found.rows), 3 * len(found.clean))
+        counts = keep_words(found, self.lowest, first_row, self.kept, self.n_slots, self.filled)
+        self.n_slots, self.filled, different = map(int, counts)
+        return different
+
+    def words(self) -> Iterator[tuple[int, tuple[str, ...]]]:
         import pyarrow as pa
 
-        order = np.argsort(self._kept.buckets[: self._slots])
-        sizes = self._kept.sizes[order].ravel()
+        order = np.argsort(self.kept.buckets[: self.n_slots])
+        sizes = self.kept.sizes[order]
         text = np.empty(int(sizes.sum()), dtype=np.uint8)
-        copy_words(self._kept, order, text)
+        copy_words(self.kept, order, text)
         ends = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
         words = pa.LargeStringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(text)).to_pylist()
-        firsts = np.concatenate([[0], np.cumsum(np.count_nonzero(self._kept.sizes[order], axis=1))]).tolist()
-        buckets = self._kept.buckets[order].tolist()
-        return {bucket: tuple(words[firsts[i] : firsts[i + 1]]) for i, bucket in enumerate(buckets)}
+        stops = np.cumsum(np.count_nonzero(sizes, axis=1)).tolist()
+        parts = (tuple(words[start:stop]) for start, stop in pairwise([0, *stops]))
+        return zip(self.kept.buckets[order].tolist(), parts, strict=True)
 
     def _make_room(self, n_slots: int, n_bytes: int) -> None:
         """Room for so many more buckets, and for so many more bytes; words that are not kept any more go first."""
-        kept = self._kept
-        if (needed := min(self._slots + n_slots, self.n_buckets)) > len(kept.buckets):
+        kept = self.kept
+        if (needed := min(self.n_slots + n_slots, self.n_buckets)) > len(kept.buckets):
             more = _room(kept.slots, min(2 * needed, self.n_buckets), kept.arena)
             for new, old in zip(more[1:-1], kept[1:-1], strict=True):
                 new[: len(old)] = old
             kept = more
-        if self._filled + n_bytes > len(kept.arena):
-            in_use = int(kept.sizes.sum())
-            arena = np.empty(2 * (in_use + n_bytes), dtype=np.uint8)
-            slots = np.arange(self._slots)
-            self._filled = int(copy_words(kept, slots, arena))
-            sizes = kept.sizes[: self._slots]
-            kept.starts[: self._slots] = (np.cumsum(sizes) - sizes.ravel()).reshape(sizes.shape)
+        if self.filled + n_bytes > len(kept.arena):
+            sizes = kept.sizes[: self.n_slots]
+            arena = np.empty(2 * (int(sizes.sum()) + n_bytes), dtype=np.uint8)
+            self.filled = int(copy_words(kept, np.arange(self.n_slots), arena))
+            kept.starts[: self.n_slots] = (np.cumsum(sizes) - sizes.ravel()).reshape(sizes.shape)
             kept = kept._replace(arena=arena)
-        self._kept = kept
+        self.kept = kept
 
 
 def _room(slots: NDArray[np.int32], count: int, arena: NDArray[np.uint8]) -> Kept:
