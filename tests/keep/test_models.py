@@ -24,7 +24,7 @@ from novikoff.keep.models import load, load_plain, read_header, save
 from novikoff.learn.chain.tagger import Tagger
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.model import LinearModel
-from novikoff.learn.online import OnlinePerceptron
+from novikoff.learn.online.perceptron import OnlinePerceptron
 from tests.keep import samples
 
 X, Y = samples.points(3)

@@ -190,7 +190,7 @@ class Reader:
                 yield from _parser(source).read_records(stream, source, types, self.block_bytes)
             else:
                 with reading(source, self._found.stamps) as stream:
-                    yield from _parser(source).read_records(stream, source, types, self.block_bytes)
+                    yield from _parser(source).read_records(stream, source, types, self.block_bytes, self.n_jobs)
 
     def _types(self) -> dict[str, "pa.DataType"]:
         """The types of the columns to read; found out in a pass of its own, once, if nobody has told them."""
@@ -248,7 +248,7 @@ class Reader:
         if source.format in ("parquet", "arrow"):
             found |= columnar.find_types(source, only)
             return columnar.read_records(source, found, self.block_bytes) if only is None else iter(())
-        return _parser(source).look(stream, source, found, self.block_bytes, only=only, words=words)
+        return _parser(source).look(stream, source, found, self.block_bytes, only=only, words=words, n_jobs=self.n_jobs)
 
     def _check_names(self, found: Types, types: Types, source: Source, first: Source) -> None:
         """Files of one data set have the same columns, in whatever order. In JSON lines any key may be missing."""
@@ -346,7 +346,7 @@ def read(
     tsv, jsonl, parquet, arrow, svmlight and vw; by default it follows from the name of the file, or else from its first
     bytes.
 
-    `n_jobs` threads parse the next pieces of svmlight text or CSV while one is used: -1 is all cores, None as many as
+    `n_jobs` threads parse the next pieces of text while one is used: -1 is all cores, None as many as
     joblib, threadpoolctl and the environment let one use. The pieces are the same for every number.
 
     >>> import os, tempfile

@@ -52,6 +52,11 @@ class Numeric:
         """The type as which the column is best read."""
         return "double"
 
+    @property
+    def size(self) -> int:
+        """How many features it has."""
+        return 1 + self.has_missing
+
     def names(self, column: str) -> list[str]:
         return [column, *_missing_name(column, self.has_missing)]
 
@@ -124,6 +129,10 @@ class Categorical:
     def places(self) -> dict[str, int]:
         return {value: number for number, value in enumerate(self.values)}
 
+    @property
+    def size(self) -> int:
+        return len(self.values) + self.has_missing
+
     def names(self, column: str) -> list[str]:
         return [f"{column}={value}" for value in self.values] + _missing_name(column, self.has_missing)
 
@@ -176,6 +185,10 @@ class Text:
         places[list(self.buckets)] = np.arange(len(self.buckets), dtype=np.int32)
         return places
 
+    @property
+    def size(self) -> int:
+        return len(self.buckets) + self.has_missing
+
     def names(self, column: str) -> list[str]:
         return [f"{column}:{'|'.join(words)}" for words in self.words] + _missing_name(column, self.has_missing)
 
@@ -213,6 +226,10 @@ class Named:
     def type(self) -> str:
         return NAMED_VALUES
 
+    @property
+    def size(self) -> int:
+        return len(self.values)
+
     @cached_property
     def places(self) -> dict[str, int]:
         return {value: number for number, value in enumerate(self.values)}
@@ -242,6 +259,7 @@ class Ignored:
     """A column without features, and why."""
 
     kind: ClassVar[str] = "ignored"
+    size: ClassVar[int] = 0
 
     why: str
 
