@@ -9,11 +9,14 @@ use the same 19 templates. python-crfsuite's features are written by a Python fu
 
 import argparse
 import statistics
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 from timing import figure, show_ratio
 
 from novikoff import Perceptron, SequencePerceptron, read_conll, score_chunks, write_conll
