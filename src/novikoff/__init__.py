@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from novikoff.show.margins import MarginsDisplay as MarginsDisplay
     from novikoff.show.mistakes import MistakesDisplay as MistakesDisplay
     from novikoff.show.paraboloid import ParaboloidDisplay as ParaboloidDisplay
+    from novikoff.show.progress_line import ProgressLine as ProgressLine
     from novikoff.show.proof import ProofDisplay as ProofDisplay
     from novikoff.show.weight_space import WeightSpaceDisplay as WeightSpaceDisplay
     from novikoff.warming import warm_up as warm_up
@@ -138,6 +139,7 @@ _NAMES = {
     "show.margins": "MarginsDisplay",
     "show.mistakes": "MistakesDisplay",
     "show.paraboloid": "ParaboloidDisplay",
+    "show.progress_line": "ProgressLine",
     "show.proof": "ProofDisplay",
     "show.weight_space": "WeightSpaceDisplay",
     "warming": "warm_up",

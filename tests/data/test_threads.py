@@ -116,6 +116,37 @@ def test_a_damaged_line_is_named_by_every_number_of_threads(tmp_path, n_jobs, br
     assert not workers()
 
 
+def records_of(path, n_jobs, *, look):
+    reader = read(path, label="y", block_bytes=500, n_jobs=n_jobs)
+    return [
+        (records.columns.to_pydict(), str(records.columns.schema), records.file, records.line)
+        for records in (reader.look() if look else reader)
+    ], reader.column_types
+
+
+@pytest.mark.parametrize("look", [False, True])
+@pytest.mark.parametrize("n_jobs", [2, 3])
+@pytest.mark.parametrize("name", ["t.csv", "late.csv", "t.csv.gz", "t.jsonl"])
+def test_records_and_types_are_the_same_for_every_number_of_threads(files, name, n_jobs, look):
+    (files / "late.csv").write_text(CSV.replace("\n170,", "\nabc,").replace(",5,", ",5.5,").replace("\n900,", "\n0x9,"))
+    one = records_of(files / name, 1, look=look)
+    assert len(one[0]) > 20
+    assert records_of(files / name, n_jobs, look=look) == one
+    assert not workers()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+@pytest.mark.parametrize("broken", [0, 1, 70, 2000, 2999])
+def test_a_damaged_record_is_named_by_every_number_of_threads(tmp_path, n_jobs, broken):
+    lines = CSV.split("\n")
+    for number in {broken, 2999}:
+        lines[1 + number] += ",7"
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    with pytest.raises(ValueError, match=f"t.csv, line {broken + 2}: 3 columns, but here the number of values is 4"):
+        list(read(tmp_path / "t.csv", types={"a": "double"}, block_bytes=500, n_jobs=n_jobs))
+    assert not workers()
+
+
 @pytest.mark.usefixtures("small_chunks")
 def test_a_reader_that_is_left_half_way_leaves_no_thread(tmp_path):
     (tmp_path / "t.svm").write_text(SVMLIGHT)

@@ -84,6 +84,7 @@ def described_run(run: Any) -> Document:
             "cycle": None if run.cycle is None else asdict(run.cycle),
             "new_rows": described_generalisation(run),
             **({} if not run.lead else _described_lead(run)),
+            **({} if not run.validation_errors else {"validation_errors": run.validation_errors}),
             **({} if run.mixed_mistakes is None else {"mixed_mistakes": run.mixed_mistakes, "shards": run.shards}),
         }
     )

@@ -76,6 +76,8 @@ NOT_ON_SHARDS = {
     "folds": None,
     "max_epochs": 10,
     "lead": 0.0,
+    "validation": None,
+    "patience": 3,
 }
 NOT_NEEDED = ("certify", "certify_time_limit")
 

@@ -120,6 +120,8 @@ def shards_of(source: Any, *, format: str | None = None, shard_bytes: int = SHAR
     formats = source.formats if is_reader else [format or format_of(file, None) for file in files]
     if len({kind == "svmlight" for kind in formats}) > 1:
         raise ValueError(f"{files[0]}: svmlight text and tables do not make one data set; read them apart")
+    if "vw" in formats:
+        raise ValueError(f"{files[0]}: Vowpal Wabbit's text is read on one machine only; leave the cluster out")
     rows: int | None = 0
     shards: list[Shard] = []
     for file, kind in zip(files, formats, strict=True):

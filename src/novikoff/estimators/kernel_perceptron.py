@@ -21,10 +21,12 @@ from novikoff.estimators.shell import (
     inner_labels,
     labels_to_check,
     names_of,
+    number_of,
     seed_of,
     warn_unless_converged,
 )
 from novikoff.features.examples import batches_of, comes_in_batches
+from novikoff.learn.choosing import Lead
 from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
 from novikoff.learn.history import Readout, Stopped, Tie
 from novikoff.learn.kernel.budget import check_budget
@@ -70,13 +72,16 @@ class KernelPerceptron(ClassifierMixin, Shell):
         Where the random orders, and the choices of budget_rule="random", come from.
     tie : {"mistake", "predict"}
         Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
-    lead : float
+    lead : float or "auto"
         By how much an example must be right so as not to be learned, in units of R^2; see `Perceptron`. Every class
         against the rest has this lead.
     min_margin : float or None
         Stop as soon as the run proves that no separator (of some class from the rest) has this margin.
     time_limit : float or None
         Stop after so many seconds.
+    validation, patience : float or None, int
+        The share of the rows that choose the number of epochs, and how many epochs to go on after the best; see
+        `Perceptron`.
     budget : int or None
         The most support rows, over all classes; None for no limit. A budget of B needs memory for B x B numbers. With
         one, mistakes are forgotten, so there is no claim about margins, and no vote.
@@ -142,9 +147,11 @@ class KernelPerceptron(ClassifierMixin, Shell):
         shuffle: bool = True,
         random_state: Any = None,
         tie: Tie = "mistake",
-        lead: float = 0.0,
+        lead: Lead = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
+        validation: float | None = None,
+        patience: int = 3,
         budget: int | None = None,
         budget_rule: BudgetRule = "projectron",
         held_out: float | None = None,
@@ -163,6 +170,8 @@ class KernelPerceptron(ClassifierMixin, Shell):
         self.lead = lead
         self.min_margin = min_margin
         self.time_limit = time_limit
+        self.validation = validation
+        self.patience = patience
         self.budget = budget
         self.budget_rule = budget_rule
         self.held_out = held_out
@@ -207,7 +216,8 @@ class KernelPerceptron(ClassifierMixin, Shell):
             X, labels = self._validated(X, y, reset=before is None)
             known = self._known_classes(labels, classes, before)
             memory = self._empty_memory(X, len(known)) if before is None else before.memory.copy()
-            options: dict[str, Any] = {"tie": self.tie, "lead": self.lead, "record_mistakes": self.record_mistakes}
+            options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
+            options["lead"] = number_of(self.lead)
             mistakes = learn_online(
                 memory, X, inner_labels(labels, known), random_state=seed_of(self.random_state), **options
             )
@@ -268,8 +278,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
         choices = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "params": self.kernel_params}
         check_kernel(self.kernel, **choices)
-        check_choices(readout=self.readout, tie=self.tie, lead=self.lead, max_epochs=self.max_epochs)
-        check_choices(min_margin=self.min_margin)
+        check_choices(readout=self.readout, tie=self.tie, max_epochs=self.max_epochs, min_margin=self.min_margin)
         check_budget(self.budget, self.budget_rule, readout=self.readout, min_margin=self.min_margin)
         if self._are_objects(X, first=reset):
             labels = column_or_1d(labels_to_check(y))

@@ -231,7 +231,7 @@ LATER = (
     *("order", "mistaken_rows", "errors_elsewhere", "encoded"),
     *("held_out_rows", "held_out_errors", "fold_rows", "fold_errors"),
     *("epochs", "cycle"),
-    *("lead", "narrow", "narrow_per_epoch", "margin_at_least"),
+    *("lead", "narrow", "narrow_per_epoch", "margin_at_least", "validation_errors"),
 )
 NUMBERS = ("mixed_mistakes", "radius", "weights_length", "margin_at_most", "lead", "margin_at_least")
 FINITE = ("mixed_mistakes", "lead", "margin_at_least")

@@ -80,6 +80,9 @@ class Run:
     every example is ahead by more than tau R^2, so the last weights separate with a margin of at least tau R^2/||w||:
     `margin_at_least`, rounded down, and 0 where nothing is known.
 
+    `validation_errors` counts the errors on the validation part after each epoch, if one chose how many there should
+    be.
+
     Where the weights of `shards` learners were mixed round by round, every mistake counts by its share: K =
     `mixed_mistakes` stands in the place of k, in gamma <= ||w||/K and in K <= (R/gamma)^2.
     """
@@ -110,10 +113,17 @@ class Run:
     narrow: int = 0
     narrow_per_epoch: tuple[int, ...] = ()
     margin_at_least: float = 0.0
+    validation_errors: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         parts = [self._what_happened(), self._what_it_proves(), self._what_it_gets_wrong(), self._what_is_to_come()]
         return "\n".join(filter(None, parts))
+
+    def _repr_html_(self) -> str:
+        """The record as a notebook shows it."""
+        from novikoff.learn.run_html import as_html
+
+        return as_html(self)
 
     def generalisation(self, confidence: float = 0.95, *, random_order: bool | None = None) -> "Generalisation":
         """What the run says about new rows of the same kind, each bound with this confidence.
@@ -196,6 +206,11 @@ class Run:
         return "row"
 
     @property
+    def validation_error(self) -> str:
+        """What is counted on the validation part."""
+        return "error"
+
+    @property
     def ruled_out(self) -> str | None:
         """Which margins the mistakes rule out, in words; None before the first."""
         return None if math.isinf(self.margin_at_most) else no_margin_above(self.margin_at_most)
@@ -255,7 +270,11 @@ class Run:
         return "\n".join([proves, *more])
 
     def _what_it_gets_wrong(self) -> str:
-        return "" if self.wrong is None else f"{self.wrong[0].upper()}{self.wrong[1:]}."
+        wrong = "" if self.wrong is None else f"{self.wrong[0].upper()}{self.wrong[1:]}."
+        if not self.validation_errors:
+            return wrong
+        fewest = counted(min(self.validation_errors), self.validation_error)
+        return f"{wrong}\nThe validation part chose {counted(self.epochs, 'epoch')}, with {fewest}."
 
     def _what_is_to_come(self) -> str:
         known = self.generalisation()

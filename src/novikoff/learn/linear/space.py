@@ -28,6 +28,7 @@ from novikoff.data.order import POOL, Order, block_order, given_order, random_or
 from novikoff.engine.linear import Rule, binary_epoch, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, folded_squares, longest_square
+from novikoff.learn.choosing import Lead, check_chosen
 from novikoff.learn.cycles import next_look
 from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, check_choices, put_off_interrupt, run
 from novikoff.learn.history import Readout, Run, Stopped, Tie
@@ -72,9 +73,11 @@ def perceptron(
     shuffle: bool = True,
     random_state: int | np.random.Generator | None = None,
     tie: Tie = "mistake",
-    lead: float = 0.0,
+    lead: Lead = 0.0,
     min_margin: float | None = None,
     time_limit: float | None = None,
+    validation: float | None = None,
+    patience: int = 3,
     start: Memory | None = None,
     record_mistakes: bool = False,
     held_out: float | HeldOut | None = None,
@@ -95,6 +98,9 @@ def perceptron(
     record counts the errors, and what follows from them for new rows (`Run.generalisation`).
 
     With a `lead` it learns from narrow examples, too, and `tie` does not matter; `docs/theory/lead.md` has the proofs.
+    "auto" chooses it by a share of the rows. With `validation`, that share of the rows is put aside, the number of
+    epochs is chosen by the fewest errors on them (the search ends `patience` epochs after the best), and then all are
+    learned for so many epochs.
 
     Theorem (Block 1962, Novikoff 1962): with examples of length at most R that some unit vector separates with margin
     gamma, it makes at most (R/gamma)^2 mistakes, in whatever order they come.
@@ -106,24 +112,32 @@ def perceptron(
     >>> learned.run.mistakes, learned.run.stopped.name
     (3, 'NO_MISTAKES')
     """
-    check_choices(readout=readout, tie=tie, lead=lead)
+    from novikoff.learn.linear.chosen import LinearChooser
+
+    check_choices(readout=readout, tie=tie)
+    check_chosen(lead, validation, patience)
     limits = Limits(max_epochs, min_margin, time_limit, watch, progress, readout)
     whole = _as_examples(X, y, n_classes)
-    if held_out is not None and start is not None:
-        raise ValueError("held_out needs a new start: rows that are held out now may have been learned before")
+    for name, share in (("held_out", held_out), ("validation", validation)):
+        if share is not None and start is not None:
+            raise ValueError(f"{name} needs a new start: rows that are put aside now may have been learned before")
     part = HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
     examples, others = (whole, None) if part is None else whole.parted(part)
-    n_classes, vote = len(examples.classes), readout == "vote"
+    vote = readout == "vote"
     if start is None:
-        columns = columns_to_keep(_rows_of(examples), examples.n_columns, examples.n_entries, n_classes)
-        memory = Memory.empty(examples.n_columns, n_classes, fit_intercept=fit_intercept, vote=vote, columns=columns)
+        memory = empty_memory(examples, fit_intercept, vote)
     else:
         memory = start.copy()
         _check_goes_on(memory, examples.n_columns, vote)
         _make_room(memory, examples)
+    how = {"readout": readout, "fit_intercept": fit_intercept, "tie": tie, "shuffle": shuffle}
+    lead = start.lead if start is not None and isinstance(lead, str) else lead
+    chooser = LinearChooser(random_state=random_state, limits=limits, examples=examples, how=how)
+    chosen = chooser.choose(lead, validation, patience)
+    lead, limits = chosen.lead, chosen.limits
     generator = np.random.default_rng(random_state) if shuffle else None
     space = Coordinates(examples, memory, tie, generator, limits.max_epochs, keep=record_mistakes, lead=lead)
-    stopped = run(space, limits)
+    stopped = chosen.reason(run(space, limits))
     if stopped is Stopped.NO_MISTAKES:
         space.forget_what_came_after()
 
@@ -138,9 +152,17 @@ def perceptron(
     if others is not None:
         counts |= {"held_out_rows": others.n_rows, "held_out_errors": int(space.errors(others, readout).sum())}
     counts["margin_at_least"] = memory.margin_at_least(lead) if stopped is Stopped.NO_MISTAKES else 0.0
+    counts |= chosen.counts
     record = memory.recorded(readout, stopped, n_rows=examples.n_rows, **counts, **epochs)
     memory = memory if memory.columns is None else narrowed(memory)
     return Learned(memory, record, examples.classes, mistakes, examples.encoding, examples.fingerprint)
+
+
+def empty_memory(examples: Examples, fit_intercept: bool, vote: bool) -> Memory:
+    """What to learn examples into."""
+    n_columns, n_classes = examples.n_columns, len(examples.classes)
+    columns = columns_to_keep(_rows_of(examples), n_columns, examples.n_entries, n_classes)
+    return Memory.empty(n_columns, n_classes, fit_intercept=fit_intercept, vote=vote, columns=columns)
 
 
 def _as_examples(X: Any, y: ArrayLike | None, n_classes: int) -> Examples:
@@ -206,7 +228,7 @@ class Coordinates:
 
     Without a generator they come in the order given. To `keep` the mistakes, `parts` has them call by call. R^2 grows
     as blocks are visited for the first time. That is enough: what it bounds depends on examples that came already. A
-    lead goes by `so_far`, the R^2 of the examples that were visited.
+    lead goes by `so_far`, the R^2 of the examples that were visited. Who looks at every epoch has them `one_by_one`.
     """
 
     examples: Examples
@@ -216,6 +238,7 @@ class Coordinates:
     max_epochs: int | None
     keep: bool = False
     lead: float = 0.0
+    one_by_one: bool = False
     parts: list[Mistakes] = field(default_factory=list)
     measured: set[int] = field(default_factory=set)
     met: set[int] = field(default_factory=set)
@@ -291,7 +314,7 @@ class Coordinates:
         row. An epoch too many does no harm: after one without a mistake, nothing changes any more.
         """
         n_rows, done = self.examples.n_rows, self.epochs.begun
-        few = self.examples.n_blocks == 1 and n_rows <= POOL
+        few = self.examples.n_blocks == 1 and n_rows <= POOL and not self.one_by_one
         most = min(done + 1, max(1, STEPS_PER_CALL // n_rows)) if few else 1
         if self.returning is not None:
             most = min(most, next_look(done, n_rows) - done)
