@@ -212,8 +212,8 @@ finally:
 
 def test_the_first_run_on_a_machine_certifies_as_every_other(folder):
     """Its kernels have to be compiled, and that must not use up the time of the proof. Small tables need none."""
-    draw, names = random.Random(0), [f"c{j}" for j in range(80)]
-    rows = [[draw.randrange(-9, 10) for _ in names] for _ in range(120)]
+    draw, names = random.Random(0), [f"c{j}" for j in range(100)]
+    rows = [[draw.randrange(-9, 10) for _ in names] for _ in range(600)]
     lines = [",".join(map(str, [*row, "yes" if sum(row) > 0 else "no"])) for row in rows if sum(row)]
     (folder / "wide.csv").write_text("\n".join([",".join([*names, "label"]), *lines]) + "\n")
     asked = ("certify", "wide.csv", "--label", "label", "--time-limit", "3000")
