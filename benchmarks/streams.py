@@ -13,7 +13,11 @@ import csv
 import itertools
 import math
 import random
+import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from timing import figure
 
 from novikoff import OnlinePerceptron, predict_reveal_learn
 
@@ -40,10 +44,21 @@ def main() -> None:
 
 def show(name, examples):
     print(f"{name}, {len(examples):,} examples")
+    wrong = {}
     for readout in READOUTS:
         model = OnlinePerceptron(readout=readout, scale=True)
         *_, end = predict_reveal_learn(model, examples)
-        print(f"  {readout:<8} {100 * end.mistakes / len(examples):6.2f} % wrong")
+        wrong[readout] = 100 * end.mistakes / len(examples)
+        print(f"  {readout:<8} {wrong[readout]:6.2f} % wrong")
+    best = min(("last", "average"), key=wrong.__getitem__)
+    figure(
+        f"stream, {name}: wrong with the default read-out",
+        wrong["auto"],
+        wrong[best],
+        against=f"the better of last and average, {best}",
+        unit="%",
+        floor="at most 3 points more",
+    )
 
 
 def planes(rows, turns):

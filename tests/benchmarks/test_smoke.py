@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
         ("linprog", [], ["infeasible *", "seconds of linprog / HiGHS"]),
         ("serve", ["single", "batches", "memory"], ["examples/s", "learn_many in memory", "times the first"]),
         ("streams", [], ["a plane that turns", "auto"]),
+        ("accuracy", [], ["text, 3 topics", "lead auto"]),
         ("mnist_voted", [], ["vote", "SVC's fit / ours"]),
     ],
 )

@@ -181,4 +181,9 @@ def test_epochs_are_counted_alike_step_by_step_and_call_by_call(n_rows, calls):
     expected = [sum(steps[start : start + n_rows]) for start in range(0, len(steps), n_rows)]
     ended = [i for i, made in enumerate(expected) if made == 0 and (i + 1) * n_rows <= len(steps)]
     expected = expected[: ended[0] + 1] if ended else expected
-    assert together.recorded() == {"per_epoch": tuple(expected), "epochs": len(expected), "cycle": None}
+    assert together.recorded() == {
+        "per_epoch": tuple(expected),
+        "narrow_per_epoch": (),
+        "epochs": len(expected),
+        "cycle": None,
+    }

@@ -303,7 +303,7 @@ def naive_forgetron(X, y, product, rows, budget):
 @pytest.mark.parametrize("seed", range(8))
 def test_the_forgetron_is_the_naive_one(seed):
     X, y = example(seed, n=60, whole=False)
-    learned = run(X, y, kernel="rbf", budget=7, max_epochs=2)
+    learned = run(X, y, kernel="rbf", budget=7, budget_rule="forgetron", max_epochs=2)
     steps = list(naive_forgetron(X.tolist(), y, NAIVE["rbf"], [*range(60)] * learned.run.epochs, 7))
     assert learned.mistakes.rows.tolist() == [row for row, mistake, _ in steps if mistake]
     memory = learned.memory

@@ -6,9 +6,9 @@ import sys
 import pytest
 from river import base, checks, compose, datasets, evaluate, linear_model, metrics, preprocessing
 
-from novikoff.learn.online import OnlinePerceptron
+from novikoff.learn.online.perceptron import OnlinePerceptron
+from novikoff.learn.online.river import RiverPerceptron
 from novikoff.learn.protocol import predict_reveal_learn
-from novikoff.learn.river import RiverPerceptron
 
 
 def rivers_checks():
@@ -71,6 +71,6 @@ def test_the_protocol_runs_rivers_models_too():
 
 def test_without_river_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "river", None)
-    monkeypatch.delitem(sys.modules, "novikoff.learn.river")
+    monkeypatch.delitem(sys.modules, "novikoff.learn.online.river")
     with pytest.raises(ImportError, match=r'pip install "novikoff\[bench\]", or pip install river'):
         OnlinePerceptron().to_river()

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from novikoff.learn.online import OnlinePerceptron
+from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import events, fold
 from novikoff.serve.events import Example, Row, Settings
 from novikoff.serve.files import to_file

@@ -83,9 +83,15 @@ def described_run(run: Any) -> Document:
             "margin_at_most": run.margin_at_most,
             "cycle": None if run.cycle is None else asdict(run.cycle),
             "new_rows": described_generalisation(run),
+            **({} if not run.lead else _described_lead(run)),
+            **({} if not run.validation_errors else {"validation_errors": run.validation_errors}),
             **({} if run.mixed_mistakes is None else {"mixed_mistakes": run.mixed_mistakes, "shards": run.shards}),
         }
     )
+
+
+def _described_lead(run: Any) -> Document:
+    return {name: getattr(run, name) for name in ("lead", "narrow", "narrow_per_epoch", "margin_at_least")}
 
 
 def described_generalisation(run: Any) -> Document:

@@ -43,11 +43,16 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 @options.shuffle
 @options.random_state
 @options.tie
+@options.lead
 @options.min_margin
 @options.time_limit("Seconds after which to stop learning.")
 @options.fit_intercept
 @space_options
 @options.number("--budget", options.AT_LEAST_ONE, "N", "The most examples that a kernel may keep.")
+@options.number("--validation", options.SHARE, "SHARE", "Choose the number of epochs on this share of the rows.")
+@options.number(
+    "--patience", options.AT_LEAST_ONE, "N", "How many epochs to go on after the best, with --validation.", 3
+)
 @options.number("--held-out", options.SHARE, "SHARE", "Judge by this share of the rows, which then are not learned.")
 @options.number("--folds", options.AT_LEAST_TWO, "N", "Judge by N parts: N more models, each learned without one part.")
 @click.option("--steps", is_flag=True, help="Show the run example by example; for small tables, with --no-shuffle.")
@@ -86,9 +91,9 @@ def fit(
 ) -> int:
     """Learn a classifier from FILE, and prove what can be proved about it.
 
-    FILE is a table (CSV, TSV, JSON lines, Parquet, Arrow; gzip or zstd) with a column of labels, or svmlight text; "-"
-    is standard input. With more than two labels the class with the best score wins. With --lift or --kernel the
-    boundary is curved.
+    FILE is a table (CSV, TSV, JSON lines, Parquet, Arrow; gzip or zstd) with a column of labels, or text of svmlight or
+    Vowpal Wabbit; "-" is standard input. With more than two labels the class with the best score wins. With --lift or
+    --kernel the boundary is curved.
 
     Ctrl-C stops after the epoch that is running, and keeps the weights that it ends with.
     """
@@ -255,6 +260,8 @@ def panel(
             ("allowed", wording.allowed(left)),
             ("stopped", wording.ending(run)),
             ("mistakes", run.made),
+            ("lead", wording.lead(run)),
+            ("validation", wording.validation(run)),
             ("returned", run.returned),
             ("errors", run.wrong),
             ("model", document["model"]),

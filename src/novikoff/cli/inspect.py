@@ -104,6 +104,8 @@ def panel(document: dict[str, Any], run: "Run | None", certificate: "Certificate
             ("learned", document["kernel"] and document["kernel"]["in_words"]),
             ("stopped", wording.ending(run) if run and run.stopped else None),
             ("mistakes", run.made if run else None),
+            ("lead", wording.lead(run) if run else None),
+            ("validation", wording.validation(run) if run else None),
             ("errors", run.wrong if run else None),
             ("to come", run.generalisation().in_words if run and run.generalisation().is_known else None),
             ("bound", wording.bound(None, run) if run else None),

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw")
 FILE = click.Path(allow_dash=True)
 
 
@@ -37,6 +37,23 @@ class Limit(click.ParamType):  # type: ignore[type-arg]
             number = 0
         if number < 1:
             self.fail(f"{value!r} is neither a whole number of at least 1 nor 'none'", parameter, context)
+        return number
+
+
+class Lead(click.ParamType):  # type: ignore[type-arg]
+    """A number from 0 on, or `auto`."""
+
+    name = "lead"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float | str:
+        if value == "auto":
+            return "auto"
+        try:
+            number = float(value)
+        except ValueError:
+            number = -1.0
+        if not 0.0 <= number <= 1e6:
+            self.fail(f"{value!r} is neither a number from 0 to 1e6 nor 'auto'", parameter, context)
         return number
 
 
@@ -172,6 +189,10 @@ min_margin = click.option(
 tie = click.option(
     "--tie", type=click.Choice(["mistake", "predict"]), default="mistake", show_default=True,
     help="Whether a score of 0 is a mistake, or predicts the second class.",
+)  # fmt: skip
+lead = click.option(
+    "--lead", type=Lead(), default=0.0, show_default=True, metavar="TAU|auto",
+    help="Learn also from rows that are right by no more than TAU R^2; 0 is the textbook.",
 )  # fmt: skip
 
 

@@ -67,6 +67,22 @@ def ending(run: "Run") -> "RenderableType":
     return Text(run.ending, style=GOOD if run.stopped is Stopped.NO_MISTAKES else BAD)
 
 
+def lead(run: "Run") -> str | None:
+    """By how much an example had to be right so as not to be learned, and what that proves in the end."""
+    if not run.lead:
+        return None
+    asked = f"learned unless right by more than {run.lead:g} R^2"
+    return asked if run.separated is None else f"{asked}; {run.separated}"
+
+
+def validation(run: "Run") -> str | None:
+    """How the number of epochs was chosen."""
+    if not run.validation_errors:
+        return None
+    fewest = counted(min(run.validation_errors), run.validation_error)
+    return f"{counted(run.epochs, 'epoch')} chosen, with {fewest} on the rows put aside for that"
+
+
 def verdict(certificate: "Certificate") -> "RenderableType":
     """The verdict in a word and in a sentence."""
     from rich.text import Text
@@ -120,5 +136,5 @@ def allowed(left: "FreundSchapireBound | None") -> str | None:
 
 def bound(certificate: "Certificate | None", run: "Run") -> str | None:
     """The mistakes made, against those that the theorem allows, or the margins that they rule out."""
-    against = None if certificate is None else certificate.against_bound(run.mistakes)
+    against = None if certificate is None else certificate.against_bound(run.mistakes, run.narrow, run.lead)
     return against or run.made_rule_out

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from novikoff.data.batches import Records
-from novikoff.data.streams import Source, for_threads, read_block, reading
+from novikoff.data.streams import Form, Source, for_threads, read_block, reading
 from novikoff.data.tables import Types, check_columns, check_no_duplicates, joined_type, plain_type, records_of
 from novikoff.engine.ahead import ahead
 
@@ -179,8 +179,9 @@ def _layout(head: bytes, source: Source) -> tuple[Layout, int]:
         raise _not_utf8(source.name, 1 + head.count(b"\n", 0, start), error) from None
     if "\r" in line:
         raise ValueError(f"{source.name} ends its lines with carriage returns; convert it with: tr '\\r' '\\n'")
-    delimiter = "\t" if source.format == "tsv" else _delimiter(line)
-    first, form = next(csv.reader([line], delimiter=delimiter)), source.form
+    form = source.form
+    delimiter = "\t" if source.format == "tsv" else _delimiter(line, form)
+    first = next(csv.reader([line], delimiter=delimiter))
     if form.names is not None and len(form.names) != len(first):
         raise ValueError(f"{source.name} has {len(first)} columns, but {len(form.names)} names were given for them")
     given = first if form.header else form.names or [""] * len(first)
@@ -189,9 +190,15 @@ def _layout(head: bytes, source: Source) -> tuple[Layout, int]:
     return Layout(source.name, names, delimiter, form.na_values, form.decimal or "."), end if form.header else start
 
 
-def _delimiter(line: str) -> str:
-    """A comma; if the first line has none, a semicolon or a tab."""
-    return next((mark for mark in ",;\t" if mark in line), ",")
+def _delimiter(line: str, form: Form) -> str:
+    """A comma; if the first line has none, a semicolon or a tab. A comma within a number is a decimal one.
+
+    >>> _delimiter("size;kind", Form()), _delimiter("0,5;red;1,25", Form(header=False))
+    (';', ';')
+    """
+    decimal = form.decimal == "," or (not form.header and ";" in line)
+    told = re.sub(r"(?<=\d),(?=\d)", ".", line) if decimal else line
+    return next((mark for mark in ",;\t" if mark in told), ",")
 
 
 def look(

@@ -1,7 +1,7 @@
 """Reading a data set from files: examples in pieces, in bounded memory, as often as a learner wants to pass over them.
 
-Tables (CSV, TSV, JSON lines, Parquet, Arrow) come as `Records`, named columns that an encoding turns into numbers;
-svmlight text comes as a `Batch`, which has numbers already. Text may be compressed by gzip or zstd.
+Tables (CSV, TSV, JSON lines, Parquet, Arrow, Vowpal Wabbit's text) come as `Records`, named columns that an encoding
+turns into numbers; svmlight text comes as a `Batch`, which has numbers already. Text may be compressed by gzip or zstd.
 """
 
 import collections
@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
-from novikoff.data import columnar, delimited, jsonlines
+from novikoff.data import columnar, delimited, jsonlines, vw
 from novikoff.data.batches import Batch, Records
 from novikoff.data.files import FORMATS, files_of, format_of
 from novikoff.data.frames import FrameReader, is_frame, read_frame
@@ -130,7 +130,14 @@ class Reader:
             raise ValueError(f"{_named(self.files)} has column names, but no records; add at least one")
 
     def _labelled(self) -> Iterator[Records]:
-        return (with_labels(records, self.label) for records in self._records(self._types()))
+        return (with_labels(records, self._label_of(records)) for records in self._records(self._types()))
+
+    def _label_of(self, records: Records) -> str | None:
+        """The column of labels; Vowpal Wabbit's text may have none, where nothing is to be learned."""
+        if self.formats[0] != "vw" or self.label is None:
+            return self.label
+        column = records.columns.column(self.label)
+        return self.label if column.null_count < len(column) else None
 
     def _batches(self) -> Iterator[Batch]:
         from novikoff.data import svmlight
@@ -249,7 +256,7 @@ class Reader:
             raise ValueError(f"{source.name} is empty; it has no records")
         if self.label is not None and source.format != "jsonl":
             check_label(self.label, found, source.name)
-        if not types or "jsonl" in (source.format, first.format):
+        if not types or not {"jsonl", "vw"}.isdisjoint((source.format, first.format)):
             return
         for name in types:
             if name not in found:
@@ -335,8 +342,9 @@ def read(
     NaN, null and the like always mean one, and ? and - do in columns that are not words. `decimal` is what stands
     before decimals; between semicolons a comma does if some number has one, and none a point.
 
-    `label` is the column with the labels (svmlight text has them without a name). `format` is one of csv, tsv, jsonl,
-    parquet, arrow and svmlight; by default it follows from the name of the file, or else from its first bytes.
+    `label` is the column with the labels (svmlight and Vowpal Wabbit text have them in front). `format` is one of csv,
+    tsv, jsonl, parquet, arrow, svmlight and vw; by default it follows from the name of the file, or else from its first
+    bytes.
 
     `n_jobs` threads parse the next pieces of text while one is used: -1 is all cores, None as many as
     joblib, threadpoolctl and the environment let one use. The pieces are the same for every number.
@@ -367,6 +375,11 @@ def read(
         raise ValueError("svmlight text has its labels and numbers in their places, without names; leave label= away")
     if formats[0] != "svmlight":
         need_pyarrow()
+    if "vw" in formats and (set(formats) != {"vw"} or label not in (None, vw.LABEL)):
+        raise ValueError(
+            f"{_named(files)}: Vowpal Wabbit's text has its labels in front; read it alone, without label="
+        )
+    label = vw.LABEL if formats[0] == "vw" and types is None else label
     if zero_based not in ("auto", True, False):
         raise ValueError(f'zero_based={zero_based!r} is unknown; choose "auto", True or False')
     form = Form(header, None if names is None else tuple(names), tuple(na_values), decimal)
@@ -394,7 +407,7 @@ def named_part(path: str, format: str, part: tuple[int, int] | None) -> str:
 
 
 def _parser(source: Source) -> Any:
-    return jsonlines if source.format == "jsonl" else delimited
+    return {"jsonl": jsonlines, "vw": vw}.get(source.format, delimited)
 
 
 def _named(files: tuple[str, ...]) -> str:

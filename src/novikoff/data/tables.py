@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Types = Mapping[str, "pa.DataType"]
 
+# The type of a column of features that have names and values of their own.
+NAMED_VALUES = "map<string, double>"
+
 # Small enough for the caches, large enough that the costs of a call do not count.
 BLOCK_BYTES = 1 << 20
 
@@ -80,6 +83,8 @@ def type_named(name: str) -> "pa.DataType":
     """
     import pyarrow as pa
 
+    if name == NAMED_VALUES:
+        return pa.map_(pa.string(), pa.float64())
     unit, found, zone = name.removeprefix("timestamp[").removesuffix("]").partition(", tz=")
     return pa.timestamp(unit, zone) if found else pa.type_for_alias(name)
 

@@ -18,6 +18,7 @@ from novikoff.engine.jit import jit, part
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+Truths = NDArray[np.bool_]
 
 # Why a loop returned.
 DONE, DOUBT, RULED_OUT, FULL = 0, 1, 2, 3
@@ -27,10 +28,12 @@ FORGETRON, RANDOM, PROJECTRON = 0, 1, 2
 
 
 class Pass(NamedTuple):
-    """What stays the same along a block: the rule for ties, how far from zero a score of each class is certain, how
-    many examples went before, and the margin to rule out (0: none) against ||w||^2 + slack."""
+    """What is known of a block beforehand: the rule for ties, by how much each example must be right so as not to be
+    added (zeros, or the lead times R^2 so far), how much a score of each class may be off, how many examples went
+    before, and the margin to rule out (0: none) against ||w||^2 + slack."""
 
     ties_are_mistakes: bool
+    thresholds: Floats
     doubts: Floats
     clock: int
     min_margin: float
@@ -74,10 +77,17 @@ def fill_distances(left: Any, right: Any, distances: Floats) -> None:
 
 
 @part
-def is_mistake(label: float, score: float, ties_are_mistakes: bool) -> bool:
+def is_added(label: float, score: float, threshold: float, ties_are_mistakes: bool) -> bool:
+    """Whether an example is a mistake, or right by too little."""
     if ties_are_mistakes:
-        return label * score <= 0.0
+        return label * score <= threshold
     return (score >= 0.0) != (label > 0.0)
+
+
+@part
+def is_doubtful(label: float, score: float, threshold: float, doubt: float) -> bool:
+    """Whether rounding could decide if an example is added, or if it is a mistake."""
+    return abs(score) <= doubt or abs(label * score - threshold) <= doubt
 
 
 @jit(work=lambda gram, labels, *_: gram.size * len(labels))
@@ -88,32 +98,34 @@ def visit_block(
     start: int,
     certain: bool,
     along: Pass,
-    mistakes: Numbers,
+    updates: Numbers,
     squares: Floats,
     added: Floats,
+    narrow: Truths,
 ) -> tuple[int, int]:
     """Visit the examples from `start` on, every class for itself; on a mistake, add the example, with its sign.
 
-    `scores` are those under the weights so far, and are kept up to date; `squares` is ||w||^2, which a mistake changes
-    by 2 y s + K(x, x); `added` receives the sign of every mistake. `certain` says that the scores of the first example
-    are beyond doubt. Returns the example at which it stopped, and why.
-    """
+    `scores` are those under the weights so far, and are kept up to date; `squares` is ||w||^2, which an update changes
+    by 2 y s + K(x, x); `added` receives the sign of every update, `narrow` whether it was right. `certain` says that
+    the scores of the first example are beyond doubt. Returns the example at which it stopped, and why."""
     for i in range(start, labels.shape[1]):
         if i > start or not certain:
             for c in range(labels.shape[0]):
-                if mistakes[c] > 0 and abs(scores[c, i]) <= along.doubts[c]:
+                threshold, doubt = along.thresholds[i], along.doubts[c]
+                if updates[c] > 0 and is_doubtful(labels[c, i], scores[c, i], threshold, doubt):
                     return i, DOUBT
         for c in range(labels.shape[0]):
             y, s = labels[c, i], scores[c, i]
-            if is_mistake(y, s, along.ties_are_mistakes):
+            if is_added(y, s, along.thresholds[i], along.ties_are_mistakes):
                 added[c, i] = y
-                mistakes[c] += 1
+                narrow[c, i] = y * s > 0.0
+                updates[c] += 1
                 squares[c] += 2.0 * y * s + gram[i, i]
                 for j in range(i + 1, labels.shape[1]):
                     scores[c, j] += y * gram[i, j]
         if along.min_margin > 0.0:
             for c in range(labels.shape[0]):
-                if mistakes[c] > 0 and squares[c] + along.slack < (along.min_margin * mistakes[c]) ** 2:
+                if updates[c] > 0 and squares[c] + along.slack < (along.min_margin * updates[c]) ** 2:
                     return i + 1, RULED_OUT
     return labels.shape[1], DONE
 
@@ -204,8 +216,9 @@ def visit_block_on_a_budget(
     start: int,
     certain: bool,
     along: Pass,
-    mistakes: Numbers,
+    updates: Numbers,
     added: Floats,
+    narrow: Truths,
     budget: Budget,
     among: Candidates,
 ) -> tuple[int, int]:
@@ -224,7 +237,8 @@ def visit_block_on_a_budget(
                     score += among.coefficients[c, j] * gram[j, own]
                 scores[c, i] = score
             for c in range(labels.shape[0]):
-                if mistakes[c] > 0 and abs(scores[c, i]) <= along.doubts[c]:
+                threshold, doubt = along.thresholds[i], along.doubts[c]
+                if updates[c] > 0 and is_doubtful(labels[c, i], scores[c, i], threshold, doubt):
                     return i, DOUBT
         place = own
         for q in range(among.counts[0]):
@@ -232,7 +246,7 @@ def visit_block_on_a_budget(
                 place = among.twin[i]
         made = 0
         for c in range(labels.shape[0]):
-            if is_mistake(labels[c, i], scores[c, i], along.ties_are_mistakes):
+            if is_added(labels[c, i], scores[c, i], along.thresholds[i], along.ties_are_mistakes):
                 made += 1
         if made == 0:
             continue
@@ -241,11 +255,12 @@ def visit_block_on_a_budget(
         age = float(along.clock + i)
         for c in range(labels.shape[0]):
             y = labels[c, i]
-            if is_mistake(y, scores[c, i], along.ties_are_mistakes):
+            if is_added(y, scores[c, i], along.thresholds[i], along.ties_are_mistakes):
                 among.coefficients[c, place] += y
                 among.drift[c, place] += y * age
                 added[c, i] = y
-                mistakes[c] += 1
+                narrow[c, i] = y * scores[c, i] > 0.0
+                updates[c] += 1
         among.counts[1] += 1
         if place == own:
             among.alive[among.counts[0]] = own

@@ -6,8 +6,13 @@ counts; what to do about a count is decided elsewhere. The only door to the kern
 *The score.* The score of a row is the float64 sum of its products in column order. `dot` adds them in whatever order
 is fastest; where its result is so close to zero that the order could decide the sign, the row is scored again in
 column order. So dense and sparse, float32 and float64 rows of the same values make the same mistakes, bit for bit.
-How close is close, the theorem itself says: after k mistakes ||w|| <= sqrt(k) R, so the rounding error of a score is
+How close is close, the theorem itself says: after k updates ||w|| <= sqrt(k) R, so the rounding error of a score is
 at most `doubt` sqrt(k), with `doubt` a small multiple of the unit roundoff times R^2.
+
+*The lead.* With a lead tau > 0 an example is also added if it is right by no more than tau R^2: then it is *narrow*,
+and no mistake. R is the longest example up to here, this one included, so the order alone decides what is narrow, not
+how many examples a call has. The threshold is one float64 number, tau times the largest `folded_square` so far, and a
+score that is close to it is scored again, as one close to zero is.
 
 *The bias.* It is the last weight, and every example carries a last coordinate, `constant`: 1 with a bias, 0 without.
 
@@ -20,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from novikoff.engine.access import add, add_twice, careful_squares, dot, is_whole, prefetch, squares
+from novikoff.engine.access import add, add_twice, dot, is_whole, prefetch, squares
 from novikoff.engine.jit import jit
 from novikoff.engine.scoring import (
     TINY,
@@ -30,16 +35,22 @@ from novikoff.engine.scoring import (
     class_scores_in_column_order,
     count_classes,
     deciding_dot,
+    folded_square,
     has_a_match,
 )
 
 
 class Rule(NamedTuple):
-    """What counts as a mistake, and how the bias is folded in."""
+    """What counts as a mistake or as narrow, and how the bias is folded in.
+
+    `lead` is in units of R^2, and `longest` is R^2 before the first example. With a lead, ties are mistakes.
+    """
 
     constant: float
     ties_are_mistakes: bool
     doubt: float
+    lead: float = 0.0
+    longest: float = 0.0
 
 
 # -- one look at every row --------------------------------------------------------------------------------------------
@@ -47,7 +58,7 @@ class Rule(NamedTuple):
 
 @jit
 def longest_row(X, n_rows, constant, slack):
-    """The largest squared length of a folded row, carefully added up, and the first row without a finite one.
+    """The largest squared length of a folded row, never below the exact value, and the first row without a finite one.
 
     `slack` bounds the relative error of a sum in the fastest order; only rows that could be the longest are added up
     twice. Without a row that is not finite, the second number is `n_rows`.
@@ -59,8 +70,15 @@ def longest_row(X, n_rows, constant, slack):
         if not square < np.inf:
             return longest, i
         if square >= longest * (1.0 - slack):
-            longest = max(longest, careful_squares(X, row) + constant)
+            longest = max(longest, folded_square(X, row, constant))
     return longest, n_rows
+
+
+@jit
+def fill_folded_squares(X, constant, found):
+    """The squared length of every folded row, never below the exact value."""
+    for i in range(found.size):
+        found[i] = folded_square(X, np.uint64(i), constant)
 
 
 @jit
@@ -92,29 +110,35 @@ def _visited(X, y, order, *_):
 
 
 @jit(work=_visited)
-def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
-    """Visit the rows in the given order; on a mistake, add the example, with its sign, to the weights.
+def binary_epoch(X, y, order, soon, rule, lengths, clock, updates, w, drift, at, narrow):
+    """Visit the rows in the given order; add a mistake or a narrow example, with its sign, to the weights.
 
-    Stops early when `at`, which receives the step of every mistake, is full. `clock` and `mistakes` count what went
-    before; `soon[step]` is a row to load while `order[step]` is learned; an empty `drift` means no average.
-    Returns the number of examples seen and of mistakes made.
+    Stops early when `at`, which receives the step of every update, is full; `narrow` says which were no mistakes.
+    `clock` and `updates` count what went before; `soon[step]` is a row to load while `order[step]` is learned; an empty
+    `drift` means no average. `lengths` has the squared length of every row while R may grow, and is empty else.
+    Returns the number of examples seen and of updates made.
     """
     bias = w.size - 1
     made = 0
+    longest = rule.longest
     if at.size == 0:
         return 0, 0
     for step in range(order.size):
         row = order[step]
         if step < soon.size:
             prefetch(X, soon[step])
-
-        score = dot(X, row, w) + rule.constant * w[bias]
-        if abs(score) <= rule.doubt * math.sqrt(mistakes + made) + TINY:
-            score = deciding_dot(X, row, w) + rule.constant * w[bias]
+        if lengths.size > 0:
+            longest = max(longest, lengths[row])
+        threshold = rule.lead * longest
 
         label = y[row]
-        mistake = label * score <= 0.0 if rule.ties_are_mistakes else (score >= 0.0) != (label > 0)
-        if mistake:
+        score = dot(X, row, w) + rule.constant * w[bias]
+        doubt = rule.doubt * math.sqrt(updates + made) + TINY
+        if abs(score) <= doubt or abs(label * score - threshold) <= doubt:
+            score = deciding_dot(X, row, w) + rule.constant * w[bias]
+
+        ahead = label * score
+        if ahead <= threshold if rule.ties_are_mistakes else (score >= 0.0) != (label > 0):
             if drift.size > 0:
                 age = np.float64(clock + step)
                 add_twice(X, row, label, w, age, drift)
@@ -123,41 +147,49 @@ def binary_epoch(X, y, order, soon, rule, clock, mistakes, w, drift, at):
                 add(X, row, label, w)
             w[bias] += label * rule.constant
             at[made] = step
+            narrow[made] = ahead > 0.0
             made += 1
             if made == at.size:
                 return step + 1, made
     return order.size, made
 
 
-def _visited_by_classes(X, y, order, soon, rule, clock, mistakes, W, *_):
+def _visited_by_classes(X, y, order, soon, rule, lengths, clock, updates, W, *_):
     return count_classes(X, W) * _visited(X, y, order)
 
 
 @jit(work=_visited_by_classes)
-def multiclass_epoch(X, y, order, soon, rule, clock, mistakes, W, drift, at, instead):
-    """Visit the rows in the given order; on a mistake, add the example to its class and subtract it from the rival.
+def multiclass_epoch(X, y, order, soon, rule, lengths, clock, updates, W, drift, at, narrow, instead):
+    """Visit the rows in the given order; add a mistake or a narrow example to its class, subtract it from the rival.
 
-    The rival is the best other class; `instead` receives it for every mistake. Everything else as in `binary_epoch`.
+    The rival is the best other class; `instead` receives it for every update. In Kesler's construction an update adds a
+    vector of squared length 2 ||x||^2, so the lead over the rival is in units of 2 R^2: of two classes, each with its
+    own weights, the same examples are narrow as in `binary_epoch`. Everything else as there.
     """
     scores = np.empty(count_classes(X, W))
     made = 0
+    longest = rule.longest
     if at.size == 0:
         return 0, 0
     for step in range(order.size):
         row = order[step]
         if step < soon.size:
             prefetch(X, soon[step])
+        if lengths.size > 0:
+            longest = max(longest, lengths[row])
+        threshold = rule.lead * (2.0 * longest)
 
         right = y[row]
         class_scores(X, row, W, rule.constant, scores)
         rival = best_other(scores, right)
-        if has_a_match(scores, rival, rule.doubt * math.sqrt(mistakes + made) + TINY):
+        ahead = scores[right] - scores[rival]
+        doubt = rule.doubt * math.sqrt(updates + made) + TINY
+        if abs(ahead - threshold) <= doubt or has_a_match(scores, rival, doubt):
             class_scores_in_column_order(X, row, W, rule.constant, scores)
             rival = best_other(scores, right)
+            ahead = scores[right] - scores[rival]
 
-        lead = scores[rival] - scores[right]
-        mistake = lead >= 0.0 if rule.ties_are_mistakes or rival < right else lead > 0.0
-        if mistake:
+        if ahead <= threshold if rule.ties_are_mistakes or rival < right else ahead < 0.0:
             add_to_class(X, row, 1.0, rule.constant, W, right)
             add_to_class(X, row, -1.0, rule.constant, W, rival)
             if drift.size > 0:
@@ -165,6 +197,7 @@ def multiclass_epoch(X, y, order, soon, rule, clock, mistakes, W, drift, at, ins
                 add_to_class(X, row, age, rule.constant, drift, right)
                 add_to_class(X, row, -age, rule.constant, drift, rival)
             at[made] = step
+            narrow[made] = ahead > 0.0
             instead[made] = rival
             made += 1
             if made == at.size:

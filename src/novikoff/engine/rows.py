@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from novikoff.engine.csr import as_csr, check_structure
 from novikoff.engine.csr import without_repeats as without_repeats
-from novikoff.engine.linear import count_rows_without_repeats, count_whole_rows, longest_row
+from novikoff.engine.linear import count_rows_without_repeats, count_whole_rows, fill_folded_squares, longest_row
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 
 # Beyond the first, a squared length or a score of a long run could overflow float64; below the second, products of
@@ -221,9 +221,14 @@ def longest_square(rows: Rows, constant: float) -> float:
             "the rows of X are so short that products of their coordinates vanish in float64; "
             "multiply X by a power of ten"
         )
-    if longest < 2.0**53 and rows.is_whole():
-        return float(longest)  # sums of whole numbers, not rounded
-    return float(longest * (1.0 + 8.0 * UNIT_ROUNDOFF))
+    return float(longest)
+
+
+def folded_squares(rows: Rows, constant: float) -> NDArray[np.float64]:
+    """The squared length of every folded row, of which `longest_square` is the largest."""
+    found = np.empty(rows.n_rows)
+    fill_folded_squares(rows.matrix, constant, found)
+    return found
 
 
 def _what_is_wrong(rows: Rows, row: int) -> str:

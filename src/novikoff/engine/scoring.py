@@ -6,11 +6,15 @@ whatever order its entries are stored. So the same values make the same decision
 
 import numpy as np
 
-from novikoff.engine.access import REORDERED, dot, dot_in_column_order
+from novikoff.engine.access import REORDERED, careful_squares, dot, dot_in_column_order, is_whole
 from novikoff.engine.jit import by_layout, jit, part
 
 # Below this, products may have underflowed, and the relative error bound says nothing.
 TINY = 1e-290
+
+# What may be missing from a sum that was added up with what rounding loses, and up to where whole numbers need none.
+OUTWARDS = 1.0 + 2.0**-50
+WHOLE_UP_TO = 2.0**53
 
 
 @part
@@ -56,6 +60,36 @@ deciding_dot = by_layout(
     _sparse_deciding_dot,
     "<x, w>, added up from the first column to the last, in whatever order they are stored.",
 )
+
+
+def _sparse_deciding_squares(X, row):
+    if is_ascending(X, row):
+        return careful_squares(X, row)
+    total = rest = 0.0
+    for j in column_order(X, row):
+        square = np.float64(X.data[j]) * X.data[j]
+        new_total = total + square
+        step = new_total - total
+        rest += (total - (new_total - step)) + (square - step)
+        total = new_total
+    return total + rest
+
+
+deciding_squares = by_layout(
+    lambda X, row: careful_squares(X, row),
+    _sparse_deciding_squares,
+    "<x, x>, added up carefully from the first column to the last, in whatever order they are stored.",
+)
+
+
+@part
+def folded_square(X, row, constant):
+    """The squared length of a folded row, never below the exact value, which it is for whole numbers.
+
+    R^2 is the largest of these: the same float64 number in every layout, so that a lead is the same, too.
+    """
+    square = deciding_squares(X, row) + constant
+    return square if square < WHOLE_UP_TO and is_whole(X, row) else square * OUTWARDS
 
 
 @jit

@@ -21,10 +21,12 @@ from novikoff.estimators.shell import (
     inner_labels,
     labels_to_check,
     names_of,
+    number_of,
     seed_of,
     warn_unless_converged,
 )
 from novikoff.features.examples import batches_of, comes_in_batches
+from novikoff.learn.choosing import Lead
 from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
 from novikoff.learn.history import Readout, Stopped, Tie
 from novikoff.learn.kernel.budget import check_budget
@@ -70,17 +72,23 @@ class KernelPerceptron(ClassifierMixin, Shell):
         Where the random orders, and the choices of budget_rule="random", come from.
     tie : {"mistake", "predict"}
         Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
+    lead : float or "auto"
+        By how much an example must be right so as not to be learned, in units of R^2; see `Perceptron`. Every class
+        against the rest has this lead.
     min_margin : float or None
         Stop as soon as the run proves that no separator (of some class from the rest) has this margin.
     time_limit : float or None
         Stop after so many seconds.
+    validation, patience : float or None, int
+        The share of the rows that choose the number of epochs, and how many epochs to go on after the best; see
+        `Perceptron`.
     budget : int or None
         The most support rows, over all classes; None for no limit. A budget of B needs memory for B x B numbers. With
         one, mistakes are forgotten, so there is no claim about margins, and no vote.
-    budget_rule : {"forgetron", "random", "projectron"}
-        What a full budget does with the next mistake: shrink all coefficients and forget the oldest row, forget a
-        random one, or add the projection of the new one on the span of those it has. The average begins anew whenever a
-        row is forgotten, and so is close to the last function, except for "projectron", which forgets none.
+    budget_rule : {"projectron", "forgetron", "random"}
+        What a full budget does with the next mistake: add its projection on the span of the rows it has, shrink all
+        coefficients and forget the oldest row, or forget a random one. The average begins anew whenever a row is
+        forgotten, and so is close to the last function, except for "projectron", which forgets none.
     held_out : float or None
         The share of the rows that have no say in anything; how many of them `fit` gets wrong is counted in the end, and
         `run_` says what follows for new ones.
@@ -95,7 +103,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         The support rows themselves (with "precomputed", their numbers).
     dual_coef_ : array
         Their coefficients in the read-out: one row for two classes, one a class for more.
-    classes_, n_iter_, n_mistakes_ : as in `Perceptron`; mistakes are summed over the classes
+    classes_, n_iter_, n_mistakes_, n_narrow_ : as in `Perceptron`; mistakes are summed over the classes
     run_ : Run
         The record. With more than two classes, ||w|| is that of all classes together, and the margin ruled out is
         that of the class with the smallest: some class cannot be told from the rest with more. Errors on the training
@@ -139,10 +147,13 @@ class KernelPerceptron(ClassifierMixin, Shell):
         shuffle: bool = True,
         random_state: Any = None,
         tie: Tie = "mistake",
+        lead: Lead = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
+        validation: float | None = None,
+        patience: int = 3,
         budget: int | None = None,
-        budget_rule: BudgetRule = "forgetron",
+        budget_rule: BudgetRule = "projectron",
         held_out: float | None = None,
         record_mistakes: bool = False,
     ) -> None:
@@ -156,8 +167,11 @@ class KernelPerceptron(ClassifierMixin, Shell):
         self.shuffle = shuffle
         self.random_state = random_state
         self.tie = tie
+        self.lead = lead
         self.min_margin = min_margin
         self.time_limit = time_limit
+        self.validation = validation
+        self.patience = patience
         self.budget = budget
         self.budget_rule = budget_rule
         self.held_out = held_out
@@ -203,6 +217,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
             known = self._known_classes(labels, classes, before)
             memory = self._empty_memory(X, len(known)) if before is None else before.memory.copy()
             options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
+            options["lead"] = number_of(self.lead)
             mistakes = learn_online(
                 memory, X, inner_labels(labels, known), random_state=seed_of(self.random_state), **options
             )

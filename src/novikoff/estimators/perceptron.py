@@ -25,10 +25,12 @@ from novikoff.estimators.shell import (
     inner_labels,
     labels_to_check,
     names_of,
+    number_of,
     seed_of,
     warn_unless_converged,
 )
 from novikoff.features.examples import batches_of, comes_in_batches
+from novikoff.learn.choosing import Lead
 from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
 from novikoff.learn.history import Readout, Stopped, Tie
 from novikoff.learn.linear.files import Options, learn_from
@@ -81,10 +83,22 @@ class Perceptron(ClassifierMixin, Shell):
         Multiplies the weights when they are read out, and so cannot change a mistake.
     tie : {"mistake", "predict"}
         Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
+    lead : float or "auto"
+        By how much an example must be right so as not to be learned, in units of R^2 (of 2 R^2 over the best other of
+        many classes); R is the longest example so far. 0 is the perceptron of the textbook. With tau > 0 there are at
+        most (1 + 2 tau) (R/gamma)^2 updates, mistakes and narrow ones together, and when none is left, the last weights
+        have a margin of at least gamma tau/(1 + 2 tau). A tie is then a mistake, whatever `tie` says. With "auto",
+        `fit` tries some on a share of the rows that it puts aside, in less time than learning takes, and learns all
+        rows with the best; `lead_` has it.
     min_margin : float or None
         Stop as soon as the run proves that no separator has this margin.
     time_limit : float or None
         Stop after so many seconds.
+    validation : float or None
+        The share of the rows that choose the number of epochs: `fit` puts them aside, looks at the errors on them after
+        every epoch, until these got no fewer for `patience` epochs, and then learns all rows for the best number.
+    patience : int
+        How many epochs to go on after the best, with `validation`.
     warm_start : bool
         Whether `fit` goes on from the weights of the last call.
     record_mistakes : bool
@@ -103,10 +117,15 @@ class Perceptron(ClassifierMixin, Shell):
         Epochs begun by `fit`, or passes of `partial_fit`.
     n_mistakes_ : int
         All mistakes so far.
+    lead_ : float
+        The lead that was asked for, or chosen.
+    n_narrow_ : int
+        All examples so far that were right, but not by the lead, and were learned, too.
     run_ : Run
         The record: mistakes, why it stopped, R, ||w||, the largest margin not ruled out, errors on the training rows.
     mistake_rows_ : array
-        The row of every mistake in order (with `partial_fit`, counted from the first row ever seen).
+        The row of every mistake in order, and with a lead of every narrow example (with `partial_fit`, counted from the
+        first row ever seen).
     mistake_guesses_ : array
         The class that each was mistaken for.
     encoding_ : Encoding
@@ -145,8 +164,11 @@ class Perceptron(ClassifierMixin, Shell):
         random_state: Any = None,
         learning_rate: float = 1.0,
         tie: Tie = "mistake",
+        lead: Lead = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
+        validation: float | None = None,
+        patience: int = 3,
         warm_start: bool = False,
         record_mistakes: bool = False,
         held_out: float | None = None,
@@ -158,8 +180,11 @@ class Perceptron(ClassifierMixin, Shell):
         self.random_state = random_state
         self.learning_rate = learning_rate
         self.tie = tie
+        self.lead = lead
         self.min_margin = min_margin
         self.time_limit = time_limit
+        self.validation = validation
+        self.patience = patience
         self.warm_start = warm_start
         self.record_mistakes = record_mistakes
         self.held_out = held_out
@@ -199,12 +224,13 @@ class Perceptron(ClassifierMixin, Shell):
         """
         with put_off_interrupt(), all_or_nothing(self):
             check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
+            lead = number_of(self.lead)
             before = getattr(self, "model_", None)
             rows, labels = self._validated(X, y, reset=before is None)
             known, fixed = self._known_classes(labels, classes, before)
             memory = self._memory_for(rows, known, before)
             seen = memory.examples
-            options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
+            options: dict[str, Any] = {"tie": self.tie, "lead": lead, "record_mistakes": self.record_mistakes}
             mistakes = learn_online(memory, rows, inner_labels(labels, known), **options)
             recorded = None if before is None else before.mistake_rows
             guessed = None if before is None else before.mistake_guesses
@@ -352,8 +378,11 @@ class Perceptron(ClassifierMixin, Shell):
             "shuffle": self.shuffle,
             "random_state": seed_of(self.random_state),
             "tie": self.tie,
+            "lead": self.lead,
             "min_margin": self.min_margin,
             "time_limit": self.time_limit,
+            "validation": self.validation,
+            "patience": self.patience,
             "start": self.model_.memory if goes_on else None,
             "record_mistakes": self.record_mistakes,
             "held_out": self.held_out,

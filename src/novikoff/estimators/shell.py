@@ -17,6 +17,7 @@ from novikoff.data.frames import columns_to_encode, is_frame
 from novikoff.data.labels import checked_labels
 from novikoff.engine.csr import as_csr
 from novikoff.estimators.elsewhere import about_elsewhere
+from novikoff.learn.epochs import check_choices
 from novikoff.learn.history import Run, why_not_converged
 
 # What scikit-learn is to look at; the rest is looked at on the way to the kernels.
@@ -85,6 +86,16 @@ class Shell(BaseEstimator):
         return int(self._held("memory").mistakes)
 
     @property
+    def n_narrow_(self) -> int:
+        """All examples so far that were right, and learned because of the lead."""
+        return int(self._held("memory").narrow)
+
+    @property
+    def lead_(self) -> float:
+        """The lead that was asked for, or chosen."""
+        return float(self._held("memory").lead)
+
+    @property
     def mistake_rows_(self) -> NDArray[np.int64]:
         """The row of every mistake in order."""
         rows: NDArray[np.int64] = self._held("mistake_rows")
@@ -146,6 +157,16 @@ def as_matrix(X: Any) -> Any:
                 "it, for example with OneHotEncoder of scikit-learn (Perceptron.fit encodes words by itself)"
             )
     return as_csr(X) if issparse(X) else X
+
+
+def number_of(lead: Any) -> float:
+    """A lead that is a number: rows that come in parts cannot choose one."""
+    if isinstance(lead, str) and lead == "auto":
+        raise ValueError(
+            'lead="auto" is chosen by fit, which sees all rows; partial_fit needs a number, such as lead=1'
+        )
+    check_choices(lead=lead)
+    return float(lead)
 
 
 def names_of(classes: Any) -> NDArray[Any]:

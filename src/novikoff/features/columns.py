@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from novikoff.data.arrow import as_numpy
 from novikoff.data.batches import Records
 from novikoff.data.delimited import MARKS
-from novikoff.data.tables import is_number, place, type_named
+from novikoff.data.tables import NAMED_VALUES, is_number, place, type_named
+from novikoff.data.vw import UNNAMED
 from novikoff.engine.words import label_in_words
 from novikoff.features.vocabulary import features_by_row, words_and_pairs
 
@@ -202,6 +203,49 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Named:
+    """Features that come with names and values of their own, as in Vowpal Wabbit's text, in order of their names.
+
+    A name that an example does not have is 0 there, and the values of one that it has twice are added up.
+    """
+
+    kind: ClassVar[str] = "named"
+
+    values: tuple[str, ...]
+
+    @property
+    def type(self) -> str:
+        return NAMED_VALUES
+
+    @property
+    def size(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        return {value: number for number, value in enumerate(self.values)}
+
+    def names(self, column: str) -> list[str]:
+        return list(self.values) if column == UNNAMED else [f"{column}^{value}" for value in self.values]
+
+    def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
+        if str(column.type) != NAMED_VALUES:
+            raise ValueError(f"{place(records, 0)}: the column {name!r} is {column.type}, but had features with names")
+        rows, keys, values = named_entries(column)
+        coded = keys.dictionary_encode()
+        places = [self.places.get(word, NOTHING) for word in coded.dictionary.to_pylist()]
+        features = np.array(places, dtype=np.int64)[as_numpy(coded.indices)]
+        known = features != NOTHING
+        pairs = rows[known] * max(len(self.values), 1) + features[known]
+        distinct_pairs, of = np.unique(pairs, return_inverse=True)
+        sums = np.bincount(of, weights=values[known], minlength=len(distinct_pairs))
+        filled = sums != 0
+        rows, features = np.divmod(distinct_pairs[filled], max(len(self.values), 1))
+        unseen = len(known) - int(np.count_nonzero(known))
+        return Entries(rows.astype(np.int32), features.astype(np.int32), sums[filled], unseen, 0)
+
+
+@dataclass(frozen=True)
 class Ignored:
     """A column without features, and why."""
 
@@ -215,7 +259,7 @@ class Ignored:
         return []
 
 
-Kind = Numeric | Dated | Categorical | Text | Ignored
+Kind = Numeric | Dated | Categorical | Text | Named | Ignored
 
 
 def _missing_name(column: str, has_missing: bool) -> list[str]:
@@ -312,6 +356,14 @@ def categories(column: "pa.Array") -> tuple[list[str], NDArray[np.int64]]:
         renumber[kept] = np.arange(len(kept))
         codes, values = renumber[codes], [values[number] for number in kept]
     return [label_in_words(value) for value in values], codes
+
+
+def named_entries(column: "pa.Array") -> tuple[NDArray[np.int64], "pa.Array", NDArray[np.float64]]:
+    """The row, the name and the value of every feature in a column of maps."""
+    offsets = as_numpy(column.offsets).astype(np.int64)
+    size = int(offsets[-1] - offsets[0])
+    keys, items = (part.slice(int(offsets[0]), size) for part in (column.keys, column.items))
+    return np.repeat(np.arange(len(column)), np.diff(offsets)), keys, as_numpy(items)
 
 
 def texts(column: "pa.Array", name: str, records: Records) -> "pa.Array":

@@ -22,7 +22,7 @@ from novikoff.data.blocks import with_columns
 from novikoff.data.strict_json import Fields, JSONError
 from novikoff.data.tables import check_columns, type_named
 from novikoff.engine.rows import Rows, as_rows
-from novikoff.features.columns import Categorical, Dated, Entries, Ignored, Kind, Numeric, Text
+from novikoff.features.columns import Categorical, Dated, Entries, Ignored, Kind, Named, Numeric, Text
 from novikoff.features.gather import Column, gather
 from novikoff.features.lift import LIFTS, SQUARED_LENGTH, Lift, lifted, lifted_names, n_lifted
 
@@ -43,7 +43,7 @@ CACHED_BYTES = 1 << 18
 # Numbers without names are lifted if they are not more; each feature has a name.
 WIDEST_LIFTED = 1_000_000
 
-_KINDS: dict[str, Any] = {kind.kind: kind for kind in (Numeric, Dated, Categorical, Text, Ignored)}
+_KINDS: dict[str, Any] = {kind.kind: kind for kind in (Numeric, Dated, Categorical, Text, Named, Ignored)}
 
 
 class Note(NamedTuple):
@@ -126,8 +126,8 @@ class Encoding:
 
     @property
     def is_as_ever(self) -> bool:
-        """Whether it has nothing that earlier versions do not know: neither a lift nor dates."""
-        return self.lift is None and not any(isinstance(kind, Dated) for kind in self.columns.values())
+        """Whether it has nothing that earlier versions do not know: no lift, no dates, no features with own names."""
+        return self.lift is None and not any(isinstance(kind, Dated | Named) for kind in self.columns.values())
 
     @property
     def types(self) -> dict[str, str]:
@@ -145,12 +145,16 @@ class Encoding:
         if self.width is not None:
             raise ValueError("this encoding is of numbers without names, and a table was given")
         columns = records.columns
-        check_columns(self.types, columns.schema.names, records.file or "the data")
+        there = columns.schema.names
+        absent = {name for name, kind in self.columns.items() if isinstance(kind, Named) and name not in there}
+        check_columns(self.types.keys() - absent if absent else self.types, there, records.file or "the data")
         n_rows = columns.num_rows
         unseen, missing = dict[str, int](), dict[str, int]()
         numbers: dict[int, NDArray[np.float64]] = {}
         parts: list[Entries] = []
         for name, kind, start in self._starts:
+            if name in absent:
+                continue
             column = columns.column(name)
             if self.is_dense and isinstance(kind, Numeric):
                 numbers[start], which = kind.scaled(column, name, records)
@@ -318,6 +322,8 @@ def _detail(kind: Kind) -> str:
     elif isinstance(kind, Categorical):
         shown = ", ".join(kind.values[:5]) + (", ..." if len(kind.values) > 5 else "")
         detail = f"{len(kind.values):,} values: {shown}"
+    elif isinstance(kind, Named):
+        return f"{len(kind.values):,} features, as they are"
     else:
         detail = f"{len(kind.buckets):,} words and pairs of words"
     return f"{detail}; some are missing" if kind.has_missing else detail
@@ -348,11 +354,13 @@ def _kind_from(column: Fields) -> Kind:
         found = Numeric(column.number("mean"), deviation, column.flag("has_missing"))
         if kind == "date":
             found = Dated(found.mean, deviation, found.has_missing, _unit(column))
-    elif kind == "categorical":
+    elif kind in ("categorical", "named"):
         values = column.each("values", column.as_text)
         if len(set(values)) < len(values):
             column.fail("has a value twice")
-        found = Categorical(values, column.text("type"), column.flag("has_missing"))
+        found = (
+            Named(values) if kind == "named" else Categorical(values, column.text("type"), column.flag("has_missing"))
+        )
     else:
         found = _text_from(column)
     column.close()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Records
-from novikoff.data.tables import check_columns, is_number, joined_type, place
+from novikoff.data.tables import NAMED_VALUES, check_columns, is_number, joined_type, place
 from novikoff.engine.buckets import WORDS_KEPT
 from novikoff.features.columns import (
     NOTHING,
@@ -17,9 +17,11 @@ from novikoff.features.columns import (
     Dated,
     Ignored,
     Kind,
+    Named,
     Numeric,
     Text,
     categories,
+    named_entries,
     numbers,
     texts,
 )
@@ -50,7 +52,7 @@ def gather(
     column, what its numbers are added up in.
     """
     look, n_jobs = getattr(records, "look", None), getattr(records, "n_jobs", None)
-    may_grow = "jsonl" in getattr(records, "formats", ())
+    may_grow = not {"jsonl", "vw"}.isdisjoint(getattr(records, "formats", ()))
     columns: dict[str, Column] = {}
 
     def column(name: str, may_change: bool, n_rows: int = 0) -> Column:
@@ -206,6 +208,8 @@ class Column:
         self._settle_type(column.type, records)
         if self.kind == "text":
             self._add_text(texts(column, self.name, records))
+        elif self.kind == "named":
+            self._add_names(column)
         elif self.kind == "categorical":
             self._add_categories(column, records)
         else:
@@ -235,6 +239,8 @@ class Column:
         """What was asked for, or else what the type suggests."""
         if self.asked:
             return self.asked
+        if self.type is not None and str(self.type) == NAMED_VALUES:
+            return "named"
         return "numeric" if self.type is None or _sort(self.type) else "categorical"
 
     def _changes_to(self, kind: "pa.DataType") -> bool:
@@ -265,8 +271,13 @@ class Column:
         self.values.update(words)
         self._check_categories(records.file or "the data")
 
+    def _add_names(self, column: "pa.Array") -> None:
+        _, keys, _ = named_entries(column)
+        self.values.update(keys.unique().to_pylist())
+        self.occurrences += len(keys)
+
     def _check_categories(self, where: str) -> None:
-        if not self.asked and len(self.values) > self.max_categories:
+        if not self.asked and self.kind == "categorical" and len(self.values) > self.max_categories:
             what = f"the column {self.name!r} has more than {self.max_categories:,} different values"
             raise ValueError(f"{where}: {what}; {_too_many(self.name)}")
 
@@ -286,7 +297,7 @@ class Column:
     @property
     def filled(self) -> int:
         """How many entries the column will have that are not 0, as long as it is not centred."""
-        if self.kind == "text":
+        if self.kind in ("text", "named"):
             return self.occurrences + self.missing
         return self.moments.filled + self.missing if self.kind == "numeric" else self.rows
 
@@ -300,6 +311,8 @@ class Column:
         if self.kind == "text":
             buckets = tuple(sorted(self.words))
             return Text(buckets, tuple(map(self.words.__getitem__, buckets)), self.n_buckets, has_missing)
+        if self.kind == "named":
+            return Named(tuple(sorted(self.values)))
         if self.kind == "categorical":
             self._check_few()
             return Categorical(tuple(sorted(self.values, key=_rank(self.type))), str(self.type), has_missing)
@@ -339,7 +352,11 @@ def _is_plain(kind: "pa.DataType") -> bool:
     """Whether it is a type of numbers, words or booleans."""
     import pyarrow as pa
 
-    return _sort(kind) is not None or bool(pa.types.is_string(kind) or pa.types.is_boolean(kind))
+    return (
+        _sort(kind) is not None
+        or str(kind) == NAMED_VALUES
+        or bool(pa.types.is_string(kind) or pa.types.is_boolean(kind))
+    )
 
 
 def _sort(kind: "pa.DataType") -> str | None:

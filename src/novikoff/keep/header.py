@@ -13,7 +13,7 @@ from novikoff.keep.expect import ensure
 from novikoff.keep.parameters import check_parameters
 from novikoff.keep.values import decode, decode_array, encode, encode_array
 from novikoff.learn.cycles import Cycle
-from novikoff.learn.history import Run, Stopped
+from novikoff.learn.history import History, Run, Stopped
 from novikoff.learn.model import Model
 
 if TYPE_CHECKING:
@@ -127,6 +127,20 @@ def decode_classes(header: Fields, least: int = 2) -> NDArray[Any]:
     return classes
 
 
+def encode_lead(memory: History) -> dict[str, Any]:
+    """The lead, and the examples that were narrow, if there was one."""
+    return {"lead": float(memory.lead), "narrow": memory.narrow} if memory.lead else {}
+
+
+def decode_lead(state: Fields) -> dict[str, Any]:
+    """The same as fields of a memory."""
+    if "lead" not in state.content:
+        return {}
+    lead = state.number("lead", least=0.0)
+    ensure(math.isfinite(lead), "the lead is not finite")
+    return {"lead": lead, "narrow": state.whole("narrow")}
+
+
 def decode_encoding(header: Fields) -> "Encoding | None":
     """How the columns of a table become numbers, if the model was learned from one."""
     if header.value("encoding") is None:
@@ -187,8 +201,12 @@ def decode_run(header: Fields, kind: type[Run] = Run, *, most_mistakes: int = 1)
         values["cycle"] = Cycle(*values["cycle"])
     run = kind(**values)
     ensure(len(run.mistakes_per_epoch) <= run.epochs, "the record has mistakes of more epochs than there were")
-    ensure(run.mistakes <= most_mistakes * run.examples, "the record has more mistakes than examples")
+    ensure(run.updates <= most_mistakes * run.examples, "the record has more mistakes than examples")
     ensure(sum(run.mistakes_per_epoch) <= run.mistakes, "the record has more mistakes in its epochs than in all")
+    sound = run.lead > 0 or not (run.narrow or run.narrow_per_epoch or run.margin_at_least)
+    ensure(sound, "the record has narrow examples without a lead")
+    whole = len(run.narrow_per_epoch) in (0, len(run.mistakes_per_epoch))
+    ensure(whole and sum(run.narrow_per_epoch) <= run.narrow, "the record has more narrow examples in its epochs")
     _check_counts(run)
     return run
 
@@ -213,18 +231,20 @@ LATER = (
     *("order", "mistaken_rows", "errors_elsewhere", "encoded"),
     *("held_out_rows", "held_out_errors", "fold_rows", "fold_errors"),
     *("epochs", "cycle"),
+    *("lead", "narrow", "narrow_per_epoch", "margin_at_least", "validation_errors"),
 )
-NUMBERS = ("mixed_mistakes", "radius", "weights_length", "margin_at_most")
+NUMBERS = ("mixed_mistakes", "radius", "weights_length", "margin_at_most", "lead", "margin_at_least")
+FINITE = ("mixed_mistakes", "lead", "margin_at_least")
 MAYBE = ("n_rows", "errors", "mistaken_rows", "errors_elsewhere", "held_out_errors")
 LISTS = (
     *("mistakes_per_epoch", "wrong_tokens_per_epoch", "seconds_per_epoch", "validation_errors"),
-    *("fold_rows", "fold_errors"),
+    *("fold_rows", "fold_errors", "narrow_per_epoch"),
 )
 
 
 def _fits(name: str, value: Any) -> bool:
     if name in NUMBERS:
-        return type(value) is float and value >= 0 and (name != "mixed_mistakes" or value < math.inf)
+        return type(value) is float and value >= 0 and (name not in FINITE or value < math.inf)
     if name == "stopped":
         return True
     if name == "cycle":

@@ -16,9 +16,11 @@ from novikoff.keep.header import (
     Evidence,
     decode_classes,
     decode_encoding,
+    decode_lead,
     decode_parameters,
     decode_run,
     encode_classes,
+    encode_lead,
     encode_parameters,
     encode_run,
     needed_function,
@@ -90,7 +92,7 @@ def to_parts(model: KernelModel, evidence: Evidence) -> Parts:
         arrays["mistake_rows"] = np.asarray(model.mistake_rows, dtype=np.int64)
     names = None if model.encoding is not None or model.feature_names is None else list(model.feature_names)
     header = {
-        **({} if model.encoding is None else {"format": FORMAT}),
+        **({} if model.encoding is None and not memory.lead else {"format": FORMAT}),
         "learner": LEARNER,
         "parameters": encode_parameters(model.parameters),
         "classes": encode_classes(model.classes),
@@ -130,6 +132,7 @@ def _state(model: KernelModel, kind: str) -> dict[str, Any]:
         "goes_on": model.run is None,
         "n_iter": model.n_iter,
         "has_mistake_rows": model.mistake_rows is not None,
+        **encode_lead(memory),
     }
 
 
@@ -209,6 +212,7 @@ def _memory(state: Fields, arrays: Arrays, kind: str, function: Callable[..., An
         damage=arrays["damage"],
         rounds=state.whole("rounds"),
         since=state.whole("since"),
+        **decode_lead(state),
     )
 
 
@@ -253,6 +257,7 @@ def _check(memory: Memory, arrays: Arrays, kind: str, sizes: Mapping[str, int]) 
     if kind == "places":
         check_within(arrays["support.places"], "support.places", memory.n_columns or 0)
     check_within(memory.by_class, "mistakes", memory.examples + 1)
+    ensure(memory.mistakes >= 0, "there are more narrow examples than updates")
     check_within(memory.rows.array, "rows", 2**62)
     ensure(memory.since <= memory.examples, "the average begins after the last example")
     held = support if memory.budget is not None else 0

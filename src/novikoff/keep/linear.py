@@ -19,9 +19,11 @@ from novikoff.keep.header import (
     Evidence,
     decode_classes,
     decode_encoding,
+    decode_lead,
     decode_parameters,
     decode_run,
     encode_classes,
+    encode_lead,
     encode_parameters,
     encode_run,
 )
@@ -66,6 +68,7 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
             **({} if model.mistake_guesses is None else {"has_mistake_guesses": True}),
             **({} if memory.columns is None else {"n_columns": memory.n_columns}),
             **({} if memory.mixed is None else {"mixed": [memory.mixed.fewer, memory.mixed.moved]}),
+            **encode_lead(memory),
         },
     }
     arrays: Arrays = {"weights": memory.weights, "drift": memory.drift}
@@ -82,8 +85,10 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
 
 
 def _format(model: LinearModel) -> int:
-    """The oldest format that can say this: lifts, dates and mixtures are new, and so are weights for some columns."""
-    if model.memory.mixed is not None or (model.encoding is not None and not model.encoding.is_as_ever):
+    """The oldest format that can say this: lifts, dates, mixtures and leads are new, and so are some columns'
+    weights."""
+    is_new = model.memory.mixed is not None or model.memory.lead > 0
+    if is_new or (model.encoding is not None and not model.encoding.is_as_ever):
         return FORMAT
     return 1 if model.memory.columns is None else 2
 
@@ -117,7 +122,8 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
     memory = _memory(state, arrays, n_classes, kind)
     ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
     run = decode_run(header)
-    ensure((run.mistakes, run.examples) == (memory.mistakes, memory.examples), "the record is that of another model")
+    counts = (memory.mistakes, memory.narrow, memory.lead, memory.examples)
+    ensure((run.mistakes, run.narrow, run.lead, run.examples) == counts, "the record is that of another model")
     readout, parameters = state.choice("readout", READOUTS), decode_parameters(header, functions)
     ensure(readout != "vote" or memory.ballots is not None, "there is to be a vote, and no mistakes were kept for it")
     ensure(parameters.get("readout", readout) == readout, "the read-out of the parameters is another than the model's")
@@ -153,12 +159,13 @@ def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> 
         columns=arrays.get("columns"),
         width=state.whole("n_columns", most=2**32) if "columns" in arrays else 0,
         mixed=_mixed(state),
+        **decode_lead(state),
     )
     if memory.columns is not None:
         check_within(memory.columns, "columns", memory.n_columns)
         check_ascends(memory.columns, "columns", strictly=True)
     ensure(memory.weights.shape[1] >= 1, "the weights have no column for the bias")
-    ensure(memory.mistakes <= memory.examples, "there are more mistakes than examples")
+    ensure(memory.updates <= memory.examples, "there are more mistakes than examples")
     if "mistake_rows" in arrays:
         check_within(arrays["mistake_rows"], "mistake_rows", 2**62)
     if "mistake_guesses" in arrays:
@@ -167,7 +174,7 @@ def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> 
         if kind != "no mistakes":
             memory.ballots.append(_ballot(arrays, memory, kind == "sparse"))
         kept = sum(len(ballot.mistakes.rows) for ballot in memory.ballots)
-        ensure(kept == memory.mistakes, f"{kept} mistakes were kept, but {memory.mistakes} were made")
+        ensure(kept == memory.updates, f"{kept} mistakes were kept, but {memory.updates} were made")
     return memory
 
 

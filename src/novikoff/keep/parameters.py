@@ -15,6 +15,7 @@ from novikoff.keep.layout import ModelFileError
 
 Check = Callable[[Any], bool]
 LARGEST = int(sys.float_info.max)
+MOST_LEAD = 1e6 + 1.0
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:
@@ -93,6 +94,7 @@ CHECKS: dict[str, Check] = {
     "label": lambda value: value is None or isinstance(value, str),
     "learning_rate": _number(above=0.0),
     "cost": _number(least=0.0),
+    "lead": lambda value: value == "auto" if isinstance(value, str) else _number(least=0.0, below=MOST_LEAD)(value),
     "held_out": _number(above=0.0, below=1.0, or_none=True),
     "validation": _number(above=0.0, below=1.0, or_none=True),
     **dict.fromkeys(("min_margin", "time_limit"), _number(above=0.0, or_none=True)),

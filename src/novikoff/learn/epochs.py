@@ -1,6 +1,7 @@
 """Epoch after epoch, until one makes no mistake or a limit is reached: the only loop over epochs, for every space.
 
 A space learns one epoch and counts its mistakes; limits, the clock, Ctrl-C, and whoever watches are dealt with here.
+With a lead, an example that is right by too little is learned like a mistake, and no epoch with one is the last.
 """
 
 import contextlib
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 # Of how many epochs the mistakes are recorded one by one: enough to look at, and a bound on memory and files.
 RECORDED_EPOCHS = 1000
+
+# Beyond this every example counts, for as long as anybody has patience.
+MOST_LEAD = 1e6
 
 # What is called with the history between epochs, and may return the reason to stop.
 Watcher = Callable[[Any], Stopped | None]
@@ -118,20 +122,22 @@ class Watch:
         return Stopped.TIME_LIMIT if now() > self.deadline else None
 
     def patience(self, history: History, most: int) -> int:
-        """How many mistakes may come before the margin can be ruled out: each shortens w by at most R."""
+        """How many updates may come before the margin can be ruled out: each shortens w by at most R."""
         if self.min_margin is None:
             return most
-        surplus = history.weights_length - history.mistakes * self.min_margin
+        surplus = history.weights_length - history.updates * self.min_margin
         soonest = surplus / (math.sqrt(history.step_square) + self.min_margin)
         return int(min(max(soonest, 1.0), most))
 
 
 @dataclass
 class Epochs:
-    """The mistakes of a run, epoch by epoch. `flawless` is the first epoch that went through without one.
+    """The updates of a run, epoch by epoch: its mistakes, and those that were only narrow. `flawless` is the first
+    epoch that went through without one, and did not begin before epoch `settled`: while R grows, a lead does, too.
 
-    `counts` has the first epochs, `unfinished` the mistakes so far of the one that has not ended yet. `cycle` has
-    mistakes that add up to 0, once they are found.
+    `counts` and `narrow` have the updates, and the narrow ones among them, of the first epochs; `unfinished` and
+    `unfinished_narrow` those so far of the one that has not ended yet. `cycle` has mistakes that add up to 0, once they
+    are found.
     """
 
     n_rows: int
@@ -140,45 +146,65 @@ class Epochs:
     unfinished: int = 0
     counts: list[int] = field(default_factory=list)
     cycle: Cycle | None = None
+    unfinished_narrow: int = 0
+    narrow: list[int] = field(default_factory=list)
+    settled: int = 0
 
     @property
     def begun(self) -> int:
         """How many epochs were begun, up to the first without a mistake."""
         return -(-self.steps // self.n_rows) if self.flawless is None else self.flawless + 1
 
-    def count(self, at: "NDArray[Any]", seen: int) -> None:
-        """Count the mistakes at these of the next `seen` steps."""
+    def count(self, at: "NDArray[Any]", seen: int, narrow: "NDArray[Any] | None" = None) -> None:
+        """Count the updates at these of the next `seen` steps, and which of them were narrow."""
         import numpy as np  # learners of plain Python do without it
 
         before, offset = divmod(self.steps, self.n_rows)
-        made = np.bincount((offset + at.astype(np.int64)) // self.n_rows, minlength=-(-(offset + seen) // self.n_rows))
+        epoch, n_epochs = (offset + at.astype(np.int64)) // self.n_rows, -(-(offset + seen) // self.n_rows)
+        made, spared = (
+            np.bincount(which, minlength=n_epochs) for which in (epoch, epoch[:0] if narrow is None else epoch[narrow])
+        )
         made[:1] += self.unfinished
+        spared[:1] += self.unfinished_narrow
         self.steps += seen
         finished = self.steps // self.n_rows - before
         self.unfinished = int(made[finished]) if finished < len(made) else 0
-        none = np.flatnonzero(made[:finished] == 0)
+        self.unfinished_narrow = int(spared[finished]) if finished < len(spared) else 0
+        none = before + np.flatnonzero(made[:finished] == 0)
+        none = none[none >= self.settled]
         if self.flawless is None and len(none):
-            self.flawless = before + int(none[0])
-        self._record(made[:finished].tolist())
+            self.flawless = int(none[0])
+        self._record(made[:finished].tolist(), spared[:finished].tolist())
 
-    def count_one(self, mistake: bool) -> None:
+    def count_one(self, update: bool, narrow: bool = False) -> None:
         """Count one step, as `count` does, for learners that go example by example."""
-        self.unfinished += mistake
+        self.unfinished += update
+        self.unfinished_narrow += narrow
         self.steps += 1
         if self.steps % self.n_rows == 0:
-            if self.flawless is None and self.unfinished == 0:
-                self.flawless = self.steps // self.n_rows - 1
-            self._record([self.unfinished])
-            self.unfinished = 0
+            done = self.steps // self.n_rows - 1
+            if self.flawless is None and self.unfinished == 0 and done >= self.settled:
+                self.flawless = done
+            self._record([self.unfinished], [self.unfinished_narrow])
+            self.unfinished = self.unfinished_narrow = 0
 
-    def _record(self, finished: list[int]) -> None:
-        self.counts.extend(finished[: RECORDED_EPOCHS - len(self.counts)])
+    def _record(self, updates: list[int], narrow: list[int]) -> None:
+        room = RECORDED_EPOCHS - len(self.counts)
+        self.counts.extend(updates[:room])
+        self.narrow.extend(narrow[:room])
 
     def recorded(self) -> dict[str, Any]:
         """What a record has of the epochs: their mistakes, how many were begun, and a cycle if there was one."""
-        ended = self.steps % self.n_rows == 0
-        counts = (self.counts if ended else [*self.counts, self.unfinished])[: min(self.begun, RECORDED_EPOCHS)]
-        return {"per_epoch": tuple(counts), "epochs": self.begun, "cycle": self.cycle}
+        updates, narrow, most = self.counts, self.narrow, min(self.begun, RECORDED_EPOCHS)
+        if self.steps % self.n_rows:
+            updates, narrow = [*updates, self.unfinished], [*narrow, self.unfinished_narrow]
+        mistakes = tuple(made - spared for made, spared in zip(updates, narrow, strict=True))[:most]
+        return {
+            "per_epoch": mistakes,
+            "narrow_per_epoch": tuple(narrow[:most]) if any(narrow) else (),
+            "epochs": self.begun,
+            "cycle": self.cycle,
+        }
 
 
 class Space(Protocol):
@@ -238,6 +264,9 @@ def check_choices(**choices: Any) -> None:
     epochs = choices.get("max_epochs")
     if epochs is not None and (isinstance(epochs, bool) or int(epochs) != epochs or epochs < 1):
         raise ValueError(f"max_epochs={epochs!r} must be a whole number of at least 1, or None for no limit")
+    lead = choices.get("lead", 0.0)
+    if isinstance(lead, bool) or not isinstance(lead, int | float) or not 0 <= lead <= MOST_LEAD:
+        raise ValueError(f"lead={lead!r} must be a number from 0 to {MOST_LEAD:g}, in units of R^2")
     for name in ("min_margin", "time_limit", "learning_rate"):
         value = choices.get(name)
         if value is not None and not 0 < value < math.inf:

@@ -4,6 +4,10 @@ One learning rule: on a mistake, add the example. One history: how many examples
 long the longest is, and how long the sum of the mistakes has become. From these numbers alone follow the bound and the
 margins that are ruled out, in whatever space examples are added: coordinates, a kernel expansion, label sequences, any
 structure. Three read-outs of the history (Freund and Schapire 1999): the last weights, their average, their vote.
+
+With a lead tau an example is also added if it is right, but by no more than tau R^2 (Krauth and Mezard 1987). Then it
+is *narrow*, and no mistake; mistakes and narrow ones are *updates*, and k counts these. Each adds at most R^2 +
+2 tau R^2 to ||w||^2, so k <= (1 + 2 tau) (R/gamma)^2.
 """
 
 import enum
@@ -12,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from novikoff.engine.rounding import UNIT_ROUNDOFF, down, root_up, up
+from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, down, root_up, up
 from novikoff.engine.words import counted, listed, no_margin_above, radius_in_words
 from novikoff.learn.cycles import Cycle
 
@@ -66,10 +70,18 @@ class Run:
 
     What a run says about new rows (`generalisation`) follows from the rest. `order` is that of the rows: "given",
     "random", or "mixed", which is random but for neighbours; None if the run did not start from zero weights, or if its
-    mistakes do not count every wrong prediction. `mistaken_rows` counts the rows that were ever mistaken, and
-    `errors_elsewhere` the errors on the others. `encoded` says that the same rows were used to turn columns into
-    numbers. Rows that were held out had no say in anything; nor had each of the parts of `fold_rows` in the model that
-    it judges.
+    mistakes do not count every wrong prediction. `mistaken_rows` counts the rows that decided the run, because they
+    were ever mistaken (with a lead, also the narrow ones, and those that made R longer), and `errors_elsewhere` the
+    errors on the others. `encoded` says that the same rows were used to turn columns into numbers. Rows that were held
+    out had no say in anything; nor had each of the parts of `fold_rows` in the model that it judges.
+
+    With a `lead`, `narrow` counts the examples that were right and learned nevertheless, and `narrow_per_epoch` those
+    of every epoch; k is the number of `updates`, mistakes and narrow ones together. When an epoch makes none of either,
+    every example is ahead by more than tau R^2, so the last weights separate with a margin of at least tau R^2/||w||:
+    `margin_at_least`, rounded down, and 0 where nothing is known.
+
+    `validation_errors` counts the errors on the validation part after each epoch, if one chose how many there should
+    be.
 
     Where the weights of `shards` learners were mixed round by round, every mistake counts by its share: K =
     `mixed_mistakes` stands in the place of k, in gamma <= ||w||/K and in K <= (R/gamma)^2.
@@ -97,10 +109,21 @@ class Run:
     fold_errors: tuple[int, ...] = ()
     mixed_mistakes: float | None = None
     shards: int = 0
+    lead: float = 0.0
+    narrow: int = 0
+    narrow_per_epoch: tuple[int, ...] = ()
+    margin_at_least: float = 0.0
+    validation_errors: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         parts = [self._what_happened(), self._what_it_proves(), self._what_it_gets_wrong(), self._what_is_to_come()]
         return "\n".join(filter(None, parts))
+
+    def _repr_html_(self) -> str:
+        """The record as a notebook shows it."""
+        from novikoff.learn.run_html import as_html
+
+        return as_html(self)
 
     def generalisation(self, confidence: float = 0.95, *, random_order: bool | None = None) -> "Generalisation":
         """What the run says about new rows of the same kind, each bound with this confidence.
@@ -126,20 +149,44 @@ class Run:
         """
         from novikoff.learn.linear.worked import worked
 
-        return worked(X, y, mistake_rows, self.mistakes_per_epoch, self.examples, fit_intercept)
+        return worked(X, y, mistake_rows, self.updates_per_epoch, self.examples, fit_intercept)
+
+    @property
+    def updates(self) -> int:
+        """k: how many examples were added, mistakes and narrow ones."""
+        return self.mistakes + self.narrow
+
+    @property
+    def updates_per_epoch(self) -> tuple[int, ...]:
+        """The same of every epoch that is recorded."""
+        if not self.narrow_per_epoch:
+            return self.mistakes_per_epoch
+        return tuple(sum(both) for both in zip(self.mistakes_per_epoch, self.narrow_per_epoch, strict=True))
+
+    @property
+    def added(self) -> str:
+        """How many examples were added, in words."""
+        mistakes = counted(self.mistakes, "mistake")
+        return f"{mistakes} and {counted(self.narrow, 'narrow one')}" if self.lead else mistakes
 
     @property
     def made(self) -> str:
-        """The mistakes, in words."""
-        made = f"{counted(self.mistakes, 'mistake')} on {counted(self.examples, 'example')}"
+        """The mistakes, and what else was added, in words."""
+        made = f"{self.added} on {counted(self.examples, 'example')}"
         if not self.mistakes_per_epoch:
             return made
-        return f"{made}; by epoch: {listed(self.mistakes_per_epoch, 14, total=self.epochs)}"
+        made = f"{made}; by epoch: {listed(self.mistakes_per_epoch, 14, total=self.epochs)}"
+        if not self.narrow_per_epoch:
+            return made
+        return f"{made}; narrow: {listed(self.narrow_per_epoch, 14, total=self.epochs)}"
 
     @property
     def ending(self) -> str:
         """When and why it stopped, in words."""
-        return "it goes on learning" if self.stopped is None else self.stopped.after(self.epochs)
+        if self.stopped is None:
+            return "it goes on learning"
+        ending = self.stopped.after(self.epochs)
+        return f"{ending}, and nothing was narrow" if self.lead and self.stopped is Stopped.NO_MISTAKES else ending
 
     @property
     def wrong(self) -> str | None:
@@ -157,6 +204,11 @@ class Run:
     def row(self) -> str:
         """What an example of the training data is called."""
         return "row"
+
+    @property
+    def validation_error(self) -> str:
+        """What is counted on the validation part."""
+        return "error"
 
     @property
     def ruled_out(self) -> str | None:
@@ -183,13 +235,20 @@ class Run:
 
     @property
     def allowed_at_least(self) -> float:
-        """How many mistakes the theorem allows, at least, as no margin is larger than `margin_at_most`."""
-        return (down(self.radius) / self.margin_at_most) ** 2 * (1 - 4 * UNIT_ROUNDOFF)
+        """How many updates the theorem allows, at least, as no margin is larger than `margin_at_most`."""
+        return (1.0 + 2.0 * self.lead) * (down(self.radius) / self.margin_at_most) ** 2 * (1 - 8 * UNIT_ROUNDOFF)
+
+    @property
+    def separated(self) -> str | None:
+        """By how much the last weights are known to separate, in words; None if that is not known."""
+        if not self.margin_at_least:
+            return None
+        return f"the last weights separate the examples with a margin of at least {at_least(self.margin_at_least)}"
 
     @property
     def made_rule_out(self) -> str | None:
         """The same after the number of mistakes that do so."""
-        made = self.mixed or f"{counted(self.mistakes, 'mistake')} made"
+        made = self.mixed or f"{self.added} made"
         return None if self.ruled_out is None else f"{made}; {self.ruled_out}"
 
     def _what_happened(self) -> str:
@@ -203,13 +262,19 @@ class Run:
         longest = f"The longest example has length {radius_in_words(self.radius)}"
         if self.ruled_out is None:
             return f"{longest}."
-        proves = f"{longest}, the sum of the mistakes has length {self.weights_length:.6g},\nso {self.ruled_out}."
+        both = "the mistakes and the narrow ones" if self.lead else "the mistakes"
+        proves = f"{longest}, the sum of {both} has length {self.weights_length:.6g},\nso {self.ruled_out}."
         if self.mixed is not None:
             proves = f"{self.mixed[0].upper()}{self.mixed[1:]}.\n{proves}"
-        return proves if self.returned is None else f"{proves}\n{self.returned[0].upper()}{self.returned[1:]}."
+        more = [f"{said[0].upper()}{said[1:]}." for said in (self.separated, self.returned) if said is not None]
+        return "\n".join([proves, *more])
 
     def _what_it_gets_wrong(self) -> str:
-        return "" if self.wrong is None else f"{self.wrong[0].upper()}{self.wrong[1:]}."
+        wrong = "" if self.wrong is None else f"{self.wrong[0].upper()}{self.wrong[1:]}."
+        if not self.validation_errors:
+            return wrong
+        fewest = counted(min(self.validation_errors), self.validation_error)
+        return f"{wrong}\nThe validation part chose {counted(self.epochs, 'epoch')}, with {fewest}."
 
     def _what_is_to_come(self) -> str:
         known = self.generalisation()
@@ -220,17 +285,25 @@ class Run:
 class History:
     """What the proof needs of a learner's past; every memory is one, and says how its space measures.
 
-    `longest` is R^2, or a little more. Each mistake lengthens ||w||^2 by at most `step_square`, and ||w||^2 is a sum of
-    `terms` squares: that is all that the rounding of a bound depends on.
+    `longest` is R^2, or a little more. Each update lengthens ||w||^2 by at most `step_square`, and ||w||^2 is a sum of
+    `terms` squares: that is all that the rounding of a bound depends on. `lead` is the largest that was asked for, and
+    `narrow` counts the examples that were right and added nevertheless.
     """
 
     examples: int = 0
     longest: float = 0.0
+    lead: float = 0.0
+    narrow: int = 0
 
     @property
     def mistakes(self) -> int:
-        """How many examples were added."""
+        """How many examples were wrong, and added."""
         raise NotImplementedError
+
+    @property
+    def updates(self) -> int:
+        """k: how many examples were added."""
+        return self.mistakes + self.narrow
 
     @property
     def weights_length(self) -> float:
@@ -243,20 +316,26 @@ class History:
         return root_up(self.longest)
 
     @property
-    def step_square(self) -> float:
+    def vector_square(self) -> float:
+        """The largest squared length of a vector that an update adds."""
         return self.longest
+
+    @property
+    def step_square(self) -> float:
+        """The most that an update adds to ||w||^2: its own square, and twice a score of at most the lead."""
+        return (1.0 + 2.0 * self.lead) * self.vector_square
 
     @property
     def terms(self) -> int:
         return 1
 
     def lengths(self) -> Iterable[tuple[float, float]]:
-        """Mistakes, and a number not below the length of their sum: once, or for each of several separate learners."""
-        yield self.mistakes, self.weights_length * (1.0 + (self.terms + 8) * UNIT_ROUNDOFF)
+        """Updates, and a number not below the length of their sum: once, or for each of several separate learners."""
+        yield self.updates, self.weights_length * (1.0 + (self.terms + 8) * UNIT_ROUNDOFF)
 
     @property
     def margin_at_most(self) -> float:
-        """gamma <= ||w||/k after k mistakes, rounded outwards; infinite before the first.
+        """gamma <= ||w||/k after k updates, rounded outwards; infinite before the first.
 
         Every addition rounds w by at most u ||w|| <= u sqrt(k) R, so k of them by at most u k sqrt(k) R.
         """
@@ -265,6 +344,17 @@ class History:
     def rounding(self, k: float) -> float:
         """How much k additions may have rounded ||w||/k."""
         return 2.0 * UNIT_ROUNDOFF * math.sqrt(k * self.step_square)
+
+    def margin_at_least(self, lead: float) -> float:
+        """The margin of weights under which every example is ahead by more than this lead, rounded down.
+
+        A score is off by no more than its `terms` roundings, each of at most u ||w|| ||z||.
+        """
+        lengths = [length for k, length in self.lengths() if k]
+        if not lead or not lengths:
+            return 0.0
+        rounded = 4.0 * (self.terms + 8) * UNIT_ROUNDOFF * root_up(self.vector_square)
+        return max(0.0, down(down(lead * self.vector_square) / up(max(lengths)) - rounded))
 
     def recorded(
         self,
@@ -285,6 +375,8 @@ class History:
             weights_length=self.weights_length,
             margin_at_most=self.margin_at_most,
             readout=readout,
+            lead=self.lead,
+            narrow=self.narrow,
             **{"epochs": len(per_epoch), **more},
         )
 
@@ -293,14 +385,14 @@ def why_not_converged(run: Run, readout: str, min_margin: float | None) -> str:
     """What to tell who asked for convergence, by the last weights or a margin, and did not get it; else nothing."""
     if run.stopped is Stopped.MARGIN_RULED_OUT:
         return (
-            f"no separator has the margin min_margin={min_margin}: after {counted(run.mistakes, 'mistake')} "
+            f"no separator has the margin min_margin={min_margin}: after {run.added} "
             f'{run.ruled_out}. Ask for less, or settle for readout="average", which needs no separator'
         )
     if run.stopped is Stopped.CYCLE:
         return f'{run.returned}. Settle for readout="average", which needs no separator'
     if run.stopped is Stopped.MAX_EPOCHS and (readout == "last" or min_margin is not None):
         whole = run.epochs == len(run.mistakes_per_epoch)
-        made = counted(run.mistakes_per_epoch[-1], "mistake") if whole else "mistakes"
+        made = counted(run.updates_per_epoch[-1], "update" if run.lead else "mistake") if whole else "mistakes"
         return (
             f"the last of {counted(run.epochs, 'epoch')} still made {made}; "
             f"{run.ruled_out}, and perhaps there is none. Raise max_epochs (None: no limit), or use "

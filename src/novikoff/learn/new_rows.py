@@ -252,5 +252,6 @@ class Facts:
             return f"the {run.row}s came in the order given, which may have to do with what is in them"
         if self._compression is not None:
             rows, kept, _ = self._compression
-            return f"too many {run.row}s were mistaken, {kept:,} of {rows:,}"
+            were = "were mistaken or narrow" if run.lead else "were mistaken"
+            return f"too many {run.row}s {were}, {kept:,} of {rows:,}"
         return f"that needs {run.row}s that were not learned from"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from novikoff.learn.online import OnlinePerceptron
+from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.prove.run.bounds import mistake_bound
 from novikoff.serve import messages
 from novikoff.serve.events import Label, Prediction

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 
 from novikoff.learn.history import Tie
-from novikoff.learn.online import OnlineReadout, Served
+from novikoff.learn.online.perceptron import Served
+from novikoff.learn.online.readout import OnlineReadout
 
 Label = str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] | float | bool
 Features = dict[str, float | str | bool]

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from novikoff.keep.models import load_plain, save
-from novikoff.learn.online import OnlinePerceptron
+from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve.events import Settings
 
 PARAMETERS = ("readout", "tie", "fit_intercept", "scale", "half_life", "classes")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from novikoff.features.names import as_numbers
-from novikoff.learn.online import OnlinePerceptron, Served
+from novikoff.learn.online.perceptron import OnlinePerceptron, Served
 from novikoff.serve import events
 from novikoff.serve.events import Example, Label, Prediction, Revealed, Row, Settings
 from novikoff.serve.files import learner_of

@@ -72,7 +72,8 @@ class ProofDisplay(Display):
                 "with the examples that it sees"
             )
         rows = recorded_mistakes(estimator)
-        steps = Steps.of_rows(X, y, rows, estimator.mistake_guesses_, fit_intercept=has_bias)
+        lead = estimator.run_.lead
+        steps = Steps.of_rows(X, y, rows, estimator.mistake_guesses_, fit_intercept=has_bias, lead=lead)
         return cls(follow_proof(steps, _widest(X, y, has_bias) if separator is None else separator))
 
     @property
@@ -115,7 +116,7 @@ class ProofDisplay(Display):
         scale = scale or ("log" if end > FAR * max(self.mistakes, 1) else "linear")
         k = np.geomspace(1, max(end, 2), 300) if scale == "log" else np.linspace(0, end, 300)
         for panel, draw in zip(panels, (self._draw_length, self._draw_cosine, self._draw_distance), strict=False):
-            panel.set(xscale=scale, xlabel="mistakes k")
+            panel.set(xscale=scale, xlabel="updates k" if self.proof.lead else "mistakes k")
             draw(panel, k, kwargs)
             if scale == "log":
                 panel.xaxis.set_major_formatter("{x:,g}")
@@ -134,8 +135,12 @@ class ProofDisplay(Display):
     def _root(self) -> float:
         return math.sqrt(self.proof.step_square)
 
+    @property
+    def _made(self) -> str:
+        return counted(self.mistakes, "update" if self.proof.lead else "mistake")
+
     def _draw_length(self, ax: Any, k: Floats, kwargs: dict[str, Any]) -> None:
-        R = "√S" if self.proof.has_loss else "R"
+        R = "√S" if self.proof.asks_for_more else "R"
         floor, ceiling = k * self.proof.margin, np.sqrt(k) * self._root
         ax.fill_between(k, floor, np.maximum(floor, ceiling), color="#eeeeee", linewidth=0)
         ax.plot(k, ceiling, color=GREY, linestyle="--", linewidth=1.6, label=f"√k·{R}: the length has this ceiling")
@@ -144,11 +149,11 @@ class ProofDisplay(Display):
         label = "⟨w,u⟩: how far they got along the separator"
         self._draw_run(ax, self.proof.progress, DARK, "o", label, kwargs)
         verdict = "every inequality held" if self.holds else "not every inequality held"
-        ax.set_title(f"k·{GAMMA} ≤ ⟨w,u⟩ ≤ ‖w‖ ≤ √k·{R}: {counted(self.mistakes, 'mistake')}, {verdict}")
+        ax.set_title(f"k·{GAMMA} ≤ ⟨w,u⟩ ≤ ‖w‖ ≤ √k·{R}: {self._made}, {verdict}")
         ax.set_ylabel("length")
 
     def _draw_cosine(self, ax: Any, k: Floats, kwargs: dict[str, Any]) -> None:
-        R = "√S" if self.proof.has_loss else "R"
+        R = "√S" if self.proof.asks_for_more else "R"
         floor = np.minimum(np.sqrt(k) * (self.proof.margin / self._root), 1.0)
         ax.fill_between(k, floor, 1.0, color="#eeeeee", linewidth=0)
         ax.axhline(1.0, color=GREY, linestyle="--", linewidth=1.6)
@@ -158,7 +163,7 @@ class ProofDisplay(Display):
         ax.set_ylabel("cosine of w and u")
 
     def _draw_distance(self, ax: Any, k: Floats, kwargs: dict[str, Any]) -> None:
-        S, fourth = ("S", "S²") if self.proof.has_loss else ("R²", "R⁴")
+        S, fourth = ("S", "S²") if self.proof.asks_for_more else ("R²", "R⁴")
         first = min(self.proof.distance[0], float(DRAWABLE))
         ceiling = first * np.maximum(1.0 - k / self.crossing, 0.0)
         ax.fill_between(k, 0.0, ceiling, color="#eeeeee", linewidth=0)
@@ -180,9 +185,9 @@ class ProofDisplay(Display):
             return
         ax.axvline(end, color=INK, linewidth=0.8)
         ax.plot([end], [end * self.proof.margin], "D", color=INK, zorder=4)
-        formula = f"S/{GAMMA}²" if self.proof.has_loss else f"(R/{GAMMA})²"
+        formula = f"S/{GAMMA}²" if self.proof.asks_for_more else f"(R/{GAMMA})²"
         ax.annotate(
-            f"{formula}: at most {whole_at_most(self.bound)} mistakes",
+            f"{formula}: at most {whole_at_most(self.bound)} {'updates' if self.proof.lead else 'mistakes'}",
             (end, 0.03),
             xycoords=("data", "axes fraction"),
             xytext=(-6, 0),

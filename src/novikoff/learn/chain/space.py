@@ -100,7 +100,6 @@ class SequenceRun(Run):
     wrong_tokens: int = 0
     wrong_tokens_per_epoch: tuple[int, ...] = ()
     seconds_per_epoch: tuple[float, ...] = ()
-    validation_errors: tuple[int, ...] = ()
 
     @property
     def row(self) -> str:
@@ -111,14 +110,9 @@ class SequenceRun(Run):
         wrong = counted(self.wrong_tokens, "wrong label") + f" on {counted(self.n_tokens, 'token')}"
         return None if super().wrong is None else f"{super().wrong}, {wrong}"
 
-    def _what_it_gets_wrong(self) -> str:
-        chosen = ""
-        if self.validation_errors:
-            best = min(self.validation_errors)
-            chosen = (
-                f"\nThe validation part chose {counted(self.epochs, 'epoch')}, with {counted(best, 'wrong label')}."
-            )
-        return f"{super()._what_it_gets_wrong()}{chosen}"
+    @property
+    def validation_error(self) -> str:
+        return "wrong label"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ The rule says what happens when a mistake finds them full: `random` forgets any 
 Shwartz & Singer 2008, self-tuned; their theorem is about K(x, x) <= 1 and two classes); `projectron` keeps its rows and
 adds the new one's projection on their span (Orabona, Keshet & Caputo 2008). An average with the forgotten rows would
 need all of them, and without them it would be no average: so it begins anew whenever a row is forgotten. The Projectron
-forgets none, and averages best.
+forgets none, averages best, and is the default.
 """
 
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ from novikoff.learn.kernel.memory import BudgetRule, Numbers
 if TYPE_CHECKING:
     from novikoff.learn.kernel.expansion import Expansion
 
-BUDGET_RULES: dict[BudgetRule, int] = {"forgetron": FORGETRON, "random": RANDOM, "projectron": PROJECTRON}
+BUDGET_RULES: dict[BudgetRule, int] = {"projectron": PROJECTRON, "forgetron": FORGETRON, "random": RANDOM}
 
 
 def check_budget(budget: int | None, rule: str, *, readout: str = "average", min_margin: float | None = None) -> None:
@@ -68,10 +68,10 @@ def visit_on_a_budget(space: "Expansion", rows: Numbers) -> tuple[int, int]:
     draws = space.generator.random(b)
     budget = Budget(memory.budget, BUDGET_RULES[memory.budget_rule], draws)
     added, scores = np.zeros((len(space.labels), b)), np.zeros((len(space.labels), b))
-    mistakes = memory.by_class.copy()
+    narrow, updates = np.zeros(added.shape, dtype=np.bool_), memory.by_class.copy()
     labels = np.ascontiguousarray(space.labels[:, rows])
-    along = space.along(b)
-    step, why = visit_block_on_a_budget(gram, labels, scores, 0, False, along, mistakes, added, budget, among)
+    task = (space.along(rows), updates, added, narrow, budget, among)
+    step, why = visit_block_on_a_budget(gram, labels, scores, 0, False, *task)
     while why == DOUBT:
         alive = among.alive[: among.counts[0]]
         one = block.take(np.array([step]))
@@ -81,10 +81,10 @@ def visit_on_a_budget(space: "Expansion", rows: Numbers) -> tuple[int, int]:
             (block.take(new - m), among.coefficients[:, new].T),
         ]
         scores[:, step] = space.exact_scores(parts, one)
-        step, why = visit_block_on_a_budget(gram, labels, scores, step, True, along, mistakes, added, budget, among)
-    space.note(rows[:step], added[:, :step])
+        step, why = visit_block_on_a_budget(gram, labels, scores, step, True, *task)
+    space.note(rows[:step], added[:, :step], narrow[:, :step])
     _keep(space, rows, block, support, gram, among)
-    memory.by_class = mistakes
+    memory.by_class = updates
     memory.examples += step
     if why == FULL:
         memory.projector = np.asarray(np.linalg.pinv(memory.gram, hermitian=True), dtype=np.float64)
@@ -134,16 +134,16 @@ def _visit_projected(space: "Expansion", rows: Numbers) -> tuple[int, int]:
     shares = memory.projector @ values
     gram = values.T @ shares
     scores = memory.coefficients.array.T @ values
-    added = np.zeros(scores.shape)
-    certain = Pass(space.tie == "mistake", np.full(len(scores), -1.0), memory.examples, 0.0, 0.0)
+    added, narrow = np.zeros(scores.shape), np.zeros(scores.shape, dtype=np.bool_)
+    certain = Pass(*space.rule(rows), np.full(len(scores), -1.0), memory.examples, 0.0, 0.0)
     labels = np.ascontiguousarray(space.labels[:, rows])
     task = (gram, labels, np.ascontiguousarray(scores), 0, True, certain)
-    mistakes = memory.by_class.copy()
-    visit_block(*task, mistakes, np.zeros(len(scores)), added)
-    space.note(rows, added)
+    updates = memory.by_class.copy()
+    visit_block(*task, updates, np.zeros(len(scores)), added, narrow)
+    space.note(rows, added, narrow)
     ages = memory.examples + np.arange(len(rows))
     memory.coefficients = GrowingArray.of(memory.coefficients.array + shares @ added.T)
     memory.drift = GrowingArray.of(memory.drift.array + shares @ (added * ages).T)
-    memory.by_class = mistakes
+    memory.by_class = updates
     memory.examples += len(rows)
     return len(rows), DONE

@@ -40,9 +40,9 @@ class Expansion:
     It has what is known of the rows, and the mistakes that the memory does not have yet.
 
     `known` are the scores of all rows under the memory's weights (and, for the errors of the average, under its drift),
-    or None while they are not worth keeping. `fresh` are the rows mistaken in this epoch, with their coefficients.
-    `place` is the support row that each row has become, or -1.
-    """
+    or None while they are not worth keeping. `fresh` are the rows added in this epoch, with their coefficients. A
+    `lead` goes by R^2 of the rows that were visited, `so_far`, of which `longer` marks those that made it grow. `place`
+    is the support row that each row has become, or -1."""
 
     memory: Memory
     points: Points
@@ -53,6 +53,8 @@ class Expansion:
     shuffle: bool
     place: Numbers
     first: int
+    lead: float = 0.0
+    so_far: float = 0.0
     min_margin: float = 0.0
     known: Floats | None = None
     fresh: GrowingPoints = field(default_factory=GrowingPoints)
@@ -72,15 +74,21 @@ class Expansion:
         generator: np.random.Generator,
         keep: bool,
         shuffle: bool = False,
+        lead: float = 0.0,
+        so_far: float = 0.0,
     ) -> "Expansion":
         if isinstance(points, Vectors):
             points = points.like(memory.support.points())
         place = np.full(len(points), -1, dtype=np.int64)
         signs, keep = _signs(labels, memory.n_classes), keep or memory.kept is not None
-        return cls(memory, points, signs, tie, generator, keep, shuffle, place, memory.examples)._anew()
+        memory.lead = max(memory.lead, float(lead))
+        task = (memory, points, signs, tie, generator, keep, shuffle, place, memory.examples)
+        return cls(*task, lead=float(lead), so_far=so_far)._anew()
 
     def __post_init__(self) -> None:
         self.epochs = Epochs(len(self.points))
+        self.longer = np.zeros(len(self.points), dtype=np.bool_)
+        self.squares = self.memory.kernel.diagonal(self.points) if self.lead else np.zeros(len(self.points))
         self.returning = CountedMistakes.of(self)
 
     @property
@@ -157,22 +165,22 @@ class Expansion:
             earlier = memory.kernel.between(memory.support.points(), block)
             memory.largest = max(memory.largest, check_finite(earlier))
             scores += memory.coefficients.array.T @ earlier
-        added = np.zeros(scores.shape)
-        mistakes, squares = memory.by_class.copy(), memory.squares.copy()
+        added, narrow = np.zeros(scores.shape), np.zeros(scores.shape, dtype=np.bool_)
+        updates, squares = memory.by_class.copy(), memory.squares.copy()
         task = (gram, np.ascontiguousarray(self.labels[:, rows]), np.ascontiguousarray(scores))
 
         def go_on(step: int, certain: bool) -> tuple[int, int]:
-            return visit_block(*task, step, certain, self.along(len(rows)), mistakes, squares, added)
+            return visit_block(*task, step, certain, self.along(rows), updates, squares, added, narrow)
 
         seen, why = self._beyond_doubt(go_on, task[2], block, added)
-        self.note(rows[:seen], added[:, :seen])
+        self.note(rows[:seen], added[:, :seen], narrow[:, :seen])
         made = np.flatnonzero(added.any(axis=0))
         if len(made):
             self.fresh.extend(block.take(made))
             self.fresh_rows.append(rows[made])
             self.fresh_added.extend(added[:, made].T)
             self.fresh_drift.extend((added[:, made] * (memory.examples + made)).T)
-        memory.by_class, memory.squares = mistakes, squares
+        memory.by_class, memory.squares = updates, squares
         memory.examples += seen
         return seen, why
 
@@ -207,10 +215,18 @@ class Expansion:
         self.memory.largest = max(self.memory.largest, largest)
         return block, np.ascontiguousarray(gram)
 
-    def along(self, more: int) -> Pass:
-        memory = self.memory
+    def along(self, rows: Numbers) -> Pass:
+        memory, more = self.memory, len(rows)
         margin, slack = self.min_margin, memory.slack(more) if self.min_margin else 0.0
-        return Pass(self.tie == "mistake", self._doubts(more), memory.examples, margin, slack)
+        return Pass(*self.rule(rows), self._doubts(more), memory.examples, margin, slack)
+
+    def rule(self, rows: Numbers) -> tuple[bool, Floats]:
+        """Whether ties are mistakes, and how far ahead each of some rows must be so as not to be added."""
+        return self.lead > 0 or self.tie == "mistake", self.lead * self._lengths_so_far(rows)[1:]
+
+    def _lengths_so_far(self, rows: Numbers) -> Floats:
+        """R^2 before and after each of some rows."""
+        return np.maximum.accumulate(np.concatenate([[self.so_far], self.squares[rows]]))
 
     def _doubts(self, more: int) -> Floats:
         return self.memory.doubts(more + self.fresh_added.length)
@@ -221,9 +237,14 @@ class Expansion:
     def _fresh_points(self) -> Points:
         return self.fresh.points(self.matrix())
 
-    def note(self, rows: Numbers, added: Floats) -> None:
+    def note(self, rows: Numbers, added: Floats, narrow: NDArray[np.bool_]) -> None:
         at, classes = np.nonzero(added.T)
-        self.epochs.count(at, len(rows))
+        self.epochs.count(at, len(rows), narrow[classes, at])
+        self.memory.narrow += int(np.count_nonzero(narrow))
+        lengths = self._lengths_so_far(rows)
+        if len(longer := rows[np.flatnonzero(np.diff(lengths))]) and self.lead:
+            self.longer[longer] = True
+            self.so_far, self.epochs.settled = float(lengths[-1]), 1
         if self.returning is not None:
             self.returning.count(rows[at])
         if self.keep and len(at):
@@ -244,7 +265,7 @@ class Expansion:
         if len(self.labels) > 1:
             return {}
         order = "given" if not self.shuffle else "mixed" if len(self.points) > POOL else "random"
-        kept = int(np.count_nonzero(self.place >= 0)) if self.memory.budget is None else None
+        kept = int(np.count_nonzero((self.place >= 0) | self.longer)) if self.memory.budget is None else None
         return {"order": order, "mistaken_rows": kept}
 
     def errors(self, readout: Readout) -> int | None:

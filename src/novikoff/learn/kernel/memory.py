@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up
+from novikoff.engine.rounding import UNIT_ROUNDOFF, down, root_up, up
 from novikoff.learn.history import History
 from novikoff.learn.kernel.kernels import Floats, GrowingArray, GrowingPoints, Kernel
 
@@ -50,9 +50,9 @@ class Memory(History):
 
     `support` has the rows, `coefficients` their a_j, a column a class (one column for two classes); `drift` is of the
     same shape, and (examples x coefficients - drift) is the sum of the coefficients after each example. `by_class` has
-    the mistakes and `squares` ||w||^2, a number a class. `longest` is R^2 = max K(x, x), `largest` the largest |K| met,
-    `doubt` how much rounding may change a kernel value. `kept` has the mistakes for a vote, if there is to be one.
-    """
+    the updates, mistakes and narrow ones, and `squares` ||w||^2, a number a class. `longest` is R^2 = max K(x, x),
+    `largest` the largest |K| met, `doubt` how much rounding may change a kernel value. `kept` has the mistakes for a
+    vote, if there is to be one."""
 
     kernel: Kernel
     n_classes: int
@@ -68,7 +68,7 @@ class Memory(History):
     n_columns: int | None = None
     kept: list[Mistakes] | None = None
     budget: int | None = None
-    budget_rule: BudgetRule = "forgetron"
+    budget_rule: BudgetRule = "projectron"
     gram: Floats = field(default_factory=lambda: np.empty((0, 0)))
     projector: Floats | None = None
     damage: Floats = field(default_factory=lambda: np.zeros(0))
@@ -83,7 +83,7 @@ class Memory(History):
         *,
         vote: bool = False,
         budget: int | None = None,
-        budget_rule: BudgetRule = "forgetron",
+        budget_rule: BudgetRule = "projectron",
     ) -> "Memory":
         n = n_classes if n_classes > 2 else 1
         zeros, none = np.zeros(n, dtype=np.int64), GrowingArray.empty(np.float64, n)
@@ -120,7 +120,7 @@ class Memory(History):
     @property
     def mistakes(self) -> int:
         """Those of all classes together."""
-        return int(self.by_class.sum())
+        return int(self.by_class.sum()) - self.narrow
 
     @property
     def radius(self) -> float:
@@ -140,6 +140,14 @@ class Memory(History):
 
     def rounding(self, k: float) -> float:
         return 0.0  # it is in the slack of the squares
+
+    def margin_at_least(self, lead: float) -> float:
+        """As everywhere; a score may be off by its doubt, and every class has its own separator."""
+        if not lead:
+            return 0.0
+        found = zip(self.lengths(), self.doubts(0).tolist(), strict=False)
+        margins = [down((lead * self.longest - doubt) / up(length)) for (k, length), doubt in found if k]
+        return max(0.0, down(min(margins, default=0.0)))
 
     def doubts(self, more: int) -> Floats:
         """How far from zero a score is certain, class by class, for the next `more` examples.

@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from novikoff.data.blocks import stacked
 from novikoff.data.examples import Examples, check_labels, class_places
 from novikoff.data.held_out import HeldOut
+from novikoff.learn.choosing import Lead, check_chosen
 from novikoff.learn.cycles import Cycle
 from novikoff.learn.epochs import Limits, Watch, Watcher, check_choices, put_off_interrupt, run
 from novikoff.learn.history import Readout, Run, Stopped, Tie
@@ -81,16 +82,22 @@ def kernel_perceptron(
     shuffle: bool = True,
     random_state: int | np.random.Generator | None = None,
     tie: Tie = "mistake",
+    lead: Lead = 0.0,
     min_margin: float | None = None,
     time_limit: float | None = None,
+    validation: float | None = None,
+    patience: int = 3,
     budget: int | None = None,
-    budget_rule: BudgetRule = "forgetron",
+    budget_rule: BudgetRule = "projectron",
     record_mistakes: bool = False,
     held_out: float | HeldOut | None = None,
     watch: Watcher | None = None,
     progress: Callable[[Memory], None] | None = None,
 ) -> Learned:
     """The batch perceptron with a kernel: epochs until one makes no mistake, or a limit is reached.
+
+    With a `lead` an example is also added if y <w, phi(x)> is at most lead R^2, R^2 being the largest K(x, x) so far;
+    every class against the rest has that lead. "auto", `validation` and `patience` are as in the linear space.
 
     Labels are -1 and +1, or 0, 1, ... with more than two classes. With `min_margin` it stops as soon as ||w||/k is
     below that for some class, which proves that no separator of that class has that margin. After Ctrl-C what was
@@ -109,7 +116,10 @@ def kernel_perceptron(
     >>> learned.run.stopped.name, learned.run.errors
     ('NO_MISTAKES', 0)
     """
+    from novikoff.learn.kernel.chosen import KernelChooser
+
     check_choices(readout=readout, tie=tie)
+    check_chosen(lead, validation, patience)
     limits = Limits(max_epochs, min_margin, time_limit, watch, progress, readout)
     check_budget(budget, budget_rule, readout=readout, min_margin=min_margin)
     examples = X if isinstance(X, Examples) else None
@@ -124,20 +134,37 @@ def kernel_perceptron(
         raise ValueError(
             f"min_margin={min_margin} cannot be ruled out with kernel={kernel!r}: it is not positive definite"
         )
-    memory = Memory.empty(form, n_classes, vote=readout == "vote", budget=budget, budget_rule=budget_rule)
+    budgeted: dict[str, Any] = {"budget": budget, "budget_rule": budget_rule}
+    chosen = KernelChooser(
+        points=points,
+        labels=labels,
+        kernel=form,
+        n_classes=n_classes,
+        readout=readout,
+        tie=tie,
+        shuffle=shuffle,
+        budgeted=budgeted,
+        random_state=random_state,
+        limits=limits,
+    ).choose(lead, validation, patience)
+    lead, limits = chosen.lead, chosen.limits
+    memory = Memory.empty(form, n_classes, vote=readout == "vote", **budgeted)
     prepare(memory, points)
-    space = Expansion.of(memory, points, labels, tie, np.random.default_rng(random_state), record_mistakes, shuffle)
-    stopped = run(space, limits)
+    task = (memory, points, labels, tie, np.random.default_rng(random_state), record_mistakes, shuffle)
+    space = Expansion.of(*task, lead=lead)
+    stopped = chosen.reason(run(space, limits))
     space.settle()
     errors = space.errors(readout) if stopped is Stopped.NO_MISTAKES else None
     scaled = gamma == "scale" and not callable(kernel) and kernel not in ("linear", "precomputed")
     encoded = scaled or (examples is not None and examples.is_encoded)
     counts = space.counts() | {"errors": errors, "encoded": encoded} | space.epochs.recorded()
+    counts["margin_at_least"] = memory.margin_at_least(lead) if stopped is Stopped.NO_MISTAKES else 0.0
     mistakes = space.mistakes()
     if kept is not None and judged is not None:
         wrong = predicted(decide(memory, whole.take(judged), readout)) != class_places(all_labels[judged], n_classes)
         counts |= {"held_out_rows": len(judged), "held_out_errors": int(wrong.sum())}
         counts["cycle"], mistakes = _numbered_again(memory, kept, counts["cycle"], mistakes)
+    counts |= {name: value for name, value in chosen.counts.items() if name != "errors_elsewhere"}
     record = memory.recorded(readout, stopped, n_rows=len(points), **counts)
     if examples is None:
         return Learned(memory, record, mistakes, np.array([-1, 1]) if n_classes == 2 else np.arange(n_classes))
@@ -176,6 +203,7 @@ def learn_online(
     y: ArrayLike,
     *,
     tie: Tie = "mistake",
+    lead: float = 0.0,
     random_state: int | np.random.Generator | None = None,
     record_mistakes: bool = False,
 ) -> Mistakes | None:
@@ -185,7 +213,7 @@ def learn_online(
     hand in a `copy` to be safe. A precomputed matrix cannot be learned in parts: rows to come have no products with
     those before.
     """
-    check_choices(tie=tie)
+    check_choices(tie=tie, lead=lead)
     if memory.kernel.form == "precomputed":
         raise ValueError(
             'kernel="precomputed" cannot learn in parts: a matrix of new rows has no products with those learned '
@@ -193,8 +221,10 @@ def learn_online(
         )
     points = as_points(X, memory.kernel.form)
     labels = check_labels(y, len(points), memory.n_classes)
+    so_far = memory.longest
     prepare(memory, points)
-    space = Expansion.of(memory, points, labels, tie, np.random.default_rng(random_state), record_mistakes)
+    task = (memory, points, labels, tie, np.random.default_rng(random_state), record_mistakes)
+    space = Expansion.of(*task, lead=lead, so_far=so_far)
     with put_off_interrupt():
         space.learn(Watch())
         space.settle()

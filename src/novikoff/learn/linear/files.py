@@ -23,6 +23,7 @@ from novikoff.data.labels import Labels, located_errors, sorted_classes
 from novikoff.data.narrow import is_too_wide
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.examples import batches_of, cached, check_there_are_two, comes_once, learned_encoding
+from novikoff.learn.choosing import Lead, check_chosen
 from novikoff.learn.epochs import Watcher, check_choices
 from novikoff.learn.history import Readout, Stopped, Tie
 from novikoff.learn.linear.memory import Memory, narrowed, resized, widened, without_first_column
@@ -41,8 +42,11 @@ class Options(TypedDict, total=False):
     shuffle: bool
     random_state: int | np.random.Generator | None
     tie: Tie
+    lead: Lead
     min_margin: float | None
     time_limit: float | None
+    validation: float | None
+    patience: int
     start: Memory | None
     record_mistakes: bool
     held_out: float | HeldOut | None
@@ -85,7 +89,8 @@ def learn_from(
     if unknown:
         raise TypeError(f"learn_from() has no option {sorted(unknown)[0]!r}; it has those of perceptron()")
     options = DEFAULTS | options
-    check_choices(**options)
+    check_choices(**{name: value for name, value in options.items() if name != "lead"})
+    check_chosen(options["lead"], options["validation"], options["patience"])
     named = None if classes is None else sorted_classes(classes)
     held_out = options["held_out"]
     if isinstance(held_out, int | float):
@@ -125,8 +130,8 @@ def _one_pass_will_do(options: Options) -> bool:
     """Whether each example is needed once: one epoch in the order given, and nothing to be kept or stopped for."""
     once = options["max_epochs"] == 1 and not options["shuffle"]
     kept = options["readout"] == "vote" or options["record_mistakes"] or options["start"] is not None
-    watched = any(options[name] is not None for name in ("min_margin", "time_limit", "watch", "held_out"))
-    return once and not kept and not watched
+    watched = any(options[name] is not None for name in ("min_margin", "time_limit", "watch", "held_out", "validation"))
+    return once and not kept and not watched and not isinstance(options["lead"], str)
 
 
 def _learn_in_one_pass(
@@ -154,7 +159,7 @@ def _learn_in_one_pass(
                 entries += batch.rows.entries.size
                 memory = _with_room_for(batch.rows, memory, entries)
                 rows = with_columns(batch.rows, memory.n_columns)
-                learn_online(memory, rows, inner[codes], tie=options["tie"])
+                learn_online(memory, rows, inner[codes], tie=options["tie"], lead=float(options["lead"]))
     except KeyboardInterrupt:
         if not memory.examples:
             raise
@@ -164,11 +169,12 @@ def _learn_in_one_pass(
         memory = without_first_column(memory)
     if stopped is Stopped.MAX_EPOCHS:
         check_there_are_two(labels, memory.examples)
-        stopped = stopped if memory.mistakes else Stopped.NO_MISTAKES
+        stopped = stopped if memory.updates else Stopped.NO_MISTAKES
     counts: dict[str, Any] = {
         "n_rows": memory.examples,
         "order": "given",
         "encoded": encoding is not None and encoding.is_of_table,
+        "narrow_per_epoch": (memory.narrow,) if memory.narrow else (),
     }
     run = memory.recorded(options["readout"], stopped, (memory.mistakes,), **counts)
     return Learned(memory, run, labels.classes(), encoding=encoding)

@@ -93,8 +93,8 @@ class Memory(History):
         self.columns = table
 
     @property
-    def step_square(self) -> float:
-        """The largest squared length that one mistake adds: R^2, or Kesler's 2 R^2."""
+    def vector_square(self) -> float:
+        """The largest squared length of a vector that an update adds: R^2, or Kesler's 2 R^2."""
         return self.longest if self.n_classes <= 2 else 2.0 * self.longest
 
     @property
@@ -109,10 +109,10 @@ class Memory(History):
 
     @property
     def counted(self) -> float:
-        """K: the mistakes, each by its share in the weights, rounded down."""
+        """K: the updates, each by its share in the weights, rounded down."""
         if self.mixed is None:
-            return self.mistakes
-        exact = self.mistakes - Fraction(self.mixed.fewer)
+            return self.updates
+        exact = self.updates - Fraction(self.mixed.fewer)
         return float(exact) if float(exact) <= exact else down(float(exact))
 
     def lengths(self) -> Iterable[tuple[float, float]]:
@@ -233,11 +233,12 @@ def decider(memory: Memory, readout: Readout) -> Decider:
         return _by_weights(memory, memory.weights, has_rate=False)
     if len(memory.ballots) > 1:
         memory.ballots[:] = [Ballot.joined(memory.ballots)]
-    ballot, counts = memory.ballots[0], {"examples": memory.examples, "n_classes": memory.n_classes}
+    ballot = memory.ballots[0]
 
     def cast(rows: Rows) -> NDArray[np.float64]:
         longest_square(rows, memory.constant)  # says which number is not finite, if one is not
-        return votes(ballot, rows, constant=memory.constant, **counts)
+        counts = {"examples": memory.examples, "n_classes": memory.n_classes}
+        return votes(ballot, rows, constant=memory.constant, lead=memory.lead, **counts)
 
     return Decider(cast, cast, has_rate=False)
 

@@ -8,8 +8,12 @@ Binary labels are -1 and +1. With more than two classes labels are 0, 1, ..., an
 example to the weights of its class, subtract it from those of the best other class. Each such step is a binary mistake
 on a vector of length sqrt(2) ||x||, hence the bound 2 (R/gamma)^2, with gamma the smallest lead of the right class
 over another under weights with ||W|| = 1 (Frobenius).
-"""
 
+With `lead` = tau an example also counts if it is right by no more than tau R^2, or 2 tau R^2 ahead of its rival: R is
+the longest example so far, this one included. Then there are at most (1 + 2 tau) (R/gamma)^2 updates (twice as many),
+and weights under which none is left have a margin of at least gamma tau/(1 + 2 tau)."""
+
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -23,7 +27,8 @@ from novikoff.data.narrow import used_columns
 from novikoff.data.order import POOL, Order, block_order, given_order, random_order
 from novikoff.engine.linear import Rule, binary_epoch, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
-from novikoff.engine.rows import Rows, as_rows, longest_square
+from novikoff.engine.rows import Rows, as_rows, folded_squares, longest_square
+from novikoff.learn.choosing import Lead, check_chosen
 from novikoff.learn.cycles import next_look
 from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, check_choices, put_off_interrupt, run
 from novikoff.learn.history import Readout, Run, Stopped, Tie
@@ -68,8 +73,11 @@ def perceptron(
     shuffle: bool = True,
     random_state: int | np.random.Generator | None = None,
     tie: Tie = "mistake",
+    lead: Lead = 0.0,
     min_margin: float | None = None,
     time_limit: float | None = None,
+    validation: float | None = None,
+    patience: int = 3,
     start: Memory | None = None,
     record_mistakes: bool = False,
     held_out: float | HeldOut | None = None,
@@ -89,6 +97,11 @@ def perceptron(
     With `held_out`, that share of the rows, drawn at random, has no say in anything, and is predicted in the end: the
     record counts the errors, and what follows from them for new rows (`Run.generalisation`).
 
+    With a `lead` it learns from narrow examples, too, and `tie` does not matter; `docs/theory/lead.md` has the proofs.
+    "auto" chooses it by a share of the rows. With `validation`, that share of the rows is put aside, the number of
+    epochs is chosen by the fewest errors on them (the search ends `patience` epochs after the best), and then all are
+    learned for so many epochs.
+
     Theorem (Block 1962, Novikoff 1962): with examples of length at most R that some unit vector separates with margin
     gamma, it makes at most (R/gamma)^2 mistakes, in whatever order they come.
 
@@ -99,24 +112,32 @@ def perceptron(
     >>> learned.run.mistakes, learned.run.stopped.name
     (3, 'NO_MISTAKES')
     """
+    from novikoff.learn.linear.chosen import LinearChooser
+
     check_choices(readout=readout, tie=tie)
+    check_chosen(lead, validation, patience)
     limits = Limits(max_epochs, min_margin, time_limit, watch, progress, readout)
     whole = _as_examples(X, y, n_classes)
-    if held_out is not None and start is not None:
-        raise ValueError("held_out needs a new start: rows that are held out now may have been learned before")
+    for name, share in (("held_out", held_out), ("validation", validation)):
+        if share is not None and start is not None:
+            raise ValueError(f"{name} needs a new start: rows that are put aside now may have been learned before")
     part = HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
     examples, others = (whole, None) if part is None else whole.parted(part)
-    n_classes, vote = len(examples.classes), readout == "vote"
+    vote = readout == "vote"
     if start is None:
-        columns = columns_to_keep(_rows_of(examples), examples.n_columns, examples.n_entries, n_classes)
-        memory = Memory.empty(examples.n_columns, n_classes, fit_intercept=fit_intercept, vote=vote, columns=columns)
+        memory = empty_memory(examples, fit_intercept, vote)
     else:
         memory = start.copy()
         _check_goes_on(memory, examples.n_columns, vote)
         _make_room(memory, examples)
+    how = {"readout": readout, "fit_intercept": fit_intercept, "tie": tie, "shuffle": shuffle}
+    lead = start.lead if start is not None and isinstance(lead, str) else lead
+    chooser = LinearChooser(random_state=random_state, limits=limits, examples=examples, how=how)
+    chosen = chooser.choose(lead, validation, patience)
+    lead, limits = chosen.lead, chosen.limits
     generator = np.random.default_rng(random_state) if shuffle else None
-    space = Coordinates(examples, memory, tie, generator, limits.max_epochs, keep=record_mistakes)
-    stopped = run(space, limits)
+    space = Coordinates(examples, memory, tie, generator, limits.max_epochs, keep=record_mistakes, lead=lead)
+    stopped = chosen.reason(run(space, limits))
     if stopped is Stopped.NO_MISTAKES:
         space.forget_what_came_after()
 
@@ -127,12 +148,21 @@ def perceptron(
         mistakes = None if mistakes is None else replace(mistakes, rows=learned_rows[mistakes.rows])
         if (cycle := epochs["cycle"]) is not None:
             epochs["cycle"] = replace(cycle, rows=tuple(learned_rows[list(cycle.rows)].tolist()))
-    counts = space.counts(readout) if start is None else {"errors": int(space.errors(examples, readout).sum())}
+    counts: dict[str, Any] = {"errors": int(space.errors(examples, readout).sum())} if start else space.counts(readout)
     if others is not None:
         counts |= {"held_out_rows": others.n_rows, "held_out_errors": int(space.errors(others, readout).sum())}
+    counts["margin_at_least"] = memory.margin_at_least(lead) if stopped is Stopped.NO_MISTAKES else 0.0
+    counts |= chosen.counts
     record = memory.recorded(readout, stopped, n_rows=examples.n_rows, **counts, **epochs)
     memory = memory if memory.columns is None else narrowed(memory)
     return Learned(memory, record, examples.classes, mistakes, examples.encoding, examples.fingerprint)
+
+
+def empty_memory(examples: Examples, fit_intercept: bool, vote: bool) -> Memory:
+    """What to learn examples into."""
+    n_columns, n_classes = examples.n_columns, len(examples.classes)
+    columns = columns_to_keep(_rows_of(examples), n_columns, examples.n_entries, n_classes)
+    return Memory.empty(n_columns, n_classes, fit_intercept=fit_intercept, vote=vote, columns=columns)
 
 
 def _as_examples(X: Any, y: ArrayLike | None, n_classes: int) -> Examples:
@@ -155,13 +185,13 @@ def _make_room(memory: Memory, examples: Examples) -> None:
 
 
 def learn_online(
-    memory: Memory, X: Any, y: ArrayLike, *, tie: Tie = "mistake", record_mistakes: bool = False
+    memory: Memory, X: Any, y: ArrayLike, *, tie: Tie = "mistake", lead: float = 0.0, record_mistakes: bool = False
 ) -> Mistakes | None:
     """Learn the rows in the order given, once, into `memory`. Nothing is changed if anything is wrong with them."""
-    check_choices(tie=tie)
+    check_choices(tie=tie, lead=lead)
     examples = _as_examples(X, y, memory.n_classes)
     _check_goes_on(memory, examples.n_columns)
-    space = Coordinates(examples, memory, tie, None, 1, keep=record_mistakes)
+    space = Coordinates(examples, memory, tie, None, 1, keep=record_mistakes, lead=lead)
     space.measure(examples.block(0))
     _make_room(memory, examples)
     if memory.n_classes < 2:
@@ -187,8 +217,8 @@ def grow(memory: Memory, places: list[int], n_classes: int) -> Memory:
             new[places] = old
     if memory.ballots is not None:
         grown.ballots = [replace(part, mistakes=part.mistakes.renamed(places)) for part in memory.ballots]
-    grown.examples, grown.mistakes, grown.longest = memory.examples, memory.mistakes, memory.longest
-    grown.mixed = memory.mixed
+    for name in ("examples", "mistakes", "narrow", "lead", "longest", "mixed"):
+        setattr(grown, name, getattr(memory, name))
     return grown
 
 
@@ -197,7 +227,8 @@ class Coordinates:
     """Examples that are added coordinate by coordinate: the space of the linear perceptron.
 
     Without a generator they come in the order given. To `keep` the mistakes, `parts` has them call by call. R^2 grows
-    as blocks are visited for the first time. That is enough: what it bounds depends on examples that came already.
+    as blocks are visited for the first time. That is enough: what it bounds depends on examples that came already. A
+    lead goes by `so_far`, the R^2 of the examples that were visited. Who looks at every epoch has them `one_by_one`.
     """
 
     examples: Examples
@@ -206,14 +237,18 @@ class Coordinates:
     generator: np.random.Generator | None
     max_epochs: int | None
     keep: bool = False
+    lead: float = 0.0
+    one_by_one: bool = False
     parts: list[Mistakes] = field(default_factory=list)
     measured: set[int] = field(default_factory=set)
+    met: set[int] = field(default_factory=set)
     narrow: dict[int, Rows] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.epochs = Epochs(self.examples.n_rows)
         self.keep = self.keep or self.history.ballots is not None
         self.began = self.history.examples
+        self.so_far = self.history.longest
         self.mistaken = np.zeros(self.examples.n_rows, dtype=np.bool_)
         repeats = self.generator is None and self.max_epochs != 1
         self.returning = CountedMistakes.of(self.examples, self.history) if repeats else None
@@ -279,7 +314,7 @@ class Coordinates:
         row. An epoch too many does no harm: after one without a mistake, nothing changes any more.
         """
         n_rows, done = self.examples.n_rows, self.epochs.begun
-        few = self.examples.n_blocks == 1 and n_rows <= POOL
+        few = self.examples.n_blocks == 1 and n_rows <= POOL and not self.one_by_one
         most = min(done + 1, max(1, STEPS_PER_CALL // n_rows)) if few else 1
         if self.returning is not None:
             most = min(most, next_look(done, n_rows) - done)
@@ -294,40 +329,70 @@ class Coordinates:
         """On return the block is let go, before the next one is mapped."""
         block = self.examples.block(number)
         self.measure(block)
+        lengths = self._new_lengths(block)
         block = self._narrowed(block)
         n_rows, generator = block.rows.n_rows, self.generator
         if generator is None:
-            return self._visit(block, given_order(n_rows, epochs), watch)
-        return self._visit(block, random_order(n_rows, generator, block.rows.bytes_per_row, epochs), watch)
+            return self._visit(block, given_order(n_rows, epochs), lengths, watch)
+        order = random_order(n_rows, generator, block.rows.bytes_per_row, epochs)
+        return self._visit(block, order, lengths, watch)
 
-    def _visit(self, block: Block, order: Order, watch: Watch) -> Stopped | None:
+    def _new_lengths(self, block: Block) -> NDArray[np.float64]:
+        """The squared lengths of rows that are met for the first time, if a lead goes by them."""
+        if not self.lead or block.first in self.met:
+            return np.empty(0)
+        self.met.add(block.first)
+        return folded_squares(block.rows, self.history.constant)
+
+    def _rule(self, rows: Rows) -> Rule:
+        memory = self.history
+        memory.lead = max(memory.lead, float(self.lead))
+        sizes = math.sqrt(memory.vector_square) * math.sqrt(memory.step_square)
+        doubt = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF * sizes
+        return Rule(memory.constant, self.lead > 0 or self.tie == "mistake", doubt, float(self.lead))
+
+    def _visit(self, block: Block, order: Order, lengths: NDArray[np.float64], watch: Watch) -> Stopped | None:
         """Visit the rows in the given order, call by call."""
         memory, (rows, labels, first) = self.history, block
-        doubt = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF * memory.step_square
-        rule = Rule(memory.constant, self.tie == "mistake", doubt)
-        binary = memory.n_classes == 2
+        rule, binary = self._rule(rows), memory.n_classes == 2
         weights, drift = _in_kernel_layout(memory, rows.is_sparse)
         at = np.empty(min(STEPS_PER_CALL, len(order.visit)), dtype=np.uint32)
+        narrow = np.zeros(len(at), dtype=np.bool_)
         rivals = np.empty(0 if binary else len(at), dtype=np.int64)
         step = 0
         while step < len(order.visit):
             steps = slice(step, step + STEPS_PER_CALL)
-            full = at[: watch.patience(memory, STEPS_PER_CALL)]
-            task = (rows.matrix, labels, order.visit[steps], order.soon[steps], rule, memory.examples, memory.mistakes)
+            full, visit = at[: watch.patience(memory, STEPS_PER_CALL)], order.visit[steps]
+            rule = rule._replace(longest=self.so_far)
+            task = (rows.matrix, labels, visit, order.soon[steps], rule, lengths, memory.examples, memory.updates)
             if binary:
-                seen, made = binary_epoch(*task, weights, drift, full)
+                seen, made = binary_epoch(*task, weights, drift, full, narrow)
             else:
-                seen, made = multiclass_epoch(*task, weights, drift, full, rivals)
-            self.epochs.count(at[:made], seen)
+                seen, made = multiclass_epoch(*task, weights, drift, full, narrow, rivals)
+            self._meet(first, lengths, visit[:seen])
+            self.epochs.count(at[:made], seen, narrow[:made])
             if made:
-                self._note(first, order.visit[steps], at[:made], labels, rivals[:made])
+                self._note(first, visit, at[:made], labels, rivals[:made])
+            spared = int(np.count_nonzero(narrow[:made]))
             memory.examples += seen
-            memory.mistakes += made
+            memory.mistakes += made - spared
+            memory.narrow += spared
             step += seen
             reason = watch.reason_to_stop(memory)
             if reason is not None:
                 return reason
         return None
+
+    def _meet(self, first: int, lengths: NDArray[np.float64], visited: NDArray[Any]) -> None:
+        """Let R grow with the rows that were visited. Where it did, the rows before were held to a smaller lead, and an
+        epoch without an update does not end the run; and the rows that it grew by have their say in what is learned."""
+        if not len(lengths):
+            return
+        before = np.maximum.accumulate(np.concatenate([[self.so_far], lengths[visited]]))
+        longer = visited[np.flatnonzero(np.diff(before))].astype(np.int64)
+        if len(longer):
+            self.mistaken[first + longer] = True
+            self.so_far, self.epochs.settled = float(before[-1]), 1
 
     def _note(
         self, first: int, visited: NDArray[Any], at: NDArray[Any], labels: NDArray[Any], rivals: NDArray[Any]

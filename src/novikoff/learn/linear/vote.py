@@ -71,7 +71,9 @@ class Ballot:
         return cls(stacked([part.support for part in parts]), Mistakes.joined(moved))
 
 
-def votes(ballot: Ballot, X: Any, *, examples: int, n_classes: int, constant: float) -> NDArray[np.float64]:
+def votes(
+    ballot: Ballot, X: Any, *, examples: int, n_classes: int, constant: float, lead: float = 0.0
+) -> NDArray[np.float64]:
     """The share of the votes, out of `examples`: from -1 to 1 for two classes, rows x classes for more.
 
     Every weight vector, the zero vector before the first mistake too, votes for the class that it predicts, once for
@@ -82,7 +84,8 @@ def votes(ballot: Ballot, X: Any, *, examples: int, n_classes: int, constant: fl
         # What lies in columns that no mistake has changes no product.
         columns = used_columns([ballot.support])
         ballot, rows = replace(ballot, support=narrow(ballot.support, columns)), narrow(rows, columns)
-    replay = _replay(ballot, rows, examples, n_classes, constant)
+    doubts = _doubts(ballot, rows, constant, lead)
+    replay = _replay(ballot, examples, n_classes, doubts)
     binary = n_classes == 2
     counts = np.zeros(rows.n_rows if binary else (rows.n_rows, n_classes))
     block = max(1, PRODUCTS // max(1, ballot.support.n_rows))
@@ -98,26 +101,26 @@ def votes(ballot: Ballot, X: Any, *, examples: int, n_classes: int, constant: fl
     return counts / examples
 
 
-def _replay(ballot: Ballot, rows: Rows, examples: int, n_classes: int, constant: float) -> Replay:
+def _replay(ballot: Ballot, examples: int, n_classes: int, doubts: NDArray[np.float64]) -> Replay:
     mistakes = ballot.mistakes
     right = 2 * mistakes.right - 1 if n_classes == 2 else mistakes.right
     lives = np.diff(mistakes.times, prepend=0, append=examples).astype(np.float64)
     which = mistakes.rows.astype(np.uint64)
-    return Replay(ballot.support.matrix, which, right, mistakes.wrong, lives, _doubts(ballot, rows, constant))
+    return Replay(ballot.support.matrix, which, right, mistakes.wrong, lives, doubts)
 
 
-def _doubts(ballot: Ballot, rows: Rows, constant: float) -> NDArray[np.float64]:
+def _doubts(ballot: Ballot, rows: Rows, constant: float, lead: float) -> NDArray[np.float64]:
     """How close to zero (or to each other) running scores must be for their rounding to matter, mistake by mistake.
 
-    After k mistakes a running score has k products, each off by at most n u R R', and k additions to partial sums of
-    at most sqrt(k) R R'. Whole numbers that stay below 2^53 are not rounded at all: then there is no doubt.
-    """
+    After k mistakes a running score has k products, each off by at most n u R R', and k additions to partial sums of at
+    most sqrt(k) R R', with a lead sqrt(k (1 + 2 lead)) R R'. Whole numbers that stay below 2^53 are not rounded at all:
+    then there is no doubt."""
     k = np.arange(1.0, len(ballot.mistakes.rows) + 1.0)
     lengths = math.sqrt(longest_square(ballot.support, constant)) * math.sqrt(longest_square(rows, constant))
     if len(k) * lengths < 2.0**53 and ballot.support.is_whole() and rows.is_whole():
         return np.full(len(k), -1.0)
     terms = min(ballot.support.widest, rows.widest) + 2
-    return 8.0 * UNIT_ROUNDOFF * k * (terms + np.sqrt(k)) * lengths + TINY
+    return 8.0 * UNIT_ROUNDOFF * k * (terms + np.sqrt(k * (1.0 + 2.0 * lead))) * lengths + TINY
 
 
 def _products(support: Rows, part: Rows) -> NDArray[np.float64]:

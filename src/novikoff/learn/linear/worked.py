@@ -25,13 +25,14 @@ class Step:
     label: Any
     score: float
     mistake: bool
+    narrow: bool
     before: tuple[float, ...]
     after: tuple[float, ...]
 
     @property
     def mark(self) -> str:
-        """The note's own marks."""
-        return "✗" if self.mistake else "✓"
+        """The note's own marks, and one for an example that was right, but not by the lead."""
+        return "✗" if self.mistake else "≈" if self.narrow else "✓"
 
 
 class WorkedRun(list[Step]):
@@ -87,17 +88,19 @@ def worked(
         raise ValueError(f"y has {len(classes)} classes; steps are laid out for two")
     made = np.asarray(mistake_rows, dtype=np.int64)
     if sum(per_epoch) != len(made):
-        raise ValueError(f"the run made {sum(per_epoch)} mistakes in the epochs that it records, not {len(made)}")
+        raise ValueError(f"the run made {sum(per_epoch)} updates in the epochs that it records, not {len(made)}")
     visits = np.repeat(np.arange(len(per_epoch)), per_epoch) * n + made
     if np.any(np.diff(visits) <= 0):
         raise ValueError("the rows were not visited in the order given; learn with shuffle=False to lay out the steps")
     z = np.hstack([rows, np.ones((n, 1))]) if fit_intercept else rows
-    sign, mistaken, w = np.where(labels == classes[1], 1.0, -1.0), set(visits.tolist()), np.zeros(z.shape[1])
+    sign, updated, w = np.where(labels == classes[1], 1.0, -1.0), set(visits.tolist()), np.zeros(z.shape[1])
     steps, names = WorkedRun(), labels.tolist()
     for visit in range(n_examples):
         epoch, row = divmod(visit, n)
-        after = w + sign[row] * z[row] if visit in mistaken else w
-        numbers = tuple(z[row].tolist()), names[row], float(w @ z[row]), visit in mistaken
+        after = w + sign[row] * z[row] if visit in updated else w
+        score = float(w @ z[row])
+        added, narrow = visit in updated, visit in updated and score * sign[row] > 0.0
+        numbers = tuple(z[row].tolist()), names[row], score, added and not narrow, narrow
         steps.append(Step(epoch + 1, row, *numbers, tuple(w.tolist()), tuple(after.tolist())))
         w = after
     return steps

@@ -3,7 +3,8 @@
 Let u be a unit vector that separates with margin gamma, and w_k the sum of the vectors z that k mistakes added. Each
 had a score <w, z> that was not positive and a length of at most R, so it added at most S = R^2 to ||w||^2. (A learner
 that asks for more than a positive score may have added vectors whose score was as large as their loss; then S = R^2 + 2
-max loss.) The notes prove the theorem three times over, and all three are followed here:
+max loss. With a lead tau the score was at most tau R^2, and S = (1 + 2 tau) R^2.) The notes prove the theorem three
+times over, and all three are followed here:
 
 - *Progress and length* (second, fifth note): <w_k, u> >= k gamma, because every mistake adds at least gamma; and
   ||w_k|| <= sqrt(k S). Cauchy and Schwarz say <w_k, u> <= ||w_k||, so k gamma <= sqrt(k S).
@@ -50,14 +51,13 @@ class FollowedProof:
     Arrays over the steps: `score_before` <w_k, z> and `score_after` <w_k+1, z>, which is larger by ||z||^2: the step in
     the right direction.
 
-    Truths: `was_mistake` (the score before was not positive, or not above the loss; up to the rounding of a score),
+    Truths: `was_mistake` (the score before was not positive, or not above loss or lead; up to the rounding of a score),
     `progress_held`, `length_held`, `cosine_held` (at most 1: Cauchy and Schwarz; and above its floor), `distance_held`
     (it fell by at least S), `step_held` (the score rose).
 
-    `step_square` is S, the most that a mistake can add to ||w||^2: R^2, plus twice the largest loss if there is one. At
-    most `bound` mistakes can be made, the whole part of S/gamma^2. `arithmetic` is "exact", or "float64" where the
-    products were rounded before they came here.
-    """
+    `step_square` is S, the most that a mistake can add to ||w||^2: R^2, plus twice the largest loss and 2 `lead` R^2.
+    At most `bound` mistakes can be made, the whole part of S/gamma^2. `arithmetic` is "exact", or "float64" where the
+    products were rounded before they came here."""
 
     margin: float
     radius: float
@@ -82,6 +82,19 @@ class FollowedProof:
     distance_held: Truths
     step_held: Truths
     has_loss: bool = False
+    lead: float = 0.0
+
+    @property
+    def asks_for_more(self) -> bool:
+        """Whether the learner asked for more than a positive score, so that S is more than R^2."""
+        return self.has_loss or self.lead > 0
+
+    @property
+    def formula(self) -> str:
+        """The bound."""
+        if self.has_loss:
+            return "(R^2 + 2 max loss + 2 lead R^2)/gamma^2" if self.lead else "(R^2 + 2 max loss)/gamma^2"
+        return f"(1 + 2 * {self.lead:g}) (R/gamma)^2" if self.lead else "(R/gamma)^2"
 
     @property
     def mistakes(self) -> float:
@@ -102,7 +115,7 @@ class FollowedProof:
             return "Every inequality held" + (", up to rounding" if self.arithmetic == "float64" else "") + "."
         if not self.was_mistake.all():
             first = int(np.flatnonzero(~self.was_mistake)[0])
-            how = "above its loss" if self.has_loss else "positive"
+            how = "above its loss" if self.has_loss else "above the lead" if self.lead else "positive"
             return f"Mistake number {first + 1} was none: its score was {how}."
         return "Not every inequality held."
 
@@ -114,7 +127,7 @@ class FollowedProof:
         return sorted({0, last, *(2**i for i in range(last.bit_length()))})
 
     def __str__(self) -> str:
-        root, S = ("sqrt(k S)", "S") if self.has_loss else ("sqrt(k) R", "R^2")
+        root, S = ("sqrt(k S)", "S") if self.asks_for_more else ("sqrt(k) R", "R^2")
         columns = {
             "k gamma": self.progress_floor,
             "<w,u>": self.progress,
@@ -129,8 +142,8 @@ class FollowedProof:
             digits = [4, 4, 4, 4, 6, 6]
             numbers = (f"{column[k]:.{n}g}" for column, n in zip(columns.values(), digits, strict=True))
             lines.append(line.format(f"{self.made[k]:,.12g}", *numbers))
-        formula = "(R^2 + 2 max loss)/gamma^2" if self.has_loss else "(R/gamma)^2"
-        end = f"{counted(self.mistakes, 'mistake')}; the bound {formula} allows {self.bound:,}. {self.verdict}"
+        made = counted(self.mistakes, "update" if self.lead else "mistake")
+        end = f"{made}; the bound {self.formula} allows {self.bound:,}. {self.verdict}"
         return "\n".join([*lines, end])
 
 
@@ -162,11 +175,12 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
     # In whole numbers: scores and squares count units of products, what lies along u counts units of <u, z>.
     walked, unit = steps.walked, steps.walked.rows.unit
     score, square, gain = walked.scores, walked.squares, walked.gains(u)
-    S = _plain((steps.longest + 2 * max(map(Fraction, steps.allowed or [0]))) / unit)
+    ahead = Fraction(steps.lead) * steps.longest
+    S = _plain((steps.longest + 2 * ahead + 2 * max(map(Fraction, steps.allowed or [0]))) / unit)
     gamma = _plain(smallest / walked.rows.along)
     u_square = _plain(steps.vectors.square(u) * unit / walked.rows.along**2)
     mistakes = objects(1 if steps.mistakes is None else Fraction(steps.mistakes[k]) for k in range(len(score)))
-    allowed = _allowed(steps, mistakes * S - square, unit)
+    allowed = _allowed(steps, ahead, mistakes * S - square, unit)
     granted = _granted(score - allowed, lambda k: S * Fraction(steps.vectors.doubt(k)))
 
     k, w_square, progress = _summed(mistakes), walked.weights_squares(), _summed(gain)
@@ -189,6 +203,7 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
         bound=math.floor(bound),
         arithmetic=steps.vectors.arithmetic,
         has_loss=steps.allowed is not None,
+        lead=float(steps.lead),
         made=made,
         progress=progress_shown,
         progress_floor=made * margin,
@@ -209,12 +224,13 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
     )
 
 
-def _allowed(steps: Steps, growth: Whole, unit: Fraction) -> Whole:
-    """The highest score that a step may have had: its loss; of a mean of sums of mistakes, what its length leaves."""
+def _allowed(steps: Steps, ahead: Fraction, growth: Whole, unit: Fraction) -> Whole:
+    """The highest score that a step may have had: its loss and the lead; of a mean of sums of mistakes, what its length
+    leaves."""
     if steps.mistakes is not None:
         return growth * Fraction(1, 2)
     losses = [0] * len(growth) if steps.allowed is None else map(Fraction, steps.allowed)
-    return objects(_plain(loss / unit) for loss in losses)
+    return objects(_plain((loss + ahead) / unit) for loss in losses)
 
 
 def _granted(excess: Whole, doubt: Callable[[int], Fraction]) -> Whole:

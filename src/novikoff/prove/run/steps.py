@@ -1,7 +1,8 @@
 """The steps of a run: the vectors that its mistakes added, in order.
 
 The proof of the mistake bound never looks at examples. It looks at the vectors z that were added to the weights, each
-of which had a score <w, z> that was not positive, and at a vector u whose product with each is at least gamma:
+of which had a score <w, z> that was not positive (or not above a lead), and at a vector u whose product with each is at
+least gamma:
 
 - two classes: z = y x, with the bias folded in;
 - many classes: Kesler's vectors, x in the place of its class and -x in that of the class taken instead;
@@ -10,6 +11,7 @@ of which had a score <w, z> that was not positive, and at a vector u whose produ
 - features by name, one example at a time: any of these, as mappings from names to numbers.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -55,6 +57,8 @@ class Steps:
     Step number i added the vector `order[i]` of `vectors`. R and gamma are those of the `examples`: of all vectors that
     the run could have added, or, where nobody can list these, of those that it added. A step counts as a mistake if its
     score is at most `allowed`, which is 0 but for learners that ask for more than a positive score, and then its loss.
+    With a `lead`, a step may have had a score of up to lead R^2; where R is known of the vectors that were added only,
+    `seen_radius` is the R of the learner, which may have seen longer ones.
 
     `mistakes` says how many mistakes each step stands for, if it is not one: where several learners go on from common
     weights and their changes are averaged (iterative parameter mixing), a step is the mean of sums of mistakes, and it
@@ -66,8 +70,12 @@ class Steps:
     examples: Vectors | Gram | None = None
     allowed: Sequence[float] | None = None
     mistakes: Sequence[float | Fraction] | None = None
+    lead: float = 0.0
+    seen_radius: float = 0.0
 
     def __post_init__(self) -> None:
+        if not 0 <= self.lead < math.inf:
+            raise ValueError(f"lead={self.lead!r} must be a number of at least 0, in units of R^2")
         order = np.asarray(self.order, dtype=np.int64).ravel()
         if len(order) and not (order.min() >= 0 and order.max() < self.vectors.n_points):
             raise ValueError(f"a step is the number of a vector, from 0 to {self.vectors.n_points - 1}")
@@ -86,14 +94,15 @@ class Steps:
         guesses: ArrayLike | None = None,
         *,
         fit_intercept: bool = True,
+        lead: float = 0.0,
     ) -> "Steps":
-        """Of a run on a matrix X with labels y: the row of every mistake, in order.
+        """Of a run on a matrix X with labels y: the row of every update, in order, and the lead of the learner.
 
         `Perceptron(record_mistakes=True)` keeps them. With more than two classes, also the class taken instead.
         """
         rows = _row_numbers(mistake_rows, len(np.asarray(y)))
         if guesses is None or len(np.unique(np.asarray(y))) == 2:
-            return cls(Vectors(Points.of(X, y, fit_intercept)), rows)
+            return cls(Vectors(Points.of(X, y, fit_intercept)), rows, lead=lead)
         from novikoff.prove.separable.kesler import kesler_points, point_numbers
 
         classes, wrong = np.unique(np.asarray(y)), np.asarray(guesses)
@@ -104,17 +113,18 @@ class Steps:
         if len(rows) and (wrong == np.asarray(y)[rows]).any():
             raise ValueError("a guess is the class of its row, so it was no mistake")
         numbers = point_numbers(y, rows.tolist(), wrong.tolist())
-        return cls(Vectors(kesler_points(X, y, fit_intercept).written_out(), per_row=len(classes) - 1), numbers)
+        points = kesler_points(X, y, fit_intercept).written_out()
+        return cls(Vectors(points, per_row=len(classes) - 1), numbers, lead=lead)
 
     @classmethod
-    def of_kernel(cls, K: ArrayLike, y: ArrayLike, mistake_rows: ArrayLike) -> "Steps":
+    def of_kernel(cls, K: ArrayLike, y: ArrayLike, mistake_rows: ArrayLike, *, lead: float = 0.0) -> "Steps":
         """Of a run in the space of a kernel, on two classes; K has the value of the kernel for every two rows."""
         from novikoff.prove.separable.feature_space import symmetric
 
         labels, matrix = signs(y).astype(np.float64), symmetric(np.asarray(K, dtype=np.float64))
         if len(labels) != len(matrix):
             raise ValueError(f"y has {len(labels)} labels, but K has {len(matrix)} rows")
-        return cls(Gram(matrix * np.outer(labels, labels)), _row_numbers(mistake_rows, len(labels)))
+        return cls(Gram(matrix * np.outer(labels, labels)), _row_numbers(mistake_rows, len(labels)), lead=lead)
 
     @classmethod
     def of_features(
@@ -210,7 +220,8 @@ class Steps:
     @property
     def longest(self) -> Fraction:
         """R^2."""
-        return (self.examples or self.vectors).longest
+        longest = (self.examples or self.vectors).longest
+        return max(longest, Fraction(self.seen_radius) ** 2) if self.lead else longest
 
     @property
     def radius(self) -> float:

@@ -9,6 +9,7 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -240,11 +241,22 @@ class Certificate(Subject):
         given = ", if the matrix is that of a kernel" if self.kernel and self.kernel.form == "precomputed" else ""
         return f"a perceptron makes at most {self.bound_in_words} {noun}{given}"
 
-    def against_bound(self, mistakes: int) -> str | None:
-        """The mistakes that a run made, against those that the theorem allows."""
+    def update_bound(self, lead: float = 0.0) -> int | None:
+        """How many updates a learner with this lead can make: (1 + 2 lead) times the mistake bound before it is cut to
+        a whole number, of which no more is known here than that it is below the next one."""
+        if self.mistake_bound is None or not lead:
+            return self.mistake_bound
+        return math.ceil((1 + 2 * Fraction(lead)) * (self.mistake_bound + 1)) - 1
+
+    def against_bound(self, mistakes: int, narrow: int = 0, lead: float = 0.0) -> str | None:
+        """The mistakes that a run made, and the narrow examples it learned, against what the theorem allows."""
         if self.mistake_bound is None:
             return None
-        return f"{counted(mistakes, 'mistake')} made; the theorem allows {self.bound_in_words}"
+        if not lead:
+            return f"{counted(mistakes, 'mistake')} made; the theorem allows {self.bound_in_words}"
+        made = f"{counted(mistakes, 'mistake')} and {counted(narrow, 'narrow one')} made"
+        most = whole_at_most(self.update_bound(lead) or 0)
+        return f"{made}; with a lead of {lead:g} the theorem allows {1 + 2 * lead:g} {self.problem.formula} = {most}"
 
     def _how_wide(self) -> str | None:
         if self.promise is not None:

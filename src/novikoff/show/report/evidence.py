@@ -126,7 +126,7 @@ def _run_evidence(
     X, y = examples.in_one_piece()
     fit_intercept = model.memory.constant != 0
     guesses = model.classes[mistakes.wrong] if n_classes > 2 else None
-    steps = Steps.of_rows(X, y, mistakes.rows, guesses, fit_intercept=fit_intercept)
+    steps = Steps.of_rows(X, y, mistakes.rows, guesses, fit_intercept=fit_intercept, lead=model.memory.lead)
     worked = {"steps": _worked(model, X, y, mistakes)}
     if certificate is not None and certificate.vector is not None:
         return worked | {"proof": follow_proof(steps, certificate.vector)}
@@ -143,7 +143,7 @@ def _kernel_evidence(
         return {}
     X, y = examples.in_one_piece()
     points = model.points(X)
-    steps = Steps.of_kernel(model.memory.kernel.between(points, points), y, mistakes.rows)
+    steps = Steps.of_kernel(model.memory.kernel.between(points, points), y, mistakes.rows, lead=model.memory.lead)
     if certificate is None or certificate.coefficients is None or certificate.fit_intercept:
         return {"lengths": steps.lengths}
     return {"proof": follow_proof(steps, certificate.coefficients)}

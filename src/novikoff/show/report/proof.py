@@ -40,9 +40,12 @@ def proof_section(run: Run, certificate: Certificate | None, evidence: Evidence)
     if evidence.proof is not None:
         return _followed(evidence.proof, certificate)
     many = certificate is not None and certificate.problem.has_rivals
-    if certificate is not None and (sentence := certificate.against_bound(run.mistakes)) is not None:
+    if (
+        certificate is not None
+        and (sentence := certificate.against_bound(run.mistakes, run.narrow, run.lead)) is not None
+    ):
         return section("The proof", f"{typeset(sentence)}.", _last_line(run, certificate))
-    if not run.mistakes:
+    if not run.updates:
         return section("The proof", "Without a mistake there is nothing to prove.")
     return section(
         "The proof",
@@ -53,45 +56,47 @@ def proof_section(run: Run, certificate: Certificate | None, evidence: Evidence)
     )
 
 
-def _ceiling(certificate: Certificate) -> str:
-    """The longest that the weights can be after k mistakes."""
-    return "√k·R" if certificate.factor == 1 else f"√({certificate.factor}k)·R"
+def _ceiling(factor: float) -> str:
+    """The longest that the weights can be after k updates, each of which adds at most so many R^2 to ‖w‖²."""
+    return "√k·R" if factor == 1 else f"√({factor:g}k)·R"
 
 
 def _last_line(run: Run, certificate: Certificate) -> Markup:
     """The inequality at the end of the run, from what the record keeps."""
-    k = run.mistakes
-    ceiling = math.sqrt(certificate.factor * k) * run.radius
+    k, factor = run.updates, certificate.factor * (1.0 + 2.0 * run.lead)
+    ceiling = math.sqrt(factor * k) * run.radius
     values = [
         (f"k·{GAMMA}, at least", at_least(k * certificate.margin.lower)),
         ("‖w‖", f"{run.weights_length:.6g}"),
-        (f"{_ceiling(certificate)}, at most", at_most(ceiling)),
+        (f"{_ceiling(factor)}, at most", at_most(ceiling)),
     ]
-    words = f"After the last mistake, k = {k:,}: the length of the weights lies between its floor and its ceiling."
+    words = f"After the last update, k = {k:,}: the length of the weights lies between its floor and its ceiling."
     return joined([element("p", words), facts(values)])
 
 
 def _followed(proof: FollowedProof, certificate: Certificate | None) -> Markup:
     """The four quantities of the proof after every mistake, and a few of them as numbers."""
     many = certificate is not None and certificate.problem.has_rivals
-    bound = whole_at_most(proof.bound) if certificate is None else typeset(certificate.bound_in_words or "")
+    known = None if certificate is None or proof.lead else certificate.bound_in_words
+    bound = whole_at_most(proof.bound) if known is None else typeset(known)
+    R, S, made = _symbols(proof)
     verdict = "every inequality held" if proof.holds else "not every inequality held"
-    sentence = f"{INEQUALITY} after every one of {counted(proof.mistakes, 'mistake')}: {verdict}."
+    sentence = f"{INEQUALITY.replace('R', R)} after every one of {counted(proof.mistakes, made)}: {verdict}."
     k, beyond = proof.made, _beyond(proof)
     curves = [
-        Curve("√k·R, the ceiling of the length", beyond, np.sqrt(beyond) * proof.radius, "grey dashed"),
+        Curve(f"√k·{R}, the ceiling of the length", beyond, np.sqrt(beyond * proof.step_square), "grey dashed"),
         Curve("‖w‖, the length of the weights", k, proof.length, "red"),
         Curve("⟨w,u⟩, the progress along the separator", k, proof.progress, "blue"),
         Curve(f"k·{GAMMA}, the floor of the progress", beyond, beyond * proof.margin, "grey dotted"),
     ]
-    meeting = _meeting(proof.radius, proof.margin)
-    chart = line_chart(curves, x_name="mistakes k", y_name="length", says=sentence, mark=meeting)
+    meeting = _meeting(math.sqrt(proof.step_square), proof.margin)
+    chart = line_chart(curves, x_name=f"{made}s k", y_name="length", says=sentence, mark=meeting)
     caption = (
         f"The floor rises faster than the ceiling, and where they meet there is no room for weights: the theorem "
-        f"allows {bound} mistakes; {proof.mistakes:,} were made."
+        f"allows {bound} {made}s; {proof.mistakes:,} were made."
     )
     kesler = "w is the sum of Kesler's vectors, one for each mistake, and R the length of the longest of these."
-    head = ("k", f"k·{GAMMA}", "⟨w,u⟩", "‖w‖", "√k·R", "cosine", f"{ALPHA}ₖ", f"{ALPHA}₀ {MINUS} k·R²")
+    head = ("k", f"k·{GAMMA}", "⟨w,u⟩", "‖w‖", f"√k·{R}", "cosine", f"{ALPHA}ₖ", f"{ALPHA}₀ {MINUS} k·{S}")
     parts = [proof.progress_floor, proof.progress, proof.length, proof.length_ceiling, proof.cosine]
     parts += [proof.distance, proof.distance_ceiling]
     lines = [(f"{i:,}", *(f"{part[i]:.6g}" for part in parts)) for i in proof.worth_showing(8)]
@@ -107,24 +112,25 @@ def _followed(proof: FollowedProof, certificate: Certificate | None) -> Markup:
 
 def _distance(proof: FollowedProof, beyond: Any) -> Markup | None:
     """Another proof of the bound: the distance falls with every mistake, and it cannot fall below 0."""
-    first = proof.distance[0]
+    first, (_, S, made) = proof.distance[0], _symbols(proof)
+    fourth = "S²" if proof.asks_for_more else "R⁴"
     if not math.isfinite(first):
         return None
-    meeting = _meeting(proof.radius, proof.margin)
+    meeting = _meeting(math.sqrt(proof.step_square), proof.margin)
     ceiling = first * np.maximum(1.0 - beyond / meeting, 0.0)
     curves = [
-        Curve(f"R⁴/{GAMMA}² {MINUS} k·R², its ceiling", beyond, ceiling, "grey dashed"),
+        Curve(f"{fourth}/{GAMMA}² {MINUS} k·{S}, its ceiling", beyond, ceiling, "grey dashed"),
         Curve(f"{ALPHA}ₖ, the distance", proof.made, proof.distance, "blue"),
     ]
-    says = f"The distance {ALPHA}ₖ = ‖w {MINUS} (R²/{GAMMA})·u‖² falls by at least R² with every mistake."
-    chart = line_chart(curves, x_name="mistakes k", y_name="distance", says=says, mark=meeting)
-    caption = f"{says} It starts at R⁴/{GAMMA}² and cannot fall below 0: the same bound, proved another way."
+    says = f"The distance {ALPHA}ₖ = ‖w {MINUS} ({S}/{GAMMA})·u‖² falls by at least {S} with every {made}."
+    chart = line_chart(curves, x_name=f"{made}s k", y_name="distance", says=says, mark=meeting)
+    caption = f"{says} It starts at {fourth}/{GAMMA}² and cannot fall below 0: the same bound, proved another way."
     return figure(chart, caption)
 
 
 def _beyond(proof: FollowedProof) -> Any:
     """Where to draw floor and ceiling: to their meeting if that is in sight, else some way beyond the run."""
-    meeting = _meeting(proof.radius, proof.margin)
+    meeting = _meeting(math.sqrt(proof.step_square), proof.margin)
     end = meeting * 1.05 if meeting <= 4 * max(proof.mistakes, 1) else 1.3 * max(proof.mistakes, 1)
     return np.union1d(np.linspace(0.0, max(end, proof.mistakes), 120), np.linspace(0.0, 1.0, 12))
 
@@ -133,6 +139,12 @@ def _meeting(R: float, gamma: float) -> float:
     """(R/gamma)^2, where floor and ceiling meet; infinite beyond the floats."""
     ratio = R / gamma
     return ratio * ratio
+
+
+def _symbols(proof: FollowedProof) -> tuple[str, str, str]:
+    """What stands for R, and for R^2, where a learner asks for more than a positive score; and what k counts."""
+    R, S = ("√S", "S") if proof.asks_for_more else ("R", "R²")
+    return R, S, "update" if proof.lead else "mistake"
 
 
 def _ruled_out(lengths: Any, ceiling: str) -> Markup:
@@ -157,7 +169,7 @@ def theorem_section(certificate: Certificate) -> Markup | None:
         return None
     k = np.linspace(0.0, 1.08 * meeting, 200)
     curves = [
-        Curve(f"{_ceiling(certificate)}, the ceiling of the length ‖w‖", k, np.sqrt(k) * R, "red dashed"),
+        Curve(f"{_ceiling(certificate.factor)}, the ceiling of the length ‖w‖", k, np.sqrt(k) * R, "red dashed"),
         Curve(f"k·{GAMMA}, the floor of the progress ⟨w,u⟩", k, k * gamma, "blue"),
     ]
     sentence = f"Whatever the order of the examples, {typeset(certificate.promise or '')}."

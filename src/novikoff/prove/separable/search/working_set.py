@@ -145,9 +145,9 @@ class _Rounds:
             question = self._question(working)
             points = question.points
             found = find_witnesses(question, self.tolerance / 4, self.clock, wanted)
-            if found.obstruction is not None and points.dimension > LARGEST_COMPLEMENT:
-                # What it claims about all rows is too much to be written out.
-                found = Witnesses(obstruction=found.obstruction)
+            if points.dimension > LARGEST_COMPLEMENT:
+                # That it spans all rows is too much to be written out.
+                found = replace(found, spans=False)
             claims = self._claims(found, points, working.labels)
             self._note_support(found, points, working)
             found = self._renumbered(found, working)
@@ -198,8 +198,10 @@ class _Rounds:
             return Claims(longest, Direction(plane), root_down(lower) * (1 - self.tolerance / 4), tuple(weak))
         if found.obstruction is None or (found.weak_separator is None and not found.spans):
             return Claims(longest)
-        numbers = point_numbers(labels, found.obstruction.rows, found.obstruction.rivals)
-        normals = null_vectors(whole_points(points, numbers)[0], points.dimension)
+        normals: list[Whole] = []
+        if points.dimension <= LARGEST_COMPLEMENT:
+            numbers = point_numbers(labels, found.obstruction.rows, found.obstruction.rivals)
+            normals = null_vectors(whole_points(points, numbers)[0], points.dimension)
         if found.weak_separator is not None:
             weak = [Direction(list(on_points(subject, found.weak_separator))), *weak]
         return Claims(longest, weak=tuple(weak), normals=tuple(map(Direction, normals)))

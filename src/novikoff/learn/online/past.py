@@ -8,11 +8,14 @@ which b examples came before. So nothing happens on the examples that are right.
 from decimal import Decimal, localcontext
 from functools import cache
 
+OLD = 32  # half-lives
+
 
 class Average:
     """The mean of the weights after each example (Freund & Schapire 1999): a mistake lacks b of n parts."""
 
-    origin = 0
+    def __init__(self) -> None:
+        self.origin = 0
 
     def age(self, before: int) -> float:
         return float(before)
@@ -28,12 +31,16 @@ class Average:
         """The sum of the parts of a mistake that has been there from the start."""
         return 1.0
 
+    def is_old(self, examples: int) -> bool:
+        """Whether the origin has to move: never, as ages are numbers of examples."""
+        return False
+
 
 class Fading:
     """The mean in which the weights after an example count half as much as those that came `half_life` later.
 
     With g = 2^(1/half_life), the weights after example s of n have the part g^(s - n), so a mistake lacks g^(b - n).
-    Ages are counted from `origin`, which moves before they become too large for a float.
+    Ages are counted from `origin`, which moves with the mistakes, so that none is too large to be told from the others.
 
     >>> fading = Fading(half_life=10)
     >>> round(fading.age(30) * fading.share(40), 12)
@@ -59,7 +66,7 @@ class Fading:
 
     def is_old(self, examples: int) -> bool:
         """Whether the origin has to move."""
-        return examples - self.origin > 500 * self.half_life
+        return examples - self.origin > OLD * self.half_life
 
 
 @cache

@@ -11,7 +11,8 @@ from typing import Any
 from river import base
 
 from novikoff.learn.history import Tie
-from novikoff.learn.online import OnlinePerceptron, OnlineReadout
+from novikoff.learn.online.perceptron import OnlinePerceptron
+from novikoff.learn.online.readout import OnlineReadout
 
 
 class RiverPerceptron(base.Classifier):

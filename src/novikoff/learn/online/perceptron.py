@@ -1,0 +1,342 @@
+"""The protocol of online learning: predict, reveal, learn, one example at a time, features by name.
+
+An example is a mapping from feature name to number and a weight vector is a dictionary, so no list of features or
+labels is needed to begin with: one that was never seen before is no event.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping
+from math import copysign, dist, hypot
+from operator import mul
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from novikoff.features.names import Intercept, as_numbers
+from novikoff.features.scales import RunningScales
+from novikoff.learn.epochs import put_off_interrupt
+from novikoff.learn.history import TIES, Run, Tie
+from novikoff.learn.online.labels import Labels
+from novikoff.learn.online.memory import OnlineState
+from novikoff.learn.online.readout import NOT_QUICK, OnlineReadout, OnlineReadouts
+from novikoff.learn.online.weights import NONE, dot
+
+if TYPE_CHECKING:
+    from novikoff.learn.online.river import RiverPerceptron
+
+
+class Served(NamedTuple):
+    """What the last weights said of an example when it was predicted, kept until its label comes.
+
+    `first` is the best label and `second` the next. `sure` is False at a tie that is a mistake whatever the label.
+    `mistakes` is how many the learner had made. `point` is the example as it was scaled then, if it was.
+    """
+
+    first: Any
+    second: Any
+    sure: bool
+    mistakes: int
+    point: dict[Any, Any] | None = None
+
+
+class OnlinePerceptron(OnlineReadouts):
+    """The perceptron as the notes run it: predict, see the truth, and on a mistake add the example.
+
+    Theorem (Block 1962, Novikoff 1962): on a stream of examples of length at most R that some unit vector separates
+    with margin gamma, `learn_one` finds at most (R/gamma)^2 mistakes, however long the stream and whatever its order.
+
+    Parameters
+    ----------
+    readout : the weights that predict: "last", "average" (Freund & Schapire 1999: the mean of the weights after each
+        example), "recent" (that mean, with a half-life), or "auto": of the first two, those that were wrong less often
+        lately. It makes no difference to what is learned.
+    fit_intercept : whether every example carries one more feature, of value 1.
+    tie : whether a score of 0 is a "mistake", the theorem's own rule, or is to "predict" +1.
+    classes : the labels, if they are known beforehand; else each is learned when it first appears.
+    scale : whether numbers are learned in standard deviations from their mean, as far as both are known by then
+        (`RunningScales`), so that no column drowns the others because of its unit. R, gamma and the theorem then speak
+        of the points as they were scaled when they were learned, and weights are per deviation.
+    half_life : with readout="recent", after how many examples weights count half as much in the mean.
+
+    Examples map feature names (any hashables) to numbers. A string instead of a number is a one-hot feature (`OneHot`),
+    and a feature that is left out is 0. Labels are any hashables. `classes` has them sorted, or in order of appearance
+    if they cannot be sorted; the second of two is +1. One label alone is nothing to be mistaken about. From the third
+    on each has its own weights (Kesler's construction): a mistake adds the example to the weights of its class and
+    subtracts it from those of the best other class.
+
+    The example of the notes, whose weights are (0, 0), (1, -2), (2, -1) and (3, 1):
+
+    >>> model = OnlinePerceptron(readout="last", fit_intercept=False, classes=[-1, +1])
+    >>> for a, b, label in [(-1, 2, -1), (1, 0, 1), (1, 1, 1), (-1, 0, -1), (-1, -2, -1), (1, -1, 1)]:
+    ...     print(model.learn_one({"a": a, "b": b}, label), model.weights())
+    True {'a': 1.0, 'b': -2.0}
+    False {'a': 1.0, 'b': -2.0}
+    True {'a': 2.0, 'b': -1.0}
+    False {'a': 2.0, 'b': -1.0}
+    True {'a': 3.0, 'b': 1.0}
+    False {'a': 3.0, 'b': 1.0}
+    >>> model
+    OnlinePerceptron(readout='last', fit_intercept=False, classes=[-1, 1]): 3 mistakes on 6 examples
+    >>> model.run.margin_at_most <= 10**0.5 / 3 + 1e-12
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        readout: OnlineReadout = "auto",
+        fit_intercept: bool = True,
+        tie: Tie = "mistake",
+        classes: Iterable[Hashable] | None = None,
+        scale: bool = False,
+        half_life: float = 1000,
+    ) -> None:
+        if tie not in TIES:
+            raise ValueError(f"tie={tie!r} is unknown; choose one of {', '.join(TIES)}")
+        super().__init__(Labels(classes), readout, half_life, fit_intercept)
+        self.fit_intercept, self.tie, self.scale = fit_intercept, tie, scale
+        self._scales = RunningScales() if scale else None
+        self.rival: Any = None  # of more than two classes, the one that the last mistake was taken from
+
+    def predict_one(self, x: Mapping[Any, Any]) -> Any:
+        """The label of an example: +1 at score 0, the first of the best classes, None while no label is known."""
+        if self._scales is not None:
+            x = self.scaled_one(x)
+        return self._predict(x, self._in_charge)
+
+    def decision_one(self, x: Mapping[Any, Any]) -> float | dict[Any, float]:
+        """The read-out's score of an example: for the second of two classes, or, of more, for each.
+
+        >>> model = OnlinePerceptron(readout="last", fit_intercept=False)
+        >>> model.learn_many([{"legs": 2}, {"legs": 4}, {"legs": 6, "of": "a fly"}], ["bird", "cat", "fly"])
+        2
+        >>> model.decision_one({"legs": 1, "of": "a fly"})
+        {'bird': -4.0, 'cat': -3.0, 'fly': 7.0}
+        """
+        _, _, divisor = self._mean(self._in_charge)
+        scores = [_divided(score, divisor) for score in self._scores(self.scaled_one(x), self._in_charge)]
+        return scores[0] if len(self.classes) <= 2 else dict(zip(self.classes, scores, strict=True))
+
+    def learn_one(self, x: Mapping[Any, Any], y: Hashable) -> bool:
+        """Learn an example, and say whether the last weights were mistaken about it.
+
+        If anything is wrong with the example or its label, nothing is changed.
+        """
+        if self._scales is not None:
+            x = self._scaled_to_learn(x, y, self._scales)
+        if self.examples >= self._trial_at:
+            self._hold_trial(x, y)
+        row = self._row
+        try:
+            sign = self._labels.signs[y]
+            if row is not None and len(x) == row.width and type(x) is dict:  # no dict may make up a missing value
+                values = row.columns(x)
+                length, away = hypot(*values), dist(row.weights, values)
+                ahead = sign * (row.base + 0.5 * (length * length - away * away))
+                is_plain = ahead > 0.0 or type(sum(values, 0.0)) is float
+            else:
+                row, weights = None, self._weights[0]
+                length = hypot(*x.values())
+                both = sum(map(mul, x.values(), map(weights.get, x, NONE)), weights[Intercept])
+                ahead, is_plain = sign * both.real, type(both) is complex
+        except NOT_QUICK:
+            return self._learn_slowly(x, y)
+        if is_plain and length <= self._longest:
+            if ahead > self._doubt:
+                self.examples += 1
+                return False
+            if ahead < -self._doubt:
+                if row is None:
+                    self._add(0, x, sign)
+                    self._count(True)
+                else:
+                    self._add_to_row(values, sign)
+                return True
+        return self._learn_slowly(x, y)
+
+    def rival_one(self, x: Mapping[Any, Any], y: Hashable) -> Any:
+        """The class that an example of label `y` is mistaken for, if it is: the best other one for the last weights.
+
+        Asked before `learn_one`, which adds the example to the weights of `y` and subtracts it from those of this.
+        """
+        example = self.scaled_one(x)
+        scores = [dot(weights, example) for weights in self._weights]
+        both = dict(zip(self.classes, scores if len(self.classes) > 2 else [-scores[0], scores[0]], strict=False))
+        return max((label for label in both if label != y), key=both.__getitem__, default=None)
+
+    def learn_many(self, examples: Iterable[Mapping[Any, Any]], labels: Iterable[Hashable]) -> int:
+        """Learn examples in the order given, exactly as `learn_one` would, and return the number of mistakes.
+
+        All are looked at first: if anything is wrong with one of them, none is learned. Ctrl-C is heard at the end.
+        """
+        seen, truths = list(examples), list(labels)
+        if len(seen) != len(truths):
+            raise ValueError(f"there are {len(seen)} examples and {len(truths)} labels: one label an example is needed")
+        for row, (x, y) in enumerate(zip(seen, truths, strict=True)):
+            try:
+                seen[row] = as_numbers(x)
+                self._labels.check(y)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"example {row}: {error} (none of the examples was learned)") from None
+        with put_off_interrupt():
+            return sum(map(self.learn_one, seen, truths))
+
+    def serve_one(self, x: Mapping[Any, Any]) -> Served:
+        """What the last weights say of an example, for `learn_served` when its label comes; `classes` must be known."""
+        if not self.classes_are_fixed:
+            raise ValueError("what is judged as served needs classes=[...] from the start: no label may be new later")
+        example = self.scaled_one(x)
+        scores = [dot(weights, example) for weights in self._weights]
+        if len(self.classes) == 2:
+            first = int(scores[0] >= 0.0)
+            second, is_tie = 1 - first, scores[0] == 0.0
+        else:
+            first = scores.index(max(scores))
+            second = max((place for place in range(len(scores)) if place != first), key=scores.__getitem__)
+            is_tie = scores[first] == scores[second]
+        sure = self.tie == "predict" or not is_tie
+        point = dict(example) if self.scale else None
+        return Served(self.classes[first], self.classes[second], sure, self.mistakes, point)
+
+    def learn_served(self, x: Mapping[Any, Any], y: Hashable, served: Served) -> bool:
+        """Learn an example whose label came late, judged as it was served: on a mistake then, add the example now.
+
+        If tau mistakes were learned in between, on average over the mistakes judged so, there are at most
+        (1 + 2 tau) (R/gamma)^2 of them: <w, z> <= 0 held when it was served, and each of the tau mistakes has added at
+        most R^2 to it since. `learn_one` judges on arrival instead: at most (R/gamma)^2 mistakes, whatever the delay.
+
+        >>> model = OnlinePerceptron(classes=["no", "yes"], fit_intercept=False)
+        >>> served = [model.serve_one({"a": 1}), model.serve_one({"a": 2})]
+        >>> model.learn_served({"a": 1}, "yes", served[0]), model.learn_served({"a": 2}, "yes", served[1])
+        (True, True)
+        >>> model.mistakes, model.waited
+        (2, 1)
+        """
+        example = as_numbers(x)
+        self._labels.check(y)
+        waited = self.mistakes - served.mistakes
+        places, said = self._labels.places, {served.first, served.second}
+        if waited < 0 or len(said) < 2 or not said <= places.keys():
+            raise ValueError(f"{served!r} was not served by this model")
+        if self._scales is not None:
+            if served.point is None or served.point.keys() != example.keys():
+                raise ValueError(f"{served!r} has no point, or that of another example, and this model scales")
+            self._scales.learn(example)
+            example = as_numbers(served.point)  # what the bound speaks of is what was served
+        if self.examples >= self._trial_at:
+            self._hold_trial(example, y)
+        mistake = y != served.first or not served.sure
+        self._longest = max(self._longest, hypot(*example.values()))
+        if mistake:
+            rival = served.second if y == served.first else served.first
+            two = len(self.classes) == 2
+            self.rival = None if two else rival
+            for place, sign in [(0, self._labels.signs[y])] if two else [(places[y], 1.0), (places[rival], -1.0)]:
+                self._add(place, example, sign)
+            self.waited += waited
+        self._count(mistake)
+        return mistake
+
+    def scaled_one(self, x: Mapping[Any, Any]) -> Mapping[Any, Any]:
+        """An example in numbers, as it is scaled now; right after `learn_one`, as it was learned.
+
+        >>> model = OnlinePerceptron(scale=True)
+        >>> model.learn_many([{"price": 30_000.0}, {"price": 10_000.0}], ["sports car", "van"])
+        1
+        >>> model.scaled_one({"price": 10_000.0, "colour": "red"})
+        {'price': -1.0, colour=red: 1.0}
+        """
+        example = as_numbers(x)
+        return example if self._scales is None else self._scales.scaled(example)
+
+    @property
+    def run(self) -> Run:
+        """The record of what happened so far, as every learner keeps it."""
+        record: Run = self.recorded(self._in_charge, order="given")
+        return record
+
+    def to_state(self) -> OnlineState:
+        """All that was learned; the weights are not copied."""
+        return OnlineState(
+            labels=tuple(self._labels.places),
+            weights=tuple(self._weights),
+            examples=self.examples,
+            mistakes=self.mistakes,
+            longest=self._longest,
+            classes_are_fixed=self.classes_are_fixed,
+            waited=self.waited,
+            scales=None if self._scales is None else self._scales.by_name,
+            origin=self._past.origin,
+            trials=self._trials,
+        )
+
+    @classmethod
+    def from_state(cls, state: OnlineState, **parameters: Any) -> "OnlinePerceptron":
+        """The learner that goes on from here, bit by bit as the one whose state it was."""
+        model = cls(**parameters, scale=state.scales is not None)
+        if state.scales is not None:
+            model._scales = RunningScales(state.scales.items())
+        model._go_on_from(state)
+        model._judge(state.trials, state.examples)
+        return model
+
+    def to_river(self) -> "RiverPerceptron":
+        """A classifier for River's pipelines and evaluations, with the same parameters, that goes on from here.
+
+        What was learned so far is copied, and the two go their own ways. A `clone()` is new, as everywhere in River.
+        """
+        try:
+            from novikoff.learn.online.river import RiverPerceptron
+        except ImportError as missing:
+            how = 'pip install "novikoff[bench]", or pip install river'
+            raise ImportError(f"to_river() needs River, which could not be imported ({missing}); {how}") from missing
+        return RiverPerceptron.going_on_from(self)
+
+    def __repr__(self) -> str:
+        defaults = {"readout": "auto", "fit_intercept": True, "tie": "mistake", "scale": False, "half_life": 1000}
+        shown = [f"{name}={getattr(self, name)!r}" for name in defaults if getattr(self, name) != defaults[name]]
+        shown += [f"classes={list(self.classes)!r}"] if self.classes_are_fixed else []
+        counts = ((self.mistakes, "mistake"), (self.examples, "example"))
+        mistakes, examples = (f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in counts)
+        return f"OnlinePerceptron({', '.join(shown)}): {mistakes} on {examples}"
+
+    def _scaled_to_learn(self, x: Mapping[Any, Any], y: Hashable, scales: RunningScales) -> dict[Any, Any]:
+        """An example in the scales to which it has been added; if anything is wrong with it, it is not."""
+        example = as_numbers(x)
+        self._labels.check(y)
+        return scales.learn(example)
+
+    def _learn_slowly(self, x: Mapping[Any, Any], y: Hashable) -> bool:
+        """Learn an example that is new in some way, or too close to call."""
+        example = as_numbers(x)
+        self._labels.check(y)
+        if example is not x:
+            return self.learn_one(example, y)
+        if y not in self._labels.places:
+            self._let_in([*self._labels.places, y])
+        self._longest = max(self._longest, hypot(*example.values()))
+        mistake = self._learn_sign(example, y) if len(self.classes) <= 2 else self._learn_argmax(example, y)
+        self._count(mistake)
+        return mistake
+
+    def _learn_sign(self, example: Mapping[Any, Any], y: Hashable) -> bool:
+        sign, score = self._labels.signs.get(y), dot(self._weights[0], example)
+        if sign is None:
+            return False
+        mistake = sign * score <= 0.0 if self.tie == "mistake" else (score >= 0.0) != (sign > 0.0)
+        if mistake:
+            self._add(0, example, sign)
+        return mistake
+
+    def _learn_argmax(self, example: Mapping[Any, Any], y: Hashable) -> bool:
+        right, scores = self._labels.places[y], [dot(weights, example) for weights in self._weights]
+        rival = max((place for place in range(len(scores)) if place != right), key=scores.__getitem__)
+        lost_at_a_tie = self.tie == "mistake" or rival < right
+        mistake = scores[rival] >= scores[right] if lost_at_a_tie else scores[rival] > scores[right]
+        if mistake:
+            self.rival = self.classes[rival]
+            for place, sign in ((right, 1.0), (rival, -1.0)):
+                self._add(place, example, sign)
+        return mistake
+
+
+def _divided(score: float, divisor: float) -> float:
+    """A score over a divisor, without becoming 0 if it is not."""
+    return score / divisor or copysign(5e-324, score) if score else 0.0

@@ -1,0 +1,142 @@
+"""A share of the training rows chooses the lead, or the number of epochs; then all rows are learned."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from novikoff import KernelPerceptron, Perceptron, load, save
+from novikoff.data.held_out import HeldOut
+from novikoff.learn.choosing import LEADS, USUAL_LEAD, Trial, best_lead
+from novikoff.learn.epochs import Limits
+from novikoff.learn.history import Stopped
+from novikoff.learn.linear.files import learn_from
+from novikoff.learn.linear.space import perceptron
+
+LEARNERS = [Perceptron, KernelPerceptron]
+
+
+def noisy(seed=0, n=300):
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n, 5))
+    return X, X[:, 0] + 0.7 * generator.normal(size=n) > 0
+
+
+@given(epochs=st.one_of(st.none(), st.integers(1, 10_000)))
+def test_trying_all_leads_costs_less_than_learning(epochs):
+    trial = Trial.within(epochs)
+    assert len(LEADS) * (trial.epochs * trial.learned + trial.judging) <= (epochs or 10)
+    assert 0 < trial.judging < trial.judging + trial.learned <= 1
+
+
+@given(st.lists(st.sets(st.integers(0, 39)), min_size=4, max_size=4))
+def test_another_lead_is_taken_only_if_it_is_clearly_better(sets):
+    wrong = {lead: np.isin(np.arange(40), list(rows)) for lead, rows in zip(LEADS, sets, strict=True)}
+    chosen = best_lead(wrong.__getitem__)
+    usual = wrong[USUAL_LEAD]
+    assert wrong[chosen].sum() <= usual.sum()
+    better, worse = (usual & ~wrong[chosen]).sum(), (wrong[chosen] & ~usual).sum()
+    assert chosen == USUAL_LEAD or (better - worse) ** 2 > better + worse
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_the_chosen_lead_is_that_of_a_run_that_was_told_it(learner):
+    X, y = noisy()
+    chosen = learner(lead="auto", random_state=0).fit(X, y)
+    told = learner(lead=chosen.lead_, random_state=0).fit(X, y)
+    assert chosen.lead_ in LEADS
+    assert (chosen.decision_function(X) == told.decision_function(X)).all()
+    assert (chosen.n_mistakes_, chosen.n_narrow_) == (told.n_mistakes_, told.n_narrow_)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("readout", ["last", "average", "vote"])
+@pytest.mark.filterwarnings("ignore:.*did not converge")
+def test_the_validation_part_chooses_the_epochs_and_then_all_rows_are_learned(learner, readout):
+    X, y = noisy()
+    options = {"readout": readout, "random_state": 3, "max_epochs": 20}
+    model = learner(validation=0.3, patience=2, **options).fit(X, y)
+    errors = model.run_.validation_errors
+    best = int(np.argmin(errors)) + 1
+    assert model.n_iter_ == best
+    assert len(errors) == min(best + 2, 20)
+    assert model.run_.stopped is (Stopped.VALIDATION if best < 20 else Stopped.MAX_EPOCHS)
+    told = learner(**(options | {"max_epochs": best})).fit(X, y)
+    assert (model.decision_function(X) == told.decision_function(X)).all()
+    held = HeldOut.share(0.3, 3).which(0, len(X))
+    part = learner(**(options | {"max_epochs": best}))
+    if learner is KernelPerceptron:
+        part.gamma = 1.0 / (X.shape[1] * X.var())
+    assert int((part.fit(X[~held], y[~held]).predict(X[held]) != y[held]).sum()) == errors[best - 1]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("asked", [{"lead": "auto"}, {"validation": 0.2}])
+def test_rows_that_chose_say_nothing_about_new_ones_and_rows_held_out_do(learner, asked):
+    X, y = noisy()
+    known = learner(random_state=0, gamma=1.0) if learner is KernelPerceptron else learner(random_state=0)
+    run = known.set_params(**asked).fit(X, y).run_
+    assert run.generalisation(random_order=True).statements == ()
+    run = known.set_params(held_out=0.2).fit(X, y).run_
+    assert [statement.name for statement in run.generalisation().statements] == ["held out"]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_what_was_chosen_survives_a_file(learner, tmp_path):
+    X, y = noisy()
+    model = learner(lead="auto", validation=0.2, random_state=0).fit(X, y)
+    save(model, tmp_path / "model.novikoff")
+    again = load(tmp_path / "model.novikoff")
+    assert (again.run_, again.lead_, again.lead) == (model.run_, model.lead_, "auto")
+    assert "The validation part chose" in str(again.run_)
+
+
+def test_batches_choose_as_a_matrix_does():
+    X, y = noisy()
+    labels = np.where(y, 1, -1)
+    options = {"lead": "auto", "validation": 0.2, "random_state": 0}
+    whole = perceptron(X, labels, **options)
+    parts = learn_from([(X[:100], labels[:100]), (X[100:], labels[100:])], **options)
+    assert parts.run == whole.run
+    assert (parts.memory.weights == whole.memory.weights).all()
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_rows_that_come_in_parts_cannot_choose_a_lead(learner):
+    with pytest.raises(ValueError, match="partial_fit needs a number, such as lead=1"):
+        learner(lead="auto").partial_fit([[1.0], [-1.0]], [0, 1])
+
+
+def test_who_goes_on_keeps_its_lead_and_cannot_put_rows_aside():
+    X, y = noisy()
+    model = Perceptron(lead="auto", warm_start=True, random_state=0).fit(X, y)
+    lead = model.lead_
+    assert model.fit(X[::-1], ~y[::-1]).lead_ == lead
+    with pytest.raises(ValueError, match="validation needs a new start"):
+        model.set_params(validation=0.2).fit(X, y)
+
+
+def test_too_few_rows_take_the_usual_lead():
+    assert Perceptron(lead="auto", random_state=0).fit([[1.0], [-1.0]], [0, 1]).lead_ == USUAL_LEAD
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"lead": "much"}, "or 'auto'"),
+        ({"validation": 1.5}, "validation=1.5 must be a share"),
+        ({"validation": 0.2, "patience": 0}, "patience=0 must be"),
+    ],
+)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_wrong_wishes_are_refused(learner, asked, message):
+    X, y = noisy()
+    with pytest.raises(ValueError, match=message):
+        learner(**asked).fit(X, y)
+
+
+def test_choosing_counts_towards_the_time_limit(clock):
+    X, y = noisy()
+    model = Perceptron(lead="auto", validation=0.2, time_limit=1e-6, max_epochs=None, random_state=0).fit(X, y)
+    assert model.run_.stopped in (Stopped.TIME_LIMIT, Stopped.VALIDATION)
+    assert Limits(time_limit=1.0).time_limit == 1.0
