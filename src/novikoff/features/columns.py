@@ -222,19 +222,22 @@ class Named:
         return len(self.values)
 
     @cached_property
-    def places(self) -> dict[str, int]:
-        return {value: number for number, value in enumerate(self.values)}
+    def known(self) -> "pa.Array":
+        """The names, for looking them up."""
+        import pyarrow as pa
+
+        return pa.array(self.values, pa.string())
 
     def names(self, column: str) -> list[str]:
         return list(self.values) if column == UNNAMED else [f"{column}^{value}" for value in self.values]
 
     def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
+        from pyarrow import compute
+
         if str(column.type) != NAMED_VALUES:
             raise ValueError(f"{place(records, 0)}: the column {name!r} is {column.type}, but had features with names")
         rows, keys, values = named_entries(column)
-        coded = keys.dictionary_encode()
-        places = [self.places.get(word, NOTHING) for word in coded.dictionary.to_pylist()]
-        features = np.array(places, dtype=np.int64)[as_numpy(coded.indices)]
+        features = as_numpy(compute.index_in(keys, value_set=self.known), NOTHING).astype(np.int64)
         known = features != NOTHING
         pairs = rows[known] * max(len(self.values), 1) + features[known]
         distinct_pairs, of = np.unique(pairs, return_inverse=True)
