@@ -40,12 +40,13 @@ PEERS = (
     "fastapi",
 )
 
-# What each is asked for, so that all of them take about ten minutes on two cores.
+# What some are asked for, so that all of them take about ten minutes on two cores.
 ASKED = {
     "cold": ["--rounds", "1"],
-    "linear": [],
-    "files": [],
-    "certify": [],
+    "linear": ["--only", "epochs", "fits", "text", "online"],
+    "accuracy": ["--repeats", "1"],
+    "files": ["--rounds", "1"],
+    "certify": ["--only", "program", "tables"],
     "existence": ["--only", "effects"],
     "conll2000": ["--only", "speed"],
     "inequalities": ["--only", "sizes"],
@@ -55,13 +56,14 @@ ASKED = {
     "serve": ["--only", "single", "batches"],
     "cluster": ["--rounds", "1", "--only", "speed", "accuracy"],
 }
-WITH_DATA = {"linear", "files", "certify", "existence", "conll2000", "linprog", "mnist_voted", "cluster"}
+HELPERS = {"all", "figures", "real_tables", "timing"}
+NAMES = [*ASKED, *sorted({path.stem for path in FOLDER.glob("*.py")} - HELPERS - ASKED.keys())]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="a folder with public data sets")
-    parser.add_argument("--only", nargs="+", choices=[*ASKED], default=[*ASKED])
+    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES)
     parser.add_argument("--quick", "--smoke", action="store_true", help="in small, to see that all of it runs")
     parser.add_argument("--out", type=Path, default=FIGURES, help="the table, to which rows are added")
     parser.add_argument("--render", action="store_true", help="write the pages anew from the table")
@@ -72,7 +74,7 @@ def main() -> None:
         measured = measure(name, arguments)
         if measured is not None:
             parts[name] = measured
-        ordered = {known: parts[known] for known in ASKED if known in parts}
+        ordered = {known: parts[known] for known in NAMES if known in parts}
         arguments.out.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if arguments.out == FIGURES:
         for page in PAGES:
@@ -81,9 +83,12 @@ def main() -> None:
 
 def measure(name: str, arguments: argparse.Namespace) -> dict[str, object] | None:
     """The rows of a benchmark, and where and when they were measured; None if it failed or has none."""
-    command = [sys.executable, str(FOLDER / f"{name}.py"), *ASKED[name]]
-    command += ["--smoke"] if arguments.quick else []
-    command += ["--data", str(arguments.data)] if arguments.data and name in WITH_DATA and not arguments.quick else []
+    script = FOLDER / f"{name}.py"
+    command = [sys.executable, str(script), *ASKED.get(name, [])]
+    if arguments.quick:
+        command.append("--smoke")
+    elif arguments.data and '"--data"' in script.read_text(encoding="utf-8"):
+        command += ["--data", str(arguments.data)]
     print(f"== {name}: {' '.join(command[1:])}", flush=True)
     source = os.pathsep.join(filter(None, [str(FOLDER.parent / "src"), os.environ.get("PYTHONPATH")]))
     start = time.monotonic()

@@ -142,7 +142,7 @@ def fit(
             found = Certified(why_not="interrupted" if was_interrupted(learned.run) else "not asked for")
             if certify and not was_interrupted(learned.run):
                 with bar.during("proving"):
-                    found = task.certificate(examples, learned, certify_time_limit)
+                    found = task.certificate(examples, learned, certify_time_limit, bar.rename)
             certificate = found.certificate
             if (proof := _short_proof(certificate)) is not None:
                 fitted = replace(fitted, certificate=proof)
@@ -253,8 +253,8 @@ def panel(
             ("read", wording.what_was_read(document["data"])),
             ("to come", wording.to_come(run)),
             ("learned", wording.learned(document, run, document["data"]["classes"])),
-            ("certified", wording.certified(certificate, document["certificate_problem"])),
-            ("so", None if certificate is None else certificate.consequence),
+            ("certified", wording.certified(certificate, document["certificate_problem"], run)),
+            ("so", wording.consequence(certificate, run)),
             ("margin", None if certificate is None else wording.margin(certificate)),
             ("bound", wording.bound(certificate, run)),
             ("allowed", wording.allowed(left)),

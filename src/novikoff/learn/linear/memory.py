@@ -162,7 +162,7 @@ def columns_to_keep(parts: Iterable[Rows], n_columns: int, n_entries: int, n_cla
 
 def scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
     """The score of every row, each added up in column order: n scores for one weight vector, n x classes for more."""
-    rows = rows.in_order() if rows.repeats else rows
+    rows = rows.without_repeats()
     result = np.empty((weights.shape[0], rows.n_rows))
     for line, w in zip(result, np.ascontiguousarray(weights), strict=True):
         fill_scores(rows.matrix, w, constant, line)
