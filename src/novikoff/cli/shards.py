@@ -92,8 +92,8 @@ def _for_the_library(options: dict[str, Any]) -> dict[str, Any]:
     for name in NOT_NEEDED:
         left.pop(name, None)
     left["shuffle"] = None if left.get("shuffle") else False
-    taken = ("label", "categorical", "text", "ignore", "format", "zero_based", "form", "random_state", "readout", "tie")
-    known = {*taken, "shuffle", "fit_intercept", "min_margin", "time_limit"}
+    taken = ("label", "categorical", "text", "tfidf", "ignore", "format", "zero_based", "form", "random_state", "tie")
+    known = {*taken, "readout", "shuffle", "fit_intercept", "min_margin", "time_limit"}
     _refuse({name: value for name, value in left.items() if name not in known})
     left["fit_intercept"] = left.get("fit_intercept") is not False
     return {name: value for name, value in left.items() if name in known}
@@ -174,6 +174,7 @@ def certify_on_shards(
     diverging: bool | None,
     categorical: tuple[str, ...],
     text: tuple[str, ...],
+    tfidf: tuple[str, ...],
     ignore: tuple[str, ...],
     **others: Any,
 ) -> int:
@@ -190,7 +191,7 @@ def certify_on_shards(
     warn_of_the_first_line(output, reader)
     _refuse({"report": report, "report_features": report_features, **others.pop("asked", {}), **others})
     target = None if out is None else check_free(out, force)
-    wishes = {"categorical": categorical, "text": text, "ignored": ignore}
+    wishes = {"categorical": categorical, "text": text, "tfidf": tfidf, "ignored": ignore}
     reading = Reading(wishes=wishes, fit_intercept=fit_intercept is not False)
     with started(engine, reader, reading) as cluster:
         certificate = certify_cluster(cluster, tolerance=tolerance, time_limit=time_limit, diverging=diverging)
