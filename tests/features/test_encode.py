@@ -413,3 +413,12 @@ def test_words_that_were_booleans_are_refused():
 def test_what_is_no_encoding_is_refused(plain):
     with pytest.raises(ValueError, match="this is no encoding"):
         Encoding.from_dict(plain)
+
+
+def test_a_feature_is_named_without_naming_all(cars):
+    encoding = learn_encoding(cars, categorical=["manufacturer"], text=["comment"], lift="squares")
+    names = encoding.feature_names
+    again = Encoding.from_dict(encoding.to_dict())
+    assert [again.name(feature) for feature in range(again.n_own)] == list(names[: again.n_own])
+    assert not {"feature_names", "own_names"} & again.__dict__.keys()
+    assert again.name(again.n_columns - 1) == names[-1]

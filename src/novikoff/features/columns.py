@@ -57,8 +57,9 @@ class Numeric:
         """How many features it has."""
         return 1 + self.has_missing
 
-    def names(self, column: str) -> list[str]:
-        return [column, *_missing_name(column, self.has_missing)]
+    def name(self, column: str, number: int) -> str:
+        """What one of its features is called."""
+        return column if number == 0 else _missing(column)
 
     def scaled(self, column: "pa.Array", name: str, records: Records) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """The value of every row, 0 where it is missing, and the rows where it is missing."""
@@ -133,8 +134,8 @@ class Categorical:
     def size(self) -> int:
         return len(self.values) + self.has_missing
 
-    def names(self, column: str) -> list[str]:
-        return [f"{column}={value}" for value in self.values] + _missing_name(column, self.has_missing)
+    def name(self, column: str, number: int) -> str:
+        return f"{column}={self.values[number]}" if number < len(self.values) else _missing(column)
 
     def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
         words, codes = categories(column)
@@ -191,8 +192,8 @@ class Text:
     def size(self) -> int:
         return len(self.buckets) + self.has_missing
 
-    def names(self, column: str) -> list[str]:
-        return [f"{column}:{'|'.join(words)}" for words in self.words] + _missing_name(column, self.has_missing)
+    def name(self, column: str, number: int) -> str:
+        return f"{column}:{'|'.join(self.words[number])}" if number < len(self.words) else _missing(column)
 
     def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
         found = words_and_pairs(texts(column, name, records), self.n_buckets)
@@ -243,8 +244,8 @@ class Named:
 
         return pa.array(self.values, pa.string())
 
-    def names(self, column: str) -> list[str]:
-        return list(self.values) if column == UNNAMED else [f"{column}^{value}" for value in self.values]
+    def name(self, column: str, number: int) -> str:
+        return self.values[number] if column == UNNAMED else f"{column}^{self.values[number]}"
 
     def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
         from pyarrow import compute
@@ -272,16 +273,12 @@ class Ignored:
 
     why: str
 
-    def names(self, column: str) -> list[str]:
-        del column
-        return []
-
 
 Kind = Numeric | Dated | Categorical | Text | Named | Ignored
 
 
-def _missing_name(column: str, has_missing: bool) -> list[str]:
-    return [f"{column} is missing"] if has_missing else []
+def _missing(column: str) -> str:
+    return f"{column} is missing"
 
 
 def numbers(column: "pa.Array", name: str, records: Records) -> NDArray[np.float64]:

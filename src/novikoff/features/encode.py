@@ -9,6 +9,7 @@ is asked to be categorical, and numbers are centred and scaled. On top of that, 
 """
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -106,7 +107,14 @@ class Encoding:
         """The names without those that the lift adds."""
         if self.width is not None:
             return tuple(f"column {number}" for number in range(self.width))
-        return tuple(name for column, kind in self.columns.items() for name in kind.names(column))
+        return tuple(kind.name(name, number) for name, kind, _ in self._starts for number in range(kind.size))
+
+    def name(self, feature: int) -> str:
+        """The name of one feature, without those of all others."""
+        if self.width is not None or feature >= self.n_own:
+            return self.feature_names[feature]
+        name, kind, start = self._starts[bisect_right(self._starts, feature, key=lambda one: one[2]) - 1]
+        return str(kind.name(name, feature - start))
 
     @cached_property
     def _numbers(self) -> NDArray[np.int64]:

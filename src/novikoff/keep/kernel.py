@@ -168,8 +168,9 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Ker
     memory.n_classes = len(classes)
     _check(memory, arrays, kind, sizes)
     encoding = decode_encoding(header)
-    names = header.optional_texts("feature_names") if encoding is None else encoding.feature_names
-    ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
+    names = header.optional_texts("feature_names") if encoding is None else None
+    n_named = encoding.n_columns if encoding is not None else memory.n_columns if names is None else len(names)
+    ensure(n_named == memory.n_columns, "there are not as many names as features")
     run = decode_run(header, most_mistakes=vectors)
     readout, parameters = state.choice("readout", READOUTS), decode_parameters(header, functions)
     ensure(readout != "vote" or memory.kept is not None, "there is to be a vote, and no mistakes were kept for it")

@@ -118,9 +118,10 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
         sizes["columns"] = state.whole("n_columns") if "columns" in table else sizes["named columns"]
     check_arrays(arrays, table, sizes)
     encoding = decode_encoding(header)
-    names = header.optional_texts("feature_names") if encoding is None else encoding.feature_names
+    names = header.optional_texts("feature_names") if encoding is None else None
     memory = _memory(state, arrays, n_classes, kind)
-    ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
+    n_named = encoding.n_columns if encoding is not None else memory.n_columns if names is None else len(names)
+    ensure(n_named == memory.n_columns, "there are not as many names as features")
     run = decode_run(header)
     counts = (memory.mistakes, memory.narrow, memory.lead, memory.examples)
     ensure((run.mistakes, run.narrow, run.lead, run.examples) == counts, "the record is that of another model")
