@@ -48,7 +48,7 @@ ASKED = {
     "accuracy": ["--repeats", "1"],
     "files": ["--rounds", "1"],
     "certify": ["--only", "program", "tables"],
-    "existence": ["--only", "effects"],
+    "existence": ["--only", "effects", "--rows", "20000"],
     "conll2000": ["--only", "speed"],
     "inequalities": ["--only", "sizes"],
     "linprog": [],
