@@ -165,7 +165,8 @@ class Text:
     """A text becomes a 1 in the feature of each word, and of each pair of neighbouring words, that it contains.
 
     Words are hashed into buckets, so that their number is bounded. Only buckets that the training data filled are
-    features. `words` has for each some of the words that fell into it, in alphabetical order.
+    features. `words` has for each those that fell into it first. If there are `weights`,
+    these stand in the place of the 1, and every text is divided by its length.
     """
 
     kind: ClassVar[str] = "text"
@@ -174,6 +175,7 @@ class Text:
     words: tuple[tuple[str, ...], ...]
     n_buckets: int
     has_missing: bool = False
+    weights: tuple[float, ...] = ()
 
     @property
     def type(self) -> str:
@@ -196,11 +198,24 @@ class Text:
     def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
         found = words_and_pairs(texts(column, name, records), self.n_buckets)
         rows, features, unseen = features_by_row(found, self.places)
+        values = self._values(rows, features)
         missing = np.flatnonzero(as_numpy(column.is_null())).astype(np.int32) if column.null_count else NO_ROWS
         if self.has_missing and len(missing):
             rows = np.concatenate([rows, missing])
             features = np.concatenate([features, np.full(len(missing), len(self.buckets), dtype=np.int32)])
-        return Entries(rows, features, np.ones(len(rows)), unseen, 0 if self.has_missing else len(missing))
+            values = np.concatenate([values, np.ones(len(missing))])
+        return Entries(rows, features, values, unseen, 0 if self.has_missing else len(missing))
+
+    def _values(self, rows: NDArray[np.int32], features: NDArray[np.int32]) -> NDArray[np.float64]:
+        """The value of every feature in its row."""
+        if not self.weights:
+            return np.ones(len(rows))
+        values = self._weights[features]
+        return np.asarray(values / np.sqrt(np.bincount(rows, values * values))[rows])
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        return np.array(self.weights)
 
 
 @dataclass(frozen=True)
