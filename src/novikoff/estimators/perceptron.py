@@ -1,6 +1,6 @@
 """The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear.space`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -31,6 +31,7 @@ from novikoff.estimators.shell import (
 )
 from novikoff.features.examples import batches_of, comes_in_batches
 from novikoff.learn.choosing import Lead
+from novikoff.learn.class_weights import ClassWeight, class_weights
 from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
 from novikoff.learn.history import Readout, Stopped, Tie
 from novikoff.learn.linear.files import Options, learn_from
@@ -94,6 +95,11 @@ class Perceptron(ClassifierMixin, Shell):
         Stop as soon as the run proves that no separator has this margin.
     time_limit : float or None
         Stop after so many seconds.
+    class_weight : dict, "balanced" or None
+        Numbers by which the examples of a class are multiplied before they are learned, so that a mistake about a rare
+        class moves the weights further; "balanced" is n/(classes x rows of the class). R, margins and bounds are then
+        those of the multiplied examples: if c is the ratio of the heaviest weight to the lightest, there are at most
+        c^2 times as many updates.
     validation : float or None
         The share of the rows that choose the number of epochs: `fit` puts them aside, looks at the errors on them after
         every epoch, until these got no fewer for `patience` epochs, and then learns all rows for the best number.
@@ -135,6 +141,7 @@ class Perceptron(ClassifierMixin, Shell):
     -----
     There is no `sample_weight`. Weighing an example would scale the step, or repeat it, and these differ: a repeated
     row is looked at again, and adds nothing if it has become right. Repeat rows to repeat them, scale to scale them.
+    `class_weight` scales.
 
     Examples
     --------
@@ -167,6 +174,7 @@ class Perceptron(ClassifierMixin, Shell):
         lead: Lead = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
+        class_weight: ClassWeight = None,
         validation: float | None = None,
         patience: int = 3,
         warm_start: bool = False,
@@ -183,6 +191,7 @@ class Perceptron(ClassifierMixin, Shell):
         self.lead = lead
         self.min_margin = min_margin
         self.time_limit = time_limit
+        self.class_weight = class_weight
         self.validation = validation
         self.patience = patience
         self.warm_start = warm_start
@@ -353,8 +362,10 @@ class Perceptron(ClassifierMixin, Shell):
     def _learn_matrix(self, X: Any, y: Any, goes_on: bool, watch: Watcher | None) -> Learned:
         rows, labels = self._validated(X, y, reset=not goes_on)
         classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
-        inner = inner_labels(labels, classes)
-        learned = perceptron(rows, inner, n_classes=len(classes), **self._options(goes_on, watch))
+        inner, options = inner_labels(labels, classes), self._options(goes_on, watch)
+        if isinstance(self.class_weight, Mapping):
+            options["class_weight"] = self._weights_of(classes)
+        learned = perceptron(rows, inner, n_classes=len(classes), **options)
         return replace(learned, classes=classes, encoding=self.model_.encoding if goes_on else None)
 
     def _learn_batches(self, X: Iterable[Any], y: Any, goes_on: bool, watch: Watcher | None) -> Learned:
@@ -381,6 +392,7 @@ class Perceptron(ClassifierMixin, Shell):
             "lead": self.lead,
             "min_margin": self.min_margin,
             "time_limit": self.time_limit,
+            "class_weight": self.class_weight,
             "validation": self.validation,
             "patience": self.patience,
             "start": self.model_.memory if goes_on else None,
@@ -389,12 +401,18 @@ class Perceptron(ClassifierMixin, Shell):
             "watch": watch,
         }
 
+    def _weights_of(self, classes: NDArray[Any]) -> list[float] | None:
+        """The weights of the classes in their order."""
+        weights = class_weights(self.class_weight, classes, None)
+        return None if weights is None else weights.tolist()
+
     def _memory_for(self, rows: Rows, classes: NDArray[Any], before: LinearModel | None) -> Memory:
         """What to learn these rows into."""
         if before is None:
             columns = columns_to_keep([rows], rows.n_columns, rows.n_entries, len(classes))
             options: dict[str, Any] = {"fit_intercept": self.fit_intercept, "vote": self.readout == "vote"}
-            return Memory.empty(rows.n_columns, len(classes), **options, columns=columns)
+            memory = Memory.empty(rows.n_columns, len(classes), **options, columns=columns)
+            return replace(memory, class_weights=class_weights(self.class_weight, classes, None))
         if len(classes) > len(before.classes):
             return grow(before.memory, np.searchsorted(classes, before.classes).tolist(), len(classes))
         return before.memory
