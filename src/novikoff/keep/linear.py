@@ -43,7 +43,8 @@ VOTE: Table = {f"mistakes.{name}": ("i8", "mistakes") for name in ("rows", "time
 def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
     memory = model.memory
     ballot = None if not memory.ballots else Ballot.joined(memory.ballots)
-    names = None if model.encoding is not None or model.feature_names is None else list(model.feature_names)
+    own = model.encoding is not None and model.encoding.names_features
+    names = None if own or model.feature_names is None else list(model.feature_names)
     header = {
         "format": _format(model),
         "learner": LEARNER,
@@ -121,7 +122,8 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
         sizes["columns"] = state.whole("n_columns") if "columns" in table else sizes["named columns"]
     check_arrays(arrays, table, sizes)
     encoding = decode_encoding(header)
-    names = header.optional_texts("feature_names") if encoding is None else encoding.feature_names
+    own = encoding is not None and encoding.names_features
+    names = encoding.feature_names if encoding is not None and own else header.optional_texts("feature_names")
     memory = _memory(state, arrays, n_classes, kind)
     ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
     run = decode_run(header)
