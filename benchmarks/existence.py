@@ -17,7 +17,9 @@ import pandas as pd
 from scipy.optimize import linprog
 from threadpoolctl import threadpool_limits
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from timing import figure
+
 from novikoff import existence
 from novikoff.prove.existence.families import cone_of
 from novikoff.prove.existence.inputs import likelihood_of
@@ -83,6 +85,13 @@ def effects(arguments):
             _, bare = timed(lambda y=y, f=family, g=given: bare_program(likelihood_of(X, y, family=f, fixed_effects=g)))
             print(f"  {family}, {name}, {n:,} rows: {len(found.separated_rows):,} separated, {ours:.1f} s;", end=" ")
             print(f"check {check:.1f} s; a bare linear program {bare:.1f} s; ours / bare {ours / bare:.2f}", flush=True)
+            figure(
+                f"existence, {family}, {name}, {n:,} rows: signs, rows and proof",
+                ours,
+                bare,
+                against="HiGHS, a bare linear program",
+                unit="s of processor time",
+            )
 
 
 def bare_program(likelihood):

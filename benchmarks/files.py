@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from timing import show_ratio
+from timing import figure, show_ratio
 
 MEGABYTE = 1_000_000
 
@@ -125,6 +125,14 @@ def text(folder: Path, options: argparse.Namespace) -> None:
             if "Vowpal Wabbit" in seconds:
                 floor = "asked for 1 or more"
                 show_ratio(f"Vowpal Wabbit / ours, {epochs} epoch(s)", seconds["Vowpal Wabbit"], seconds["we"], floor)
+            passes = "one pass" if epochs == 1 else f"{epochs} passes"
+            for name in (name for name in seconds if name != "we" and seconds[name]):
+                figure(
+                    f"{passes} from svmlight text to model, {what}, {megabytes:.0f} MB",
+                    seconds["we"],
+                    seconds[name],
+                    against="scikit-learn's loader and fit" if name == "scikit-learn" else name,
+                )
             if seconds["scikit-learn"]:
                 show_ratio("scikit-learn's loader and fit / ours", seconds["scikit-learn"], seconds["we"], "5")
 
@@ -170,6 +178,8 @@ def table(folder: Path, options: argparse.Namespace) -> None:
             f"  {megabytes:,.0f} MB: we {taken:.1f} s ({megabytes / taken:.0f} MB/s, three passes: types, statistics, "
             f"learning), peak memory {peak:.0f} MB; bare read {read:.1f} s ({megabytes / read:.0f} MB/s)"
         )
+        figure(f"CSV of {megabytes:,.0f} MB to model", taken, read, against="pyarrow's bare read")
+        figure(f"CSV of {megabytes:,.0f} MB to model: peak of memory", peak, unit="MB")
 
 
 def write_table(path: Path, size: int) -> None:

@@ -13,6 +13,8 @@ import sys
 import textwrap
 import time
 import warnings
+from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +24,7 @@ from sklearn.linear_model import Perceptron as PeerPerceptron
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from timing import interleaved, per_epoch, show_ratio
+from timing import figure, interleaved, per_epoch, show_ratio
 
 from novikoff import OnlinePerceptron, Perceptron
 from novikoff.data.order import given_order, random_order
@@ -146,6 +148,11 @@ def compare_epochs(title, X, labels, floors, repetitions):
     )
     show_ratio("epoch with the average / plain epoch", seconds["average"], seconds["plain"], floors["average"])
     show_ratio("shuffled epoch / plain epoch", seconds["shuffled"], seconds["plain"], floors["shuffled"])
+    figure(f"an epoch, {title}, in order", seconds["plain"], seconds["pass"], against="one pass X @ w")
+    figure(f"an epoch, {title}, in order", seconds["plain"], peers["peer"], against="scikit-learn's epoch, in order")
+    figure(
+        f"an epoch with the defaults, {title}", seconds["both"], peers["default peer"], against="scikit-learn's default"
+    )
 
 
 def epochs(arguments):
@@ -194,6 +201,9 @@ def whole_fits(arguments):
                 errors[who].append(100 * (1 - model.score(X_test, y_test)))
         print(f"whole default fit on {name}")
         show_ratio("our fit / scikit-learn's fit", seconds["ours"], seconds["peer"], "<= 1 on a9a")
+        against = "scikit-learn's Perceptron"
+        figure(f"fit with all defaults, {name}", seconds["ours"], seconds["peer"], against=against)
+        figure(f"wrong on new rows, all defaults, {name}", errors["ours"], errors["peer"], against=against, unit="%")
         for who, values in errors.items():
             print(f"  test error, {who}: {np.mean(values):.2f} %  [{min(values):.2f} .. {max(values):.2f}]")
 
@@ -201,28 +211,66 @@ def whole_fits(arguments):
 # -- one example at a time --------------------------------------------------------------------------------------------
 
 
-def online(arguments):
-    from river import linear_model
-
-    generator = np.random.default_rng(0)
-    n = 500 if arguments.smoke else 4_000  # few enough to stay in the cache: the learner is timed, not the memory
+def table_stream(n):
+    """Rows of a table by name: 20 numbers each."""
     X, labels = dense_data(n, 20, np.float64, noise=0.5)
     names = [f"feature {j}" for j in range(20)]
-    stream = [(dict(zip(names, x.tolist(), strict=True)), bool(label > 0)) for x, label in zip(X, labels, strict=True)]
-    generator.shuffle(stream)
+    return [(dict(zip(names, x.tolist(), strict=True)), bool(y > 0)) for x, y in zip(X, labels, strict=True)]
 
-    def learn(maker):
-        def run():
-            model = maker()
-            for x, y in stream:
-                model.learn_one(x, y)
 
-        return run
+def word_stream(n):
+    """Texts as words and their counts, by Zipf's law without an end: in every text a third of the words is new."""
+    generator = np.random.default_rng(0)
+    stream = []
+    for _ in range(n):
+        y, size = bool(generator.random() < 0.5), int(generator.integers(50, 300))
+        words = np.exp(generator.random(size) * np.log(2e6)).astype(int)
+        telling = generator.random(size) < 0.08  # words that only one label has
+        names = np.where(telling, 2 * words + y + 10_000_000, words).tolist()
+        stream.append((dict(Counter(f"word {name}" for name in names)), y))
+    return stream
 
-    tasks = {"ours": learn(OnlinePerceptron), "river": learn(linear_model.Perceptron)}
-    seconds = interleaved(tasks, 3 if arguments.smoke else 25)
-    print(f"learn_one, 20 named features: ours {min(seconds['ours']) / n * 1e6:.1f} microseconds")
-    show_ratio("River's learn_one / ours", seconds["river"], seconds["ours"], ">= 2")
+
+def online(arguments):
+    """One core each, so processor time is what counts."""
+    small = arguments.smoke
+    # Few enough rows to stay in the cache: the learner is timed, not the memory.
+    compare_streams("20 named features", table_stream(500 if small else 4_000), ">= 2.5", small)
+    compare_streams("words of texts", word_stream(100 if small else 2_000), ">= 1", small)
+
+
+def compare_streams(title, stream, learn_floor, small):
+    from river import linear_model
+
+    makers = {
+        "ours": OnlinePerceptron,
+        "ours, average": lambda: OnlinePerceptron(readout="average"),
+        "River's": linear_model.Perceptron,
+    }
+    n, half, repetitions = len(stream), len(stream) // 2, 3 if small else 25
+
+    def learned(maker, n_examples):
+        model = maker()
+        for x, y in stream[:n_examples]:
+            model.learn_one(x, y)
+        return model
+
+    def predicted(model):
+        return [model.predict_one(x) for x, _ in stream[half:]]
+
+    tasks = {who: partial(learned, maker, n) for who, maker in makers.items()}
+    learn = interleaved(tasks, repetitions, clock=time.process_time)
+    tasks = {who: partial(predicted, learned(maker, half)) for who, maker in makers.items()}
+    predict = interleaved(tasks, repetitions, clock=time.process_time)
+    micro = [min(times["ours"]) / many * 1e6 for times, many in ((learn, n), (predict, n - half))]
+    print(f"{title}: learn_one takes {micro[0]:.1f} microseconds, predict_one {micro[1]:.1f}")
+    for who, floor in (("ours", learn_floor), ("ours, average", "")):
+        show_ratio(f"River's learn_one / {who}", learn["River's"], learn[who], floor)
+    for what, taken, many in (("learn_one", learn, n), ("predict_one", predict, n - half)):
+        times = [[1e6 * value / many for value in taken[who]] for who in ("ours", "River's")]
+        figure(f"{what}, {title}", *times, against="River's Perceptron", unit="µs")
+    for who, floor in (("ours", ""), ("ours, average", ">= 1")):
+        show_ratio(f"River's predict_one / {who}", predict["River's"], predict[who], floor)
 
 
 # -- new processes ----------------------------------------------------------------------------------------------------
@@ -253,6 +301,8 @@ def text(arguments):
         )
         show_ratio("fit of 10 epochs, averaged / scikit-learn's of 10 epochs", seconds["fit"], seconds["peer"], floor)
         show_ratio("predict / SciPy's X @ w", seconds["predict"], seconds["product"], "<= 1.2")
+        figure(f"fit of 10 epochs, {title}", seconds["fit"], seconds["peer"], against="scikit-learn's of 10 epochs")
+        figure(f"predict, {title}", seconds["predict"], seconds["product"], against="SciPy's X @ w")
 
 
 MEMORY = """

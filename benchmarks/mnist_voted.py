@@ -21,7 +21,7 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.svm import SVC
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from timing import show_ratio
+from timing import figure, show_ratio
 
 from novikoff import Perceptron
 from novikoff.engine.jit import patience
@@ -156,6 +156,16 @@ def machine(arguments):
     print(f"the first {len(y):,} images, d = 4: ten epochs and the vote, against SVC(kernel='poly', coef0=1, gamma=1)")
     for task, by in seconds.items():
         show_ratio(f"SVC's {task} / ours ({min(by['ours']):.2f} s)", by["SVC"], by["ours"])
+        figure(
+            f"{task} with a kernel of degree 4, {len(y):,} digits", by["ours"], by["SVC"], against="scikit-learn's SVC"
+        )
+    figure(
+        f"the same: wrong on {len(y_test):,} new digits",
+        errors["ours"],
+        errors["SVC"],
+        against="scikit-learn's SVC",
+        unit="%",
+    )
     print(f"  test error: ours {errors['ours']:.2f} %, SVC {errors['SVC']:.2f} %")
     print(f"  support rows: ours {learned.memory.coefficients.length:,}, SVC {len(peer.support_):,}")
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from timing import show_ratio
+from timing import figure, show_ratio
 
 FEATURES, EXAMPLES, LINES = 20, 2_000, 1_000
 CONNECTIONS = {"single": 64, "batches": 4}
@@ -271,6 +271,20 @@ def single(folder: Path, store: str, rounds: int, seconds: float) -> None:
     for name, found in rates.items():
         print(f"  {name:<10} {sorted(found)[len(found) // 2]:>10,.0f} examples/s")
     print(f"  the load took {max(shares):.0%} of a core at most")
+    names = {
+        "river": "River behind FastAPI, which keeps nothing",
+        "vowpal": "Vowpal Wabbit's daemon, which keeps nothing",
+    }
+    for name in [name for name in rates if name != "ours"]:
+        figure(
+            "service, one example a request, on the disk before the answer",
+            rates["ours"],
+            rates[name],
+            against=names[name],
+            unit="examples/s",
+            better="more",
+            floor="at least 2.5" if name == "river" else "",
+        )
     if "river" in rates:
         show_ratio("ours, durable / River behind FastAPI, which keeps nothing", rates["ours"], rates["river"], ">= 2.5")
     if "vowpal" in rates:
@@ -296,6 +310,15 @@ def batches(folder: Path, store: str, rounds: int, seconds: float) -> None:
     for name, found in rates.items():
         print(f"  {name:<10} {sorted(found)[len(found) // 2]:>10,.0f} examples/s")
     show_ratio("durable, over HTTP / learn_many in memory", rates["ours"], rates["learn_many"], ">= 0.5")
+    figure(
+        f"service, {LINES:,} examples a request, on the disk before the answer",
+        rates["ours"],
+        rates["learn_many"],
+        against="learn_many in memory",
+        unit="examples/s",
+        better="more",
+        floor="at least 0.5",
+    )
 
 
 def memory(folder: Path, store: str, rounds: int, seconds: float) -> None:
@@ -312,6 +335,14 @@ def memory(folder: Path, store: str, rounds: int, seconds: float) -> None:
             sizes.append(resident(port))
             print(f"  {len(sizes) * tenth:>9,} requests: {sizes[-1] / 2**20:.1f} MiB", flush=True)
     print(f"  the last is {sizes[-1] / sizes[0]:.3f} times the first (the same is better)")
+    figure(
+        f"service, memory after {10 * tenth:,} requests",
+        sizes[-1] / 2**20,
+        sizes[0] / 2**20,
+        against=f"itself after {tenth:,}",
+        unit="MiB",
+        floor="the same",
+    )
 
 
 def resident(port: int) -> int:

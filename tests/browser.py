@@ -66,7 +66,7 @@ class Watched:
 
     @classmethod
     def opened(
-        cls, browser: Any, address: str, *, size: tuple[int, int] = (1280, 720), theme: str = "light"
+        cls, browser: Any, address: str, *, path: str = "", size: tuple[int, int] = (1280, 720), theme: str = "light"
     ) -> "Watched":
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]},
@@ -81,7 +81,7 @@ class Watched:
         watched.page.on(
             "request", lambda asked: asked.url.startswith((address, "blob:", "data:")) or watched.note(asked.url)
         )
-        watched.visit(address)
+        watched.visit(address + path)
         return watched
 
     def note(self, complaint: str) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from novikoff.learn.linear.penalised import penalised_choice as penalised_choice
     from novikoff.learn.new_rows import Generalisation as Generalisation
     from novikoff.learn.new_rows import Statement as Statement
-    from novikoff.learn.online import OnlinePerceptron as OnlinePerceptron
+    from novikoff.learn.online.perceptron import OnlinePerceptron as OnlinePerceptron
     from novikoff.learn.protocol import predict_reveal_learn as predict_reveal_learn
     from novikoff.learn.structure.perceptron import StructuredPerceptron as StructuredPerceptron
     from novikoff.prove.exact.document import CertificateError as CertificateError
@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from novikoff.show.margins import MarginsDisplay as MarginsDisplay
     from novikoff.show.mistakes import MistakesDisplay as MistakesDisplay
     from novikoff.show.paraboloid import ParaboloidDisplay as ParaboloidDisplay
+    from novikoff.show.progress_line import ProgressLine as ProgressLine
     from novikoff.show.proof import ProofDisplay as ProofDisplay
     from novikoff.show.weight_space import WeightSpaceDisplay as WeightSpaceDisplay
     from novikoff.warming import warm_up as warm_up
@@ -102,7 +103,7 @@ _NAMES = {
     "learn.history": "Run Stopped",
     "learn.linear.penalised": "PenalisedChoice penalised_choice",
     "learn.new_rows": "Generalisation Statement",
-    "learn.online": "OnlinePerceptron",
+    "learn.online.perceptron": "OnlinePerceptron",
     "learn.protocol": "predict_reveal_learn",
     "learn.structure.perceptron": "StructuredPerceptron",
     "prove.exact.document": "CertificateError",
@@ -138,6 +139,7 @@ _NAMES = {
     "show.margins": "MarginsDisplay",
     "show.mistakes": "MistakesDisplay",
     "show.paraboloid": "ParaboloidDisplay",
+    "show.progress_line": "ProgressLine",
     "show.proof": "ProofDisplay",
     "show.weight_space": "WeightSpaceDisplay",
     "warming": "warm_up",

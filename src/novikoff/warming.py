@@ -65,11 +65,26 @@ def _learn_rows() -> None:
         labels = y if n_classes == 3 else np.where(y > 0, 1, -1)
         learned = perceptron(X, labels, n_classes=n_classes, readout=readout, max_epochs=2, random_state=0)
         decider(learned.memory, readout).score(as_rows(X))
+        if n_classes == 2:
+            _look_ahead(X, labels.astype(np.int8))
     for X, _ in _matrices():
         if hasattr(X, "indices"):
             X.indices[:] = X.shape[1] - 1 - X.indices  # from the last column to the first
             X.has_sorted_indices = False
             as_rows(X, any_order=True).without_repeats()
+
+
+def _look_ahead(X: Any, labels: Any) -> None:
+    from novikoff.data.order import given_order
+    from novikoff.engine.linear import Rule
+    from novikoff.engine.rows import as_rows
+    from novikoff.engine.slack import Ahead
+
+    rows, at, w = as_rows(X), np.empty(12, dtype=np.uint32), np.zeros(X.shape[1] + 1)
+    ahead = Ahead(rows, shuffled=False, n_rows_in_all=rows.n_rows)
+    ahead.looks_ahead = True
+    order, rule, narrow = given_order(rows.n_rows), Rule(1.0, True, 1e-9), np.zeros(12, dtype=np.bool_)
+    ahead.epoch(rows.matrix, labels, *order, rule, np.empty(0), 0, 0, w, w.copy(), at, narrow)
 
 
 def _learn_with_kernels() -> None:

@@ -63,6 +63,23 @@ def test_certificates_are_written_and_checked_alike(folder):
     done(folder, "check", "proof", "part-*.csv")
 
 
+def test_tables_without_names_and_with_commas_are_read_as_on_one_machine(tmp_path):
+    lines = [f"{i % 7},5;{i % 3};{'up' if i % 7 > 3 else 'down'}\n" for i in range(60)]
+    for number in range(3):
+        (tmp_path / f"bare-{number}.csv").write_text("".join(lines[20 * number : 20 * (number + 1)]))
+    data = ["bare-*.csv", "--label", "-1", "--no-header", "--names", "size,kind,way"]
+    shards = ["--cluster", "local", "--mixing", "none", "--rounds", "3", "--quiet", "--model", "model"]
+    done(tmp_path, "fit", *data, *shards)
+    done(tmp_path, "fit", *data, "--no-shuffle", "--max-epochs", "3", "--quiet", "--model", "alone")
+    ours, theirs = (json.loads(done(tmp_path, "inspect", name, "--json").out) for name in ("model", "alone"))
+    assert ours["weights"] == theirs["weights"]
+    words = ["certify", *data, "--json"]
+    proofs = [call(*words, *more, folder=tmp_path) for more in ([], ["--cluster", "local"])]
+    assert json.loads(proofs[0].out)["certificate"] == json.loads(proofs[1].out)["certificate"]
+    for words in (["predict", "model", "bare-*.csv"], ["score", "model", "bare-*.csv"]):
+        assert done(tmp_path, *words, "--cluster", "local").out == done(tmp_path, *words).out
+
+
 def test_a_run_that_was_ended_goes_on(folder, monkeypatch):
     from novikoff.cli import shards
 

@@ -59,27 +59,43 @@ def test_two_nodes_do_and_every_round_may_run_twice(nodes, pattern):
 
 
 class Killing(Ray):
-    """Kills an actor in the middle of the second round."""
+    """Kills an actor in the middle of a call: the fifth, or another, of some methods."""
 
-    asked = 0
+    def __init__(self, *methods, at=5):
+        super().__init__()
+        self.methods, self.at, self.asked = methods, at, 0
 
     def _ask(self, number, method, handed):
         ref = super()._ask(number, method, handed)
-        self.asked += method == "learn"
-        if self.asked == 5:
+        self.asked += method in self.methods
+        if self.asked == self.at:
             needed_ray().kill(self._actors[number % len(self._actors)], no_restart=False)
             self.asked += 1
         return ref
 
 
-def test_an_actor_that_is_killed_in_the_middle_of_a_round_changes_nothing(nodes, pattern):
+@pytest.mark.parametrize("mixing", ["uniform", "adaptive", "none"])
+def test_an_actor_that_is_killed_in_the_middle_of_a_round_changes_nothing(nodes, pattern, mixing):
     nodes.have(2)
-    engine = Killing()
-    same(learned(pattern, engine), learned(pattern, Local()))
+    engine = Killing("learn", "go_on")
+    same(learned(pattern, engine, mixing), learned(pattern, Local(), mixing))
     assert engine.restarted == 1
 
 
-def test_a_node_that_is_gone_without_notice_changes_nothing(nodes, pattern):
+def test_an_actor_that_is_killed_while_it_proves_or_predicts_changes_nothing(nodes, pattern, monkeypatch):
+    nodes.have(2)
+    monkeypatch.setattr(working_set, "MEMORY", 2000)
+    engine = Killing("apply", "take")
+    certificate = certify(pattern, label="y", engine=engine)
+    assert certificate.to_json() == certify(pattern, label="y").to_json()
+    assert engine.restarted == 1
+    model, engine = learned(pattern, Local()), Killing("apply", at=2)
+    assert predict(model, pattern, engine=engine).scores.tobytes() == predict(model, pattern).scores.tobytes()
+    assert engine.asked > engine.at  # it was killed, though maybe before it had said anything
+
+
+@pytest.mark.parametrize("mixing", ["adaptive", "none"])
+def test_a_node_that_is_gone_without_notice_changes_nothing(nodes, pattern, mixing):
     nodes.have(3)
     engine, gone = Ray(), []
 
@@ -87,7 +103,7 @@ def test_a_node_that_is_gone_without_notice_changes_nothing(nodes, pattern):
         if not gone:
             gone.append(nodes.remove())
 
-    same(learned(pattern, engine, watch=watch), learned(pattern, Local()))
+    same(learned(pattern, engine, mixing, watch=watch), learned(pattern, Local(), mixing))
     assert engine.restarted >= 1
 
 

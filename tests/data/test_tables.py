@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
-from novikoff.data import delimited, read
+from novikoff.data import read
 from novikoff.data.delimited import end_of_records
 from novikoff.data.tables import joined_type
 from tests.cars import CARS, N_CARS
@@ -139,6 +139,7 @@ def test_lines_are_known_through_all_blocks(folder):
     assert line == 11
 
 
+@pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("block_bytes", [5, 1 << 20])
 @pytest.mark.parametrize(
     ("text", "message"),
@@ -156,10 +157,10 @@ def test_lines_are_known_through_all_blocks(folder):
         ("a,b\n", "no records"),
     ],
 )
-def test_a_broken_csv_file_is_refused_with_its_place(folder, text, message, block_bytes):
+def test_a_broken_csv_file_is_refused_with_its_place(folder, text, message, block_bytes, n_jobs):
     path = written(folder, "broken.csv", text)
     with pytest.raises(ValueError, match=r"broken\.csv") as error:
-        list(read(path, block_bytes=block_bytes))
+        list(read(path, block_bytes=block_bytes, n_jobs=n_jobs))
     assert message in str(error.value)
 
 
@@ -277,10 +278,10 @@ def test_where_lines_are_not_records_these_are_counted(folder):
         list(read(folder / "gaps.parquet", label="y", block_bytes=1))
 
 
-def test_threads_do_not_tear_values_with_line_ends_apart(folder, monkeypatch):
-    monkeypatch.setattr(delimited, "PARSED_AT_ONCE", 16)
+@pytest.mark.parametrize("block_bytes", [16, 1 << 20])
+def test_threads_do_not_tear_values_with_line_ends_apart(folder, block_bytes):
     path = written(folder, "torn.csv", "a,b\n" + '"one\ntwo\nthree\n",4\n' * 50)
-    assert rows_of(read(path)) == [{"a": "one\ntwo\nthree\n", "b": 4}] * 50
+    assert rows_of(read(path, n_jobs=3, block_bytes=block_bytes)) == [{"a": "one\ntwo\nthree\n", "b": 4}] * 50
 
 
 def test_a_date_is_no_label(folder):

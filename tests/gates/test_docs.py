@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import novikoff
+from tests.browser import Watched, chromium
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(page.relative_to(ROOT / "docs") for page in (ROOT / "docs").glob("**/*.md"))
@@ -47,9 +48,7 @@ class Page(HTMLParser):
 def build(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    # Material's advertisement of its successor is not a warning about this site.
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return folder, done
 
 
@@ -89,7 +88,6 @@ def test_the_site_asks_no_other_host_for_anything(build, pages):
     folder, _ = build
     for path, page in pages.items():
         assert not [address for address in page.fetched if re.match(r"(https?:)?//", address)], path
-        assert "mermaid" not in (folder / path).read_text(encoding="utf-8")  # the theme would fetch what draws it
     for sheet in folder.glob("**/*.css"):
         assert not re.search(r"(url\(|@import\s)[\"']?(https?:)?//", sheet.read_text(encoding="utf-8")), sheet
 
@@ -105,3 +103,52 @@ def test_no_product_is_lost_as_a_tag(build):
     folder, _ = build
     for path in (folder / "reference").glob("*.html"):
         assert not re.search(r"<[a-zA-Z]\w*, ", path.read_text(encoding="utf-8")), path
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as started:
+        yield started
+
+
+def opened(browser, folder, page, **how):
+    """A page of the site, from the disk."""
+    return Watched.opened(browser, folder.as_uri(), path=f"/{page}", **how)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1000, 1600])
+def test_pages_fit_the_screen_in_light_and_dark(build, browser, width, theme):
+    watched = opened(browser, build[0], "index.html", size=(width, 900), theme=theme)
+    for page in ("index", "commands", "coming_from", "theory/second_note", "reference/learners", "design"):
+        watched.visit(f"{watched.address}/{page}.html")
+        assert watched.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{page} at {width}"
+        assert watched.page.evaluate("document.documentElement.dataset.theme") == theme
+    assert watched.complaints == []
+
+
+def test_every_formula_is_typeset(build, browser):
+    folder, _ = build
+    watched = opened(browser, folder, "index.html")
+    formulas = 0
+    for path in sorted(folder.glob("**/*.html")):
+        if "arithmatex" in (text := path.read_text(encoding="utf-8")):
+            watched.visit(path.as_uri())
+            drawn = watched.page.locator(".arithmatex .katex-html").count()
+            assert drawn == text.count('class="arithmatex"'), path
+            formulas += drawn
+    assert formulas > 50
+    assert watched.complaints == []
+
+
+def test_the_search_finds_pages_and_the_theme_can_be_switched(build, browser):
+    watched = opened(browser, build[0], "theory/index.html")
+    page = watched.page
+    page.keyboard.press("/")
+    page.keyboard.type("detectseparation")
+    page.locator("#found a").first.wait_for()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/coming_from.html#*")
+    page.locator("button.theme").click()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert watched.complaints == []

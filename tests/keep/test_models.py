@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import novikoff
 from novikoff.data.batches import Records
@@ -22,7 +24,7 @@ from novikoff.keep.models import load, load_plain, read_header, save
 from novikoff.learn.chain.tagger import Tagger
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.model import LinearModel
-from novikoff.learn.online import OnlinePerceptron
+from novikoff.learn.online.perceptron import OnlinePerceptron
 from tests.keep import samples
 
 X, Y = samples.points(3)
@@ -240,7 +242,7 @@ def test_what_cannot_be_saved_is_said_with_what_can(path):
     class Mine(novikoff.Perceptron):
         pass
 
-    for model in (make_pipeline(novikoff.Perceptron()), Mine().fit(X, Y), {"weights": 1}):
+    for model in (Mine().fit(X, Y), {"weights": 1}):
         with pytest.raises(TypeError, match="cannot be saved; Perceptron, KernelPerceptron,"):
             save(model, path)
     for model in (novikoff.Perceptron(), novikoff.SequencePerceptron(), novikoff.Paraboloid()):
@@ -324,3 +326,15 @@ def test_too_little_memory_is_no_damage(tmp_path, monkeypatch):
             patch.setattr(place, fails)
             with pytest.raises(MemoryError, match=r"model has .* bytes, and loading it takes more memory than"):
                 load(tmp_path / "model")
+
+
+def test_a_pipeline_says_how_its_parts_are_kept(tmp_path):
+    X, y = [[0.0, 100.0], [1.0, 300.0], [2.0, 900.0]], ["a", "a", "b"]
+    pipeline = make_pipeline(StandardScaler(), novikoff.Perceptron(random_state=0)).fit(X, y)
+    path, other = tmp_path / "model.novikoff", tmp_path / "steps.joblib"
+    with pytest.raises(TypeError, match=r"save\(pipeline\[-1\], path\) .* joblib.dump\(pipeline\[:-1\], other\)"):
+        save(pipeline, path)
+    save(pipeline[-1], path)
+    joblib.dump(pipeline[:-1], other)
+    again = make_pipeline(joblib.load(other), load(path))
+    assert (again.decision_function(X) == pipeline.decision_function(X)).all()

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.keep.models import load, save
-from novikoff.learn.online import OnlinePerceptron, Served
+from novikoff.learn.online.judge import Served
+from novikoff.learn.online.perceptron import OnlinePerceptron
 from tests.late import NAMES, as_example, late_streams, product, rounds, squares
 
 laws = settings(deadline=None, max_examples=100)
@@ -70,7 +71,9 @@ def test_mistakes_never_exceed_the_bound_of_their_judge(data, n_classes, tie, ju
     step, margin_square, u_square = squares(W, points)
     assert waited == 0 or judge == "served"
     assert k * k * margin_square <= (k + 2 * waited) * step * u_square
-    assert sum(w * w for weights in model._weights for w in weights.values()) <= step * (k + 2 * waited)
+    assert sum(pair.real**2 for weights in model.to_state().weights for pair in weights.values()) <= step * (
+        k + 2 * waited
+    )
 
 
 @laws
@@ -122,4 +125,4 @@ def test_a_model_file_keeps_the_delays(tmp_path):
         model.learn_served({"a": 1}, "no", early)
     save(model, tmp_path / "model")
     loaded = load(tmp_path / "model")
-    assert (loaded.waited, loaded._doubt, loaded.run) == (3, model._doubt, model.run)
+    assert (loaded.waited, loaded.run) == (3, model.run)

@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novikoff.features.names import OneHot
+from novikoff.features.names import Intercept, OneHot
 from novikoff.learn.linear.space import Memory, learn_online
-from novikoff.learn.online import OnlinePerceptron
+from novikoff.learn.online.memory import OnlineState
+from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.learn.protocol import predict_reveal_learn
 
 laws = settings(deadline=None, max_examples=60)
@@ -29,6 +30,8 @@ BINARY = st.lists(st.tuples(EXAMPLES | TABLE_ROWS, st.sampled_from([-1, 1])), ma
 MULTICLASS = st.lists(st.tuples(EXAMPLES | TABLE_ROWS, st.sampled_from("uvw")), max_size=40)
 # Sums of these depend on their order, and often cancel up to rounding.
 AWKWARD = st.sampled_from([0.1, 0.2, 0.3, -0.1, -0.3, 0.7, 1e-17, 1e16])
+# Products and squares of these lose their last bits, or all.
+TINY = st.sampled_from([0.0, 1e-160, -1e-160, 3e-162, -3e-162, 5e-324])
 TIES = st.sampled_from(["mistake", "predict"])
 
 
@@ -189,6 +192,73 @@ def test_the_bound_on_the_margin_covers_the_rounding_of_the_weights():
     assert model.learn_many([x for x, _ in stream], [y for _, y in stream]) == 41
     assert model.weights_length == 1e16 - 80
     assert Fraction(model.margin_at_most) >= Fraction(10**16 - 60, 41)
+
+
+@laws
+@given(
+    st.lists(
+        st.tuples(
+            st.fixed_dictionaries(dict.fromkeys(NAMES, AWKWARD)) | st.fixed_dictionaries(dict.fromkeys(NAMES, TINY)),
+            st.sampled_from([-1, 1]),
+        ),
+        max_size=40,
+    ),
+    st.sampled_from(["last", "average"]),
+    st.booleans(),
+)
+def test_rows_of_a_table_are_decided_as_the_correctly_rounded_score_does(stream, readout, fit_intercept):
+    model = OnlinePerceptron(readout=readout, fit_intercept=fit_intercept, classes=[-1, 1])
+    w, total = {}, {}
+    for x, y in stream:
+        folded_x = {**x, "the bias": float(fit_intercept)}
+        score, mean = (math.fsum(part.get(name, 0.0) * v for name, v in folded_x.items()) for part in (w, total))
+        assert model.predict_one(x) == (1 if (score if readout == "last" else mean) >= 0 else -1)
+        assert model.learn_one(x, y) == (y * score <= 0)
+        if y * score <= 0:
+            w = {name: w.get(name, 0.0) + y * value for name, value in folded_x.items()}
+        state = model.to_state().weights[0].items()
+        total = {
+            "the bias" if name is Intercept else name: model.examples * pair.real - pair.imag for name, pair in state
+        }
+    assert nonzero(w) == {name: weight for name, weight in last_weights(model).items() if weight}
+
+
+def last_weights(model):
+    return {name: pair.real for name, pair in model.to_state().weights[0].items() if name is not Intercept}
+
+
+@pytest.mark.parametrize("readout", ["last", "average"])
+def test_long_weights_are_decided_as_the_correctly_rounded_score_does(readout):
+    """After 10^12 mistakes weights may have grown to 10^6 R, and examples are nearly orthogonal to them."""
+    chance, mistakes, seen = random.Random(1), 10**12, 10**13
+    for _ in range(200):
+        w = {name: chance.uniform(-1e6, 1e6) for name in NAMES}
+        drift = {name: chance.uniform(-1e18, 1e18) if readout == "average" else 0.0 for name in NAMES}
+        weights = {Intercept: 0j, **{name: complex(w[name], drift[name]) for name in NAMES}}
+        before = OnlineState((-1, 1), (weights,), seen, mistakes, longest=4.0, classes_are_fixed=True)
+        model = OnlinePerceptron.from_state(before, readout=readout, fit_intercept=False)
+        deciding = w if readout == "last" else {name: seen * w[name] - drift[name] for name in NAMES}
+        x = {name: chance.uniform(-1, 1) for name in NAMES}
+        widest = max(deciding, key=lambda name: abs(deciding[name]))
+        x[widest] -= sum(x[name] * deciding[name] for name in NAMES) / deciding[widest]
+        expected = 1 if math.fsum(x[name] * deciding[name] for name in NAMES) >= 0 else -1
+        assert model.predict_one(x) == expected
+        y, score = chance.choice([-1, 1]), math.fsum(x[name] * w[name] for name in NAMES)
+        assert model.learn_one(x, y) == (y * score <= 0)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, Fraction, Decimal, bool])
+def test_numbers_of_every_kind_are_learned_as_floats(kind):
+    chance = random.Random(0)
+    strange, plain = OnlinePerceptron(classes=[0, 1]), OnlinePerceptron(classes=[0, 1])
+    for _ in range(100):
+        x = {name: kind(chance.randint(-9, 9)) for name in NAMES}
+        y = int(x["a"] + x["b"] > x["c"])
+        same = {name: float(value) for name, value in x.items()}
+        assert strange.predict_one(x) == plain.predict_one(same)
+        assert strange.learn_one(x, y) == plain.learn_one(same, y)
+    assert state(strange) == state(plain)
+    assert {type(pair) for pair in strange.to_state().weights[0].values()} == {complex}
 
 
 @pytest.mark.parametrize("width", [1, 2, 20])

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novikoff.learn import online
-from novikoff.learn.online import KEPT, OnlinePerceptron
-from novikoff.learn.past import Fading
+from novikoff.learn.online import readout as readouts
+from novikoff.learn.online.past import Fading
+from novikoff.learn.online.perceptron import OnlinePerceptron
 
 laws = settings(deadline=None, max_examples=60)
 
@@ -70,6 +70,17 @@ def test_a_long_stream_does_not_outgrow_its_floats():
     assert sum(wrong) <= 3
 
 
+def test_a_mistake_after_a_long_time_without_any_is_learned():
+    model = OnlinePerceptron(readout="recent", half_life=1, classes=[False, True])
+    for x, y in [({"a": 1.0, "b": 2.0}, True), ({"a": -3.0, "b": 1.0}, False)] * 3000:
+        model.learn_one(x, y)
+    for answer in (True, False):
+        for _ in range(20):
+            model.learn_one({"a": 2.0, "b": 2.0}, answer)
+        assert math.isfinite(model.decision_one({"a": 1.0, "b": 1.0}))
+        assert model.predict_one({"a": 2.0, "b": 2.0}) == answer
+
+
 @given(half_life=HALF_LIVES)
 @laws
 def test_moving_the_origin_changes_next_to_nothing(half_life):
@@ -84,8 +95,8 @@ def test_moving_the_origin_changes_next_to_nothing(half_life):
 @laws
 def test_whichever_was_wrong_less_often_lately_predicts(stream):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(online, "AHEAD", 0.5)
-        patch.setattr(online, "TRIED_EVERY", 3)
+        patch.setattr(readouts, "AHEAD", 0.5)
+        patch.setattr(readouts, "TRIED_EVERY", 3)
         follow_the_trials(stream)
 
 
@@ -98,7 +109,7 @@ def follow_the_trials(stream):
         assert auto.predict_one(x) == chosen.predict_one(x)
         assert auto.decision_one(x) == chosen.decision_one(x)
         if number % 3 == 0:
-            wrong = [KEPT * w + (m.predict_one(x) != y) for w, m in zip(wrong, (last, average), strict=True)]
+            wrong = [readouts.KEPT * w + (m.predict_one(x) != y) for w, m in zip(wrong, (last, average), strict=True)]
         for model in (auto, last, average):
             model.learn_one(x, y)
     assert auto.run == (last if auto.predicts_with == "last" else average).run

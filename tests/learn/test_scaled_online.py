@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from novikoff import load, save
 from novikoff.features.scales import RunningScales
-from novikoff.learn.online import OnlinePerceptron
+from novikoff.learn.online.perceptron import OnlinePerceptron
 
 laws = settings(deadline=None, max_examples=60)
 

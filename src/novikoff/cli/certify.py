@@ -149,7 +149,7 @@ def _certified(
     space.check_size(examples)
     if (kernel := space.exact_kernel(examples)) is None:
         return certify_examples(examples, diverging=diverging, progress=progress, **questions)
-    return certify_kernel(examples, None, kernel, **questions)
+    return certify_kernel(examples, None, kernel, progress=progress, **questions)
 
 
 def panel(

@@ -86,7 +86,8 @@ def answer_formula(
     with progress(output.quiet) as bar:
         table = read_table(file, format, form, bar)
         bar.close()
-        found = existence(formula, table, **options)
+        with bar.during("proving"):
+            found = existence(formula, table, progress=bar.rename, **options)
     if target is not None:
         with WholeFile(target) as file_out:
             file_out.write(found.to_json().encode() + b"\n")

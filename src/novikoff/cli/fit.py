@@ -43,7 +43,7 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 @options.shuffle
 @options.random_state
 @options.tie
-@options.lead
+@options.lead_or_auto
 @options.min_margin
 @options.time_limit("Seconds after which to stop learning.")
 @options.fit_intercept
@@ -91,9 +91,9 @@ def fit(
 ) -> int:
     """Learn a classifier from FILE, and prove what can be proved about it.
 
-    FILE is a table (CSV, TSV, JSON lines, Parquet, Arrow; gzip or zstd) with a column of labels, or svmlight text; "-"
-    is standard input. With more than two labels the class with the best score wins. With --lift or --kernel the
-    boundary is curved.
+    FILE is a table (CSV, TSV, JSON lines, Parquet, Arrow; gzip or zstd) with a column of labels, or text of svmlight or
+    Vowpal Wabbit; "-" is standard input. With more than two labels the class with the best score wins. With --lift or
+    --kernel the boundary is curved.
 
     Ctrl-C stops after the epoch that is running, and keeps the weights that it ends with.
     """
@@ -142,7 +142,7 @@ def fit(
             found = Certified(why_not="interrupted" if was_interrupted(learned.run) else "not asked for")
             if certify and not was_interrupted(learned.run):
                 with bar.during("proving"):
-                    found = task.certificate(examples, learned, certify_time_limit)
+                    found = task.certificate(examples, learned, certify_time_limit, bar.rename)
             certificate = found.certificate
             if (proof := _short_proof(certificate)) is not None:
                 fitted = replace(fitted, certificate=proof)
@@ -253,8 +253,8 @@ def panel(
             ("read", wording.what_was_read(document["data"])),
             ("to come", wording.to_come(run)),
             ("learned", wording.learned(document, run, document["data"]["classes"])),
-            ("certified", wording.certified(certificate, document["certificate_problem"])),
-            ("so", None if certificate is None else certificate.consequence),
+            ("certified", wording.certified(certificate, document["certificate_problem"], run)),
+            ("so", wording.consequence(certificate, run)),
             ("margin", None if certificate is None else wording.margin(certificate)),
             ("bound", wording.bound(certificate, run)),
             ("allowed", wording.allowed(left)),

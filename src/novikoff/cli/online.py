@@ -16,7 +16,7 @@ from novikoff.cli.errors import DONE, INTERRUPTED
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
-    from novikoff.learn.online import OnlinePerceptron
+    from novikoff.learn.online.perceptron import OnlinePerceptron
 
 Example = dict[str, Any]
 
@@ -50,6 +50,7 @@ Example = dict[str, Any]
 @options.readout("auto", "average", "last", "recent")
 @options.number("--half-life", options.AT_LEAST_ONE, "N", "After how many lines weights count half (recent).", 1000)
 @options.tie
+@options.lead
 @options.fit_intercept
 @click.option("--scale", is_flag=True, help="Learn numbers in standard deviations from their mean, as known by then.")
 @options.answering
@@ -175,14 +176,14 @@ class Session:
 def _learner(target: Path | None, parameters: dict[str, Any]) -> "OnlinePerceptron":
     """The learner to go on with, or a new one."""
     from novikoff.cli.outputs import check_free
-    from novikoff.learn.online import OnlinePerceptron
+    from novikoff.learn.online.perceptron import OnlinePerceptron
 
     if target is None or not target.exists():
         if target is not None:
             check_free(target, force=False)
         return OnlinePerceptron(**parameters)
     from novikoff.cli.models import load_model
-    from novikoff.learn.online import OnlinePerceptron
+    from novikoff.learn.online.perceptron import OnlinePerceptron
 
     learner = load_model(str(target), OnlinePerceptron)
     for name, value in parameters.items():

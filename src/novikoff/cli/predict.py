@@ -114,12 +114,12 @@ class Writer:
         import csv
         import io
 
-        from novikoff.cli.tables import as_text, csv_rows
+        from novikoff.cli.tables import as_text, csv_names, csv_rows
         from novikoff.data.batches import Records
 
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        names = batch.columns.schema.names if isinstance(batch, Records) else []
+        names = csv_names(batch) if isinstance(batch, Records) else []
         twice = next((name for name in extra if name in names), None)
         if twice is not None:
             raise ValueError(f"{batch.file} has a column {twice!r} already; choose another name with --column")

@@ -40,15 +40,17 @@ def fit_on_shards(
     from novikoff.cli.learning import was_interrupted
     from novikoff.cli.outputs import check_model_free
     from novikoff.cli.render import answer
+    from novikoff.cli.tables import open_labelled, warn_of_the_first_line, written_form
     from novikoff.cluster.learning import fit as learn
-    from novikoff.data.files import files_of
     from novikoff.keep.models import save
 
     asked = _for_the_library(options)
+    reader = open_labelled(file, *(asked.pop(name) for name in ("label", "format", "zero_based", "form")))
+    warn_of_the_first_line(output, reader)
     target = check_model_free(model or default_model(file), force)
     progress = Progress(output)
     fitted = learn(
-        file,
+        reader,
         engine=engine,
         rounds=unlimited(rounds or 10),
         mixing=mixing or "uniform",  # type: ignore[arg-type]
@@ -57,8 +59,10 @@ def fit_on_shards(
         watch=progress.round,
         **asked,
     ).model_
+    if reader.is_table:
+        fitted = replace(fitted, parameters={**fitted.parameters, **written_form(reader)})
     save(fitted, target, force=force)
-    document = _described("fit", files_of(file), fitted, progress.counts, str(target))
+    document = _described("fit", reader.files, fitted, progress.counts, str(target))
     answer(output, document, lambda: panel(document, fitted.record, None, None, None))
     return INTERRUPTED if was_interrupted(fitted.record) else DONE
 
@@ -81,7 +85,6 @@ NOT_NEEDED = ("certify", "certify_time_limit")
 def _for_the_library(options: dict[str, Any]) -> dict[str, Any]:
     """The options as the library takes them; those that go with one machine only are refused."""
     left = dict(options)
-    _refuse(left.pop("form", {}))
     for name, usual in NOT_ON_SHARDS.items():
         if left.pop(name, usual) != usual:
             how = "; use --rounds" if name == "max_epochs" else "; leave it out, or leave --cluster out"
@@ -89,7 +92,7 @@ def _for_the_library(options: dict[str, Any]) -> dict[str, Any]:
     for name in NOT_NEEDED:
         left.pop(name, None)
     left["shuffle"] = None if left.get("shuffle") else False
-    taken = ("label", "categorical", "text", "ignore", "format", "zero_based", "random_state", "readout", "tie")
+    taken = ("label", "categorical", "text", "ignore", "format", "zero_based", "form", "random_state", "readout", "tie")
     known = {*taken, "shuffle", "fit_intercept", "min_margin", "time_limit"}
     _refuse({name: value for name, value in left.items() if name not in known})
     left["fit_intercept"] = left.get("fit_intercept") is not False
@@ -178,17 +181,18 @@ def certify_on_shards(
     from novikoff.cli.certify import CODES, panel
     from novikoff.cli.outputs import check_free
     from novikoff.cli.render import answer
+    from novikoff.cli.tables import open_labelled, warn_of_the_first_line
     from novikoff.cluster.agreeing import Reading, started
     from novikoff.cluster.proving import certify_cluster
-    from novikoff.data.files import files_of
     from novikoff.data.whole_file import WholeFile
 
-    given = {**others.pop("asked", {}), **others.pop("form", {}), **others}
-    _refuse({"report": report, "report_features": report_features, **given})
+    reader = open_labelled(file, label, format, zero_based, others.pop("form", {}))
+    warn_of_the_first_line(output, reader)
+    _refuse({"report": report, "report_features": report_features, **others.pop("asked", {}), **others})
     target = None if out is None else check_free(out, force)
     wishes = {"categorical": categorical, "text": text, "ignored": ignore}
-    reading = Reading(label, wishes, format, zero_based, fit_intercept=fit_intercept is not False)
-    with started(engine, file, reading) as cluster:
+    reading = Reading(wishes=wishes, fit_intercept=fit_intercept is not False)
+    with started(engine, reader, reading) as cluster:
         certificate = certify_cluster(cluster, tolerance=tolerance, time_limit=time_limit, diverging=diverging)
         counts = cluster.agreed.counts
     if target is not None:
@@ -198,7 +202,7 @@ def certify_on_shards(
     size = (certificate.n_rows, certificate.n_columns)
     document = documents.document(
         "certify",
-        data=documents.described_data(files_of(file), label, encoding, size, certificate.classes, counts),
+        data=documents.described_data(reader.files, reader.label, encoding, size, certificate.classes, counts),
         certificate=documents.described_certificate(certificate),
         out=None if target is None else str(target),
     )
@@ -229,13 +233,12 @@ def predict_on_shards(
     from novikoff.cli.render import answer
     from novikoff.learn.model import Classifier
 
-    _refuse(form)
     target = None if out is None else check_free(out, force)
     loaded = load_model(model, Classifier)
     predicted, unseen, missing, n_rows = Counter[str](), Counter[str](), Counter[str](), 0
     as_json = output.json and target is None
     with sink(target) as write:
-        for lines, writer in _lines(engine, loaded, file, format, (column, scores, as_json)):
+        for lines, writer in _lines(engine, loaded, file, format, form, (column, scores, as_json)):
             write(lines)
             n_rows += writer.n_rows
             for total, part in ((predicted, writer.predicted), (unseen, writer.unseen), (missing, writer.missing)):
@@ -250,7 +253,12 @@ def predict_on_shards(
 
 
 def _lines(
-    engine: "Engine", model: "Classifier", file: str, format: str | None, how: tuple[str, bool, bool]
+    engine: "Engine",
+    model: "Classifier",
+    file: str,
+    format: str | None,
+    form: dict[str, Any],
+    how: tuple[str, bool, bool],
 ) -> Iterator[tuple[bytes, Any]]:
     """The lines of every shard, in order, and what there is to say about them: a few shards at a time.
 
@@ -267,7 +275,7 @@ def _lines(
         shared, at_once = engine.share(replace(model)), 1 if how[2] else SHARDS_AT_ONCE
         for start in range(0, len(shards), at_once):
             some = range(start, min(start + at_once, len(shards)))
-            for lines, writer in engine.call("apply", None, lines_of_shard, shared, how, first, on=some):
+            for lines, writer in engine.call("apply", None, lines_of_shard, shared, form, how, first, on=some):
                 first += writer.n_rows
                 yield lines, writer
     finally:
@@ -275,7 +283,7 @@ def _lines(
 
 
 def lines_of_shard(
-    worker: "Worker", _: Any, model: "Classifier", how: tuple[str, bool, bool], first: int
+    worker: "Worker", _: Any, model: "Classifier", form: dict[str, Any], how: tuple[str, bool, bool], first: int
 ) -> tuple[bytes, Any]:
     """What is to be written for a shard before which so many rows come; only the first has the names of columns."""
     from novikoff.cli.predict import Writer
@@ -284,7 +292,7 @@ def lines_of_shard(
     before = max(first, min(worker.number, 1))
     shard: Any = worker.shard
     shard.check_unchanged()
-    reader = replace(open_unlabelled(shard.file, shard.format, model, {}), parts=(shard.part,))
+    reader = replace(open_unlabelled(shard.file, shard.format, model, form), parts=(shard.part,))
     writer = Writer(model, *how, reader.form.decimal, n_rows=before)
     lines = b"".join(writer.lines(batch) for batch in reader)
     return lines, replace(writer, model=None, n_rows=writer.n_rows - before)  # type: ignore[arg-type]
@@ -308,12 +316,17 @@ def score_on_shards(
     from novikoff.cli.predict import warn_of_the_unknown
     from novikoff.cli.render import answer
     from novikoff.cli.score import check_known, panel
+    from novikoff.cli.tables import remembered_form, with_label
     from novikoff.cluster.predicting import score as count
+    from novikoff.data.reading import read
+    from novikoff.data.streams import Form
     from novikoff.learn.model import Classifier
 
-    _refuse(form)
     loaded = load_model(model, Classifier)
-    found = count(loaded, file, label=label, engine=engine, format=format)
+    reader = read(file, format=format)
+    if reader.is_text:
+        reader = replace(reader, form=Form(**remembered_form(loaded, form)))
+    found = count(loaded, with_label(replace(reader, label=label)), engine=engine)
     known = loaded.classes.tolist()
     check_known(file, set(found.labels), known)
     document = documents.document(

@@ -11,7 +11,7 @@ from novikoff.data.delimited import layout_of, pieces
 from novikoff.data.held_out import HeldOut, Kept
 from novikoff.data.reading import Reader, read
 from novikoff.data.streams import Form, Source, compression
-from novikoff.data.tables import look_like_data
+from novikoff.data.tables import NAMED_VALUES, look_like_data
 from novikoff.features.columns import Numeric
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def open_labelled(
 ) -> Reader:
     """The reader of a labelled file; the label may be named by its place."""
     reader = read(file, label=label, format=format, zero_based=zero_based, **form)
-    if reader.is_table and label is None:
+    if reader.is_table and reader.label is None:
         names = ", ".join(list(reader.column_types)[:20])
         raise ValueError(f"name the column with the labels by --label; {file} has {names}")
     return with_label(reader)
@@ -103,6 +103,8 @@ def open_unlabelled(file: str, format: str | None, model: "Classifier", form: Ma
         return reader
     if encoding is None or not model.takes_a_table:
         raise ValueError(f"{file} is a table, but the model was learned from numbers without names")
+    if reader.formats[0] == "vw":
+        return replace(reader, label=None)
     if reader.formats[0] in ("csv", "tsv"):
         return replace(reader, types=_types(_header(reader, arrived), encoding))
     return reader if arrived is None else replace(reader, types=encoding.types)
@@ -153,10 +155,14 @@ def with_points(records: Records, encoding: "Encoding | None", decimal: str | No
     return replace(records, columns=table)
 
 
+def csv_names(records: Records) -> list[str]:
+    """The columns that a CSV can have: not those of features with names of their own."""
+    return [field.name for field in records.columns.schema if str(field.type) != NAMED_VALUES]
+
+
 def csv_rows(records: Records, extra: Mapping[str, list[Any]]) -> Iterator[tuple[str, ...]]:
     """The records with further columns, row by row, as text."""
-    table = records.columns
-    parts = [map(as_text, table.column(name).to_pylist()) for name in table.schema.names]
+    parts = [map(as_text, records.columns.column(name).to_pylist()) for name in csv_names(records)]
     parts += [map(as_text, values) for values in extra.values()]
     return zip(*parts, strict=True)
 

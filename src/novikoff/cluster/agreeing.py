@@ -3,7 +3,7 @@
 import contextlib
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from novikoff.data.blocks import stacked
 from novikoff.data.examples import Block
 from novikoff.data.labels import Labels, sorted_classes
 from novikoff.data.narrow import is_too_wide
+from novikoff.data.reading import Reader
 from novikoff.learn.linear.memory import vectors_for
 
 if TYPE_CHECKING:
@@ -43,6 +44,13 @@ class Reading:
     shard_bytes: int = SHARD_BYTES
     cache_folder: str | None = None
     labels_are_shared: bool = False
+
+    def of(self, source: Any) -> "Reading":
+        """The same; what is not said here is as a reader has it, if that is the source."""
+        if not isinstance(source, Reader):
+            return self
+        zero_based = source.zero_based if self.zero_based == "auto" else self.zero_based
+        return replace(self, label=self.label or source.label, zero_based=zero_based)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +87,7 @@ def started(engine: Engine, source: Any, reading: Reading, token: str | None = N
 
     A run that goes on after its driver was killed has the same `token`, and finds the caches that are still there.
     """
-    shards = shards_of(source, format=reading.format, shard_bytes=reading.shard_bytes)
+    shards, reading = shards_of(source, format=reading.format, shard_bytes=reading.shard_bytes), reading.of(source)
     try:
         engine.start(Worker, shards)
         terms = _terms(engine, shards, reading, token or secrets.token_hex(8))

@@ -60,8 +60,9 @@ def fit(
 
     Parameters
     ----------
-    source : files (a path, a pattern, a list of them; here, or at s3://, gs:// and the like), or a `ray.data.Dataset`.
-    label : the column of a table that has the labels.
+    source : files (a path, a pattern, a list of them; here, or at s3://, gs:// and the like), what `novikoff.data.read`
+        makes of them, which says how a table in text is written, or a `ray.data.Dataset`.
+    label : the column of a table that has the labels; by default that of the reader.
     engine : what runs the shards: `Local()`, the default, or `Ray(address)`. Both give the same bits.
     rounds : how often every shard is learned at most (None: no limit).
     mixing : "uniform" adds the mean of what the shards learned in a round; "adaptive" as much of its sum as the theorem
@@ -98,7 +99,7 @@ def fit(
     shuffled = mixing != "none" if shuffle is None else shuffle
     how = Learning(tie, int(random_state) if shuffled else None, readout == "average")
     asked: dict[str, Any] = {
-        "label": label,
+        "label": reading.of(source).label,
         "readout": readout,
         "fit_intercept": fit_intercept,
         "shuffle": shuffled,

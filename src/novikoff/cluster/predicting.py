@@ -77,7 +77,7 @@ def score(
 ) -> Scored:
     """How many rows of a source a `Perceptron` gets wrong; the `label` is that of training, unless it is named."""
     plain = _plain(model)
-    label = label or plain.parameters.get("label")
+    label = label or getattr(source, "label", None) or plain.parameters.get("label")
     if plain.takes_a_table and label is None:
         raise ValueError("the model does not say which column has the labels; name it with label=")
     parts = _on_shards(plain, source, engine, format, shard_bytes, label or "")

@@ -7,7 +7,7 @@ are inside of quotes; so is a compressed file.
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data.columnar import row_groups
@@ -15,7 +15,7 @@ from novikoff.data.files import files_of, format_of
 from novikoff.data.frames import FrameReader, read_frame
 from novikoff.data.places import Stamp, opened, stamp_of
 from novikoff.data.reading import Reader, named_part, read
-from novikoff.data.streams import STANDARD_INPUT, Source, compression
+from novikoff.data.streams import STANDARD_INPUT, Form, Source, compression
 
 if TYPE_CHECKING:
     from novikoff.data.svmlight import ZeroBased
@@ -40,6 +40,7 @@ class FileShard:
     part: tuple[int, int] | None
     stamp: Stamp
     rows_before: int | None = None
+    form: Form = field(default_factory=Form)
 
     @property
     def name(self) -> str:
@@ -61,7 +62,8 @@ class FileShard:
         self.check_unchanged()
         if not self.is_table:
             return replace(read(self.file, format=self.format, zero_based=zero_based), parts=(self.part,))
-        return replace(read(self.file, label=label, format=self.format, types=types), parts=(self.part,))
+        reader = read(self.file, label=label, format=self.format, types=types)
+        return replace(reader, parts=(self.part,), form=self.form)
 
 
 @dataclass(frozen=True)
@@ -101,24 +103,30 @@ Shard = FileShard | TableShard
 
 
 def shards_of(source: Any, *, format: str | None = None, shard_bytes: int = SHARD_BYTES) -> list[Shard]:
-    """The shards of files (a path, a pattern, a list of them), or of a `ray.data.Dataset`, in the order of the data."""
+    """The shards of files (a path, a pattern, a list of them, or a reader of them), or of a `ray.data.Dataset`.
+
+    They are in the order of the data.
+    """
     if shard_bytes < 1:
         raise ValueError(f"shard_bytes is {shard_bytes}, but a shard has at least one byte")
     if hasattr(source, "to_arrow_refs"):
         from novikoff.cluster.datasets import shards_of_dataset
 
         return list(shards_of_dataset(source, SHARD_ROWS))
-    files = files_of(source)
+    is_reader = isinstance(source, Reader)
+    files, form = (source.files, source.form) if is_reader else (files_of(source), Form())
     if files == (STANDARD_INPUT,):
         raise ValueError("standard input cannot be read by several machines; save it to files, and name these")
-    formats = [format or format_of(file, None) for file in files]
+    formats = source.formats if is_reader else [format or format_of(file, None) for file in files]
     if len({kind == "svmlight" for kind in formats}) > 1:
         raise ValueError(f"{files[0]}: svmlight text and tables do not make one data set; read them apart")
+    if "vw" in formats:
+        raise ValueError(f"{files[0]}: Vowpal Wabbit's text is read on one machine only; leave the cluster out")
     rows: int | None = 0
     shards: list[Shard] = []
     for file, kind in zip(files, formats, strict=True):
         for part, n_rows in _parts(file, kind, shard_bytes):
-            shards.append(FileShard(file, kind, part, stamp_of(file), rows))
+            shards.append(FileShard(file, kind, part, stamp_of(file), rows, form))
             rows = None if rows is None or n_rows is None else rows + n_rows
     return shards
 

@@ -45,7 +45,7 @@ Floats = NDArray[np.float64]
 class Terms:
     """How shards are read: the column of labels, the types of columns, how these become numbers, where indices begin.
 
-    `classes` are the labels, if they were named beforehand. The caches of a run have its `token` in their names.
+    `classes` are the labels, if they were named beforehand. The `token` of a run goes into the names of its caches.
     """
 
     token: str
@@ -56,6 +56,14 @@ class Terms:
     classes: NDArray[Any] | None = None
     fit_intercept: bool = True
     cache_folder: str | None = None
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Name what the caches hold here, once: a large encoding takes longer to write out than a shard to learn."""
+        encoding = None if self.encoding is None else self.encoding.to_dict()
+        classes = None if self.classes is None else self.classes.tolist()
+        parts = (self.token, self.label, encoding, self.types, self.zero_based, classes, self.fit_intercept)
+        object.__setattr__(self, "digest", hashlib.sha256(repr((__version__, *parts)).encode()).hexdigest())
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,10 +202,7 @@ class Worker:
 
     def _key(self, terms: Terms) -> str:
         """A name that says which numbers are in the cache."""
-        encoding = None if terms.encoding is None else terms.encoding.to_dict()
-        classes = None if terms.classes is None else terms.classes.tolist()
-        parts = (terms.label, encoding, terms.types, terms.zero_based, classes, terms.fit_intercept)
-        return hashlib.sha256(repr((__version__, terms.token, self.shard, parts)).encode()).hexdigest()
+        return hashlib.sha256(repr((terms.digest, self.shard)).encode()).hexdigest()
 
     def _write(self, path: Path, terms: Terms) -> Prepared:
         labels, rounded, longest = Labels(terms.classes), list[str](), [0.0]
@@ -256,7 +261,10 @@ class Worker:
         start = agreed.new_memory()
         start.weights, start.mistakes, start.longest = weights.copy(), mistakes, agreed.longest
         generator = None if how.seed is None else np.random.default_rng([how.seed, number, self.number])
-        space = Coordinates(self.examples(agreed), start, how.tie, generator, 1, keep=record)
+        examples = self.examples(agreed)
+        # Every row was measured when it went into the cache.
+        measured = set(examples.starts.tolist())
+        space = Coordinates(examples, start, how.tie, generator, 1, keep=record, measured=measured)
         space.learn(Watch())
         summed = start.summed() if how.with_average else None
         change = Change(start.weights - weights, start.mistakes - mistakes, summed)

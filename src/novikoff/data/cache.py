@@ -56,6 +56,9 @@ VALUE_TYPES: dict[int, np.dtype[Any]] = {4: np.dtype("<f4"), 8: np.dtype("<f8")}
 INDEX_TYPES: dict[int, np.dtype[Any]] = {4: np.dtype("<u4"), 8: np.dtype("<u8")}
 CODE_TYPES: dict[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
 
+# So many values are looked at first, to see whether short ones would do.
+LOOKED_AT = 64
+
 # From here on, 32-bit indices could no longer be viewed as signed ones.
 MOST_SMALL_INDICES = 2**31
 
@@ -247,9 +250,14 @@ def _arrays(parts: list[Rows]) -> list[tuple[np.dtype[Any], Iterable[NDArray[Any
 
 
 def _value_type(values: list[NDArray[Any]]) -> np.dtype[Any]:
-    """float32 if it holds every value exactly: then the same mistakes are made."""
+    """float32 if it holds every value exactly: then the same mistakes are made. A few values tell most others apart."""
+    few = (part[:1] if part.ndim == 2 else part[:LOOKED_AT] for part in values)
+    return VALUE_TYPES[4 if all(map(_is_short, few)) and all(map(_is_short, values)) else 8]
+
+
+def _is_short(values: NDArray[Any]) -> bool:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        return VALUE_TYPES[4 if all(np.array_equal(part.astype(np.float32), part) for part in values) else 8]
+        return np.array_equal(values.astype(np.float32), values)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

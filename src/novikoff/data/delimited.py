@@ -17,18 +17,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from novikoff.data.batches import Records
-from novikoff.data.streams import Source, for_threads, read_block, reading
+from novikoff.data.streams import Form, Source, for_threads, read_block, reading
 from novikoff.data.tables import Types, check_columns, check_no_duplicates, joined_type, plain_type, records_of
+from novikoff.engine.ahead import ahead
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 # Longer than any record should be. Without a limit, a quote that is never closed would swallow the whole file.
 LONGEST_RECORD = 1 << 26
-
-# What one thread parses at a time, unless there are many columns.
-PARSED_AT_ONCE = 1 << 20
-MANY_COLUMNS = 64
 
 # What means a missing value among numbers, and may be a word among words.
 MARKS = ("?", "-")
@@ -104,7 +101,7 @@ def _pieces(stream: Any, layout: Layout, text: bytes, line: int, block_bytes: in
     while True:
         end = end_of_records(text, layout.delimiter)
         if end:
-            n_lines = text.count(b"\n", 0, end)
+            n_lines = int(np.count_nonzero(np.frombuffer(text, np.uint8, end) == _NEWLINE))
             yield Piece(text[:end], line, n_lines)
             line += n_lines
         text = text[end:]
@@ -182,8 +179,9 @@ def _layout(head: bytes, source: Source) -> tuple[Layout, int]:
         raise _not_utf8(source.name, 1 + head.count(b"\n", 0, start), error) from None
     if "\r" in line:
         raise ValueError(f"{source.name} ends its lines with carriage returns; convert it with: tr '\\r' '\\n'")
-    delimiter = "\t" if source.format == "tsv" else _delimiter(line)
-    first, form = next(csv.reader([line], delimiter=delimiter)), source.form
+    form = source.form
+    delimiter = "\t" if source.format == "tsv" else _delimiter(line, form)
+    first = next(csv.reader([line], delimiter=delimiter))
     if form.names is not None and len(form.names) != len(first):
         raise ValueError(f"{source.name} has {len(first)} columns, but {len(form.names)} names were given for them")
     given = first if form.header else form.names or [""] * len(first)
@@ -192,9 +190,15 @@ def _layout(head: bytes, source: Source) -> tuple[Layout, int]:
     return Layout(source.name, names, delimiter, form.na_values, form.decimal or "."), end if form.header else start
 
 
-def _delimiter(line: str) -> str:
-    """A comma; if the first line has none, a semicolon or a tab."""
-    return next((mark for mark in ",;\t" if mark in line), ",")
+def _delimiter(line: str, form: Form) -> str:
+    """A comma; if the first line has none, a semicolon or a tab. A comma within a number is a decimal one.
+
+    >>> _delimiter("size;kind", Form()), _delimiter("0,5;red;1,25", Form(header=False))
+    (';', ';')
+    """
+    decimal = form.decimal == "," or (not form.header and ";" in line)
+    told = re.sub(r"(?<=\d),(?=\d)", ".", line) if decimal else line
+    return next((mark for mark in ",;\t" if mark in told), ",")
 
 
 def look(
@@ -205,6 +209,7 @@ def look(
     *,
     only: Collection[str] | None = None,
     words: Collection[str] = (),
+    n_jobs: int | None = 1,
 ) -> Iterator[Records]:
     """All columns as each piece shows them; meanwhile `types` becomes, for each, what holds all of its values.
 
@@ -215,21 +220,35 @@ def look(
 
     layout, texts = pieces(stream, source, block_bytes)
     types |= {name: pa.null() for name in layout.names if only is None or name in only}
-    row = 1
-    for piece in texts:
-        known = [name for name, kind in types.items() if name in words or pa.types.is_string(kind)]
+
+    def known() -> list[str]:
+        """The columns that are words, as far as is known."""
+        return [name for name, kind in types.items() if name in words or pa.types.is_string(kind)]
+
+    def shown(piece: Piece, known: list[str]) -> tuple[Piece, list[str], pa.Table | None]:
         names = [name for name in types if only is None or name not in known]
-        if not names:
+        return piece, known, _parse_untold(piece, layout, names, known) if names else None
+
+    row = 1
+    for piece, when_parsed, table in ahead(lambda task: shown(*task), ((text, known()) for text in texts), n_jobs):
+        if when_parsed != known():  # a piece before it has shown that a column is words, when this one was parsed
+            table = shown(piece, known())[2]
+        if table is None:
             return
-        table = _parse(piece, layout, names, _strings(known))
-        if hexadecimal := _hexadecimal(piece, layout, table.schema):
-            table = _parse(piece, layout, names, _strings([*known, *hexadecimal]))
         for field in table.schema:
             if pa.types.is_binary(field.type):
                 raise _undecodable(piece, layout)
             types[field.name] = joined_type(types[field.name], plain_type(field.type), as_text=True) or pa.string()
         yield from _records(table, piece, layout, row)
         row += table.num_rows
+
+
+def _parse_untold(piece: Piece, layout: Layout, names: list[str], known: list[str]) -> "pa.Table":
+    """Some columns of a piece, in the types that it shows; those that are `known` to be words as such."""
+    table = _parse(piece, layout, names, _strings(known))
+    if hexadecimal := _hexadecimal(piece, layout, table.schema):
+        table = _parse(piece, layout, names, _strings([*known, *hexadecimal]))
+    return table
 
 
 def _hexadecimal(piece: Piece, layout: Layout, schema: "pa.Schema") -> set[str]:
@@ -248,13 +267,14 @@ def _hexadecimal(piece: Piece, layout: Layout, schema: "pa.Schema") -> set[str]:
     return found
 
 
-def read_records(stream: Any, source: Source, types: Types, block_bytes: int) -> Iterator[Records]:
+def read_records(
+    stream: Any, source: Source, types: Types, block_bytes: int, n_jobs: int | None = 1
+) -> Iterator[Records]:
     """The columns in `types`."""
     layout, texts = pieces(stream, source, block_bytes)
     check_columns(types, layout.names, source.name)
     row = 1
-    for piece in texts:
-        table = _parse(piece, layout, list(types), types)
+    for piece, table in ahead(lambda piece: (piece, _parse(piece, layout, list(types), types)), texts, n_jobs):
         yield from _records(table, piece, layout, row)
         row += table.num_rows
 
@@ -292,18 +312,13 @@ def _parse_with_marks(text: bytes, layout: Layout, names: list[str], types: Type
     return pa.table({name: (read if name in words else found).column(name) for name in names})
 
 
-def _parse_csv(
-    text: bytes, layout: Layout, names: list[str], types: Types | None, *, slowly: bool = False, marks: bool = False
-) -> Any:
+def _parse_csv(text: bytes, layout: Layout, names: list[str], types: Types | None, *, marks: bool = False) -> Any:
     from pyarrow import csv as arrow_csv
 
-    # Threads share out the lines, or, where there are many columns, the columns. Sharing out lines, pyarrow would not
-    # see that a line end is inside of quotes.
-    by_columns = len(names) >= MANY_COLUMNS or b'"' in text
-    at_once = len(text) + 1 if slowly or by_columns else PARSED_AT_ONCE
+    # One block, so that pyarrow does not cut it where a line end is inside of quotes; threads have pieces of their own.
     return arrow_csv.read_csv(
         for_threads(text),
-        arrow_csv.ReadOptions(column_names=layout.names, block_size=at_once, use_threads=not slowly),
+        arrow_csv.ReadOptions(column_names=layout.names, block_size=len(text) + 1, use_threads=False),
         arrow_csv.ParseOptions(delimiter=layout.delimiter),
         arrow_csv.ConvertOptions(
             include_columns=names,
@@ -322,10 +337,11 @@ def _explained(piece: Piece, layout: Layout, types: Types | None, message: str) 
     if "UTF8" in message:
         return _undecodable(piece, layout)
     if wrong := re.search(r"Expected (\d+) columns, got (\d+)", message):
-        place = f"{layout.file}, line {_line_of_row(piece, layout, _ragged_row(piece, layout))}"
+        found = re.search(r"Row #(\d+)", message)
+        place = f"{layout.file}, line {_line_of_row(piece, layout, int(found[1]) - 1 if found else 0)}"
         hint = "a value that contains the delimiter or a quote must be quoted"
         return ValueError(f"{place}: {wrong[1]} columns, but here the number of values is {wrong[2]}; {hint}")
-    if wrong := re.search(r"In CSV column #(\d+): CSV conversion error to (\w+).*?: invalid value '(.*)'", message):
+    if wrong := re.search(r"CSV column #(\d+): .*?conversion error to (\w+).*?: invalid value '(.*)'", message):
         name = layout.names[int(wrong[1])]
         kind = {"double": "number", "int64": "whole number", "bool": "boolean"}.get(wrong[2], wrong[2])
         column = _parse_csv(piece.text, layout, [name], _strings([name])).column(0).to_pylist()
@@ -339,17 +355,6 @@ def _strings(names: list[str]) -> Types:
     import pyarrow as pa
 
     return {name: pa.string() for name in names}
-
-
-def _ragged_row(piece: Piece, layout: Layout) -> int:
-    import pyarrow as pa
-
-    try:
-        _parse_csv(piece.text, layout, list(layout.names), _strings(list(layout.names)), slowly=True)
-    except pa.ArrowInvalid as error:
-        if found := re.search(r"Row #(\d+)", str(error)):
-            return int(found[1]) - 1
-    return 0
 
 
 def _line_of_row(piece: Piece, layout: Layout, row: int) -> int:

@@ -18,7 +18,7 @@ from novikoff.data.streams import (
     reading,
 )
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw")
 _EXTENSIONS = {kind: kind for kind in FORMATS} | {
     "tab": "tsv",
     "ndjson": "jsonl",
@@ -90,6 +90,8 @@ def _sniffed(head: bytes) -> str | None:
         return "jsonl"
     if re.match(rb"[-+.\w,]+(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?$", line):
         return "svmlight"
+    if re.match(rb"\s*([-+]?[\d.]\S*\s(\S*\s)*\S*)?\|[^|]*\s", line):
+        return "vw"
     if b"\t" in line:
         return "tsv"
     return "csv" if b"," in line or b";" in line else None

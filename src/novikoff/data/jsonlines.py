@@ -10,6 +10,7 @@ from novikoff.data.delimited import LONGEST_RECORD, Piece
 from novikoff.data.streams import Source, for_threads, read_block
 from novikoff.data.strict_json import DEEPEST, JSONError, check_depth
 from novikoff.data.tables import Types, joined_type, nearest, plain_type, records_of
+from novikoff.engine.ahead import ahead
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,14 +43,15 @@ def look(
     *,
     only: Collection[str] | None = None,
     words: Collection[str] = (),
+    n_jobs: int | None = 1,
 ) -> Iterator[Records]:
     """All columns as each piece shows them, or some; meanwhile `types` becomes, for each, what holds all of its values.
 
     No column needs to be known to be `words`: they are written otherwise than numbers.
     """
     row = 1
-    for piece in pieces(stream, source, block_bytes):
-        table = _parse(piece, source, None)
+    texts = pieces(stream, source, block_bytes)
+    for piece, table in ahead(lambda piece: (piece, _parse(piece, source, None)), texts, n_jobs):
         names = [name for name in table.schema.names if only is None or name in only]
         types |= {name: _joined(types, table.schema.field(name), piece, source) for name in names}
         yield _records(table.select(names), piece, source, row)
@@ -71,12 +73,15 @@ def _joined(types: Types, field: "pa.Field", piece: Piece, source: Source) -> "p
     return kind
 
 
-def read_records(stream: Any, source: Source, types: Types, block_bytes: int) -> Iterator[Records]:
+def read_records(
+    stream: Any, source: Source, types: Types, block_bytes: int, n_jobs: int | None = 1
+) -> Iterator[Records]:
     """The columns in `types`; one that no line has is an error, though found out only at the end."""
     row, filled = 1, set[str]()
     keys: list[str] = []
-    for piece in pieces(stream, source, block_bytes):
-        records = _records(_parse(piece, source, types).select(list(types)), piece, source, row)
+    texts = pieces(stream, source, block_bytes)
+    for piece, table in ahead(lambda piece: (piece, _parse(piece, source, types)), texts, n_jobs):
+        records = _records(table.select(list(types)), piece, source, row)
         keys = keys or _keys(piece)
         filled.update(name for name in types if records.columns.column(name).null_count < records.columns.num_rows)
         yield records

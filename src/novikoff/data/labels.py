@@ -71,6 +71,8 @@ def _check_numbers(labels: NDArray[Any], name: str) -> None:
 
 
 def _check_objects(values: list[Any], labels: NDArray[Any], name: str) -> None:
+    if set(map(type, values)) == {str}:
+        return
     first: dict[str, int] = {}
     for row, value in enumerate(values):
         if is_missing(value):
@@ -98,6 +100,24 @@ def _kind_of(value: Any) -> str:
 def _missing(row: int, what: str, name: str) -> ValueError:
     of = "" if name == "y" else f" of {name}"
     return ValueError(f"the label of row {row}{of} is missing ({what:.60}); leave such examples out")
+
+
+class Words(np.ndarray[Any, np.dtype[Any]]):
+    """Labels that are words: an array of them that also knows the different `words`, and the `places` of all of them
+    among these. Whatever is made of it knows neither."""
+
+    words: NDArray[Any]
+    places: NDArray[Any] | None
+
+    @classmethod
+    def of(cls, words: NDArray[Any], places: NDArray[Any]) -> "Words":
+        """The labels `words[places]`."""
+        labels = words[places].view(cls)
+        labels.words, labels.places = words, places
+        return labels
+
+    def __array_finalize__(self, made_of: Any) -> None:
+        self.places = None
 
 
 def sorted_classes(classes: ArrayLike) -> NDArray[Any]:
@@ -141,6 +161,10 @@ class Labels:
         """The code of every label; one that was never seen before gets the next."""
         if labels is None:
             raise ValueError("there are no labels to learn from; name their column, as in read(path, label=...)")
+        if isinstance(labels, Words) and labels.places is not None and len(self.known):
+            codes, strange = self._look_up(labels.words)
+            if not strange.any():
+                return codes[labels.places]
         codes, strange = self._look_up(labels)
         if not strange.any():
             return codes

@@ -54,7 +54,7 @@ def random_order(n_rows: int, generator: np.random.Generator, bytes_per_row: int
         dealt = dealt[dealt < n_rows]
 
     whole = n_rows - n_rows % POOL
-    mixed = dealt[:whole].reshape(-1, POOL)[:, generator.permutation(POOL)].ravel()
+    mixed = np.take(dealt[:whole].reshape(-1, POOL), generator.permutation(POOL), axis=1).ravel()
     visit = np.concatenate([mixed, generator.permutation(dealt[whole:])])
     load_ahead = bytes_per_row > 0 and POOL * bytes_per_row <= CACHED_POOL_BYTES
     return Order(visit, dealt[POOL:] if load_ahead else dealt[:0])

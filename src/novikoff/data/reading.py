@@ -1,17 +1,17 @@
 """Reading a data set from files: examples in pieces, in bounded memory, as often as a learner wants to pass over them.
 
-Tables (CSV, TSV, JSON lines, Parquet, Arrow) come as `Records`, named columns that an encoding turns into numbers;
-svmlight text comes as a `Batch`, which has numbers already. Text may be compressed by gzip or zstd.
+Tables (CSV, TSV, JSON lines, Parquet, Arrow, Vowpal Wabbit's text) come as `Records`, named columns that an encoding
+turns into numbers; svmlight text comes as a `Batch`, which has numbers already. Text may be compressed by gzip or zstd.
 """
 
 import collections
 import os
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
-from novikoff.data import columnar, delimited, jsonlines
+from novikoff.data import columnar, delimited, jsonlines, vw
 from novikoff.data.batches import Batch, Records
 from novikoff.data.files import FORMATS, files_of, format_of
 from novikoff.data.frames import FrameReader, is_frame, read_frame
@@ -37,6 +37,7 @@ from novikoff.data.tables import (
     with_labels,
     without_labels,
 )
+from novikoff.engine.threads import check_jobs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,7 +66,8 @@ class Reader:
     input can be passed over once if its types, or the first index, are known. Otherwise it is copied to a temporary
     file first.
     `watch` is called with the number of examples of every piece that was used. Of each file there may be a part to
-    read (see `Source`), instead of all.
+    read (see `Source`), instead of all. `n_jobs` threads parse what comes next, while a piece is used (None: as many
+    as may be used); what comes does not depend on them.
     """
 
     files: tuple[str, ...]
@@ -77,6 +79,7 @@ class Reader:
     form: Form = field(default_factory=Form)
     watch: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
     parts: tuple[tuple[int, int] | None, ...] = ()
+    n_jobs: int | None = None
     _found: _Found = field(default_factory=lambda: _Found(None), repr=False, compare=False)
 
     @property
@@ -127,7 +130,14 @@ class Reader:
             raise ValueError(f"{_named(self.files)} has column names, but no records; add at least one")
 
     def _labelled(self) -> Iterator[Records]:
-        return (with_labels(records, self.label) for records in self._records(self._types()))
+        return (with_labels(records, self._label_of(records)) for records in self._records(self._types()))
+
+    def _label_of(self, records: Records) -> str | None:
+        """The column of labels; Vowpal Wabbit's text may have none, where nothing is to be learned."""
+        if self.formats[0] != "vw" or self.label is None:
+            return self.label
+        column = records.columns.column(self.label)
+        return self.label if column.null_count < len(column) else None
 
     def _batches(self) -> Iterator[Batch]:
         from novikoff.data import svmlight
@@ -139,7 +149,7 @@ class Reader:
         zero_based = self.counts_from_zero
         for source in self._sources():
             with reading(source, self._found.stamps) as stream:
-                yield from svmlight.batches(stream, source.name, zero_based=zero_based)
+                yield from svmlight.batches(stream, source.name, zero_based=zero_based, n_jobs=self.n_jobs)
 
     @property
     def counts_from_zero(self) -> bool:
@@ -150,11 +160,24 @@ class Reader:
             self._found.zero_based = any(map(self._has_index_zero, self._sources()))
         return self._found.zero_based
 
+    @property
+    def is_undecided(self) -> bool:
+        """Whether that is still to be looked for, in files that can be passed over again."""
+        return not (self.is_table or self._stdin) and self.zero_based == "auto" and self._found.zero_based is None
+
+    def undecided(self) -> Iterator[Batch]:
+        """One pass in which the column of a feature is its index. At its end, it is known where indices begin."""
+        has_zero = False
+        for batch in replace(self, zero_based=True):
+            has_zero = has_zero or not batch.rows.matrix.indices.all()
+            yield batch
+        self._found.zero_based = has_zero
+
     def _has_index_zero(self, source: Source) -> bool:
         from novikoff.data import svmlight
 
         with reading(source, self._found.stamps) as stream:
-            return svmlight.has_index_zero(stream, source.name)
+            return svmlight.has_index_zero(stream, source.name, n_jobs=self.n_jobs)
 
     def _records(self, types: Mapping[str, "pa.DataType"]) -> Iterator[Records]:
         """The columns in `types`."""
@@ -167,7 +190,7 @@ class Reader:
                 yield from _parser(source).read_records(stream, source, types, self.block_bytes)
             else:
                 with reading(source, self._found.stamps) as stream:
-                    yield from _parser(source).read_records(stream, source, types, self.block_bytes)
+                    yield from _parser(source).read_records(stream, source, types, self.block_bytes, self.n_jobs)
 
     def _types(self) -> dict[str, "pa.DataType"]:
         """The types of the columns to read; found out in a pass of its own, once, if nobody has told them."""
@@ -225,7 +248,7 @@ class Reader:
         if source.format in ("parquet", "arrow"):
             found |= columnar.find_types(source, only)
             return columnar.read_records(source, found, self.block_bytes) if only is None else iter(())
-        return _parser(source).look(stream, source, found, self.block_bytes, only=only, words=words)
+        return _parser(source).look(stream, source, found, self.block_bytes, only=only, words=words, n_jobs=self.n_jobs)
 
     def _check_names(self, found: Types, types: Types, source: Source, first: Source) -> None:
         """Files of one data set have the same columns, in whatever order. In JSON lines any key may be missing."""
@@ -233,7 +256,7 @@ class Reader:
             raise ValueError(f"{source.name} is empty; it has no records")
         if self.label is not None and source.format != "jsonl":
             check_label(self.label, found, source.name)
-        if not types or "jsonl" in (source.format, first.format):
+        if not types or not {"jsonl", "vw"}.isdisjoint((source.format, first.format)):
             return
         for name in types:
             if name not in found:
@@ -279,6 +302,7 @@ def read(
     names: Sequence[str] | None = None,
     na_values: Sequence[str] = (),
     decimal: str | None = None,
+    n_jobs: int | None = None,
 ) -> Reader: ...
 
 
@@ -304,6 +328,7 @@ def read(
     names: Sequence[str] | None = None,
     na_values: Sequence[str] = (),
     decimal: str | None = None,
+    n_jobs: int | None = None,
 ) -> Reader | FrameReader:
     r"""A data set from a file, a pattern such as `cars-*.csv.gz`, a list of them, or from "-", which is standard input.
 
@@ -317,8 +342,12 @@ def read(
     NaN, null and the like always mean one, and ? and - do in columns that are not words. `decimal` is what stands
     before decimals; between semicolons a comma does if some number has one, and none a point.
 
-    `label` is the column with the labels (svmlight text has them without a name). `format` is one of csv, tsv, jsonl,
-    parquet, arrow and svmlight; by default it follows from the name of the file, or else from its first bytes.
+    `label` is the column with the labels (svmlight and Vowpal Wabbit text have them in front). `format` is one of csv,
+    tsv, jsonl, parquet, arrow, svmlight and vw; by default it follows from the name of the file, or else from its first
+    bytes.
+
+    `n_jobs` threads parse the next pieces of text while one is used: -1 is all cores, None as many as
+    joblib, threadpoolctl and the environment let one use. The pieces are the same for every number.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -336,6 +365,7 @@ def read(
     if format is not None and format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; {nearest(format, FORMATS).replace('columns', 'choices')}")
     _checked_size(block_bytes)
+    check_jobs(n_jobs)
     files = files_of(path)
     stream = standard_input() if files == (STANDARD_INPUT,) else None
     formats = tuple(format or format_of(file, stream) for file in files)
@@ -345,12 +375,17 @@ def read(
         raise ValueError("svmlight text has its labels and numbers in their places, without names; leave label= away")
     if formats[0] != "svmlight":
         need_pyarrow()
+    if "vw" in formats and (set(formats) != {"vw"} or label not in (None, vw.LABEL)):
+        raise ValueError(
+            f"{_named(files)}: Vowpal Wabbit's text has its labels in front; read it alone, without label="
+        )
+    label = vw.LABEL if formats[0] == "vw" and types is None else label
     if zero_based not in ("auto", True, False):
         raise ValueError(f'zero_based={zero_based!r} is unknown; choose "auto", True or False')
     form = Form(header, None if names is None else tuple(names), tuple(na_values), decimal)
     if form != Form() and not set(formats) <= {"csv", "tsv"}:
         raise ValueError("header=, names=, na_values= and decimal= are for tables in text, CSV and TSV; leave them out")
-    return Reader(files, formats, label, types, block_bytes, zero_based, form, None, (), _Found(stream))
+    return Reader(files, formats, label, types, block_bytes, zero_based, form, None, (), n_jobs, _Found(stream))
 
 
 def _checked_size(block_bytes: int) -> int:
@@ -372,7 +407,7 @@ def named_part(path: str, format: str, part: tuple[int, int] | None) -> str:
 
 
 def _parser(source: Source) -> Any:
-    return jsonlines if source.format == "jsonl" else delimited
+    return {"jsonl": jsonlines, "vw": vw}.get(source.format, delimited)
 
 
 def _named(files: tuple[str, ...]) -> str:

@@ -79,6 +79,9 @@ class PeekableStream(io.RawIOBase):
         return part
 
     def readinto(self, buffer: Any) -> int:
+        into = getattr(self._stream, "readinto1", getattr(self._stream, "readinto", None))
+        if not self._head and into is not None:
+            return cast(int, into(buffer))
         part = self.read(len(buffer))
         buffer[: len(part)] = part
         return len(part)

@@ -18,12 +18,14 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, Literal
+from dataclasses import replace
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.batches import Batch
+from novikoff.engine.ahead import ahead
 from novikoff.engine.rows import Rows, as_rows, csr_rows
 from novikoff.engine.text import (
     BAD_LABEL,
@@ -64,10 +66,13 @@ NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def batches(stream: BinaryIO, name: str, *, zero_based: bool = True, chunk_bytes: int = CHUNK_BYTES) -> Iterator[Batch]:
+def batches(
+    stream: BinaryIO, name: str, *, zero_based: bool = True, chunk_bytes: int = CHUNK_BYTES, n_jobs: int | None = 1
+) -> Iterator[Batch]:
     """Examples from svmlight text, about `chunk_bytes` of it at a time; `name` is the file's in errors.
 
-    A batch has as many columns as are known so far: one more than the largest up to its end.
+    A batch has as many columns as are known so far: one more than the largest up to its end. `n_jobs` threads parse
+    what comes next, while a batch is used.
 
     >>> import io
     >>> text = io.BytesIO(b"+1 1:0.5 3:2 # the first\\n-1 2:1e-3\\n")
@@ -77,42 +82,95 @@ def batches(stream: BinaryIO, name: str, *, zero_based: bool = True, chunk_bytes
     """
     if chunk_bytes < 1:
         raise ValueError(f"chunk_bytes is {chunk_bytes}, but a chunk needs at least 1 byte; leave it out")
-    lines = n_columns = room = 0
-    for text, stop in _whole_lines(stream, name, chunk_bytes):
-        if room < stop:
-            room, into = len(text), room_for(len(text))
-        start = len(BYTE_ORDER_MARK) if lines == 0 and text.startswith(BYTE_ORDER_MARK) else 0
-        parsed = parse(np.frombuffer(text, dtype=np.uint8), start, stop, into)
-        trouble = _settle_what_waits(text, parsed, into) or _trouble(text, parsed.error, parsed.place)
-        if trouble:
-            place, message = trouble
-            raise ValueError(f"{name}, line {lines + text.count(NEWLINE, 0, place) + 1}: {message}")
-        if parsed.rows:
-            if parsed.entries:
-                indices = into.indices[: parsed.entries]
-                if not zero_based:
-                    _count_from_one(indices, name)
-                n_columns = max(n_columns, int(indices.max()) + 1)
-            labels = into.labels[: parsed.rows].copy()
-            yield Batch(_rows(parsed, into, n_columns), labels, name, lines + parsed.first + 1)
-        lines += parsed.lines
+    spare: list[bytearray] = []
+    rooms: list[tuple[int, Lines]] = []
+
+    def parsed(chunk: Chunk) -> _Part | _Trouble:
+        room, into = rooms.pop() if rooms else (0, room_for(0))
+        if room < chunk.stop:
+            room, into = len(chunk.text), room_for(len(chunk.text))
+        part = _parsed(chunk, into, 0 if zero_based else 1)
+        rooms.append((room, into))
+        spare.append(chunk.text)
+        return part
+
+    lines = n_columns = 0
+    for part in ahead(parsed, _whole_lines(stream, name, chunk_bytes, spare), n_jobs):
+        if isinstance(part, _Trouble):
+            raise ValueError(f"{name}, line {lines + part.line}: {part.message}")
+        if part.is_too_low:
+            raise ValueError(f"{name} has the index 0, but zero_based=False says that it counts from 1; leave that out")
+        if part.rows.n_rows:
+            n_columns = max(n_columns, part.rows.n_columns)
+            yield Batch(replace(part.rows, n_columns=n_columns), part.labels, name, lines + part.first + 1)
+        lines += part.lines
 
 
-def _count_from_one(indices: NDArray[np.unsignedinteger], name: str) -> None:
-    if indices.min() == 0:
-        raise ValueError(f"{name} has the index 0, but zero_based=False says that it counts from 1; leave that out")
-    indices -= 1
+class Chunk(NamedTuple):
+    """Whole lines of a text, from `start` to `stop`; beyond, there is room to read words."""
+
+    text: bytearray
+    start: int
+    stop: int
 
 
-def has_index_zero(stream: BinaryIO, name: str) -> bool:
+class _Part(NamedTuple):
+    """What a chunk holds: its rows among its own columns, how many lines, and in which of them the first row is.
+
+    An index `is_too_low` if it is 0 and should not be.
+    """
+
+    rows: Rows
+    labels: NDArray[np.float64]
+    lines: int
+    first: int
+    is_too_low: bool
+
+
+class _Trouble(NamedTuple):
+    """In which line of a chunk something is wrong, and what."""
+
+    line: int
+    message: str
+
+
+def _parsed(chunk: Chunk, into: Lines, lowest: int) -> _Part | _Trouble:
+    """The examples of a chunk. All is copied, since `into` and the chunk will hold others."""
+    text, start, stop = chunk
+    parsed = parse(np.frombuffer(text, dtype=np.uint8), start, stop, into)
+    trouble = _settle_what_waits(text, parsed, into) or _trouble(text, parsed.error, parsed.place)
+    if trouble:
+        place, message = trouble
+        return _Trouble(text.count(NEWLINE, 0, place) + 1, message)
+    indices, is_too_low = into.indices[: parsed.entries].copy(), False
+    if lowest and parsed.entries:
+        is_too_low = bool(indices.min() < lowest)
+        indices -= np.uint32(lowest)
+    n_columns = int(indices.max()) + 1 if parsed.entries else 0
+    rows = csr_rows(into.data[: parsed.entries].copy(), indices, into.indptr[: parsed.rows + 1].copy(), n_columns)
+    return _Part(rows, into.labels[: parsed.rows].copy(), parsed.lines, parsed.first, is_too_low)
+
+
+def has_index_zero(stream: BinaryIO, name: str, *, n_jobs: int | None = 1) -> bool:
     """Whether an index of svmlight text is 0, so that it counts from there."""
-    for text, stop in _whole_lines(stream, name, CHUNK_BYTES):
-        if not _may_have_index_zero(np.frombuffer(text, dtype=np.uint8, count=stop)):
-            continue
-        for found in INDEX_ZERO.finditer(text, 0, stop):
-            if text.find(b"#", text.rfind(NEWLINE, 0, found.start()) + 1, found.start()) < 0:
-                return True
-    return False
+    spare: list[bytearray] = []
+
+    def found(chunk: Chunk) -> bool:
+        has_it = _has_index_zero(chunk)
+        spare.append(chunk.text)
+        return has_it
+
+    return any(ahead(found, _whole_lines(stream, name, CHUNK_BYTES, spare), n_jobs))
+
+
+def _has_index_zero(chunk: Chunk) -> bool:
+    text, start, stop = chunk
+    if not _may_have_index_zero(np.frombuffer(text, dtype=np.uint8, count=stop)):
+        return False
+    return any(
+        text.find(b"#", text.rfind(NEWLINE, 0, found.start()) + 1, found.start()) < 0
+        for found in INDEX_ZERO.finditer(text, start, stop)
+    )
 
 
 def _may_have_index_zero(text: NDArray[np.uint8]) -> bool:
@@ -141,9 +199,9 @@ def read_svmlight(
 def _read_all(stream: BinaryIO, name: str, zero_based: ZeroBased) -> tuple[Any, NDArray[np.float64]]:
     if zero_based == "auto":
         start = stream.tell()
-        zero_based = has_index_zero(stream, name)
+        zero_based = has_index_zero(stream, name, n_jobs=None)
         stream.seek(start)
-    return _joined(batches(stream, name, zero_based=zero_based), name)
+    return _joined(batches(stream, name, zero_based=zero_based, n_jobs=None), name)
 
 
 def _joined(parts: Iterable[Batch], name: str) -> tuple[Any, NDArray[np.float64]]:
@@ -162,10 +220,9 @@ def _joined(parts: Iterable[Batch], name: str) -> tuple[Any, NDArray[np.float64]
     return X, np.concatenate([np.asarray(part.labels) for part in parts])
 
 
-def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int) -> Iterator[tuple[bytearray, int]]:
-    """Buffers, and up to where they hold whole lines. The next step overwrites the buffer."""
-    text = bytearray(chunk_bytes + PADDING)
-    filled = 0
+def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int, spare: list[bytearray]) -> Iterator[Chunk]:
+    """A text in chunks of whole lines. Each has a buffer of its own: a `spare` one, if there is any."""
+    text, filled, is_first = bytearray(chunk_bytes + PADDING), 0, True
     while True:
         if filled + PADDING == len(text):
             if filled > LONGEST_LINE:
@@ -177,12 +234,20 @@ def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int) -> Iterator[tupl
         end = text.rfind(NEWLINE, filled, filled + count) + 1
         filled += count
         if end:
-            yield text, end
-            text[: filled - end] = text[end:filled]
-            filled -= end
+            rest = text[end:filled]
+            yield Chunk(text, _begin(text) if is_first else 0, end)
+            text, filled, is_first = spare.pop() if spare else bytearray(chunk_bytes + PADDING), len(rest), False
+            if len(text) < filled + PADDING:
+                text = bytearray(filled + PADDING)
+            text[:filled] = rest
     if filled:
         text[filled : filled + 1] = NEWLINE
-        yield text, filled + 1
+        yield Chunk(text, _begin(text) if is_first else 0, filled + 1)
+
+
+def _begin(text: bytearray) -> int:
+    """Where a text begins: behind a byte order mark."""
+    return len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
 
 
 def _read(stream: Any, name: str, into: memoryview) -> int:
@@ -190,12 +255,6 @@ def _read(stream: Any, name: str, into: memoryview) -> int:
         return int(stream.readinto(into))
     except (OSError, EOFError) as error:
         raise OSError(f"{name} could not be read to its end: {error}") from error
-
-
-def _rows(parsed: Parsed, into: Lines, n_columns: int) -> Rows:
-    """A copy of what was parsed, since the next lines overwrite it."""
-    data, indices, indptr = into.data[: parsed.entries], into.indices[: parsed.entries], into.indptr[: parsed.rows + 1]
-    return csr_rows(data.copy(), indices.copy(), indptr.copy(), n_columns)
 
 
 def _settle_what_waits(text: bytearray, parsed: Parsed, into: Lines) -> tuple[int, str] | None:

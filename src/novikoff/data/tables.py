@@ -17,14 +17,18 @@ from numpy.typing import NDArray
 
 from novikoff.data.arrow import as_numpy
 from novikoff.data.batches import Records
+from novikoff.data.labels import Words
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Types = Mapping[str, "pa.DataType"]
 
+# The type of a column of features that have names and values of their own.
+NAMED_VALUES = "map<string, double>"
+
 # Small enough for the caches, large enough that the costs of a call do not count.
-BLOCK_BYTES = 1 << 21
+BLOCK_BYTES = 1 << 20
 
 # The key under which records say that `line` counts records, because its file has no lines, or none that match them.
 _COUNTS_ROWS = {b"novikoff.counts": b"rows"}
@@ -79,6 +83,8 @@ def type_named(name: str) -> "pa.DataType":
     """
     import pyarrow as pa
 
+    if name == NAMED_VALUES:
+        return pa.map_(pa.string(), pa.float64())
     unit, found, zone = name.removeprefix("timestamp[").removesuffix("]").partition(", tz=")
     return pa.timestamp(unit, zone) if found else pa.type_for_alias(name)
 
@@ -148,7 +154,7 @@ def _labels(column: "pa.Array", label: str, records: Records) -> NDArray[Any]:
     if kinds.is_string(column.type):
         codes = column.dictionary_encode()
         words = np.array(codes.dictionary.to_pylist(), dtype=object)
-        return words[as_numpy(codes.indices)]
+        return Words.of(words, as_numpy(codes.indices))
     if kinds.is_uint64(column.type):
         column = column.cast(pa.int64())
     if kinds.is_boolean(column.type) or is_number(column.type):

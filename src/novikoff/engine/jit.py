@@ -77,8 +77,15 @@ class Kernel:
             is_small = self.small(*arguments)
         else:
             is_small = (_patience == math.inf or not self.is_loaded) and _is_small(self.work(*arguments))
-        if not is_small:
-            return self.compiled(*arguments)
+        return self._interpreted(*arguments) if is_small else self.compiled(*arguments)
+
+    def for_parts(self, work: float) -> Callable[..., Any]:
+        """What to call for every part of some work: all parts are interpreted, or all are compiled."""
+        if self.small is None and (_patience == math.inf or not self.is_loaded) and _is_small(work):
+            return self._interpreted
+        return self.compiled
+
+    def _interpreted(self, *arguments: Any) -> Any:
         with np.errstate(all="ignore"):
             return self.function(*arguments)
 

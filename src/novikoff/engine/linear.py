@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff.engine.access import add, add_twice, dot, is_whole, prefetch, squares
-from novikoff.engine.jit import jit
+from novikoff.engine.jit import jit, part
 from novikoff.engine.scoring import (
     TINY,
     add_to_class,
@@ -113,6 +113,42 @@ def _visited(X, y, order, *_):
     return order.size * (1 + (X[0] if isinstance(X, tuple) else X).size / max(1, y.size))
 
 
+@part
+def weighted(label, rule):
+    """The sign of an example, times the weight of its class."""
+    sign = np.float64(label)
+    return sign * rule.weights[1 if sign > 0.0 else 0] if rule.weights.size > 0 else sign
+
+
+@part
+def binary_score(X, row, label, rule, threshold, updates, w):
+    """The score of a row after so many updates; in column order where the order could decide what it is."""
+    score = dot(X, row, w) + rule.constant * w[w.size - 1]
+    doubt = rule.doubt * math.sqrt(updates) + TINY
+    if abs(label * score) <= doubt or abs(label * score - threshold) <= doubt:
+        score = deciding_dot(X, row, w) + rule.constant * w[w.size - 1]
+    return score
+
+
+@part
+def is_to_be_added(label, score, rule, threshold):
+    """Whether an example with this score is a mistake, or narrow."""
+    return label * score <= threshold if rule.ties_are_mistakes else (score >= 0.0) != (label > 0)
+
+
+@part
+def add_example(X, row, label, rule, time, w, drift):
+    """Add a row, with its sign, to the weights; so many examples had gone before it."""
+    bias = w.size - 1
+    if drift.size > 0:
+        age = np.float64(time)
+        add_twice(X, row, label, w, age, drift)
+        drift[bias] += age * label * rule.constant
+    else:
+        add(X, row, label, w)
+    w[bias] += label * rule.constant
+
+
 @jit(work=_visited)
 def binary_epoch(X, y, order, soon, rule, lengths, clock, updates, w, drift, at, narrow):
     """Visit the rows in the given order; add a mistake or a narrow example, with its sign, to the weights.
@@ -122,7 +158,6 @@ def binary_epoch(X, y, order, soon, rule, lengths, clock, updates, w, drift, at,
     `drift` means no average. `lengths` has the squared length of every row while R may grow, and is empty else.
     Returns the number of examples seen and of updates made.
     """
-    bias = w.size - 1
     made = 0
     longest = rule.longest
     if at.size == 0:
@@ -135,26 +170,12 @@ def binary_epoch(X, y, order, soon, rule, lengths, clock, updates, w, drift, at,
             longest = max(longest, lengths[row])
         threshold = rule.lead * longest
 
-        label = np.float64(y[row])
-        if rule.weights.size > 0:
-            label *= rule.weights[1 if label > 0.0 else 0]
-        score = dot(X, row, w) + rule.constant * w[bias]
-        ahead = label * score
-        doubt = rule.doubt * math.sqrt(updates + made) + TINY
-        if abs(ahead) <= doubt or abs(ahead - threshold) <= doubt:
-            score = deciding_dot(X, row, w) + rule.constant * w[bias]
-            ahead = label * score
-
-        if ahead <= threshold if rule.ties_are_mistakes else (score >= 0.0) != (label > 0):
-            if drift.size > 0:
-                age = np.float64(clock + step)
-                add_twice(X, row, label, w, age, drift)
-                drift[bias] += age * label * rule.constant
-            else:
-                add(X, row, label, w)
-            w[bias] += label * rule.constant
+        label = weighted(y[row], rule)
+        score = binary_score(X, row, label, rule, threshold, updates + made, w)
+        if is_to_be_added(label, score, rule, threshold):
+            add_example(X, row, label, rule, clock + step, w, drift)
             at[made] = step
-            narrow[made] = ahead > 0.0
+            narrow[made] = label * score > 0.0
             made += 1
             if made == at.size:
                 return step + 1, made

@@ -122,6 +122,13 @@ class Rows:
         return csr_array((data, indices.view(signed), indptr.view(signed)), shape=(self.n_rows, self.n_columns))
 
 
+def span(matrix: Any, start: int, stop: int) -> Any:
+    """What a kernel takes of rows `start` to `stop` of a matrix: nothing is computed or copied."""
+    if not isinstance(matrix, Csr):
+        return matrix[start:stop]
+    return matrix._replace(indptr=matrix.indptr[start : stop + 1])
+
+
 def as_rows(X: Any, *, any_order: bool = False) -> Rows:
     """Examples as the kernels want them: no copy if they are that already.
 

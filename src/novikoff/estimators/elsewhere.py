@@ -28,7 +28,7 @@ ELSEWHERE = {
     "average": 'the average is the default; readout="last" predicts with the last weights, readout="vote" with all',
     "class_weight": "Perceptron has it; here, repeat the rows of a rare class, if its mistakes are to count more often",
     "sample_weight": "repeat rows to repeat them, scale them to scale them: these two differ",
-    "verbose": "fit(..., watch=function) calls the function after every epoch with the record so far",
+    "verbose": "fit(..., watch=novikoff.ProgressLine()) shows how it goes on; any function may watch",
     "n_jobs": "an epoch is the work of one thread, since every mistake changes what the next example meets",
     "seed": "it is called random_state here",
     "all_possible_transitions": "every transition has a weight; constraint= rules some out",

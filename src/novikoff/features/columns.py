@@ -5,8 +5,6 @@ becomes a feature of its own, "age is missing", if the training data had missing
 """
 
 import math
-import zlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -17,13 +15,16 @@ from numpy.typing import NDArray
 from novikoff.data.arrow import as_numpy
 from novikoff.data.batches import Records
 from novikoff.data.delimited import MARKS
-from novikoff.data.tables import is_number, place, type_named
+from novikoff.data.tables import NAMED_VALUES, is_number, place, type_named
+from novikoff.data.vw import UNNAMED
 from novikoff.engine.words import label_in_words
+from novikoff.features.vocabulary import features_by_row, words_and_pairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 NOTHING = -1
+NO_ROWS = np.empty(0, dtype=np.int32)
 
 
 class Entries(NamedTuple):
@@ -50,6 +51,11 @@ class Numeric:
     def type(self) -> str:
         """The type as which the column is best read."""
         return "double"
+
+    @property
+    def size(self) -> int:
+        """How many features it has."""
+        return 1 + self.has_missing
 
     def names(self, column: str) -> list[str]:
         return [column, *_missing_name(column, self.has_missing)]
@@ -123,6 +129,10 @@ class Categorical:
     def places(self) -> dict[str, int]:
         return {value: number for number, value in enumerate(self.values)}
 
+    @property
+    def size(self) -> int:
+        return len(self.values) + self.has_missing
+
     def names(self, column: str) -> list[str]:
         return [f"{column}={value}" for value in self.values] + _missing_name(column, self.has_missing)
 
@@ -175,26 +185,67 @@ class Text:
         places[list(self.buckets)] = np.arange(len(self.buckets), dtype=np.int32)
         return places
 
+    @property
+    def size(self) -> int:
+        return len(self.buckets) + self.has_missing
+
     def names(self, column: str) -> list[str]:
         return [f"{column}:{'|'.join(words)}" for words in self.words] + _missing_name(column, self.has_missing)
 
     def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
-        words, rows, codes = words_and_pairs(texts(column, name, records))
-        features = self.places[bucket_numbers(words, self.n_buckets)][codes]
-        known = features != NOTHING
-        rows, features = distinct(rows[known], features[known], len(self.buckets))
-        missing = np.flatnonzero(as_numpy(column.is_null()))
+        found = words_and_pairs(texts(column, name, records), self.n_buckets)
+        rows, features, unseen = features_by_row(found, self.places)
+        missing = np.flatnonzero(as_numpy(column.is_null())).astype(np.int32) if column.null_count else NO_ROWS
         if self.has_missing and len(missing):
             rows = np.concatenate([rows, missing])
-            features = np.concatenate([features, np.full(len(missing), len(self.buckets))])
+            features = np.concatenate([features, np.full(len(missing), len(self.buckets), dtype=np.int32)])
+        return Entries(rows, features, np.ones(len(rows)), unseen, 0 if self.has_missing else len(missing))
+
+
+@dataclass(frozen=True)
+class Named:
+    """Features that come with names and values of their own, as in Vowpal Wabbit's text, in order of their names.
+
+    A name that an example does not have is 0 there, and the values of one that it has twice are added up.
+    """
+
+    kind: ClassVar[str] = "named"
+
+    values: tuple[str, ...]
+
+    @property
+    def type(self) -> str:
+        return NAMED_VALUES
+
+    @property
+    def size(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def known(self) -> "pa.Array":
+        """The names, for looking them up."""
+        import pyarrow as pa
+
+        return pa.array(self.values, pa.string())
+
+    def names(self, column: str) -> list[str]:
+        return list(self.values) if column == UNNAMED else [f"{column}^{value}" for value in self.values]
+
+    def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
+        from pyarrow import compute
+
+        if str(column.type) != NAMED_VALUES:
+            raise ValueError(f"{place(records, 0)}: the column {name!r} is {column.type}, but had features with names")
+        rows, keys, values = named_entries(column)
+        features = as_numpy(compute.index_in(keys, value_set=self.known), NOTHING).astype(np.int64)
+        known = features != NOTHING
+        pairs = rows[known] * max(len(self.values), 1) + features[known]
+        distinct_pairs, of = np.unique(pairs, return_inverse=True)
+        sums = np.bincount(of, weights=values[known], minlength=len(distinct_pairs))
+        filled = sums != 0
+        rows, features = np.divmod(distinct_pairs[filled], max(len(self.values), 1))
         unseen = len(known) - int(np.count_nonzero(known))
-        return Entries(
-            rows.astype(np.int32),
-            features.astype(np.int32),
-            np.ones(len(rows)),
-            unseen,
-            0 if self.has_missing else len(missing),
-        )
+        return Entries(rows.astype(np.int32), features.astype(np.int32), sums[filled], unseen, 0)
 
 
 @dataclass(frozen=True)
@@ -202,6 +253,7 @@ class Ignored:
     """A column without features, and why."""
 
     kind: ClassVar[str] = "ignored"
+    size: ClassVar[int] = 0
 
     why: str
 
@@ -210,7 +262,7 @@ class Ignored:
         return []
 
 
-Kind = Numeric | Dated | Categorical | Text | Ignored
+Kind = Numeric | Dated | Categorical | Text | Named | Ignored
 
 
 def _missing_name(column: str, has_missing: bool) -> list[str]:
@@ -309,6 +361,14 @@ def categories(column: "pa.Array") -> tuple[list[str], NDArray[np.int64]]:
     return [label_in_words(value) for value in values], codes
 
 
+def named_entries(column: "pa.Array") -> tuple[NDArray[np.int64], "pa.Array", NDArray[np.float64]]:
+    """The row, the name and the value of every feature in a column of maps."""
+    offsets = as_numpy(column.offsets).astype(np.int64)
+    size = int(offsets[-1] - offsets[0])
+    keys, items = (part.slice(int(offsets[0]), size) for part in (column.keys, column.items))
+    return np.repeat(np.arange(len(column)), np.diff(offsets)), keys, as_numpy(items)
+
+
 def texts(column: "pa.Array", name: str, records: Records) -> "pa.Array":
     """A column as strings. Numbers among texts are texts, too."""
     import pyarrow as pa
@@ -316,42 +376,3 @@ def texts(column: "pa.Array", name: str, records: Records) -> "pa.Array":
     if pa.types.is_string(column.type) or pa.types.is_null(column.type) or is_number(column.type):
         return column.cast(pa.string())
     raise ValueError(f"{place(records, 0)}: the column {name!r} is no text but {column.type}; leave it out of text=")
-
-
-def words_and_pairs(column: "pa.Array") -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-    """The different words and pairs of a column of texts; and for every occurrence its row and its number among them.
-
-    A word is a run of letters and digits, in lower case; a pair is two neighbouring words with a space between them.
-
-    >>> import pyarrow as pa
-    >>> words, rows, codes = words_and_pairs(pa.array(["A fast car!", None, "Fast, fast"]))
-    >>> [(int(row), words[code]) for row, code in zip(rows, codes)]
-    [(0, 'a'), (0, 'fast'), (0, 'car'), (2, 'fast'), (2, 'fast'), (0, 'a fast'), (0, 'fast car'), (2, 'fast fast')]
-    """
-    import pyarrow as pa
-    from pyarrow import compute
-
-    lists = compute.split_pattern_regex(compute.utf8_lower(column), r"[^\pL\pM\pN]+")
-    words = lists.flatten()
-    rows = as_numpy(compute.list_parent_indices(lists))
-    filled = compute.not_equal(words, "")
-    words = words.filter(filled)
-    rows = rows[as_numpy(filled)]
-    neighbours = rows[:-1] == rows[1:]
-    pairs = compute.binary_join_element_wise(words[:-1], words[1:], " ").filter(pa.array(neighbours))
-    coded = pa.concat_arrays([words, pairs]).dictionary_encode()
-    all_rows = np.concatenate([rows, rows[:-1][neighbours]])
-    return coded.dictionary.to_pylist(), all_rows, as_numpy(coded.indices)
-
-
-def bucket_numbers(words: Iterable[str], n_buckets: int) -> NDArray[np.int64]:
-    """The bucket of every word: its CRC-32, which is the same on every machine and in every year."""
-    return np.fromiter((zlib.crc32(word.encode()) for word in words), dtype=np.int64) % n_buckets
-
-
-def distinct(rows: NDArray[Any], features: NDArray[Any], n_features: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Each pair of row and feature once, in order. To sort is faster than NumPy's `unique`, which hashes before."""
-    pairs = np.sort(rows.astype(np.int64) * max(n_features, 1) + features)
-    first = np.ones(len(pairs), dtype=np.bool_)
-    np.not_equal(pairs[1:], pairs[:-1], out=first[1:])
-    return np.divmod(pairs[first], max(n_features, 1))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,10 @@ from novikoff.data.blocks import with_columns
 from novikoff.data.strict_json import Fields, JSONError
 from novikoff.data.tables import check_columns, type_named
 from novikoff.engine.rows import Rows, as_rows
-from novikoff.features.columns import Categorical, Dated, Entries, Ignored, Kind, Numeric, Text
+from novikoff.features.columns import Categorical, Dated, Entries, Ignored, Kind, Named, Numeric, Text
 from novikoff.features.gather import Column, gather
-from novikoff.features.lift import LIFTS, SQUARED_LENGTH, Lift, lifted, lifted_names
+from novikoff.features.lift import LIFTS, SQUARED_LENGTH, Lift, lifted, lifted_names, n_lifted
 from novikoff.features.scaling import Scaling
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Rows with so few features are dense. So are wider ones of which at least every fourth entry is not 0.
 ALWAYS_DENSE = 64
@@ -41,10 +38,13 @@ BUCKETS = 2**18
 # An array of so many places is made for the words of a column.
 MOST_BUCKETS = 1 << 26
 
+# So much of a matrix is filled at a time, column by column.
+CACHED_BYTES = 1 << 18
+
 # Numbers without names are lifted if they are not more; each feature has a name.
 WIDEST_LIFTED = 1_000_000
 
-_KINDS: dict[str, Any] = {kind.kind: kind for kind in (Numeric, Dated, Categorical, Text, Ignored)}
+_KINDS: dict[str, Any] = {kind.kind: kind for kind in (Numeric, Dated, Categorical, Text, Named, Ignored)}
 
 
 class Note(NamedTuple):
@@ -122,20 +122,22 @@ class Encoding:
             return np.arange(self.width)
         return np.array([start for _, kind, start in self._starts if isinstance(kind, Numeric)], dtype=np.int64)
 
-    @property
+    @cached_property
     def n_columns(self) -> int:
-        """How many features there are."""
-        return len(self.feature_names)
+        """How many features there are; nobody has to name them for that."""
+        return self.n_own + (0 if self.lift is None else n_lifted(self.lift, self._numbers))
+
+    @cached_property
+    def n_own(self) -> int:
+        """How many there are without those that the lift adds."""
+        return self.width if self.width is not None else sum(kind.size for kind in self.columns.values())
 
     @property
     def is_as_ever(self) -> bool:
-        """Whether it has nothing that earlier versions do not know: neither a lift, nor scales of numbers, nor
-        dates."""
-        return (
-            self.lift is None
-            and self.width is None
-            and not any(isinstance(kind, Dated) for kind in self.columns.values())
-        )
+        """Whether it has nothing that earlier versions do not know: no lift, no scales of numbers, no dates, no
+        features with own names."""
+        new = any(isinstance(kind, Dated | Named) for kind in self.columns.values())
+        return self.lift is None and self.width is None and not new
 
     @property
     def types(self) -> dict[str, str]:
@@ -153,27 +155,31 @@ class Encoding:
         if self.width is not None:
             raise ValueError("this encoding is of numbers without names, and a table was given")
         columns = records.columns
-        check_columns(self.types, columns.schema.names, records.file or "the data")
+        there = columns.schema.names
+        absent = {name for name, kind in self.columns.items() if isinstance(kind, Named) and name not in there}
+        check_columns(self.types.keys() - absent if absent else self.types, there, records.file or "the data")
         n_rows = columns.num_rows
         unseen, missing = dict[str, int](), dict[str, int]()
-        dense = np.zeros((n_rows, len(self.own_names))) if self.is_dense else None
+        numbers: dict[int, NDArray[np.float64]] = {}
         parts: list[Entries] = []
         for name, kind, start in self._starts:
+            if name in absent:
+                continue
             column = columns.column(name)
-            if dense is not None and isinstance(kind, Numeric):
-                found = _fill(dense, start, kind, column, name, records)
+            if self.is_dense and isinstance(kind, Numeric):
+                numbers[start], which = kind.scaled(column, name, records)
+                found = 0, 0 if kind.has_missing else len(which)
+                if kind.has_missing and len(which):
+                    parts.append(Entries(which, np.full(len(which), start + 1), np.ones(len(which)), 0, 0))
             else:
                 part = kind.entries(column, name, records)
                 found = part.unseen, part.missing
-                if dense is not None:
-                    dense[part.rows, part.features + start] = part.values
-                else:
-                    parts.append(part._replace(features=part.features + np.int32(start)))
+                parts.append(part._replace(features=part.features + np.int32(start)))
             for counts, count in zip((unseen, missing), found, strict=True):
                 if count:
                     counts[name] = count
-        rows = as_rows(dense) if dense is not None else _sparse(parts, n_rows, len(self.own_names))
-        return Encoded(Batch(self.lifted(rows), records.labels, records.file, records.line), unseen, missing)
+        own = (_dense if self.is_dense else _sparse)(parts, n_rows, self.n_own, numbers)
+        return Encoded(Batch(self.lifted(own), records.labels, records.file, records.line), unseen, missing)
 
     def encode_numbers(self, batch: Batch) -> Batch:
         """Examples that are numbers already, scaled and with their lift; those of a table are left as they are."""
@@ -197,7 +203,7 @@ class Encoding:
         for name, kind in self.columns.items():
             if not isinstance(kind, Ignored):
                 starts.append((name, kind, start))
-            start += len(kind.names(name))
+            start += kind.size
         return starts
 
     def describe(self) -> tuple[Note, ...]:
@@ -209,7 +215,7 @@ class Encoding:
         if self.lift is None:
             return notes
         if self.lift == "paraboloid":
-            return (*notes, Note(SQUARED_LENGTH, "lift", f"of all {len(self.own_names):,} features"))
+            return (*notes, Note(SQUARED_LENGTH, "lift", f"of all {self.n_own:,} features"))
         return (*notes, Note("squares", "lift", f"of {len(self._numbers):,} numbers"))
 
     def to_dict(self) -> dict[str, Any]:
@@ -300,17 +306,24 @@ def settled(columns: Mapping[str, Column], n_rows: int) -> Encoding:
     return Encoding({name: column.settled(dense=True) for name, column in columns.items()}, True)
 
 
-def _fill(
-    dense: NDArray[np.float64], start: int, kind: Numeric, column: "pa.Array", name: str, records: Records
-) -> tuple[int, int]:
-    """Write a numeric column into its place; return how much is unseen (nothing ever is) and how much is missing."""
-    dense[:, start], missing = kind.scaled(column, name, records)
-    if kind.has_missing:
-        dense[missing, start + 1] = 1.0
-    return 0, 0 if kind.has_missing else len(missing)
+def _dense(parts: list[Entries], n_rows: int, n_columns: int, numbers: Mapping[int, NDArray[np.float64]]) -> Rows:
+    """Rows from whole columns of numbers, by their place, and from the entries of others.
+
+    Some rows at a time, as many as stay in the cache until all of their columns are there.
+    """
+    dense = np.empty((n_rows, n_columns))
+    at_once = max(1, CACHED_BYTES // (8 * n_columns))
+    for first in range(0, n_rows, at_once):
+        some = dense[first : first + at_once]
+        some.fill(0.0)
+        for place, column in numbers.items():
+            some[:, place] = column[first : first + at_once]
+    for part in parts:
+        dense[part.rows, part.features] = part.values
+    return as_rows(dense)
 
 
-def _sparse(parts: list[Entries], n_rows: int, n_columns: int) -> Rows:
+def _sparse(parts: list[Entries], n_rows: int, n_columns: int, _: Mapping[int, NDArray[np.float64]]) -> Rows:
     """Rows from the entries of each column. A row keeps its entries in the order of the parts, which is ascending."""
     from scipy.sparse import coo_array
 
@@ -328,6 +341,8 @@ def _detail(kind: Kind) -> str:
     elif isinstance(kind, Categorical):
         shown = ", ".join(kind.values[:5]) + (", ..." if len(kind.values) > 5 else "")
         detail = f"{len(kind.values):,} values: {shown}"
+    elif isinstance(kind, Named):
+        return f"{len(kind.values):,} features, as they are"
     else:
         detail = f"{len(kind.buckets):,} words and pairs of words"
     return f"{detail}; some are missing" if kind.has_missing else detail
@@ -358,11 +373,13 @@ def _kind_from(column: Fields) -> Kind:
         found = Numeric(column.number("mean"), deviation, column.flag("has_missing"))
         if kind == "date":
             found = Dated(found.mean, deviation, found.has_missing, _unit(column))
-    elif kind == "categorical":
+    elif kind in ("categorical", "named"):
         values = column.each("values", column.as_text)
         if len(set(values)) < len(values):
             column.fail("has a value twice")
-        found = Categorical(values, column.text("type"), column.flag("has_missing"))
+        found = (
+            Named(values) if kind == "named" else Categorical(values, column.text("type"), column.flag("has_missing"))
+        )
     else:
         found = _text_from(column)
     column.close()

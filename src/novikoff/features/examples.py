@@ -20,6 +20,7 @@ from novikoff.data.examples import Examples
 from novikoff.data.held_out import HeldOut, Kept
 from novikoff.data.labels import Labels, checked_labels, located_errors
 from novikoff.data.streams import STANDARD_INPUT
+from novikoff.engine.ahead import ahead
 from novikoff.engine.rows import Rows, as_rows, check_finite
 from novikoff.features.columns import Numeric
 
@@ -50,19 +51,36 @@ def comes_once(source: Iterable[Any]) -> bool:
 
 
 def batches_of(source: Iterable[Any], encoding: "Encoding | None" = None) -> Iterator[Batch]:
-    """The examples of a source as numbers, batch by batch."""
+    """The examples of a source as numbers, batch by batch; other threads encode what comes next."""
+    if encoding is not None:
+        n_jobs = getattr(source, "n_jobs", 1)
+        batches = ahead(lambda item: _encoded(item, encoding), _with_places(source), n_jobs)
+    else:
+        batches = map(_as_batch, _with_places(source))
+    return (batch for batch in batches if batch.rows.n_rows)
+
+
+def _with_places(source: Iterable[Any]) -> Iterator[Any]:
+    """The pieces of a source; pairs (X, y) become batches that know their first row."""
     first = 0
     for item in source:
         if isinstance(item, Records):
-            if encoding is None:
-                raise ValueError("records of a table need an encoding; see novikoff.features.encode.learn_encoding")
-            batch = encoding.encode(item).batch
+            first += item.columns.num_rows
+            yield item
         else:
             batch = item if isinstance(item, Batch) else _batch_of_pair(item, first)
-            batch = batch if encoding is None else encoding.encode_numbers(batch)
-        first += batch.rows.n_rows
-        if batch.rows.n_rows:
+            first += batch.rows.n_rows
             yield batch
+
+
+def _encoded(item: Batch | Records, encoding: "Encoding") -> Batch:
+    return encoding.encode(item).batch if isinstance(item, Records) else encoding.encode_numbers(item)
+
+
+def _as_batch(item: Batch | Records) -> Batch:
+    if isinstance(item, Records):
+        raise ValueError("records of a table need an encoding; see novikoff.features.encode.learn_encoding")
+    return item
 
 
 def _batch_of_pair(item: Any, first: int) -> Batch:

@@ -2,29 +2,30 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Records
-from novikoff.data.tables import check_columns, is_number, joined_type, place
+from novikoff.data.tables import NAMED_VALUES, check_columns, is_number, joined_type, place
+from novikoff.engine.buckets import WORDS_KEPT
 from novikoff.features.columns import (
     NOTHING,
     Categorical,
     Dated,
     Ignored,
     Kind,
+    Named,
     Numeric,
     Text,
-    bucket_numbers,
     categories,
-    distinct,
+    named_entries,
     numbers,
     texts,
-    words_and_pairs,
 )
+from novikoff.features.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,9 +36,6 @@ RUN = 4096
 
 # Few categories are always welcome, however few the records.
 FEW_CATEGORIES = 20
-
-# So many words of a bucket are remembered.
-WORDS_KEPT = 3
 
 
 def gather(
@@ -53,16 +51,15 @@ def gather(
     it seemed at first, such as words after many numbers, is read again, by itself. `moments` has, by the name of a
     column, what its numbers are added up in.
     """
-    look = getattr(records, "look", None)
-    may_grow = "jsonl" in getattr(records, "formats", ())
+    look, n_jobs = getattr(records, "look", None), getattr(records, "n_jobs", None)
+    may_grow = not {"jsonl", "vw"}.isdisjoint(getattr(records, "formats", ()))
     columns: dict[str, Column] = {}
 
     def column(name: str, may_change: bool, n_rows: int = 0) -> Column:
         """A column that was missing in the records before."""
         wish = asked.get(name, "")
-        return Column(
-            name, wish, n_buckets, max_categories, may_change, rows=n_rows, missing=n_rows, moments=moments(name)
-        )
+        column = Column(name, wish, n_buckets, max_categories, may_change, moments=moments(name), n_jobs=n_jobs)
+        return replace(column, rows=n_rows, missing=n_rows)
 
     n_rows = 0
     for part in records if look is None else look():
@@ -83,7 +80,7 @@ def gather(
         for name in mixed:
             columns[name].add(part.columns.column(name), part)
     for found in columns.values():
-        found.moments.close()
+        found.close()
     return columns, n_rows
 
 
@@ -189,8 +186,10 @@ class Column:
     missing: int = 0
     moments: Moments = field(default_factory=Moments)
     values: set[str] = field(default_factory=set)
-    words: dict[int, list[str]] = field(default_factory=dict)
+    words: dict[int, tuple[str, ...]] = field(default_factory=dict)
     occurrences: int = 0
+    vocabulary: Vocabulary | None = None
+    n_jobs: int | None = None
 
     def add(self, column: "pa.Array | None", records: Records) -> None:
         """The column in some records; None if they do not have it."""
@@ -209,6 +208,8 @@ class Column:
         self._settle_type(column.type, records)
         if self.kind == "text":
             self._add_text(texts(column, self.name, records))
+        elif self.kind == "named":
+            self._add_names(column)
         elif self.kind == "categorical":
             self._add_categories(column, records)
         else:
@@ -231,13 +232,15 @@ class Column:
         self.values |= other.values
         self._check_categories("the data")
         for bucket, words in other.words.items():
-            self.words[bucket] = sorted({*self.words.get(bucket, ()), *words})[:WORDS_KEPT]
+            self.words[bucket] = tuple(sorted({*self.words.get(bucket, ()), *words})[:WORDS_KEPT])
 
     @property
     def kind(self) -> str:
         """What was asked for, or else what the type suggests."""
         if self.asked:
             return self.asked
+        if self.type is not None and str(self.type) == NAMED_VALUES:
+            return "named"
         return "numeric" if self.type is None or _sort(self.type) else "categorical"
 
     def _changes_to(self, kind: "pa.DataType") -> bool:
@@ -268,27 +271,33 @@ class Column:
         self.values.update(words)
         self._check_categories(records.file or "the data")
 
+    def _add_names(self, column: "pa.Array") -> None:
+        _, keys, _ = named_entries(column)
+        self.values.update(keys.unique().to_pylist())
+        self.occurrences += len(keys)
+
     def _check_categories(self, where: str) -> None:
-        if not self.asked and len(self.values) > self.max_categories:
+        if not self.asked and self.kind == "categorical" and len(self.values) > self.max_categories:
             what = f"the column {self.name!r} has more than {self.max_categories:,} different values"
             raise ValueError(f"{where}: {what}; {_too_many(self.name)}")
 
     def _add_text(self, column: "pa.Array") -> None:
-        words, rows, codes = words_and_pairs(column)
-        buckets = bucket_numbers(words, self.n_buckets)
+        if self.vocabulary is None:
+            self.vocabulary = Vocabulary(self.n_buckets, self.n_jobs)
         self.missing += column.null_count
-        self.occurrences += len(distinct(rows, buckets[codes], self.n_buckets)[0])
-        for word, bucket in zip(words, buckets.tolist(), strict=True):
-            kept = self.words.setdefault(bucket, [])
-            if word not in kept and (len(kept) < WORDS_KEPT or word < kept[-1]):
-                kept.append(word)
-                kept.sort()
-                del kept[WORDS_KEPT:]
+        self.vocabulary.add(column)
+
+    def close(self) -> None:
+        """All records were added."""
+        self.moments.close()
+        if self.vocabulary is not None:
+            self.occurrences, self.words = self.vocabulary.occurrences, self.vocabulary.words()
+            self.vocabulary = None
 
     @property
     def filled(self) -> int:
         """How many entries the column will have that are not 0, as long as it is not centred."""
-        if self.kind == "text":
+        if self.kind in ("text", "named"):
             return self.occurrences + self.missing
         return self.moments.filled + self.missing if self.kind == "numeric" else self.rows
 
@@ -301,7 +310,9 @@ class Column:
         has_missing = self.missing > 0
         if self.kind == "text":
             buckets = tuple(sorted(self.words))
-            return Text(buckets, tuple(tuple(self.words[bucket]) for bucket in buckets), self.n_buckets, has_missing)
+            return Text(buckets, tuple(map(self.words.__getitem__, buckets)), self.n_buckets, has_missing)
+        if self.kind == "named":
+            return Named(tuple(sorted(self.values)))
         if self.kind == "categorical":
             self._check_few()
             return Categorical(tuple(sorted(self.values, key=_rank(self.type))), str(self.type), has_missing)
@@ -341,7 +352,11 @@ def _is_plain(kind: "pa.DataType") -> bool:
     """Whether it is a type of numbers, words or booleans."""
     import pyarrow as pa
 
-    return _sort(kind) is not None or bool(pa.types.is_string(kind) or pa.types.is_boolean(kind))
+    return (
+        _sort(kind) is not None
+        or str(kind) == NAMED_VALUES
+        or bool(pa.types.is_string(kind) or pa.types.is_boolean(kind))
+    )
 
 
 def _sort(kind: "pa.DataType") -> str | None:

@@ -34,6 +34,11 @@ def lifted_names(names: Sequence[str], lift: Lift, numbers: NDArray[np.int64]) -
     return [SQUARED_LENGTH] if lift == "paraboloid" else [f"{names[place]} squared" for place in numbers.tolist()]
 
 
+def n_lifted(lift: Lift, numbers: NDArray[np.int64]) -> int:
+    """How many further features there are."""
+    return 1 if lift == "paraboloid" else len(numbers)
+
+
 def lifted(rows: Rows, lift: Lift, numbers: NDArray[np.int64]) -> Rows:
     """The same rows with the further features behind their own; squares are those of the columns in `numbers`.
 

@@ -142,10 +142,14 @@ def _plain_of(model: Any) -> Any:
             raise ValueError(f"{error}, then save") from None
     if type(model).__module__.startswith("novikoff.") and type(model).__name__ in LEARNERS:
         return model
-    raise TypeError(
-        f"a {type(model).__name__} cannot be saved; {', '.join(CODECS)} can, each in a file of its own. Of a pipeline, "
-        "save those steps one by one"
-    )
+    if hasattr(model, "steps"):
+        raise TypeError(
+            f"a {type(model).__name__} has steps that are code of other libraries, and a model file holds none. "
+            "save(pipeline[-1], path) keeps the model, and joblib.dump(pipeline[:-1], other) the steps before it; "
+            "make_pipeline(joblib.load(other), load(path)) puts them together again. A table that goes to the model "
+            "itself needs no such steps: its columns are encoded and scaled inside the model"
+        )
+    raise TypeError(f"a {type(model).__name__} cannot be saved; {', '.join(CODECS)} can, each in a file of its own")
 
 
 def _as_evidence(certificate: Any, fingerprint: str | None) -> Evidence:

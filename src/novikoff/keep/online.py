@@ -1,5 +1,6 @@
 """The online perceptron in a file: its features and labels by name, whatever plain values these are."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -8,10 +9,13 @@ import numpy as np
 from novikoff.features.names import Intercept
 from novikoff.features.scales import Scale
 from novikoff.keep.expect import Table, check_arrays, check_finite, ensure, fields
-from novikoff.keep.header import Evidence, decode_parameters, encode_parameters, encode_run
+from novikoff.keep.header import Evidence, decode_lead, decode_parameters, encode_lead, encode_parameters, encode_run
 from novikoff.keep.layout import FORMAT, Arrays, Parts
 from novikoff.keep.values import decode, decode_names, encode, encode_names
-from novikoff.learn.online import OnlinePerceptron, OnlineState
+from novikoff.learn.epochs import MOST_LEAD
+from novikoff.learn.online.memory import OnlineState
+from novikoff.learn.online.perceptron import OnlinePerceptron
+from novikoff.learn.online.weights import Weights
 
 LEARNER = "OnlinePerceptron"
 _PARAMETERS = ("readout", "fit_intercept", "tie", "half_life")
@@ -38,20 +42,19 @@ def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
             "examples": state.examples,
             "mistakes": state.mistakes,
             "longest": float(state.longest),
-            "doubt": float(state.doubt),
             "classes_are_fixed": state.classes_are_fixed,
-            "has_one_width": state.has_one_width,
             "waited": state.waited,
             "origin": state.origin,
             "trials": list(state.trials),
             **({"scales": len(state.scales)} if state.scales is not None else {}),
+            **({**encode_lead(model), "square": state.square} if model.lead else {}),
         },
     }
     arrays: Arrays = {} if state.scales is None else _scales_as_arrays(state.scales)
-    for place, (weights, drift) in enumerate(zip(state.weights, state.drift, strict=True)):
+    for place, weights in enumerate(state.weights):
+        pairs = np.array(list(weights.values()), dtype=np.complex128)
         arrays[f"names.{place}"] = encode_names(weights, "a feature name")
-        arrays[f"weights.{place}"] = np.array(list(weights.values()), dtype=np.float64)
-        arrays[f"drift.{place}"] = np.array([drift[name] for name in weights], dtype=np.float64)
+        arrays[f"weights.{place}"], arrays[f"drift.{place}"] = pairs.real.copy(), pairs.imag.copy()
     return Parts(header, arrays)
 
 
@@ -69,29 +72,29 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Onl
     table |= SCALES if scaled else {}
     check_arrays(arrays, table, {"scales": plain.whole("scales")} if scaled else {})
     check_finite(arrays, *(name for name in table if not name.endswith("names") and not name.startswith("names")))
+    lead = decode_lead(plain)
     state = OnlineState(
         labels=tuple(labels),
-        weights=tuple(_by_name(arrays, "weights", place) for place in places),
-        drift=tuple(_by_name(arrays, "drift", place) for place in places),
+        weights=tuple(_by_name(arrays, place) for place in places),
         examples=plain.whole("examples"),
         mistakes=plain.whole("mistakes"),
         longest=plain.number("longest", least=0.0),
-        doubt=plain.number("doubt", least=0.0),
         classes_are_fixed=plain.flag("classes_are_fixed"),
-        has_one_width=plain.flag("has_one_width"),
         waited=plain.whole("waited") if plain.present("waited") else 0,
         scales=_scales_of(arrays) if scaled else None,
         origin=plain.whole("origin") if plain.present("origin") else 0,
         trials=_trials_of(plain.value("trials")) if plain.present("trials") else (0.0, 0.0),
+        narrow=lead.get("narrow", 0),
+        square=plain.number("square", least=0.0) if lead else 0.0,
     )
-    ensure(state.mistakes <= state.examples, "there are more mistakes than examples")
-    one_row = len(state.weights) == 1 and len(state.weights[0]) > 2
-    ensure(one_row or not state.has_one_width, "the features are too few to stand in a row")
+    ensure(state.mistakes + state.narrow <= state.examples, "there are more mistakes than examples")
+    ensure(lead.get("lead", 0.0) <= MOST_LEAD and math.isfinite(state.square), "the lead, or R^2, is too large")
     return OnlinePerceptron.from_state(
         state,
         readout=parameters.text("readout"),
         fit_intercept=parameters.value("fit_intercept"),
         tie=parameters.text("tie"),
+        lead=lead.get("lead", 0.0),
         **({"half_life": parameters.number("half_life", least=1.0)} if parameters.present("half_life") else {}),
     )
 
@@ -123,9 +126,10 @@ def _scales_of(arrays: Arrays) -> dict[Any, Scale]:
     return dict(zip(names, map(Scale, *columns), strict=True))
 
 
-def _by_name(arrays: Arrays, part: str, place: int) -> dict[Any, float]:
-    names, values = decode_names(arrays[f"names.{place}"]), arrays[f"{part}.{place}"].tolist()
-    ensure(len(names) == len(values) == len(set(names)), "there are not as many different names as weights")
-    weights = dict(zip(names, values, strict=True))
+def _by_name(arrays: Arrays, place: int) -> Weights:
+    names = decode_names(arrays[f"names.{place}"])
+    parts = [arrays[f"{part}.{place}"].tolist() for part in ("weights", "drift")]
+    ensure(len(names) == len(parts[0]) == len(set(names)), "there are not as many different names as weights")
+    weights = dict(zip(names, map(complex, *parts), strict=True))
     ensure(Intercept in weights, "the weight of the constant is missing")
     return weights

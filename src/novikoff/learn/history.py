@@ -121,6 +121,12 @@ class Run:
         parts = [self._what_happened(), self._what_it_proves(), self._what_it_gets_wrong(), self._what_is_to_come()]
         return "\n".join(filter(None, parts))
 
+    def _repr_html_(self) -> str:
+        """The record as a notebook shows it."""
+        from novikoff.learn.run_html import as_html
+
+        return as_html(self)
+
     def generalisation(self, confidence: float = 0.95, *, random_order: bool | None = None) -> "Generalisation":
         """What the run says about new rows of the same kind, each bound with this confidence.
 

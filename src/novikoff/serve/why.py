@@ -2,8 +2,8 @@
 
 The last weights are the sum of the mistakes z_k, so a score is the sum of <z_k, x>. The average of the weights after
 each of n examples has z_k with the share (n - a_k)/n, where a_k examples came before it, and a mean with a half-life
-has another share (`novikoff.learn.past`). Either way every mistake has its part in the lead of an answer over its
-rival, and the parts add up.
+has another share (`novikoff.learn.online.past`). Either way every mistake has its part in the lead of an answer over
+its rival, and the parts add up.
 """
 
 import heapq
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from novikoff.features.names import Intercept, as_numbers
-from novikoff.learn.past import Average, Fading
+from novikoff.learn.online.past import Average, Fading
 from novikoff.serve import events
 from novikoff.serve.events import Example, Label, Prediction, Row, Settings
 from novikoff.serve.fold import Line, Mistake, State

@@ -6,9 +6,11 @@ one that the same rows in the same order give in memory, bit for bit.
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from inspect import signature
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 import numpy as np
@@ -25,7 +27,7 @@ from novikoff.learn.choosing import Lead, check_chosen
 from novikoff.learn.class_weights import ClassWeight
 from novikoff.learn.epochs import Watcher, check_choices
 from novikoff.learn.history import Readout, Stopped, Tie
-from novikoff.learn.linear.memory import Memory, narrowed, resized, widened
+from novikoff.learn.linear.memory import Memory, narrowed, resized, widened, without_first_column
 from novikoff.learn.linear.space import Learned, learn_online, perceptron
 
 if TYPE_CHECKING:
@@ -140,16 +142,18 @@ def _learn_in_one_pass(
 ) -> Learned | None:
     """Learn while reading; None if more classes turn up than learning has begun with.
 
-    Until two labels are known there is nothing to learn, so these are looked for first.
+    Nobody may know yet whether the indices of svmlight text begin with 0: if not, its first column is left out in the
+    end, in which there was nothing to learn.
     """
     labels = Labels(classes)
-    if classes is None:
-        _look_for_two(labels, batches_of(source, encoding))
+    is_undecided = encoding is None and getattr(source, "is_undecided", False)
+    begin = source.undecided if is_undecided else partial(batches_of, source, encoding)  # type: ignore[attr-defined]
+    batches = begin() if classes is not None else _with_two_labels(labels, begin)
     inner = labels.inner()
     memory = Memory.empty(0, len(inner), fit_intercept=options["fit_intercept"])
     width, stopped, entries = Width(), Stopped.MAX_EPOCHS, 0
     try:
-        for batch in batches_of(source, encoding):
+        for batch in batches:
             with located_errors(batch):
                 codes = labels.codes(batch.labels)
                 if len(labels.known) > len(inner):
@@ -164,6 +168,8 @@ def _learn_in_one_pass(
             raise
         stopped = Stopped.INTERRUPTED
     memory = resized(memory, width.n_columns)
+    if is_undecided and not source.counts_from_zero:  # type: ignore[attr-defined]
+        memory = without_first_column(memory)
     if stopped is Stopped.MAX_EPOCHS:
         check_there_are_two(labels, memory.examples)
         stopped = stopped if memory.updates else Stopped.NO_MISTAKES
@@ -177,15 +183,17 @@ def _learn_in_one_pass(
     return Learned(memory, run, labels.classes(), encoding=encoding)
 
 
-def _look_for_two(labels: Labels, batches: Iterable[Batch]) -> None:
+def _with_two_labels(labels: Labels, begin: Callable[[], Iterator[Batch]]) -> Iterator[Batch]:
+    """All batches, once two labels are known: until then there is nothing to learn."""
     n_rows = 0
-    for batch in batches:
+    for batch in (batches := begin()):
         with located_errors(batch):
             labels.codes(batch.labels)
-        n_rows += batch.rows.n_rows
         if len(labels.known) >= 2:
-            return
+            return chain([batch], batches) if n_rows == 0 else begin()
+        n_rows += batch.rows.n_rows
     check_there_are_two(labels, n_rows)
+    return batches
 
 
 def _with_room_for(rows: Rows, memory: Memory, n_entries: int) -> Memory:

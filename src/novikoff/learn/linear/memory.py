@@ -168,7 +168,7 @@ def columns_to_keep(parts: Iterable[Rows], n_columns: int, n_entries: int, n_cla
 
 def scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
     """The score of every row, each added up in column order: n scores for one weight vector, n x classes for more."""
-    rows = rows.in_order() if rows.repeats else rows
+    rows = rows.without_repeats()
     result = np.empty((weights.shape[0], rows.n_rows))
     for line, w in zip(result, np.ascontiguousarray(weights), strict=True):
         fill_scores(rows.matrix, w, constant, line)
@@ -276,6 +276,15 @@ def resized(memory: Memory, n_columns: int) -> Memory:
     for old, new in ((memory.weights, result.weights), (memory.drift, result.drift)):
         new[:, :both], new[:, -1] = old[:, :both], old[:, -1]
     return result
+
+
+def without_first_column(memory: Memory) -> Memory:
+    """The same memory without its first column, in which no example had an entry."""
+    if memory.n_columns == 0:
+        return memory
+    if memory.columns is not None:
+        return replace(memory, columns=memory.columns - 1, width=memory.width - 1)
+    return replace(memory, weights=memory.weights[:, 1:].copy(), drift=memory.drift[:, 1:].copy())
 
 
 def narrowed(memory: Memory) -> Memory:

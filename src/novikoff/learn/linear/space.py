@@ -25,10 +25,10 @@ from novikoff.data.examples import Block, Examples
 from novikoff.data.held_out import HeldOut
 from novikoff.data.narrow import used_columns
 from novikoff.data.order import POOL, Order, block_order, given_order, random_order
-from novikoff.engine.linear import UNWEIGHTED, Rule, binary_epoch, multiclass_epoch
-from novikoff.engine.rounding import UNIT_ROUNDOFF
+from novikoff.engine.linear import UNWEIGHTED, Rule, multiclass_epoch
+from novikoff.engine.rounding import OUTWARDS, UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, folded_squares, longest_square
-from novikoff.engine.scoring import OUTWARDS
+from novikoff.engine.slack import Ahead
 from novikoff.learn.choosing import Lead, check_chosen
 from novikoff.learn.class_weights import ClassWeight, Weights, class_weights
 from novikoff.learn.cycles import next_look
@@ -254,6 +254,7 @@ class Coordinates:
     measured: set[int] = field(default_factory=set)
     met: set[int] = field(default_factory=set)
     narrow: dict[int, Rows] = field(default_factory=dict)
+    ahead: dict[int, Ahead] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.epochs = Epochs(self.examples.n_rows)
@@ -381,6 +382,7 @@ class Coordinates:
         at = np.empty(min(STEPS_PER_CALL, len(order.visit)), dtype=np.uint32)
         narrow = np.zeros(len(at), dtype=np.bool_)
         rivals = np.empty(0 if binary else len(at), dtype=np.int64)
+        ahead = self._ahead_on(block, weights)
         step = 0
         while step < len(order.visit):
             steps = slice(step, step + STEPS_PER_CALL)
@@ -388,7 +390,7 @@ class Coordinates:
             rule = rule._replace(longest=self.so_far)
             task = (rows.matrix, labels, visit, order.soon[steps], rule, lengths, memory.examples, memory.updates)
             if binary:
-                seen, made = binary_epoch(*task, weights, drift, full, narrow)
+                seen, made = ahead.epoch(*task, weights, drift, full, narrow)
             else:
                 seen, made = multiclass_epoch(*task, weights, drift, full, narrow, rivals)
             self._meet(first, lengths, visit[:seen])
@@ -404,6 +406,15 @@ class Coordinates:
             if reason is not None:
                 return reason
         return None
+
+    def _ahead_on(self, block: Block, weights: NDArray[np.float64]) -> Ahead:
+        """What looks ahead on a block; another pass over it begins."""
+        ahead = self.ahead.get(block.first)
+        if ahead is None:
+            ahead = Ahead(block.rows, shuffled=self.generator is not None, n_rows_in_all=self.examples.n_rows)
+            self.ahead[block.first] = ahead
+        ahead.begin(weights)
+        return ahead
 
     def _meet(self, first: int, lengths: NDArray[np.float64], visited: NDArray[Any]) -> None:
         """Let R grow with the rows that were visited. Where it did, the rows before were held to a smaller lead, and an

@@ -6,6 +6,8 @@ it has rivals, each of length sqrt(2) ||x||: hence the mistake bound 2 (R/gamma)
 out at a time: their products with a vector are differences of the products of the rows with its parts.
 """
 
+import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from novikoff.prove.exact.floats import fraction_root_up
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Floats, Points
+
+# So many rows, evenly drawn, tell which classes are most alike.
+ENOUGH_FOR_MEANS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +208,38 @@ class KeslerPoints(Points):
 
     def gram(self, which: NDArray[np.int64]) -> Floats:
         return self.written_out(which).gram(np.arange(len(which)))
+
+    # -- two classes of many ------------------------------------------------------------------------------------------
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """All pairs of classes, those first that the line between their means tells apart the least."""
+        step = -(-len(self.labels) // ENOUGH_FOR_MEANS)
+        rows, labels = self.rows[::step], self.labels[::step]
+        members = np.zeros((len(labels), self.n_classes))
+        members[np.arange(len(labels)), labels] = 1.0
+        means = (rows.T @ members).T / np.maximum(members.sum(axis=0), 1.0)[:, None]
+        scores = np.asarray(rows @ means.T, dtype=np.float64)
+
+        def distance(pair: tuple[int, int]) -> float:
+            gaps = [np.subtract(*scores[labels == own][:, pair].T) for own in pair]
+            if min(map(len, gaps)) == 0:
+                return math.inf
+            apart, spread = gaps[0].mean() - gaps[1].mean(), math.sqrt(sum(gap.var() for gap in gaps))
+            return float(apart / max(spread, 1e-300))
+
+        with np.errstate(all="ignore"):
+            return sorted(itertools.combinations(range(self.n_classes), 2), key=distance)
+
+    def between(self, first: int, second: int) -> tuple[Points, NDArray[np.int64]]:
+        """The points of two classes against each other, and their numbers.
+
+        They are those of a plane between the two, so a combination of them that is 0 is one of all points.
+        """
+        rows = np.flatnonzero((self.labels == first) | (self.labels == second))
+        own = self.labels[rows]
+        rivals = first + second - own
+        signs = np.where(own == first, 1, -1).astype(np.int8)
+        return Points(self.rows[rows], signs, self.bias), rows * self.others + rivals - (rivals > own)
 
     # -- how large they are, and which are equal ----------------------------------------------------------------------
 

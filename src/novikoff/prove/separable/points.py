@@ -133,7 +133,7 @@ class Points:
 
     def columns_of(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
         """The columns in which some of the chosen points differ from 0, ascending."""
-        chosen = self.rows[which]
+        chosen = self.part(which).rows
         if self.is_sparse:
             return np.unique(chosen.indices[chosen.data != 0]).astype(np.int64)
         return np.flatnonzero(chosen.any(axis=0))

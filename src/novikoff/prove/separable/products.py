@@ -81,9 +81,9 @@ def _sum_by_digits(points: Points, which: NDArray[np.int64], weights: Sequence[i
     return total, lowest
 
 
-def _blocks(points: Points, count: int) -> Iterator[slice]:
-    """So many points in blocks that can be written out."""
-    size = max(1, BLOCK // points.widest)
+def _blocks(points: Points, count: int, used: int | None = None) -> Iterator[slice]:
+    """So many points in blocks that can be written out; in the coordinates that are used, if it is said how many."""
+    size = max(1, BLOCK // min(points.widest, used or points.widest))
     return (slice(start, start + size) for start in range(0, count, size))
 
 
@@ -114,19 +114,29 @@ def signs_near(
     signs = [np.sign(approximate).astype(np.int8) for approximate, _ in near]
     is_doubtful = [~(np.abs(approximate) > error) for approximate, error in near]
     which = np.flatnonzero(np.logical_or.reduce(is_doubtful))
-    for block in _blocks(points, len(which)):
+    digits = _digits(points)
+    used = None if digits is None else 1 + sum(map(any, zip(*vectors, strict=True)))
+    for block in _blocks(points, len(which), used):
         rows = which[block]
-        for own, doubtful, found in zip(signs, is_doubtful, _exact_signs(points, rows, vectors), strict=True):
+        for own, doubtful, found in zip(signs, is_doubtful, _exact_signs(points, rows, vectors, digits), strict=True):
             own[rows] = np.where(doubtful[rows], found, own[rows])
     return signs
 
 
-def _exact_signs(points: Points, which: NDArray[np.int64], vectors: Sequence[Sequence[int]]) -> list[NDArray[np.int8]]:
-    """Of the products of some points with vectors."""
+def _digits(points: Points) -> tuple[int, int] | None:
+    """Into digits of how many bits, and into how many, coordinates are cut; None if these are too many."""
     lowest, highest = points.exponents
     base = (52 - points.widest.bit_length()) // 2
     n_digits = max(1, -(-(highest - lowest) // base))
-    if n_digits <= MOST_DIGITS and abs(lowest) < 900:
+    return (base, n_digits) if n_digits <= MOST_DIGITS and abs(lowest) < 900 else None
+
+
+def _exact_signs(
+    points: Points, which: NDArray[np.int64], vectors: Sequence[Sequence[int]], digits: tuple[int, int] | None
+) -> list[NDArray[np.int8]]:
+    """Of the products of some points with vectors."""
+    if digits is not None:
+        base, n_digits = digits
         tables = [_digits_of_whole(w, base) for w in vectors]
         return [_carried(sums, base) for sums in _sums_of_digits(points, which, tables, base, n_digits)]
     products = (_exact_products(points, which, w)[0] for w in vectors)

@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from novikoff.prove.exact.algebra import as_whole, dot, joined_weights, null_vectors, only_null_vector, rank_at_least
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.floats import scaled_floats
+from novikoff.prove.separable.kesler import KeslerPoints
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products, whole_points
 from novikoff.prove.separable.proofs import as_whole_floats
+from novikoff.prove.separable.search.by_one_column import one_column
 from novikoff.prove.separable.search.exact_hull import ExactNearest, nearest_point_exactly
 from novikoff.prove.separable.search.hull import Nearest, nearest_point
 from novikoff.prove.separable.search.peeling import Peeled
@@ -186,6 +188,8 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
             order = np.argsort(exact.rows)
             weights = [exact.weights[place] for place in order]
             return Answer(nearest, obstruction=Obstruction(np.array(exact.rows)[order], weights))
+    elif face.dimension > LARGEST_COMPLEMENT and face.points.is_by_rivals:
+        return Answer(nearest)
     elif face.basis is None and not face.extra and nearest is not None and nearest.lower <= 0:
         beyond = _by_programs(face.points.part(face.left), clock)
         return Answer(nearest, obstruction=None if beyond is None else beyond.obstruction)
@@ -240,9 +244,10 @@ def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Redu
         if len(peeled.layers):
             return _reduce_peeled(points, peeled, obstruction, clock)
     columns = points.columns_of(np.arange(points.n_points))
+    if len(columns) >= LARGEST_COMPLEMENT or len(obstruction.rows) * (len(columns) + 1) > MOST_COORDINATES:
+        weak = one_column(points) if isinstance(points, KeslerPoints) else None
+        return ReducedFaces(obstruction, np.arange(points.n_points), weak, settled=weak is not None)
     few = points.in_columns(columns)
-    if few.dimension > LARGEST_COMPLEMENT or len(obstruction.rows) * few.dimension > MOST_COORDINATES:
-        return ReducedFaces(obstruction, np.arange(points.n_points), None, settled=False)
     beyond = _reduce_faces(few, obstruction, clock)
     if few is points or beyond.weak_separator is None:
         return beyond

@@ -1,6 +1,7 @@
 """Points of which the search for the nearest one in their hull asks little: written out, or by their products alone."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -61,6 +62,10 @@ class Source(Protocol):
         """Every so many-th point."""
         ...
 
+    def parts(self) -> Iterator[tuple["Source", Numbers]]:
+        """Some of the points, and their numbers, that might cancel each other: the likeliest first."""
+        ...
+
     def descent(self) -> "Descent": ...
 
 
@@ -118,6 +123,14 @@ class PointsInSpace:
 
     def every(self, step: int) -> "PointsInSpace":
         return PointsInSpace(self.points.written_out(np.arange(0, self.n_points, step)))
+
+    def parts(self) -> Iterator[tuple[Source, Numbers]]:
+        """Of Kesler's points those of two classes: what no plane separates, no weights for all classes do."""
+        points = self.points
+        if isinstance(points, KeslerPoints):
+            for pair in points.pairs():
+                some, numbers = points.between(*pair)
+                yield PointsInSpace(some), numbers
 
     def descent(self) -> "Descent":
         rows = as_rows(self.points.rows)
@@ -203,6 +216,9 @@ class PointsByProducts:
 
     def every(self, step: int) -> "PointsByProducts":
         return PointsByProducts(self.G[::step, ::step])
+
+    def parts(self) -> Iterator[tuple[Source, Numbers]]:
+        return iter(())
 
     def descent(self) -> "DescentByProducts":
         n = self.n_points

@@ -5,14 +5,17 @@ every mistake, the more the later it came: it is w - share(n) P, with P the sum 
 which b examples came before. So nothing happens on the examples that are right.
 """
 
+import math
 from decimal import Decimal, localcontext
 from functools import cache
+
+OLD = 32  # half-lives
 
 
 class Average:
     """The mean of the weights after each example (Freund & Schapire 1999): a mistake lacks b of n parts."""
 
-    origin = 0
+    origin, old_after = 0, math.inf
 
     def age(self, before: int) -> float:
         return float(before)
@@ -28,12 +31,15 @@ class Average:
         """The sum of the parts of a mistake that has been there from the start."""
         return 1.0
 
+    def begin(self, origin: int) -> None:
+        """Nothing moves: ages are numbers of examples."""
+
 
 class Fading:
     """The mean in which the weights after an example count half as much as those that came `half_life` later.
 
     With g = 2^(1/half_life), the weights after example s of n have the part g^(s - n), so a mistake lacks g^(b - n).
-    Ages are counted from `origin`, which moves before they become too large for a float.
+    Ages are counted from `origin`, which moves with the mistakes, so that none is too large to be told from the others.
 
     >>> fading = Fading(half_life=10)
     >>> round(fading.age(30) * fading.share(40), 12)
@@ -41,7 +47,12 @@ class Fading:
     """
 
     def __init__(self, half_life: float, origin: int = 0) -> None:
-        self.half_life, self.origin = half_life, origin
+        self.half_life = half_life
+        self.begin(origin)
+
+    def begin(self, origin: int) -> None:
+        """Count ages from here on; after `old_after` examples the origin has to move."""
+        self.origin, self.old_after = origin, origin + OLD * self.half_life
 
     def age(self, before: int) -> float:
         return _power(self.half_life, before - self.origin)
@@ -56,10 +67,6 @@ class Fading:
     def whole(self, examples: int) -> float:
         """The sum of the parts of a mistake that has been there from the start, against one without end."""
         return 1.0 - 1.0 / _power(self.half_life, examples)
-
-    def is_old(self, examples: int) -> bool:
-        """Whether the origin has to move."""
-        return examples - self.origin > 500 * self.half_life
 
 
 @cache

@@ -1,0 +1,59 @@
+"""Work that is done ahead: other threads prepare what comes next, while this one uses what came before."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from typing import TypeVar
+
+from novikoff.engine.threads import thread_count
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def ahead(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = None) -> Iterator[Result]:
+    """`work(item)` for all items, in their order, whatever the number of threads (`n_jobs`, as in `thread_count`).
+
+    The items themselves are taken in this thread, and only a few more than there are threads: so they may come from a
+    stream, and memory is bounded. An error, of the work or of the items, comes in its place, after all that came before
+    it. The first item is worked on here: what is one piece needs no threads, and what has to be compiled, or found out,
+    is so before they begin. All threads have ended when the iterator has, also if it is left half way.
+
+    >>> list(ahead(lambda x: x * x, range(5), n_jobs=2))
+    [0, 1, 4, 9, 16]
+    """
+    left = iter(items)
+    for item in left:
+        yield work(item)
+        break
+    for second in left:
+        threads = thread_count(n_jobs)
+        if threads == 1:
+            yield work(second)
+            yield from map(work, left)
+        else:
+            yield from _in_threads(work, second, left, threads)
+
+
+def _in_threads(work: Callable[[Item], Result], first: Item, left: Iterator[Item], threads: int) -> Iterator[Result]:
+    pending: deque[Future[Result]] = deque()
+    failed: Exception | None = None
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="novikoff-ahead")
+    try:
+        pending.append(pool.submit(copy_context().run, work, first))
+        while pending:
+            while failed is None and len(pending) <= threads:
+                try:
+                    item = next(left)
+                except StopIteration:
+                    break
+                except Exception as error:  # comes when those before it are used
+                    failed = error
+                else:
+                    pending.append(pool.submit(copy_context().run, work, item))
+            yield pending.popleft().result()
+        if failed is not None:
+            raise failed
+    finally:
+        pool.shutdown(cancel_futures=True)
