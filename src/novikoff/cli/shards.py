@@ -75,7 +75,6 @@ NOT_ON_SHARDS = {
     "held_out": None,
     "folds": None,
     "max_epochs": 10,
-    "lead": 0.0,
     "validation": None,
     "patience": 3,
 }
@@ -92,7 +91,19 @@ def _for_the_library(options: dict[str, Any]) -> dict[str, Any]:
     for name in NOT_NEEDED:
         left.pop(name, None)
     left["shuffle"] = None if left.get("shuffle") else False
-    taken = ("label", "categorical", "text", "ignore", "format", "zero_based", "form", "random_state", "readout", "tie")
+    taken = (
+        "label",
+        "categorical",
+        "text",
+        "ignore",
+        "format",
+        "zero_based",
+        "form",
+        "random_state",
+        "readout",
+        "tie",
+        "lead",
+    )
     known = {*taken, "shuffle", "fit_intercept", "min_margin", "time_limit"}
     _refuse({name: value for name, value in left.items() if name not in known})
     left["fit_intercept"] = left.get("fit_intercept") is not False

@@ -237,7 +237,8 @@ class Run:
         mixed = f"the weights of {counted(self.shards, 'shard')} were mixed, and count as {self.mixed_mistakes:.6g}"
         if math.isinf(self.margin_at_most) or self.margin_at_most == 0:
             return f"{mixed} mistakes"
-        return f"{mixed} mistakes, of the {self.allowed_at_least:.6g} or more that (R/gamma)^2 allows"
+        formula = f"(1 + 2 * {self.lead:g}) (R/gamma)^2" if self.lead else "(R/gamma)^2"
+        return f"{mixed} mistakes, of the {self.allowed_at_least:.6g} or more that {formula} allows"
 
     @property
     def allowed_at_least(self) -> float:
