@@ -75,7 +75,6 @@ NOT_ON_SHARDS = {
     "held_out": None,
     "folds": None,
     "max_epochs": 10,
-    "lead": 0.0,
     "validation": None,
     "patience": 3,
 }
@@ -93,7 +92,7 @@ def _for_the_library(options: dict[str, Any]) -> dict[str, Any]:
         left.pop(name, None)
     left["shuffle"] = None if left.get("shuffle") else False
     taken = ("label", "categorical", "text", "tfidf", "ignore", "format", "zero_based", "form", "random_state", "tie")
-    known = {*taken, "readout", "shuffle", "fit_intercept", "min_margin", "time_limit"}
+    known = {*taken, "readout", "lead", "shuffle", "fit_intercept", "min_margin", "time_limit"}
     _refuse({name: value for name, value in left.items() if name not in known})
     left["fit_intercept"] = left.get("fit_intercept") is not False
     return {name: value for name, value in left.items() if name in known}
