@@ -43,7 +43,7 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 @options.shuffle
 @options.random_state
 @options.tie
-@options.lead
+@options.lead_or_auto
 @options.min_margin
 @options.time_limit("Seconds after which to stop learning.")
 @options.fit_intercept

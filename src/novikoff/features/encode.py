@@ -27,6 +27,7 @@ from novikoff.engine.rows import Rows, as_rows
 from novikoff.features.columns import Categorical, Dated, Entries, Ignored, Kind, Named, Numeric, Text
 from novikoff.features.gather import Column, gather
 from novikoff.features.lift import LIFTS, SQUARED_LENGTH, Lift, lifted, lifted_names, n_lifted
+from novikoff.features.scaling import Scaling
 
 # Rows with so few features are dense. So are wider ones of which at least every fourth entry is not 0.
 ALWAYS_DENSE = 64
@@ -74,27 +75,34 @@ class Encoding:
     """How records become rows of numbers: the kind of every column, by name, in the order of the features.
 
     `is_dense` says which rows come out, dense or sparse. A `lift` adds further features. Examples that are numbers
-    already, without names, have no columns here but a `width`: to them only the lift is done.
+    already, without names, have no columns here but a `width`: they are only scaled, if there is a `scaling`, and
+    lifted.
     """
 
     columns: Mapping[str, Kind]
     is_dense: bool
     lift: Lift | None = None
     width: int | None = None
+    scaling: Scaling | None = None
 
     @classmethod
-    def of_numbers(cls, width: int, lift: Lift) -> "Encoding":
-        """The lift of examples that are so many numbers each."""
+    def of_numbers(cls, width: int, lift: Lift | None = None, scaling: Scaling | None = None) -> "Encoding":
+        """The scales and the lift of examples that are so many numbers each."""
         if width > WIDEST_LIFTED:
             raise ValueError(
                 f"the columns are numbered up to {width - 1:,}; a lift is for at most {WIDEST_LIFTED:,} columns"
             )
-        return cls({}, False, lift, width)
+        return cls({}, False, lift, width, scaling)
 
     @property
     def is_of_table(self) -> bool:
         """Whether it makes numbers of named columns."""
         return self.width is None
+
+    @property
+    def names_features(self) -> bool:
+        """Whether features are other than the columns of the rows, and have names of their own."""
+        return self.is_of_table or self.lift is not None
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
@@ -135,9 +143,10 @@ class Encoding:
 
     @property
     def is_as_ever(self) -> bool:
-        """Whether it has nothing that earlier versions do not know: no lift, dates, names or weights of features."""
+        """Whether it has nothing that earlier versions do not know: no lift, no scales of numbers, no dates, no names or
+        weights of features."""
         new = (isinstance(kind, Dated | Named) or getattr(kind, "weights", ()) for kind in self.columns.values())
-        return self.lift is None and not any(new)
+        return self.lift is None and self.width is None and not any(new)
 
     @property
     def types(self) -> dict[str, str]:
@@ -182,11 +191,15 @@ class Encoding:
         return Encoded(Batch(self.lifted(own), records.labels, records.file, records.line), unseen, missing)
 
     def encode_numbers(self, batch: Batch) -> Batch:
-        """Examples that are numbers already with their lift; those of a table are left as they are."""
+        """Examples that are numbers already, scaled and with their lift; those of a table are left as they are."""
         if self.width is None:
             return batch
-        rows = self.lifted(with_columns(batch.rows, self.width))
+        rows = self.lifted(self.scaled(with_columns(batch.rows, self.width)))
         return Batch(rows, batch.labels, batch.file, batch.line)
+
+    def scaled(self, rows: Rows) -> Rows:
+        """Rows of numbers in the scales of the training data."""
+        return rows if self.scaling is None else self.scaling.scaled(rows)
 
     def lifted(self, rows: Rows) -> Rows:
         """Rows of the encoding's own features, with those that the lift adds."""
@@ -205,6 +218,9 @@ class Encoding:
     def describe(self) -> tuple[Note, ...]:
         """What became of each column."""
         notes = tuple(Note(name, kind.kind, _detail(kind)) for name, kind in self.columns.items())
+        if self.scaling is not None:
+            centred = "centred and divided" if self.scaling.means is not None else "divided"
+            notes = (*notes, Note("all columns", "scaled", f"{centred} by their standard deviations"))
         if self.lift is None:
             return notes
         if self.lift == "paraboloid":
@@ -217,7 +233,8 @@ class Encoding:
         for column in columns:
             if not column.get("weights", True):
                 del column["weights"]  # a text whose words count alike has none
-        more = {"lift": self.lift, "width": self.width}
+        more: dict[str, Any] = {"lift": self.lift, "width": self.width}
+        more["scaling"] = None if self.scaling is None else self.scaling.to_dict()
         return {"is_dense": self.is_dense, "columns": columns} | {k: v for k, v in more.items() if v is not None}
 
     @classmethod
@@ -234,10 +251,11 @@ class Encoding:
             is_dense = fields.flag("is_dense")
             lift = fields.choice("lift", LIFTS) if fields.has("lift") else None
             width = fields.whole("width", most=WIDEST_LIFTED) if fields.has("width") else None
-            if width is not None and (columns or is_dense or lift is None):
-                fields.fail("has a width, which is for a lift of numbers without names")
+            scaling = _scaling_from(fields.part("scaling"), width) if fields.has("scaling") else None
+            if width is not None and (columns or is_dense or (lift is None and scaling is None)):
+                fields.fail("has a width, which is for scales and a lift of numbers without names")
             fields.close()
-            return cls(columns, is_dense, lift, width)
+            return cls(columns, is_dense, lift, width, scaling)
         except JSONError as error:
             raise ValueError(f"this is no encoding: {error}; it must be what to_dict() returned") from None
 
@@ -380,6 +398,17 @@ def _kind_from(column: Fields) -> Kind:
         found = _text_from(column)
     column.close()
     return found
+
+
+def _scaling_from(fields: Fields, width: int | None) -> Scaling:
+    """The scales of numbers without names."""
+    centred = fields.value("means") is not None
+    means = np.array(fields.each("means", fields.as_number) if centred else (), dtype=np.float64)
+    deviations = np.array(fields.each("deviations", fields.as_number), dtype=np.float64)
+    if len(deviations) != width or (centred and len(means) != width) or not (deviations > 0).all():
+        fields.fail("has scales that are not positive, or not one for every column")
+    fields.close()
+    return Scaling(means if centred else None, deviations)
 
 
 def _unit(column: Fields) -> str:
