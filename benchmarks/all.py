@@ -69,6 +69,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=FIGURES, help="the table, to which rows are added")
     parser.add_argument("--render", action="store_true", help="write the pages anew from the table")
     arguments = parser.parse_args()
+    if arguments.quick and arguments.out == FIGURES:
+        parser.error("--quick measures nothing that is worth keeping; name another table with --out")
     parts = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.out.exists() else {}
     for name in () if arguments.render else arguments.only:
         parts.pop(name, None)
