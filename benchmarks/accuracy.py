@@ -36,7 +36,7 @@ PEERS = {
 }
 OURS = {
     "lead 0": lambda seed: Perceptron(random_state=seed),
-    "lead 1": lambda seed: Perceptron(lead=1.0, random_state=seed),
+    "lead 2": lambda seed: Perceptron(lead=2.0, random_state=seed),
     "lead auto": lambda seed: Perceptron(lead="auto", random_state=seed),
 }
 LEARNERS = PEERS | OURS

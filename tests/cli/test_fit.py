@@ -25,6 +25,8 @@ from tests.cli.calling import call
         ),
         ("--max-epochs none --tie predict --random-state 5", {"max_epochs": None, "tie": "predict", "random_state": 5}),
         ("--min-margin 0.9", {"min_margin": 0.9}),
+        ("--lead 0.5", {"lead": 0.5}),
+        ("--lead auto --validation 0.2 --patience 2", {"lead": "auto", "validation": 0.2, "patience": 2}),
     ],
 )
 def test_the_command_learns_what_the_library_learns(folder, options, same):
@@ -67,6 +69,23 @@ def test_the_panel_says_what_was_read_and_learned_and_proved(folder):
     assert [part for part in wanted if part not in done.out] == []
     assert max(map(len, done.out.splitlines())) == 80
     assert done.err == ""
+
+
+def in_one_line(done):
+    """What a panel says, without its frame and its lines."""
+    return " ".join(done.out.replace("│", " ").split())
+
+
+def test_a_lead_and_a_validation_part_are_in_the_panels_of_fit_and_inspect(folder):
+    asked = ("--lead", "0.5", "--max-epochs", "none", "--readout", "last")
+    done = call("fit", "cars.csv", "--label", "sport_car", "--force", *asked, folder=folder)
+    for shown in (done, call("inspect", "cars.novikoff", folder=folder)):
+        assert "narrow ones on" in in_one_line(shown)
+        assert "learned unless right by more than 0.5 R^2; the last weights separate" in in_one_line(shown)
+    assert "with a lead of 0.5 the theorem allows 2 (R/gamma)^2" in in_one_line(done)
+    done = call("fit", "cars.csv", "--label", "sport_car", "--force", "--validation", "0.3", folder=folder)
+    assert "on the rows put aside for that" in in_one_line(done)
+    assert call("fit", "cars.csv", "--label", "sport_car", "--lead", "much", folder=folder).code == 2
 
 
 def test_the_mistakes_of_the_notes_example_are_three(folder):

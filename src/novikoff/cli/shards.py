@@ -75,7 +75,6 @@ NOT_ON_SHARDS = {
     "held_out": None,
     "folds": None,
     "max_epochs": 10,
-    "lead": 0.0,
     "validation": None,
     "patience": 3,
 }
@@ -92,8 +91,8 @@ def _for_the_library(options: dict[str, Any]) -> dict[str, Any]:
     for name in NOT_NEEDED:
         left.pop(name, None)
     left["shuffle"] = None if left.get("shuffle") else False
-    taken = ("label", "categorical", "text", "ignore", "format", "zero_based", "form", "random_state", "readout", "tie")
-    known = {*taken, "shuffle", "fit_intercept", "min_margin", "time_limit"}
+    taken = ("label", "categorical", "text", "tfidf", "ignore", "format", "zero_based", "form", "random_state", "tie")
+    known = {*taken, "readout", "lead", "shuffle", "fit_intercept", "min_margin", "time_limit"}
     _refuse({name: value for name, value in left.items() if name not in known})
     left["fit_intercept"] = left.get("fit_intercept") is not False
     return {name: value for name, value in left.items() if name in known}
@@ -174,6 +173,7 @@ def certify_on_shards(
     diverging: bool | None,
     categorical: tuple[str, ...],
     text: tuple[str, ...],
+    tfidf: tuple[str, ...],
     ignore: tuple[str, ...],
     **others: Any,
 ) -> int:
@@ -191,13 +191,14 @@ def certify_on_shards(
     form, asked = others.pop("form", {}), others.pop("asked", {})
     _refuse({"report": report, "report_features": report_features, **others})
     target = None if out is None else check_free(out, force)
-    if check_goes_together(asked, {"label": label, "categorical": categorical, "text": text, "ignore": ignore}):
+    names = {"label": label, "categorical": categorical, "text": text, "tfidf": tfidf, "ignore": ignore}
+    if check_goes_together(asked, names):
         has_bias = fit_intercept is not False
         limits: dict[str, Any] = {"fit_intercept": has_bias, "signs": diverging, "time_limit": time_limit}
         return answer_formula(file, format, form, asked, target, output, engine, **limits)
     reader = open_labelled(file, label, format, zero_based, form)
     warn_of_the_first_line(output, reader)
-    wishes = {"categorical": categorical, "text": text, "ignored": ignore}
+    wishes = {"categorical": categorical, "text": text, "tfidf": tfidf, "ignored": ignore}
     reading = Reading(wishes=wishes, fit_intercept=fit_intercept is not False)
     with progress(output.quiet) as bar, bar.during("reading"), started(engine, reader, reading) as cluster:
         limits = {"tolerance": tolerance, "time_limit": time_limit, "diverging": diverging}

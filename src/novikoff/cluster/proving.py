@@ -59,6 +59,7 @@ def certify(
     encoding: "Encoding | None" = None,
     categorical: Sequence[str] = (),
     text: Sequence[str] = (),
+    tfidf: Sequence[str] = (),
     ignore: Sequence[str] = (),
     format: str | None = None,
     zero_based: "ZeroBased" = "auto",
@@ -72,7 +73,7 @@ def certify(
     `time_limit` and `diverging` are those of `novikoff.certify`.
     """
     check_parameters(tolerance, time_limit)
-    wishes = {"categorical": categorical, "text": text, "ignored": ignore}
+    wishes = {"categorical": categorical, "text": text, "tfidf": tfidf, "ignored": ignore}
     reading = Reading(
         label,
         wishes,
