@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import platform
+import resource
 import subprocess
 import sys
 import tempfile
@@ -47,13 +48,13 @@ ASKED = {
     "accuracy": ["--repeats", "1"],
     "files": ["--rounds", "1"],
     "certify": ["--only", "program", "tables"],
-    "existence": ["--only", "effects"],
+    "existence": ["--only", "effects", "--rows", "20000"],
     "conll2000": ["--only", "speed"],
     "inequalities": ["--only", "sizes"],
     "linprog": [],
     "mnist_voted": ["--only", "machine"],
     "streams": [],
-    "serve": ["--only", "single", "batches"],
+    "serve": ["--rounds", "2", "--only", "single", "batches"],
     "cluster": ["--rounds", "1", "--only", "speed", "accuracy"],
 }
 HELPERS = {"all", "figures", "real_tables", "timing"}
@@ -68,6 +69,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=FIGURES, help="the table, to which rows are added")
     parser.add_argument("--render", action="store_true", help="write the pages anew from the table")
     arguments = parser.parse_args()
+    if arguments.quick and arguments.out == FIGURES:
+        parser.error("--quick measures nothing that is worth keeping; name another table with --out")
     parts = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.out.exists() else {}
     for name in () if arguments.render else arguments.only:
         parts.pop(name, None)
@@ -91,14 +94,15 @@ def measure(name: str, arguments: argparse.Namespace) -> dict[str, object] | Non
         command += ["--data", str(arguments.data)]
     print(f"== {name}: {' '.join(command[1:])}", flush=True)
     source = os.pathsep.join(filter(None, [str(FOLDER.parent / "src"), os.environ.get("PYTHONPATH")]))
-    start = time.monotonic()
+    start, before = time.monotonic(), processor_time()
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder, "rows")
         rows.touch()
         done = subprocess.run(command, env={**os.environ, ROWS: str(rows), "PYTHONPATH": source}, check=False)
         found = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
     seconds = time.monotonic() - start
-    print(f"== {name}: {len(found)} rows in {seconds:.0f} s", flush=True)
+    used = processor_time() - before
+    print(f"== {name}: {len(found)} rows in {seconds:.0f} s, {used:.0f} s of processor time", flush=True)
     if done.returncode != 0 or not found:
         print(
             f"== {name} ended with code {done.returncode} and {len(found)} rows: it has none in the table", flush=True
@@ -113,6 +117,12 @@ def measure(name: str, arguments: argparse.Namespace) -> dict[str, object] | Non
         "seconds": round(seconds),
         "rows": found,
     }
+
+
+def processor_time() -> float:
+    """What all benchmarks so far have used."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def processor() -> str:

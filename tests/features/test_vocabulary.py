@@ -3,6 +3,7 @@
 import itertools
 import math
 import zlib
+from collections import Counter
 
 import numpy as np
 import pyarrow as pa
@@ -67,18 +68,14 @@ def test_the_first_words_of_every_bucket_are_kept_in_whatever_parts_texts_come(t
     slow = list(read_slowly(texts))
     known = {word for words in slow for word in words}
     buckets = sorted({bucket_of(word, n_buckets) for word in known})
-    kept = {b: tuple(sorted(word for word in known if bucket_of(word, n_buckets) == b)[:3]) for b in buckets}
+    found = words_and_pairs(pa.array(texts, pa.string()), n_buckets)
+    order = dict.fromkeys(bytes(found.clean[a:b]).decode() for a, b in zip(found.starts, found.stops, strict=True))
+    kept = {b: tuple(word for word in order if bucket_of(word, n_buckets) == b)[:3] for b in buckets}
     assert vocabulary.words() == kept
+    rows = Counter(bucket for words in slow for bucket in {bucket_of(word, n_buckets) for word in words})
+    assert vocabulary.rows() == rows
     assert list(vocabulary.words()) == buckets
     assert vocabulary.occurrences == sum(len({bucket_of(word, n_buckets) for word in words}) for words in slow)
-
-
-def test_words_that_are_kept_no_more_give_their_room_back():
-    vocabulary = Vocabulary(4)
-    for number in range(300, 0, -1):
-        vocabulary.add(pa.array([f"{number:05} " * 40]))
-    assert len(vocabulary._shares[0].kept.arena) < 20_000
-    assert all(len(words) == 3 for words in vocabulary.words().values())
 
 
 @pytest.mark.usefixtures("way")

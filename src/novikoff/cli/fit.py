@@ -67,6 +67,7 @@ def fit(
     label: str | None,
     categorical: tuple[str, ...],
     text: tuple[str, ...],
+    tfidf: tuple[str, ...],
     ignore: tuple[str, ...],
     format: str | None,
     zero_based: "ZeroBased",
@@ -119,7 +120,7 @@ def fit(
     reader = open_labelled(file, label, format, zero_based, form)
     label = reader.label
     warn_of_the_first_line(output, reader)
-    wishes = {"categorical": categorical, "text": text, "ignore": ignore, "lift": lift}
+    wishes = {"categorical": categorical, "text": text, "tfidf": tfidf, "ignore": ignore, "lift": lift}
     task = Task(space, learning, wishes)
     with progress(output.quiet) as bar:
         encoding = encoding_of(bar.over(reader, "looking"), aside, **wishes)

@@ -118,6 +118,7 @@ label = click.option(
 )
 categorical = _column("--categorical", "A column of numbers that are names, such as identifiers.")
 text = _column("--text", "A column of free text: a feature for each word and each pair of words.")
+tfidf = _column("--tfidf", "A column of free text whose rare words count more, and every text as much.")
 ignore = _column("--ignore", "A column to leave out.")
 file_format = click.option(
     "--format", type=click.Choice(FORMATS), help="The format of FILE, if neither its name nor its content shows it."
@@ -160,7 +161,7 @@ def form(command: Command) -> Command:
 
 def table(command: Command) -> Command:
     """What the columns of a table mean."""
-    for option in (form, zero_based, file_format, ignore, text, categorical, label):
+    for option in (form, zero_based, file_format, ignore, tfidf, text, categorical, label):
         command = option(command)
     return command
 

@@ -101,7 +101,7 @@ def certified(certificate: "Certificate | None", why_not: str | None, run: "Run"
     if certificate is None:
         return f"no: {why_not}"
     aside = run.held_out_rows
-    whose = f" (of all {certificate.n_rows:,} rows, also the {aside:,} held out)" if aside else ""
+    whose = f" (of all {certificate.n_rows:,} rows, {aside:,} of which were held out)" if aside else ""
     return Text.assemble(verdict(certificate), whose)
 
 

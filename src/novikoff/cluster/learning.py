@@ -48,6 +48,7 @@ def fit(
     encoding: "Encoding | None" = None,
     categorical: Sequence[str] = (),
     text: Sequence[str] = (),
+    tfidf: Sequence[str] = (),
     ignore: Sequence[str] = (),
     format: str | None = None,
     zero_based: "ZeroBased" = "auto",
@@ -74,7 +75,7 @@ def fit(
     lead : by how much an example must be right so as not to be learned, in units of R^2; with mixing, R is the longest
         example of all shards.
     classes : the labels, if a shard may lack some, or have one that no other has.
-    encoding, categorical, text, ignore : how columns become numbers; see `novikoff.features.encode`.
+    encoding, categorical, text, tfidf, ignore : how columns become numbers; see `novikoff.features.encode`.
     shard_bytes : about how many bytes of a file make a shard.
     cache_folder : where nodes keep the examples of their shards; by default where temporary files go.
     checkpoint : a file that is written after every round, and removed in the end. With `resume` the run goes on from
@@ -89,7 +90,7 @@ def fit(
     limits = Limits(rounds, min_margin, time_limit, readout=readout)
     reading = Reading(
         label,
-        {"categorical": categorical, "text": text, "ignored": ignore},
+        {"categorical": categorical, "text": text, "tfidf": tfidf, "ignored": ignore},
         format,
         zero_based,
         classes,

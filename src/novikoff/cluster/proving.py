@@ -25,6 +25,7 @@ from novikoff.data.examples import Block, Examples
 from novikoff.engine.rows import Rows
 from novikoff.engine.sha256 import Sha256
 from novikoff.prove.exact.clock import Clock
+from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.check import check_derived, check_subject, unreadable_is_refused
 from novikoff.prove.separable.conclude import conclude, on_points
@@ -58,6 +59,7 @@ def certify(
     encoding: "Encoding | None" = None,
     categorical: Sequence[str] = (),
     text: Sequence[str] = (),
+    tfidf: Sequence[str] = (),
     ignore: Sequence[str] = (),
     format: str | None = None,
     zero_based: "ZeroBased" = "auto",
@@ -71,7 +73,7 @@ def certify(
     `time_limit` and `diverging` are those of `novikoff.certify`.
     """
     check_parameters(tolerance, time_limit)
-    wishes = {"categorical": categorical, "text": text, "ignored": ignore}
+    wishes = {"categorical": categorical, "text": text, "tfidf": tfidf, "ignored": ignore}
     reading = Reading(
         label,
         wishes,
@@ -96,7 +98,7 @@ def certify_cluster(cluster: Cluster, **options: Any) -> Certificate:
 
 
 def check(
-    certificate: Certificate,
+    certificate: Certificate | Existence,
     source: Any,
     *,
     engine: Engine | None = None,
@@ -106,6 +108,11 @@ def check(
     cache_folder: str | None = None,
 ) -> None:
     """Prove a certificate again from the rows of all shards; `CertificateError` names what differs."""
+    if isinstance(certificate, Existence):
+        from novikoff.cluster.estimates import check_existence
+
+        check_existence(certificate, source, engine, format=format, shard_bytes=shard_bytes)
+        return
 
     def derive(claimed: Certificate) -> Certificate:
         if claimed.kernel is not None:

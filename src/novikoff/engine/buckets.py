@@ -17,17 +17,19 @@ from novikoff.engine.prefetch import touch
 
 BLANK = ord(" ")
 
-# So many words of a bucket are kept: the first ones in the order of the alphabet.
+# So many words of a bucket are kept: those that occur first. A word that occurs often is one of them, most likely.
 WORDS_KEPT = 3
 
 # A head is so many bytes of a word, as one number. Words have two; the second is doubled, and odd if more bytes follow.
 HEAD_BYTES = 7
 
-# Where the last row stands behind the heads of a slot, and how many numbers a slot has: one line of the cache.
+# Where the last row stands behind the heads of a slot, then the number of rows, and how many numbers a slot has: one
+# line of the cache.
 LAST_ROW = 2 * WORDS_KEPT
+ROWS = LAST_ROW + 1
 LINE = 8
 
-# The head of a word that is not there comes after all others.
+# The head of a word that is not there is like no other.
 NO_WORD = 2**62
 
 # How many occurrences ahead memory is asked for a slot.
@@ -112,9 +114,9 @@ class Kept(NamedTuple):
     """The first words of every bucket that has any, in order.
 
     Bucket b has the slot `slots[b]` - 1 (0: none so far), and the slot s belongs to the bucket `buckets[s]`. What is
-    looked at for every occurrence is one line of the cache, `heads[s]`: the two heads of each of its words, and then
-    the last row in which it occurred. Its k-th word has `sizes[s, k]` bytes (0: there is none), in `arena` from
-    `starts[s, k]` on.
+    looked at for every occurrence is one line of the cache, `heads[s]`: the two heads of each of its words, then the
+    last row in which it occurred, and the number of rows. Its k-th word has `sizes[s, k]` bytes (0: there is none), in
+    `arena` from `starts[s, k]` on.
     """
 
     slots: NDArray[np.int32]
@@ -127,7 +129,7 @@ class Kept(NamedTuple):
 
 @part
 def head_of(text: Any, start: Any, stop: Any) -> Any:
-    """The first bytes of a word as a number, with zeros for those that it does not have: in the order of words."""
+    """The first bytes of a word as a number, with zeros for those that it does not have."""
     head = np.int64(0)
     for place in range(start, start + HEAD_BYTES):
         head = (head << 8) | np.int64(text[place])
@@ -136,28 +138,18 @@ def head_of(text: Any, start: Any, stop: Any) -> Any:
 
 
 @part
-def order_of(text: Any, start: Any, stop: Any, arena: Any, at: Any, size: Any) -> Any:
-    """Below 0 if a word comes before another of the same heads in the order of bytes, above if after it; else 0."""
-    for i in range(2 * HEAD_BYTES, min(stop - start, size)):
-        if text[start + i] != arena[at + i]:
-            return -1 if text[start + i] < arena[at + i] else 1
-    return stop - start - size
-
-
-@part
-def place_of(head: Any, second: Any, text: Any, start: Any, stop: Any, kept: Any, slot: Any) -> Any:
-    """Where a word belongs among those of a slot; `WORDS_KEPT` if it comes after them, or is one of them."""
-    for place in range(WORDS_KEPT):
-        order = head - kept.heads[slot, 2 * place]
-        if order == 0:
-            order = second - kept.heads[slot, 2 * place + 1]
-        if order == 0 and second % 2 == 1:
-            order = order_of(text, start, stop, kept.arena, kept.starts[slot, place], kept.sizes[slot, place])
-        if order < 0:
-            return place
-        if order == 0:
-            return WORDS_KEPT
-    return WORDS_KEPT
+def is_kept(head: Any, second: Any, text: Any, start: Any, stop: Any, kept: Any, slot: Any, place: Any) -> Any:
+    """Whether a word is the one that a slot has in a place."""
+    if head != kept.heads[slot, 2 * place] or second != kept.heads[slot, 2 * place + 1]:
+        return False
+    at, size = kept.starts[slot, place], kept.sizes[slot, place]
+    if second % 2 == 1:
+        if stop - start != size:
+            return False
+        for i in range(2 * HEAD_BYTES, size):
+            if text[start + i] != kept.arena[at + i]:
+                return False
+    return True
 
 
 @jit(work=lambda found, lowest, first_row, kept, n_slots, filled: 10 * BYTE * found.rows.size)
@@ -185,20 +177,20 @@ def keep_words(found: Any, lowest: Any, first_row: Any, kept: Any, n_slots: Any,
                 kept.heads[slot, 2 * place] = NO_WORD
         if kept.heads[slot, LAST_ROW] != row:
             kept.heads[slot, LAST_ROW] = row
+            kept.heads[slot, ROWS] += 1
             different += 1
 
+        if kept.heads[slot, LAST_ROW - 2] != NO_WORD:
+            continue
         start, stop = np.int64(found.starts[number]), np.int64(found.stops[number])
         head = head_of(found.clean, start, stop)
-        if head > kept.heads[slot, LAST_ROW - 2]:
-            continue
         second = 2 * head_of(found.clean, start + HEAD_BYTES, stop) + (stop - start > 2 * HEAD_BYTES)
-        place = place_of(head, second, found.clean, start, stop, kept, slot)
-        if place < WORDS_KEPT:
-            for later in range(WORDS_KEPT - 1, place, -1):
-                kept.heads[slot, 2 * later] = kept.heads[slot, 2 * later - 2]
-                kept.heads[slot, 2 * later + 1] = kept.heads[slot, 2 * later - 1]
-                kept.starts[slot, later] = kept.starts[slot, later - 1]
-                kept.sizes[slot, later] = kept.sizes[slot, later - 1]
+        place = 0
+        while kept.heads[slot, 2 * place] != NO_WORD:
+            if is_kept(head, second, found.clean, start, stop, kept, slot, place):
+                break
+            place += 1
+        if kept.heads[slot, 2 * place] == NO_WORD:
             kept.heads[slot, 2 * place] = head
             kept.heads[slot, 2 * place + 1] = second
             kept.starts[slot, place] = filled

@@ -54,8 +54,8 @@ class Shell(BaseEstimator):
         shell.model_ = model
         if getattr(model, "n_columns", None) is not None:
             shell.n_features_in_ = model.n_columns
-        if getattr(model, "feature_names", None) is not None:
-            shell.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        if getattr(model, "names", None) is not None:
+            shell.feature_names_in_ = np.array(model.names, dtype=object)
         return shell
 
     @classmethod

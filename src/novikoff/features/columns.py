@@ -57,8 +57,9 @@ class Numeric:
         """How many features it has."""
         return 1 + self.has_missing
 
-    def names(self, column: str) -> list[str]:
-        return [column, *_missing_name(column, self.has_missing)]
+    def name(self, column: str, number: int) -> str:
+        """What one of its features is called."""
+        return column if number == 0 else _missing(column)
 
     def scaled(self, column: "pa.Array", name: str, records: Records) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """The value of every row, 0 where it is missing, and the rows where it is missing."""
@@ -133,8 +134,8 @@ class Categorical:
     def size(self) -> int:
         return len(self.values) + self.has_missing
 
-    def names(self, column: str) -> list[str]:
-        return [f"{column}={value}" for value in self.values] + _missing_name(column, self.has_missing)
+    def name(self, column: str, number: int) -> str:
+        return f"{column}={self.values[number]}" if number < len(self.values) else _missing(column)
 
     def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
         words, codes = categories(column)
@@ -164,7 +165,8 @@ class Text:
     """A text becomes a 1 in the feature of each word, and of each pair of neighbouring words, that it contains.
 
     Words are hashed into buckets, so that their number is bounded. Only buckets that the training data filled are
-    features. `words` has for each some of the words that fell into it, in alphabetical order.
+    features. `words` has for each those that fell into it first. If there are `weights`,
+    these stand in the place of the 1, and every text is divided by its length.
     """
 
     kind: ClassVar[str] = "text"
@@ -173,6 +175,7 @@ class Text:
     words: tuple[tuple[str, ...], ...]
     n_buckets: int
     has_missing: bool = False
+    weights: tuple[float, ...] = ()
 
     @property
     def type(self) -> str:
@@ -189,17 +192,30 @@ class Text:
     def size(self) -> int:
         return len(self.buckets) + self.has_missing
 
-    def names(self, column: str) -> list[str]:
-        return [f"{column}:{'|'.join(words)}" for words in self.words] + _missing_name(column, self.has_missing)
+    def name(self, column: str, number: int) -> str:
+        return f"{column}:{'|'.join(self.words[number])}" if number < len(self.words) else _missing(column)
 
     def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
         found = words_and_pairs(texts(column, name, records), self.n_buckets)
         rows, features, unseen = features_by_row(found, self.places)
+        values = self._values(rows, features)
         missing = np.flatnonzero(as_numpy(column.is_null())).astype(np.int32) if column.null_count else NO_ROWS
         if self.has_missing and len(missing):
             rows = np.concatenate([rows, missing])
             features = np.concatenate([features, np.full(len(missing), len(self.buckets), dtype=np.int32)])
-        return Entries(rows, features, np.ones(len(rows)), unseen, 0 if self.has_missing else len(missing))
+            values = np.concatenate([values, np.ones(len(missing))])
+        return Entries(rows, features, values, unseen, 0 if self.has_missing else len(missing))
+
+    def _values(self, rows: NDArray[np.int32], features: NDArray[np.int32]) -> NDArray[np.float64]:
+        """The value of every feature in its row."""
+        if not self.weights:
+            return np.ones(len(rows))
+        values = self._weights[features]
+        return np.asarray(values / np.sqrt(np.bincount(rows, values * values))[rows])
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        return np.array(self.weights)
 
 
 @dataclass(frozen=True)
@@ -228,8 +244,8 @@ class Named:
 
         return pa.array(self.values, pa.string())
 
-    def names(self, column: str) -> list[str]:
-        return list(self.values) if column == UNNAMED else [f"{column}^{value}" for value in self.values]
+    def name(self, column: str, number: int) -> str:
+        return self.values[number] if column == UNNAMED else f"{column}^{self.values[number]}"
 
     def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
         from pyarrow import compute
@@ -257,16 +273,12 @@ class Ignored:
 
     why: str
 
-    def names(self, column: str) -> list[str]:
-        del column
-        return []
-
 
 Kind = Numeric | Dated | Categorical | Text | Named | Ignored
 
 
-def _missing_name(column: str, has_missing: bool) -> list[str]:
-    return [f"{column} is missing"] if has_missing else []
+def _missing(column: str) -> str:
+    return f"{column} is missing"
 
 
 def numbers(column: "pa.Array", name: str, records: Records) -> NDArray[np.float64]:

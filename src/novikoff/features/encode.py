@@ -8,6 +8,8 @@ cannot make much of a 6 that is between a 5 and a 7, and a year of 1997 makes R 
 is asked to be categorical, and numbers are centred and scaled. On top of that, an encoding may have a lift.
 """
 
+import math
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -113,7 +115,14 @@ class Encoding:
         """The names without those that the lift adds."""
         if self.width is not None:
             return tuple(f"column {number}" for number in range(self.width))
-        return tuple(name for column, kind in self.columns.items() for name in kind.names(column))
+        return tuple(kind.name(name, number) for name, kind, _ in self._starts for number in range(kind.size))
+
+    def name(self, feature: int) -> str:
+        """The name of one feature, without those of all others."""
+        if self.width is not None or feature >= self.n_own:
+            return self.feature_names[feature]
+        name, kind, start = self._starts[bisect_right(self._starts, feature, key=lambda one: one[2]) - 1]
+        return str(kind.name(name, feature - start))
 
     @cached_property
     def _numbers(self) -> NDArray[np.int64]:
@@ -134,10 +143,9 @@ class Encoding:
 
     @property
     def is_as_ever(self) -> bool:
-        """Whether it has nothing that earlier versions do not know: no lift, no scales of numbers, no dates, no
-        features with own names."""
-        new = any(isinstance(kind, Dated | Named) for kind in self.columns.values())
-        return self.lift is None and self.width is None and not new
+        """Whether it has nothing that earlier versions do not know: no lift, scales, dates, names or weights."""
+        new = (isinstance(kind, Dated | Named) or getattr(kind, "weights", ()) for kind in self.columns.values())
+        return self.lift is None and self.width is None and not any(new)
 
     @property
     def types(self) -> dict[str, str]:
@@ -221,6 +229,9 @@ class Encoding:
     def to_dict(self) -> dict[str, Any]:
         """The encoding in what JSON knows; floats survive exactly."""
         columns = [{"name": name, "kind": kind.kind, **_as_lists(asdict(kind))} for name, kind in self.columns.items()]
+        for column in columns:
+            if not column.get("weights", True):
+                del column["weights"]  # a text whose words count alike has none
         more: dict[str, Any] = {"lift": self.lift, "width": self.width}
         more["scaling"] = None if self.scaling is None else self.scaling.to_dict()
         return {"is_dense": self.is_dense, "columns": columns} | {k: v for k, v in more.items() if v is not None}
@@ -253,6 +264,7 @@ def learn_encoding(
     *,
     categorical: Iterable[str] = (),
     text: Iterable[str] = (),
+    tfidf: Iterable[str] = (),
     ignore: Iterable[str] = (),
     max_categories: int = MOST_CATEGORIES,
     n_buckets: int = BUCKETS,
@@ -264,7 +276,8 @@ def learn_encoding(
     the column is not 0 anyway. Dates are numbers, too: days since 1970-01-01, with the time of day as a fraction. Words
     and booleans are categorical: one feature for each value. So are the columns named in `categorical`, for example
     numbers that are identifiers. Columns named in `text` get a feature for each word and each pair of neighbouring
-    words, hashed into at most `n_buckets`. Rows are dense if they have at most 64 features, or if at least a quarter of
+    words, hashed into at most `n_buckets`; in those named in `tfidf` a word counts the more the fewer texts have it
+    (idf), and every text has the length 1. Rows are dense if they have at most 64 features, or if at least a quarter of
     all entries is not 0. A `lift` adds the squared length of what has become numbers ("paraboloid"), or the square of
     every number ("squares").
 
@@ -276,7 +289,7 @@ def learn_encoding(
     >>> encoding.encode(Records(cars, None)).batch.rows.as_array().round(2).tolist()[0]
     [1.22, 0.0, 1.0, 0.0, 1.0, 0.0]
     """
-    asked = asked_for({"categorical": categorical, "text": text, "ignored": ignore})
+    asked = asked_for({"categorical": categorical, "text": text, "tfidf": tfidf, "ignored": ignore})
     if lift is not None and lift not in LIFTS:
         raise ValueError(f"lift={lift!r} is unknown; choose one of {', '.join(LIFTS)}")
     columns, n_rows = gather(records, asked, n_buckets, max_categories)
@@ -344,7 +357,7 @@ def _detail(kind: Kind) -> str:
     elif isinstance(kind, Named):
         return f"{len(kind.values):,} features, as they are"
     else:
-        detail = f"{len(kind.buckets):,} words and pairs of words"
+        detail = f"{len(kind.buckets):,} words and pairs of words{', rare ones more' if kind.weights else ''}"
     return f"{detail}; some are missing" if kind.has_missing else detail
 
 
@@ -424,7 +437,21 @@ def _text_from(column: Fields) -> Text:
         return tuple(column.as_text(word, name) for word in value)
 
     buckets = column.each("buckets", lambda value, name: column.as_whole(value, name, 0, n_buckets - 1))
-    text = Text(buckets, column.each("words", words), n_buckets, column.flag("has_missing"))
+    weights = column.each("weights", _weight(column)) if column.has("weights") else ()
+    text = Text(buckets, column.each("words", words), n_buckets, column.flag("has_missing"), weights)
     if len(text.words) != len(buckets) or any(a >= b for a, b in pairwise(buckets)):
         column.fail("has buckets that do not ascend, or other words than buckets")
+    if column.has("weights") and len(weights) != len(buckets):
+        column.fail("has other weights than buckets")
     return text
+
+
+def _weight(column: Fields) -> Any:
+    """What reads a weight: a positive number."""
+
+    def weight(value: Any, name: str) -> float:
+        if type(value) not in (int, float) or not 0 < value < math.inf:
+            column.fail(f"has {name} = {value!r:.60}, which is no positive number")
+        return float(value)
+
+    return weight

@@ -188,6 +188,7 @@ class Column:
     values: set[str] = field(default_factory=set)
     words: dict[int, tuple[str, ...]] = field(default_factory=dict)
     occurrences: int = 0
+    rows_with: dict[int, int] = field(default_factory=dict)
     vocabulary: Vocabulary | None = None
     n_jobs: int | None = None
 
@@ -232,13 +233,15 @@ class Column:
         self.values |= other.values
         self._check_categories("the data")
         for bucket, words in other.words.items():
-            self.words[bucket] = tuple(sorted({*self.words.get(bucket, ()), *words})[:WORDS_KEPT])
+            self.words[bucket] = tuple(dict.fromkeys([*self.words.get(bucket, ()), *words]))[:WORDS_KEPT]
+        for bucket, rows in other.rows_with.items():
+            self.rows_with[bucket] = self.rows_with.get(bucket, 0) + rows
 
     @property
     def kind(self) -> str:
         """What was asked for, or else what the type suggests."""
         if self.asked:
-            return self.asked
+            return "text" if self.asked == "tfidf" else self.asked
         if self.type is not None and str(self.type) == NAMED_VALUES:
             return "named"
         return "numeric" if self.type is None or _sort(self.type) else "categorical"
@@ -292,6 +295,7 @@ class Column:
         self.moments.close()
         if self.vocabulary is not None:
             self.occurrences, self.words = self.vocabulary.occurrences, self.vocabulary.words()
+            self.rows_with = self.vocabulary.rows() if self.asked == "tfidf" else {}
             self.vocabulary = None
 
     @property
@@ -310,13 +314,20 @@ class Column:
         has_missing = self.missing > 0
         if self.kind == "text":
             buckets = tuple(sorted(self.words))
-            return Text(buckets, tuple(map(self.words.__getitem__, buckets)), self.n_buckets, has_missing)
+            words = tuple(map(self.words.__getitem__, buckets))
+            return Text(buckets, words, self.n_buckets, has_missing, self._rarities(buckets))
         if self.kind == "named":
             return Named(tuple(sorted(self.values)))
         if self.kind == "categorical":
             self._check_few()
             return Categorical(tuple(sorted(self.values, key=_rank(self.type))), str(self.type), has_missing)
         return self._numeric(dense, has_missing)
+
+    def _rarities(self, buckets: tuple[int, ...]) -> tuple[float, ...]:
+        """What words count, by how few texts have them: 1 + log((1 + texts) / (1 + texts with the word)), if asked."""
+        texts = self.rows - self.missing
+        asked = buckets if self.asked == "tfidf" else ()
+        return tuple(1.0 + math.log((1 + texts) / (1 + self.rows_with[bucket])) for bucket in asked)
 
     def _numeric(self, dense: bool, has_missing: bool) -> Kind:
         moments = self.moments

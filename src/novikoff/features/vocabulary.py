@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from novikoff.engine.buckets import (
     DIGIT,
     LINE,
+    ROWS,
     WORDS_KEPT,
     Found,
     Kept,
@@ -74,7 +75,7 @@ def _bytes(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
 
 
 class Vocabulary:
-    """Which buckets the words of texts fall into, with the first words of each in the order of the alphabet.
+    """Which buckets the words of texts fall into, with the words of each that occurred first.
 
     Threads have a share of the buckets each, and what comes out does not depend on their number.
 
@@ -82,7 +83,7 @@ class Vocabulary:
     >>> vocabulary = Vocabulary(2)
     >>> vocabulary.add(pa.array(["c b a", "a b a"]))
     >>> vocabulary.occurrences, vocabulary.words()
-    (4, {0: ('b a',), 1: ('a', 'a b', 'b')})
+    (4, {0: ('b a',), 1: ('c', 'b', 'c b')})
     """
 
     def __init__(self, n_buckets: int, n_jobs: int | None = None) -> None:
@@ -105,6 +106,10 @@ class Vocabulary:
     def words(self) -> dict[int, tuple[str, ...]]:
         """The words of each bucket, by ascending buckets."""
         return {bucket: words for share in self._shares for bucket, words in share.words()}
+
+    def rows(self) -> dict[int, int]:
+        """In how many texts each bucket occurs."""
+        return {bucket: rows for share in self._shares for bucket, rows in share.rows()}
 
 
 class _Share:
@@ -135,8 +140,12 @@ class _Share:
         parts = (tuple(words[start:stop]) for start, stop in pairwise([0, *stops]))
         return zip(self.kept.buckets[order].tolist(), parts, strict=True)
 
+    def rows(self) -> Iterator[tuple[int, int]]:
+        counts = self.kept.heads[: self.n_slots, ROWS].tolist()
+        return zip(self.kept.buckets[: self.n_slots].tolist(), counts, strict=True)
+
     def _make_room(self, n_slots: int, n_bytes: int) -> None:
-        """Room for so many more buckets, and for so many more bytes; words that are not kept any more go first."""
+        """Room for so many more buckets, and for so many more bytes."""
         kept = self.kept
         if (needed := min(self.n_slots + n_slots, self.n_buckets)) > len(kept.buckets):
             more = _room(kept.slots, min(2 * needed, self.n_buckets), kept.arena)

@@ -123,8 +123,9 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
     check_arrays(arrays, table, sizes)
     encoding = decode_encoding(header)
     own = encoding is not None and encoding.names_features
-    names = encoding.feature_names if encoding is not None and own else header.optional_texts("feature_names")
+    names = None if own else header.optional_texts("feature_names")
     memory = _memory(state, arrays, n_classes, kind)
+    ensure(encoding is None or encoding.n_columns == memory.n_columns, "there are not as many names as features")
     ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
     run = decode_run(header)
     counts = (memory.mistakes, memory.narrow, memory.lead, memory.examples)

@@ -9,7 +9,7 @@ from math import copysign, dist, hypot
 from operator import mul
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from novikoff.features.names import Intercept, as_numbers
+from novikoff.features.names import Intercept, are_plain, as_numbers
 from novikoff.features.scales import RunningScales
 from novikoff.learn.epochs import put_off_interrupt
 from novikoff.learn.history import Run, Tie
@@ -126,15 +126,14 @@ class OnlinePerceptron(OnlineJudge):
                 values = row.columns(x)
                 length, away = hypot(*values), dist(row.weights, values)
                 ahead = sign * (row.base + 0.5 * (length * length - away * away))
-                is_plain = ahead > self._clear or type(sum(values, 0.0)) is float
             else:
                 row, weights = None, self._weights[0]
                 length = hypot(*x.values())
                 both = sum(map(mul, x.values(), map(weights.get, x, NONE)), weights[Intercept])
-                ahead, is_plain = sign * both.real, type(both) is complex
+                ahead = sign * both.real
         except NOT_QUICK:
             return self._learn_slowly(x, y)
-        if is_plain and (length <= self._short or self._is_no_longer(x)):
+        if length <= self._short or self._is_no_longer(x):
             if self.examples >= self._trial_at:
                 past = both.imag if row is None else row.past_score(values, length * length)
                 past_doubt = 0.0 if row is None else row.past_doubt
@@ -145,12 +144,13 @@ class OnlinePerceptron(OnlineJudge):
                 return False
             mistake = ahead < -self._doubt
             if mistake or self._doubt < ahead < self._unclear:
-                if row is None:
+                if row is not None and are_plain(values):
+                    self._add_to_row(values, sign, mistake)
+                    return mistake
+                if row is None and type(both) is complex:
                     self._add(0, x, sign)
                     self._count(mistake, not mistake)
-                else:
-                    self._add_to_row(values, sign, mistake)
-                return mistake
+                    return mistake
         return self._learn_slowly(x, y)
 
     def rival_one(self, x: Mapping[Any, Any], y: Hashable) -> Any:

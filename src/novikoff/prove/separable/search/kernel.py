@@ -63,6 +63,7 @@ def certify_kernel(
         return conclude_kernel(data, Witnesses(obstruction=_contradictions(data)))
     nearest = _nearest(data.products, tolerance, clock)
     support = None if nearest is None else _support(nearest)
+    clock.tell("proving what was found")
     for coefficients in () if nearest is None else _candidates(nearest):
         found = _certificate_if_proved(data, Witnesses(coefficients=coefficients, support=support))
         if found is not None:
