@@ -66,6 +66,7 @@ def _learn_rows() -> None:
         labels = y if n_classes == 3 else np.where(y > 0, 1, -1)
         learned = perceptron(X, labels, n_classes=n_classes, readout=readout, max_epochs=2, random_state=0)
         decider(learned.memory, readout).score(as_rows(X))
+        perceptron(X, labels, n_classes=n_classes, readout=readout, lead=1.0, max_epochs=1, random_state=0)
         if n_classes == 2:
             _look_ahead(X, labels.astype(np.int8))
     for X, _ in _matrices():
