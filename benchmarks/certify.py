@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from linear import sparse_data
 from real_tables import compare_tables
-from timing import interleaved, show_ratio
+from timing import figure, interleaved, show_ratio
 
 from novikoff import Separator, certify, margins
 
@@ -82,6 +82,12 @@ def against_the_linear_program(arguments):
             best = {name: min(values) for name, values in seconds.items()}
             print(f"  certify {best['certify']:.3f} s, its check {checked:.3f} s, HiGHS {best['highs']:.2f} s")
             show_ratio("HiGHS / certify", seconds["highs"], seconds["certify"], ">= 20")
+            figure(
+                f"certify {n:,} x {d}, {what}: verdict, margin and proof",
+                seconds["certify"],
+                seconds["highs"],
+                against="HiGHS, a bare yes or no",
+            )
 
 
 def against_machines(arguments):

@@ -59,6 +59,7 @@ def calls(folder: str) -> list[Call]:
         Call("novikoff fit cars.csv", COMMAND.format(fit), 4.0, 0.8),
         Call("novikoff fit cars.csv --no-certify", COMMAND.format([*fit, "--no-certify"]), 2.5),
         Call("certify, 208 x 60", f"{ROWS}import novikoff; novikoff.certify(X, y)", 3.0),
+        Call("certify, three classes, 208 x 60", f"{ROWS}import novikoff; novikoff.certify(X, three)", 3.0),
         Call("separating_ball, 208 x 2", f"{ROWS}import novikoff; novikoff.separating_ball(X[:, :2], y)", 4.0),
         Call(
             "solve_inequalities, 208 x 60", f"{ROWS}import novikoff; novikoff.solve_inequalities(X * y[:, None])", 4.0

@@ -36,6 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path)
     parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--rows", type=int, default=100_000, help="how many rows fixed effects have")
     parser.add_argument("--only", nargs="*", choices=[*PARTS], default=[*PARTS])
     arguments = parser.parse_args()
     with threadpool_limits(1):
@@ -72,7 +73,8 @@ def known(arguments):
 
 
 def effects(arguments):
-    n, levels, others = (1_000, 400, 5) if arguments.smoke else (100_000, 10_000, 500)
+    rows = arguments.rows
+    n, levels, others = (1_000, 400, 5) if arguments.smoke else (rows, rows // 10, rows // 200)
     rng = np.random.default_rng(0)
     X, firm, year = rng.normal(size=(n, 3)).round(2), rng.integers(0, levels, n), rng.integers(0, others, n)
     mean = X.sum(axis=1) / 2 + 1.5 * rng.normal(size=levels)[firm] - 1

@@ -27,7 +27,10 @@ def _tables(asked: str, parts: Mapping[str, Any]) -> str:
     if not parts:
         return "*Not measured yet:* `python benchmarks/all.py --data DIR`\n"
     if asked == "*":
-        return "".join(f"\n## {name}\n\n{_said(part)}\n\n{_table(part['rows'])}" for name, part in parts.items()) + "\n"
+        return (
+            "".join(f"\n## {name}\n\n{_said(part)}\n\n{_table(part['rows'], True)}" for name, part in parts.items())
+            + "\n"
+        )
     return _table([row for wish in asked.split(";") for row in _chosen(wish, parts)])
 
 
@@ -43,9 +46,9 @@ def _said(part: Mapping[str, Any]) -> str:
     return f"`{part['command']}` on {part['date']}, in {part['seconds']:,} s, on {where}; {known}."
 
 
-def _table(rows: list[dict[str, Any]]) -> str:
-    """One line a row; what was asked for has a column of its own if anything was."""
-    has_floors = any(row["floor"] for row in rows)
+def _table(rows: list[dict[str, Any]], with_floors: bool = False) -> str:
+    """One line a row; what was asked for has a column of its own, if it is wanted and anything was."""
+    has_floors = with_floors and any(row["floor"] for row in rows)
     more = (" asked for |", "---|") if has_floors else ("", "")
     lines = [f"| what | novikoff | beside it | novikoff is | better |{more[0]}", f"|---|---|---|---|---|{more[1]}"]
     for row in rows:

@@ -150,6 +150,11 @@ def compare_epochs(title, X, labels, floors, repetitions):
     )
     show_ratio("epoch with the average / plain epoch", seconds["average"], seconds["plain"], floors["average"])
     show_ratio("shuffled epoch / plain epoch", seconds["shuffled"], seconds["plain"], floors["shuffled"])
+    figure(f"an epoch, {title}, in order", seconds["plain"], seconds["pass"], against="one pass X @ w")
+    figure(f"an epoch, {title}, in order", seconds["plain"], peers["peer"], against="scikit-learn's epoch, in order")
+    figure(
+        f"an epoch with the defaults, {title}", seconds["both"], peers["default peer"], against="scikit-learn's default"
+    )
 
 
 def epochs(arguments):
@@ -198,6 +203,9 @@ def whole_fits(arguments):
                 errors[who].append(100 * (1 - model.score(X_test, y_test)))
         print(f"whole default fit on {name}")
         show_ratio("our fit / scikit-learn's fit", seconds["ours"], seconds["peer"], "<= 1 on a9a")
+        against = "scikit-learn's Perceptron"
+        figure(f"fit with all defaults, {name}", seconds["ours"], seconds["peer"], against=against)
+        figure(f"wrong on new rows, all defaults, {name}", errors["ours"], errors["peer"], against=against, unit="%")
         for who, values in errors.items():
             print(f"  test error, {who}: {np.mean(values):.2f} %  [{min(values):.2f} .. {max(values):.2f}]")
 
@@ -314,6 +322,9 @@ def compare_streams(title, stream, learn_floor, small):
     print(f"{title}: learn_one takes {micro[0]:.1f} microseconds, predict_one {micro[1]:.1f}")
     for who, floor in (("ours", learn_floor), ("ours, average", "")):
         show_ratio(f"River's learn_one / {who}", learn["River's"], learn[who], floor)
+    for what, taken, many in (("learn_one", learn, n), ("predict_one", predict, n - half)):
+        times = [[1e6 * value / many for value in taken[who]] for who in ("ours", "River's")]
+        figure(f"{what}, {title}", *times, against="River's Perceptron", unit="µs")
     for who, floor in (("ours", ""), ("ours, average", ">= 1")):
         show_ratio(f"River's predict_one / {who}", predict["River's"], predict[who], floor)
 
@@ -348,6 +359,8 @@ def text(arguments):
         show_ratio("fit of 10 epochs, averaged / scikit-learn's of 10 epochs", seconds["fit"], seconds["peer"], floor)
         show_ratio("predict / SciPy's X @ w", seconds["predict"], seconds["product"], "<= 1.2")
         show_ratio("decision_function / SciPy's X @ w", seconds["scores"], seconds["product"])
+        figure(f"fit of 10 epochs, {title}", seconds["fit"], seconds["peer"], against="scikit-learn's of 10 epochs")
+        figure(f"predict, {title}", seconds["predict"], seconds["product"], against="SciPy's X @ w")
 
 
 MEMORY = """

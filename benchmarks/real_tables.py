@@ -5,6 +5,7 @@ matrices where we do; for many classes it is not asked.
 """
 
 import csv
+import gzip
 import importlib.util
 import statistics
 import time
@@ -39,6 +40,8 @@ def tables(arguments):
     if arguments.data:
         found["a9a"] = lambda: load_svmlight_file(str(arguments.data / "a9a/a9a.gz"), n_features=123)
         found["agaricus"] = lambda: load_svmlight_file(str(arguments.data / "agaricus/agaricus.txt.train"))
+        found["mnist, ten classes"] = lambda: mnist(arguments.data)
+        found["mnist, 3 against 5"] = lambda: mnist(arguments.data, (3, 5))
         found["adult"] = lambda: table(arguments.data / "tabular/adult-train.csv", as_sparse=True)
         for name in TABULAR:
             found[name] = lambda name=name: table(arguments.data / f"tabular/{name}.csv")
@@ -81,6 +84,17 @@ def is_number(text):
 
 def against_the_rest(X, y, label):
     return X, y == label
+
+
+def mnist(folder, classes=range(10)):
+    """The training pictures of some digits, in whole numbers."""
+    parts = []
+    for name, skipped in (("images-idx3", 16), ("labels-idx1", 8)):
+        with gzip.open(folder / f"mnist/train-{name}-ubyte.gz") as file:
+            parts.append(np.frombuffer(file.read(), dtype=np.uint8, offset=skipped))
+    X, y = parts[0].reshape(-1, 784), parts[1].astype(np.int64)
+    chosen = np.isin(y, classes)
+    return X[chosen].astype(np.float32), y[chosen]
 
 
 def covtype(path):

@@ -367,8 +367,9 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true", help="a fraction of a second each")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--store", help="a store to use instead of a temporary folder")
+    parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
-    rounds, seconds = (1, 0.3) if arguments.smoke else (5, 4.0)
+    rounds, seconds = (1, 0.3) if arguments.smoke else (arguments.rounds, 4.0)
     print(f"{os.cpu_count()} cores")
     for part in arguments.only:
         with tempfile.TemporaryDirectory() as folder:

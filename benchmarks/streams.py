@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true")
     arguments = parser.parse_args()
     rows = 500 if arguments.smoke else ROWS
-    if arguments.data is None:
+    if arguments.data is None or not (arguments.data / "covtype.csv").exists():
         show("a plane that turns, 5 columns", [*planes(rows, turns=True)])
         show("a plane that stays, a tenth of the labels wrong", [*planes(rows, turns=False)])
         return

@@ -40,6 +40,7 @@ def _parts() -> dict[str, Callable[[], None]]:
         "learning with kernels": _learn_with_kernels,
         "labelling sequences": _label_sequences,
         "reading svmlight text": _read_text,
+        "reading words of texts": _read_words,
         "looking for margins": _find_margins,
         "solving inequalities": _solve_inequalities,
         "taking fingerprints": _take_a_fingerprint,
@@ -121,6 +122,16 @@ def _read_text() -> None:
         file.write_text("1 1:0.5 2:1\n-1 1:-0.5\n")
         for _ in read(file):
             pass
+
+
+def _read_words() -> None:
+    import pyarrow as pa
+
+    from novikoff.data.batches import Records
+    from novikoff.features.encode import learn_encoding
+
+    texts = Records(pa.RecordBatch.from_pydict({"text": ["a b", "b c"]}), None)
+    learn_encoding([texts], text=["text"]).encode(texts)
 
 
 def _take_a_fingerprint() -> None:

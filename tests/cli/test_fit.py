@@ -210,3 +210,15 @@ def test_no_error_of_a_proof_loses_the_model(folder, monkeypatch, error):
 def test_the_certificate_comes_into_the_file_when_it_is_there(folder):
     call("fit", "cars.csv", "--label", "sport_car", "--force", folder=folder)
     assert load_plain(folder / "cars.novikoff").certificate is not None
+
+
+def test_a_verdict_says_that_it_is_about_the_rows_held_out_too(folder):
+    line = ("fit", "cars.csv", "--label", "sport_car", "--model", "m", "--force")
+    aside = " ".join(call(*line, "--held-out", "0.3", folder=folder).out.split())
+    run = load_plain(folder / "m").run
+    assert run.n_rows + run.held_out_rows == 400
+    assert f"(of all 400 rows, {run.held_out_rows} of which were held out)" in re.sub(r" │ │ ", " ", aside)
+    assert "on all rows, a perceptron" in aside
+    alone = call(*line, folder=folder).out
+    assert "of all 400 rows" not in alone
+    assert "on all rows" not in alone

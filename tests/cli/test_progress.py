@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from novikoff import certify, existence
 from novikoff.cli import progress
 from novikoff.cli.progress import Bar, DelayedInterrupt
 from novikoff.data import read
@@ -88,6 +89,20 @@ def test_certify_tells_what_it_does(examples):
     certify_examples(examples, progress=said.append)
     assert said[0] == "looking for a separator"
     assert said[-1] == "proving what was found"
+
+
+def test_every_question_tells_what_it_does_until_the_end(examples):
+    X, y = examples.in_one_piece()
+    questions = {
+        "arrays": lambda progress: certify(X, y, progress=progress),
+        "batches": lambda progress: certify([(X, y)], progress=progress),
+        "a kernel": lambda progress: certify(X, y, kernel="linear", progress=progress),
+        "existence": lambda progress: existence(X, y, progress=progress),
+    }
+    for name, ask in questions.items():
+        said = []
+        ask(said.append)
+        assert said[-1] == "proving what was found", name
 
 
 def test_a_bar_never_says_that_more_was_done_than_there_is():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from novikoff import Separator, Steps, certify, follow_proof
+from novikoff import Perceptron, Separator, Steps, certify, follow_proof
 from novikoff.cluster import fit
 from novikoff.cluster.mixing import largest_step
 from novikoff.prove.run.spaces import Vectors
@@ -18,15 +18,16 @@ from tests.cluster.files import rows, write
 WHOLE = st.integers(-6, 6).map(float)
 
 
-def mixed_by_hand(shards, rounds, mixing, square):
+def mixed_by_hand(shards, rounds, mixing, square, lead=0.0):
     """McDonald, Hall and Mann's loop, with the bias folded in: weights, K, the changes and what each counts for."""
+    most = (1 + 2 * lead) * square
     w, counted, steps = np.zeros(shards[0][0].shape[1] + 1), Fraction(0), []
     for _ in range(rounds):
         changes, made = [], 0
         for X, y in shards:
             own = w.copy()
             for x, label in zip(np.column_stack([X, np.ones(len(X))]), y, strict=True):
-                if label * sum((own * x).tolist()) <= 0:
+                if label * sum((own * x).tolist()) <= lead * square:
                     own, made = own + label * x, made + 1
             changes.append(own - w)
         if not made:
@@ -35,8 +36,8 @@ def mixed_by_hand(shards, rounds, mixing, square):
         if mixing == "uniform":
             step, count = total / len(shards), k / len(shards)
         else:
-            eta = largest_step(w, total, counted, made, square, len(shards))
-            assert eta == pytest.approx(by_bisection(w, total, float(counted), made, square, len(shards)), rel=1e-6)
+            eta = largest_step(w, total, counted, made, most, len(shards))
+            assert eta == pytest.approx(by_bisection(w, total, float(counted), made, most, len(shards)), rel=1e-6)
             step, count = eta * total, Fraction(eta) * k
         steps.append((step, count, float(count / k)))
         w, counted = w + step, counted + count
@@ -80,10 +81,11 @@ def in_shards(draw):
     return [(X[i::n_shards], y[i::n_shards]) for i in range(n_shards)], plane
 
 
+@pytest.mark.parametrize("lead", [0.0, 0.5])
 @pytest.mark.parametrize("mixing", ["uniform", "adaptive"])
 @settings(max_examples=30)
 @given(data=in_shards())
-def test_mixing_is_a_ten_line_loop_and_k_never_exceeds_the_bound(tmp_path_factory, mixing, data):
+def test_mixing_is_a_ten_line_loop_and_k_never_exceeds_the_bound(tmp_path_factory, mixing, lead, data):
     shards, plane = data
     X, y = np.concatenate([X for X, _ in shards]), np.concatenate([y for _, y in shards])
     if len(set(y.tolist())) < 2:
@@ -91,11 +93,11 @@ def test_mixing_is_a_ten_line_loop_and_k_never_exceeds_the_bound(tmp_path_factor
     seen = []
     files = written(tmp_path_factory.mktemp("shards"), shards)
     model = fit(
-        files, mixing=mixing, rounds=30, shuffle=False, readout="last", zero_based=False, classes=[-1, 1],
+        files, mixing=mixing, rounds=30, shuffle=False, readout="last", zero_based=False, classes=[-1, 1], lead=lead,
         watch=lambda rounds: seen.append((rounds.history.weights[0].copy(), rounds.counted)),
     )  # fmt: skip
     square = float((X**2).sum(axis=1).max() + 1)
-    weights, counted, steps = mixed_by_hand(shards, 30, mixing, square)
+    weights, counted, steps = mixed_by_hand(shards, 30, mixing, square, lead)
     ours = model.model_.memory
     assert ours.weights[0].tolist() == weights.tolist()
     assert model.run_.mixed_mistakes == pytest.approx(float(counted), rel=1e-12)
@@ -107,15 +109,17 @@ def test_mixing_is_a_ten_line_loop_and_k_never_exceeds_the_bound(tmp_path_factor
         length = float(np.linalg.norm(w))
         assert K * gamma <= w @ u * (1 + 1e-9) + 1e-9
         assert w @ u <= length * (1 + 1e-9)
-        assert length**2 <= K * R**2 * (1 + 1e-9)
-        assert certificate.radius**2 / gamma**2 >= K
-    assert model.run_.margin_at_most >= gamma
+        assert length**2 <= (1 + 2 * lead) * K * R**2 * (1 + 1e-9)
+        assert (1 + 2 * lead) * certificate.radius**2 / gamma**2 >= K
+    assert model.run_.margin_at_least <= gamma <= model.run_.margin_at_most
+    if lead and model.run_.stopped.name == "NO_MISTAKES":
+        assert model.run_.margin_at_least >= gamma * lead / (1 + 2 * lead) * (1 - 1e-9)
     if steps:
         added = np.array([step for step, _, _ in steps])
         vectors = Vectors(Points.of(added, np.ones(len(added)), fit_intercept=False))
         examples = Vectors(Points.of(np.column_stack([X, np.ones(len(X))]), y, fit_intercept=False))
         proof = follow_proof(
-            Steps(vectors, np.arange(len(added)), examples, mistakes=[k for _, k, _ in steps]),
+            Steps(vectors, np.arange(len(added)), examples, mistakes=[k for _, k, _ in steps], lead=lead),
             Separator(np.append(plane.weights, plane.bias)),
         )
         assert proof.progress_held.all()
@@ -185,3 +189,19 @@ def test_one_shard_mixed_is_the_perceptron(tmp_path):
     for model in models[:2]:
         assert model.coef_ == pytest.approx(models[2].coef_, rel=1e-12)
         assert model.run_.mistakes == models[2].run_.mistakes == model.run_.mixed_mistakes
+
+
+def test_with_a_lead_too_weights_that_go_from_shard_to_shard_are_those_of_one_machine(tmp_path):
+    generator = np.random.default_rng(0)
+    X, y = generator.integers(-9, 10, (60, 3)).astype(float), np.where(generator.random(60) < 0.5, 1.0, -1.0)
+    files = written(tmp_path, [(X[:20], y[:20]), (X[20:], y[20:])])
+    ours = fit(files, mixing="none", rounds=3, lead=0.5, zero_based=False, checkpoint=tmp_path / "checkpoint")
+    one = Perceptron(lead=0.5, shuffle=False, max_epochs=3).fit(X, y)
+    assert (ours.coef_ == one.coef_).all()
+    for name in ("mistakes", "narrow", "narrow_per_epoch", "mistaken_rows", "lead"):
+        assert getattr(ours.run_, name) == getattr(one.run_, name)
+
+
+def test_shards_cannot_choose_a_lead(tmp_path):
+    with pytest.raises(ValueError, match="shards need a number"):
+        fit(write(tmp_path / "one.svm", rows(60, words=False)), lead="auto")

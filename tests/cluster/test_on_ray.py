@@ -9,7 +9,7 @@ import sys
 import pytest
 from pyarrow import csv
 
-from novikoff.cluster import Local, Ray, certify, check, fit, predict, score
+from novikoff.cluster import Local, Ray, certify, check, existence, fit, predict, score
 from novikoff.prove.separable.search import working_set
 from tests.cluster.conftest import SOURCE, needed_ray
 from tests.cluster.files import write_all
@@ -45,6 +45,13 @@ def test_one_node_learns_and_proves_what_this_process_does(nodes, pattern, monke
     certificate = certify(pattern, label="y", engine=Ray())
     assert certificate.to_json() == certify(pattern, label="y").to_json()
     check(certificate, pattern, engine=Ray())
+
+
+def test_one_node_knows_whether_an_estimate_exists(nodes, pattern):
+    nodes.have(1)
+    ours = existence("y ~ x0 + x2", pattern, engine=Ray())
+    assert ours.to_json() == existence("y ~ x0 + x2", pattern).to_json()
+    check(ours, pattern, engine=Ray())
 
 
 def test_two_nodes_do_and_every_round_may_run_twice(nodes, pattern):

@@ -27,7 +27,12 @@ from tests.examples import separable
 ESTIMATORS = [Perceptron(), Perceptron(readout="vote", tie="predict"), Perceptron(fit_intercept=False)]
 
 
-@parametrize_with_checks(ESTIMATORS)
+# Columns of 20 drown the constant of 1, which is all that could make every prediction the heavy class, in ten epochs;
+# with scaled columns it does (tests/learn/test_class_weights.py).
+NOT_TO_BE = {"check_class_weight_classifiers": "columns that are not scaled drown the bias"}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: NOT_TO_BE)
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from novikoff.data import read
 from novikoff.data.batches import Records
@@ -193,10 +194,36 @@ def test_texts_in_many_words_are_sparse_and_their_features_are_found_again():
     assert encoded.unseen == {"comment": 2}
 
 
+TEXTS = ["a fast red car", "a slow car", "red red wine", "the car, the red car", "!"]
+
+
+def test_rare_words_count_more_as_in_scikit_learn_and_every_text_has_length_1():
+    schema = pa.schema([SCHEMA.field("comment")])
+    encoding = learn_encoding([records_of([{"comment": text} for text in TEXTS], schema)], tfidf=["comment"])
+    found = encoding.encode(
+        records_of([{"comment": text} for text in [*TEXTS, "new red"]], schema)
+    ).batch.rows.as_array()
+    peer = TfidfVectorizer(ngram_range=(1, 2), binary=True, token_pattern=r"\w+").fit(TEXTS)
+    names = [name.removeprefix("comment:") for name in encoding.feature_names]
+    assert sorted(names) == sorted(peer.get_feature_names_out())
+    theirs = peer.transform([*TEXTS, "new red"]).toarray()[:, [peer.vocabulary_[name] for name in names]]
+    np.testing.assert_allclose(found, theirs, rtol=1e-12)
+    assert Encoding.from_dict(json.loads(json.dumps(encoding.to_dict()))) == encoding
+    assert "weights" not in str(learn_encoding([records_of([{"comment": "a"}], schema)], text="comment").to_dict())
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [1.0, "x"], [1.0, 1e999]])
+def test_weights_of_words_that_make_no_sense_are_refused(weights):
+    column = {"name": "a", "kind": "text", "buckets": [1, 2], "words": [["b"], ["c"]], "n_buckets": 9}
+    plain = {"is_dense": True, "columns": [column | {"has_missing": False, "weights": weights}]}
+    with pytest.raises(ValueError, match="no encoding"):
+        Encoding.from_dict(plain)
+
+
 def test_words_share_a_bucket_under_all_their_names():
     schema = pa.schema([SCHEMA.field("comment")])
     encoding = learn_encoding([records_of([{"comment": "d c b a"}], schema)], text="comment", n_buckets=1)
-    assert encoding.feature_names == ("comment:a|b|b a",)
+    assert encoding.feature_names == ("comment:d|c|d c",)
     two = learn_encoding([records_of([{"comment": "a"}], schema)], text="comment", n_buckets=1000)
     assert two.columns["comment"].buckets == (zlib.crc32(b"a") % 1000,)
 
@@ -386,3 +413,12 @@ def test_words_that_were_booleans_are_refused():
 def test_what_is_no_encoding_is_refused(plain):
     with pytest.raises(ValueError, match="this is no encoding"):
         Encoding.from_dict(plain)
+
+
+def test_a_feature_is_named_without_naming_all(cars):
+    encoding = learn_encoding(cars, categorical=["manufacturer"], text=["comment"], lift="squares")
+    names = encoding.feature_names
+    again = Encoding.from_dict(encoding.to_dict())
+    assert [again.name(feature) for feature in range(again.n_own)] == list(names[: again.n_own])
+    assert not {"feature_names", "own_names"} & again.__dict__.keys()
+    assert again.name(again.n_columns - 1) == names[-1]

@@ -141,6 +141,28 @@ def test_rules_change_what_is_learned(lab):
     assert lab.page.locator("#plane path[data-boundary]").count() == 1
 
 
+def test_a_lead_learns_from_what_is_right_by_too_little(lab):
+    lab.scene("worked")
+    lab.page.click("#rules-button")
+    assert lab.text("#lead-before") == "learn unless right by more than"
+    lab.page.fill("#lead", "1")
+    lab.page.keyboard.press("Tab")
+    lab.settle()
+    assert lab.page.locator('#rules input[name="tie"]').first.is_disabled()
+    assert "lead 1" in lab.text("#rules-summary")
+    lab.page.keyboard.press("Escape")
+    lab.step_to(2)
+    assert "Right, but not by the lead: update 2" in lab.text("#headline")
+    assert "with a lead of 1 makes at most" in lab.text("#verdict-text")
+    lab.page.keyboard.press("End")
+    lab.page.wait_for_selector("#converged")
+    assert "nothing was narrow" in lab.text("#detail")
+    X = np.array([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]])
+    model = Perceptron(lead=1.0, fit_intercept=False, shuffle=False, readout="last").fit(X, [-1, 1, 1, -1, -1, 1])
+    assert lab.number("length") == pytest.approx(model.run_.weights_length)
+    assert lab.number("length_ceiling") == pytest.approx((3 * model.run_.updates) ** 0.5 * model.run_.radius)
+
+
 def test_points_are_dragged_erased_and_brought_back(lab):
     place(lab, POINTS)
     box = lab.page.locator("#plane .point").first.bounding_box()

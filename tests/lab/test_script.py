@@ -37,6 +37,9 @@ def printed_by(script):
         ("thin", {"shuffle": True, "seed": 3, "readout": "average"}),
         ("outlier", {"readout": "all"}),
         ("xor", {"space": "poly"}),
+        ("wide", {"lead": 1.0}),
+        ("thin", {"lead": 0.5, "shuffle": True, "seed": 3}),
+        ("ring", {"space": "rbf", "gamma": 0.5, "lead": 2.0}),
         ("ring", {"space": "rbf", "gamma": 0.5, "shuffle": True, "readout": "vote"}),
     ],
 )

@@ -45,6 +45,34 @@ def test_steps_are_those_of_the_lectures_loop(name, space):
     assert np.allclose(after, [step.weights for step in seen])
 
 
+@pytest.mark.parametrize("lead", [0.25, 8.0])
+@pytest.mark.parametrize("name", ["worked", "wide", "outlier", "ring"])
+def test_a_lead_is_that_of_the_library_and_its_proof_is_followed(name, lead):
+    state = state_of(name, lead=lead, tie="predict", space="line")
+    run = run_as_json(state)
+    rules = {"fit_intercept": state.fit_intercept, "shuffle": False, "max_epochs": state.epochs, "lead": lead}
+    model = Perceptron(record_mistakes=True, **rules).fit(state.rows, state.labels)
+    assert np.array(run["steps"]["row"])[run["steps"]["mistake"]].tolist() == model.mistake_rows_.tolist()
+    assert sum(run["steps"]["narrow"]) == model.n_narrow_
+    assert run["proof"]["symbols"]["root"] == "√S"
+    certificate = certify(state.rows, state.labels, fit_intercept=state.fit_intercept)
+    assert run["certificate"]["bound"] == certificate.update_bound(lead)
+    if certificate.mistake_bound is not None:
+        assert run["ending"].endswith("and nothing was narrow")
+        steps = {"fit_intercept": state.fit_intercept, "lead": lead}
+        steps = Steps.of_rows(state.rows, state.labels, model.mistake_rows_, **steps)
+        proof = follow_proof(steps, certificate.separator)
+        assert proof.holds
+        assert run["proof"]["length_ceiling"] == pytest.approx(proof.length_ceiling)
+        assert min(run["proof"]["left"]) >= 0
+
+
+@pytest.mark.parametrize("lead", [-1, 101, "much", True])
+def test_a_lead_that_is_none_is_refused(lead):
+    with pytest.raises(StateError, match="lead="):
+        state_of("worked", lead=lead)
+
+
 @pytest.mark.parametrize("tie", ["mistake", "predict"])
 @pytest.mark.parametrize("name", ["worked", "thin", "outlier", "circle"])
 def test_the_run_is_that_of_the_library(name, tie):

@@ -29,7 +29,7 @@ def test_trying_all_leads_costs_less_than_learning(epochs):
     assert 0 < trial.judging < trial.judging + trial.learned <= 1
 
 
-@given(st.lists(st.sets(st.integers(0, 39)), min_size=4, max_size=4))
+@given(st.lists(st.sets(st.integers(0, 39)), min_size=len(LEADS), max_size=len(LEADS)))
 def test_another_lead_is_taken_only_if_it_is_clearly_better(sets):
     wrong = {lead: np.isin(np.arange(40), list(rows)) for lead, rows in zip(LEADS, sets, strict=True)}
     chosen = best_lead(wrong.__getitem__)

@@ -19,6 +19,7 @@ from novikoff import (
     load,
     save,
 )
+from novikoff.learn.chain.returning import Replayed
 from novikoff.learn.cycles import LOOKED_AT, ROWS_PER_LOOK, next_look
 from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs
 from novikoff.learn.kernel.space import kernel_perceptron
@@ -65,6 +66,59 @@ def test_xor_as_sequences_ends_after_a_few_epochs():
     assert (run.stopped, run.epochs) == (Stopped.CYCLE, 4)
     assert run.cycle.rows == (0, 1, 2, 3)
     assert run.cycle.rivals == ((-1,), (-1,), (1,), (1,))
+
+
+def structured(**options):
+    def features(x, y):
+        return {"bias": y, **{name: value * y for name, value in enumerate(x)}}
+
+    def decode(weights, x):
+        return max((1, -1), key=lambda y: weights.score(features(x, y)))
+
+    return StructuredPerceptron(features, decode, **options).fit(XOR, SIGNS).run_
+
+
+def sequences(**options):
+    return SequencePerceptron(**options).fit([np.array([[*x, 1.0]]) for x in XOR], [[y] for y in SIGNS]).run_
+
+
+POLY = {"kernel": "poly", "degree": 1, "gamma": 1.0, "coef0": 1.0}
+SPACES = {
+    "linear": lambda **options: perceptron(XOR, SIGNS, **options).run,
+    "three classes": lambda **options: perceptron([*XOR, [9, 9]], [0, 0, 1, 1, 2], n_classes=3, **options).run,
+    "kernel": lambda **options: kernel_perceptron(XOR, SIGNS, **POLY, **options).run,
+    "structure": structured,
+    "chain": sequences,
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*did not converge")
+@pytest.mark.filterwarnings("ignore:.*no separator exists")
+@pytest.mark.parametrize("space", SPACES)
+def test_the_time_limit_holds_also_where_mistakes_are_made_again_and_added_up(space, clock):
+    clock.tick = 1.0
+    whole = SPACES[space](**FOR_EVER)
+    assert whole.stopped is Stopped.CYCLE
+    for limit in (0.5, 1, 2, 3, 5, 8, 13, 21, 34, 55):
+        began = clock.now
+        run = SPACES[space](time_limit=limit, **FOR_EVER)
+        assert clock.now - began <= limit + 6  # looks at the clock, each of which takes a second
+        assert (run.stopped, run.cycle) in ((Stopped.TIME_LIMIT, None), (Stopped.CYCLE, whole.cycle))
+
+
+def test_a_period_is_not_learned_again_once_it_is_late():
+    period, learned = 1000, []
+
+    class Space:
+        def again(self):
+            return self
+
+        def learn(self, watch):
+            learned.append(watch)
+            return watch.cut_short()
+
+    assert Replayed(Space()).cancelled(0, period, lambda: len(learned) == 3) is None
+    assert len(learned) == 3
 
 
 def test_rows_that_cancel_are_those_of_the_whole_table_if_some_were_held_out():

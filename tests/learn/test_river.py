@@ -4,7 +4,17 @@ import pickle
 import sys
 
 import pytest
-from river import base, checks, compose, datasets, evaluate, linear_model, metrics, preprocessing
+from river import (
+    base,
+    checks,
+    compose,
+    datasets,
+    evaluate,
+    feature_extraction,
+    linear_model,
+    metrics,
+    preprocessing,
+)
 
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.learn.online.river import RiverPerceptron
@@ -14,7 +24,7 @@ from novikoff.learn.protocol import predict_reveal_learn
 def rivers_checks():
     for params in RiverPerceptron._unit_test_params():
         for check in checks.yield_checks(RiverPerceptron(**params)):
-            yield pytest.param(params, check, id=f"{'-'.join(params.values())}-{check.__name__}")
+            yield pytest.param(params, check, id=f"{'-'.join(map(str, params.values()))}-{check.__name__}")
 
 
 @pytest.mark.parametrize(("params", "check"), list(rivers_checks()))
@@ -28,11 +38,50 @@ def test_it_is_a_classifier_of_rivers_for_many_labels():
     assert isinstance(model, base.Classifier)
     assert model._multiclass
     chosen = {"readout": "last", "fit_intercept": False, "tie": "predict", "classes": ("a", "b"), "scale": False}
-    chosen["half_life"] = 1000
+    chosen |= {"half_life": 1000, "lead": 0.0}
     assert model._get_params() == chosen
     assert model.learn_one({"x": 1.0}, "a") is None
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(NotImplementedError, match="not how likely a label is"):
         model.predict_proba_one({"x": 1.0})
+
+
+def test_a_learner_that_is_not_rivers_yet_says_how_it_becomes_so():
+    model = preprocessing.StandardScaler() | OnlinePerceptron()
+    for attempt in (lambda: model.learn_one({"x": 1.0}, True), lambda: model.predict_one({"x": 1.0}), model.clone):
+        with pytest.raises(AttributeError, match=r"put OnlinePerceptron\(...\).to_river\(\) into its pipelines"):
+            attempt()
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        lambda: compose.Select("popup_window", "https"),
+        lambda: compose.Discard("https") + compose.Select("https"),
+        lambda: preprocessing.MinMaxScaler(),
+        lambda: compose.FuncTransformer(dict),
+    ],
+)
+def test_pipelines_and_their_clones_do_what_their_steps_do(steps):
+    model = steps() | OnlinePerceptron(lead=0.5).to_river()
+    by_hand, online = steps(), OnlinePerceptron(lead=0.5)
+    clone = model.clone({"RiverPerceptron": {"readout": "last"}})
+    for x, y in datasets.Phishing().take(60):
+        by_hand.learn_one(x)
+        point = by_hand.transform_one(x)
+        online.learn_one(point, y)
+        for pipeline in (model, clone):
+            pipeline.learn_one(x, y)
+        assert model.predict_one(x) == online.predict_one(point)
+    assert model["RiverPerceptron"].online.run == online.run
+    learner = clone["RiverPerceptron"].online
+    assert (learner.readout, learner.mistakes, learner.narrow) == ("last", online.mistakes, online.narrow)
+
+
+def test_it_learns_words_that_were_never_seen():
+    model = feature_extraction.BagOfWords() | OnlinePerceptron().to_river()
+    for text, label in [("good fun", "praise"), ("dull talk", "blame")] * 3:
+        model.learn_one(text, label)
+    assert [model.predict_one(text) for text in ("good to the end", "dull to the end")] == ["praise", "blame"]
 
 
 @pytest.mark.parametrize(("dataset", "at_least"), [(datasets.Phishing(), 0.85), (datasets.ImageSegments(), 0.8)])

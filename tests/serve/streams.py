@@ -20,12 +20,13 @@ SETTINGS = st.builds(
     classes=st.sampled_from([None, ["u", "v", "w"]]),
     scale=st.booleans(),
     half_life=st.sampled_from([1.0, 3.5, 1000.0]),
+    lead=st.sampled_from([0.0, 0.5]),
 )
 
 
 def learner_after(settings, examples):
     """What an online perceptron makes of the examples, without any log."""
-    named = ("readout", "tie", "fit_intercept", "classes", "scale", "half_life")
+    named = ("readout", "tie", "fit_intercept", "classes", "scale", "half_life", "lead")
     learner = OnlinePerceptron(**{name: getattr(settings, name) for name in named})
     for example in examples:
         learner.learn_one(example.x, example.y)

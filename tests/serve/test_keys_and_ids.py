@@ -149,9 +149,8 @@ def test_the_features_and_the_mistakes_that_speak_for_an_answer_add_up_to_its_le
     async def test(where, chosen, stream, x):
         async with serving(where) as service:
             caller = Caller(service)
-            await caller.create(
-                readout=chosen.readout, tie=chosen.tie, fit_intercept=chosen.fit_intercept, classes=chosen.classes
-            )
+            asked = ("readout", "tie", "fit_intercept", "classes", "lead")
+            await caller.create(**{name: getattr(chosen, name) for name in asked})
             if stream:
                 await caller.learn(*[(each.x, each.y) for each in stream])
             said = await caller.predict(x)
@@ -159,7 +158,7 @@ def test_the_features_and_the_mistakes_that_speak_for_an_answer_add_up_to_its_le
             size = 1 + sum(abs(part.contribution) for part in why.past)
             assert why.rest == pytest.approx(0, abs=1e-9 * size)
             assert sum(part.contribution for part in why.features) == pytest.approx(why.lead, abs=1e-9 * size)
-            assert why.mistakes == len(why.past) == caller.state.learner.mistakes
+            assert why.mistakes == len(why.past) == caller.state.learner.updates
             assert why.lead >= 0
 
     @settings(deadline=None, max_examples=kind.examples)

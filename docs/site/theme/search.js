@@ -18,7 +18,7 @@
     return loading;
   }
 
-  // Every word must occur; a word in a title counts most, most of all a whole title.
+  // Every word must occur; a word in a title counts more, and most of all a title that has them all in a row.
   function score(section, words) {
     let total = 0;
     for (const word of words) {
@@ -26,8 +26,11 @@
       const inText = section.lowerText.split(word).length - 1;
       if (inTitle < 0 && inText === 0) return 0;
       total += Math.min(inText, 5);
-      if (inTitle >= 0) total += section.lowerTitle === word ? 60 : 25;
+      if (inTitle >= 0) total += 25;
     }
+    const title = section.lowerTitle.replaceAll("_", " ");
+    const phrase = words.join(" ").replaceAll("_", " ");
+    if (title.includes(phrase)) total += title === phrase ? 80 : 40;
     return total;
   }
 

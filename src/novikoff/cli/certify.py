@@ -46,6 +46,7 @@ def certify(
     label: str | None,
     categorical: tuple[str, ...],
     text: tuple[str, ...],
+    tfidf: tuple[str, ...],
     ignore: tuple[str, ...],
     format: str | None,
     zero_based: "ZeroBased",
@@ -92,8 +93,8 @@ def certify(
     if kernel is not None and diverging:
         raise ValueError("--diverging is about the columns, and the space of a kernel has none; leave out one of them")
     target = None if out is None else check_free(out, force)
-    others = {"label": label, "categorical": categorical, "text": text, "ignore": ignore, "report": report}
-    others |= {"lift": lift, "kernel": kernel}
+    others = {"label": label, "categorical": categorical, "text": text, "tfidf": tfidf, "ignore": ignore}
+    others |= {"report": report, "lift": lift, "kernel": kernel}
     if check_goes_together(asked, others):
         limits: dict[str, Any] = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": time_limit}
         return answer_formula(file, format, form, asked, target, output, **limits)
@@ -101,7 +102,7 @@ def certify(
     reader = open_labelled(file, label, format, zero_based, form)
     label = reader.label
     warn_of_the_first_line(output, reader)
-    wishes = {"categorical": categorical, "text": text, "ignore": ignore, "lift": lift}
+    wishes = {"categorical": categorical, "text": text, "tfidf": tfidf, "ignore": ignore, "lift": lift}
     with progress(output.quiet) as bar:
         encoding = encoding_of(bar.over(reader, "looking"), None, **wishes)
         with exactly(bar.over(reader, "reading", bar.done or None), encoding) as examples:
@@ -150,7 +151,7 @@ def _certified(
     space.check_size(examples)
     if (kernel := space.exact_kernel(examples)) is None:
         return certify_examples(examples, diverging=diverging, progress=progress, **questions)
-    return certify_kernel(examples, None, kernel, **questions)
+    return certify_kernel(examples, None, kernel, progress=progress, **questions)
 
 
 def panel(

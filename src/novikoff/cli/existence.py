@@ -10,6 +10,7 @@ import click
 from novikoff.cli.options import Command, Output, column_names
 
 if TYPE_CHECKING:
+    from novikoff.cluster.engine import Engine
     from novikoff.prove.existence.certificate import Existence
 
 CODES = {"exists": 0, "infinite": 10, "no start": 11, "undecided": 12}
@@ -73,20 +74,29 @@ def answer_formula(
     asked: dict[str, Any],
     target: Any,
     output: Output,
+    engine: "Engine | None" = None,
     **options: Any,
 ) -> int:
-    """Ask whether the estimate exists, say it, and return the exit code."""
+    """Ask whether the estimate exists, say it, and return the exit code; `engine` runs the shards, if there are any."""
     from novikoff.cli import documents
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
+    from novikoff.data.reading import read
     from novikoff.data.whole_file import WholeFile
     from novikoff.prove.existence.search.existence import existence
 
     formula, options = asked["formula"], {name: asked[name] for name in asked if name != "formula"} | options
     with progress(output.quiet) as bar:
-        table = read_table(file, format, form, bar)
+        table = read_table(file, format, form, bar) if engine is None else None
         bar.close()
-        found = existence(formula, table, **options)
+        with bar.during("proving"):
+            if engine is None:
+                found = existence(formula, table, progress=bar.rename, **options)
+            else:
+                from novikoff.cluster.estimates import existence as existence_on_shards
+
+                reader = read(file, format=format, **form)
+                found = existence_on_shards(formula, reader, engine=engine, progress=bar.rename, **options)
     if target is not None:
         with WholeFile(target) as file_out:
             file_out.write(found.to_json().encode() + b"\n")

@@ -43,7 +43,7 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 @options.shuffle
 @options.random_state
 @options.tie
-@options.lead
+@options.lead_or_auto
 @options.min_margin
 @options.time_limit("Seconds after which to stop learning.")
 @options.fit_intercept
@@ -68,6 +68,7 @@ def fit(
     label: str | None,
     categorical: tuple[str, ...],
     text: tuple[str, ...],
+    tfidf: tuple[str, ...],
     ignore: tuple[str, ...],
     format: str | None,
     zero_based: "ZeroBased",
@@ -120,7 +121,7 @@ def fit(
     reader = open_labelled(file, label, format, zero_based, form)
     label = reader.label
     warn_of_the_first_line(output, reader)
-    wishes = {"categorical": categorical, "text": text, "ignore": ignore, "lift": lift}
+    wishes = {"categorical": categorical, "text": text, "tfidf": tfidf, "ignore": ignore, "lift": lift}
     task = Task(space, learning, wishes)
     with progress(output.quiet) as bar:
         encoding = encoding_of(bar.over(reader, "looking"), aside, **wishes)
@@ -143,7 +144,7 @@ def fit(
             found = Certified(why_not="interrupted" if was_interrupted(learned.run) else "not asked for")
             if certify and not was_interrupted(learned.run):
                 with bar.during("proving"):
-                    found = task.certificate(examples, learned, certify_time_limit)
+                    found = task.certificate(examples, learned, certify_time_limit, bar.rename)
             certificate = found.certificate
             if (proof := _short_proof(certificate)) is not None:
                 fitted = replace(fitted, certificate=proof)
@@ -254,8 +255,8 @@ def panel(
             ("read", wording.what_was_read(document["data"])),
             ("to come", wording.to_come(run)),
             ("learned", wording.learned(document, run, document["data"]["classes"])),
-            ("certified", wording.certified(certificate, document["certificate_problem"])),
-            ("so", None if certificate is None else certificate.consequence),
+            ("certified", wording.certified(certificate, document["certificate_problem"], run)),
+            ("so", wording.consequence(certificate, run)),
             ("margin", None if certificate is None else wording.margin(certificate)),
             ("bound", wording.bound(certificate, run)),
             ("allowed", wording.allowed(left)),

@@ -1,5 +1,6 @@
 """What `novikoff fit` does between reading and answering: learn, judge, certify, in whatever space was chosen."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -79,20 +80,22 @@ class Task:
             errors.append(run.held_out_errors)
         return {"fold_rows": tuple(rows), "fold_errors": tuple(errors)}
 
-    def certificate(self, examples: "Examples", learned: Any, time_limit: float) -> "Certified":
-        """The certificate, or why there is none."""
+    def certificate(
+        self, examples: "Examples", learned: Any, time_limit: float, progress: Callable[[str], None] | None = None
+    ) -> "Certified":
+        """The certificate of all rows, or why there is none; `progress` is told what is being done."""
         from novikoff.prove.separable.search.working_set import certify_examples
         from novikoff.prove.separable.subject import RoundedError, TooWideError
 
         fit_intercept = self.learning["fit_intercept"]
         try:
             if self.space.kernel is not None:
-                return _in_feature_space(self.space, examples, learned, time_limit)
+                return _in_feature_space(self.space, examples, learned, time_limit, progress)
             if examples.n_entries > MOST_CERTIFIED:
                 why = f"{examples.n_entries:,} numbers are too many to do it unasked; novikoff certify does"
                 return Certified(why_not=why)
             options: dict[str, Any] = {"fit_intercept": fit_intercept, "time_limit": time_limit, "diverging": False}
-            return Certified(certify_examples(examples, **options))
+            return Certified(certify_examples(examples, progress=progress, **options))
         except KeyboardInterrupt:
             return Certified(why_not="interrupted", failed=True)
         except (MemoryError, RoundedError, TooWideError) as error:
@@ -108,7 +111,9 @@ class Certified:
     failed: bool = False
 
 
-def _in_feature_space(space: Space, examples: "Examples", learned: Any, time_limit: float) -> Certified:
+def _in_feature_space(
+    space: Space, examples: "Examples", learned: Any, time_limit: float, progress: Callable[[str], None] | None
+) -> Certified:
     from novikoff.prove.separable.certificate import Witnesses
     from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
     from novikoff.prove.separable.search.kernel import certify_kernel
@@ -130,7 +135,7 @@ def _in_feature_space(space: Space, examples: "Examples", learned: Any, time_lim
         if not any(data.contradicted):
             return Certified(conclude_kernel(data, Witnesses()))  # by the theorem; for a margin there are too many
     options: dict[str, Any] = {"fit_intercept": False, "tolerance": 1e-6, "time_limit": time_limit}
-    return Certified(certify_kernel(examples, None, kernel, **options))
+    return Certified(certify_kernel(examples, None, kernel, progress=progress, **options))
 
 
 def was_interrupted(run: "Run") -> bool:

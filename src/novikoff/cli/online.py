@@ -50,6 +50,7 @@ Example = dict[str, Any]
 @options.readout("auto", "average", "last", "recent")
 @options.number("--half-life", options.AT_LEAST_ONE, "N", "After how many lines weights count half (recent).", 1000)
 @options.tie
+@options.lead
 @options.fit_intercept
 @click.option("--scale", is_flag=True, help="Learn numbers in standard deviations from their mean, as known by then.")
 @options.answering

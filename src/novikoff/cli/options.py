@@ -41,19 +41,23 @@ class Limit(click.ParamType):  # type: ignore[type-arg]
 
 
 class Lead(click.ParamType):  # type: ignore[type-arg]
-    """A number from 0 on, or `auto`."""
+    """A number from 0 on, or `auto` where all rows are there to choose one by."""
 
     name = "lead"
 
+    def __init__(self, auto: bool) -> None:
+        self.auto = auto
+
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float | str:
-        if value == "auto":
+        if value == "auto" and self.auto:
             return "auto"
         try:
             number = float(value)
         except ValueError:
             number = -1.0
         if not 0.0 <= number <= 1e6:
-            self.fail(f"{value!r} is neither a number from 0 to 1e6 nor 'auto'", parameter, context)
+            expected = "neither a number from 0 to 1e6 nor 'auto'" if self.auto else "no number from 0 to 1e6"
+            self.fail(f"{value!r} is {expected}", parameter, context)
         return number
 
 
@@ -130,6 +134,7 @@ label = click.option(
 )
 categorical = _column("--categorical", "A column of numbers that are names, such as identifiers.")
 text = _column("--text", "A column of free text: a feature for each word and each pair of words.")
+tfidf = _column("--tfidf", "A column of free text whose rare words count more, and every text as much.")
 ignore = _column("--ignore", "A column to leave out.")
 file_format = click.option(
     "--format", type=click.Choice(FORMATS), help="The format of FILE, if neither its name nor its content shows it."
@@ -172,7 +177,7 @@ def form(command: Command) -> Command:
 
 def table(command: Command) -> Command:
     """What the columns of a table mean."""
-    for option in (form, zero_based, file_format, ignore, text, categorical, label):
+    for option in (form, zero_based, file_format, ignore, tfidf, text, categorical, label):
         command = option(command)
     return command
 
@@ -206,10 +211,9 @@ tie = click.option(
     "--tie", type=click.Choice(["mistake", "predict"]), default="mistake", show_default=True,
     help="Whether a score of 0 is a mistake, or predicts the second class.",
 )  # fmt: skip
-lead = click.option(
-    "--lead", type=Lead(), default=0.0, show_default=True, metavar="TAU|auto",
-    help="Learn also from rows that are right by no more than TAU R^2; 0 is the textbook.",
-)  # fmt: skip
+LEAD = "Learn also from rows that are right by no more than TAU R^2; 0 is the textbook."
+lead = click.option("--lead", type=Lead(False), default=0.0, show_default=True, metavar="TAU", help=LEAD)
+lead_or_auto = click.option("--lead", type=Lead(True), default=0.0, show_default=True, metavar="TAU|auto", help=LEAD)
 
 
 def number(name: str, kind: click.ParamType, metavar: str, help_text: str, default: Any = None) -> Any:  # type: ignore[type-arg]

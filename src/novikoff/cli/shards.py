@@ -75,7 +75,6 @@ NOT_ON_SHARDS = {
     "held_out": None,
     "folds": None,
     "max_epochs": 10,
-    "lead": 0.0,
     "validation": None,
     "patience": 3,
 }
@@ -92,8 +91,8 @@ def _for_the_library(options: dict[str, Any]) -> dict[str, Any]:
     for name in NOT_NEEDED:
         left.pop(name, None)
     left["shuffle"] = None if left.get("shuffle") else False
-    taken = ("label", "categorical", "text", "ignore", "format", "zero_based", "form", "random_state", "readout", "tie")
-    known = {*taken, "shuffle", "fit_intercept", "min_margin", "time_limit"}
+    taken = ("label", "categorical", "text", "tfidf", "ignore", "format", "zero_based", "form", "random_state", "tie")
+    known = {*taken, "readout", "lead", "shuffle", "fit_intercept", "min_margin", "time_limit"}
     _refuse({name: value for name, value in left.items() if name not in known})
     left["fit_intercept"] = left.get("fit_intercept") is not False
     return {name: value for name, value in left.items() if name in known}
@@ -174,26 +173,36 @@ def certify_on_shards(
     diverging: bool | None,
     categorical: tuple[str, ...],
     text: tuple[str, ...],
+    tfidf: tuple[str, ...],
     ignore: tuple[str, ...],
     **others: Any,
 ) -> int:
     from novikoff.cli import documents
     from novikoff.cli.certify import CODES, panel
+    from novikoff.cli.existence import answer_formula, check_goes_together
     from novikoff.cli.outputs import check_free
+    from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
     from novikoff.cli.tables import open_labelled, warn_of_the_first_line
     from novikoff.cluster.agreeing import Reading, started
     from novikoff.cluster.proving import certify_cluster
     from novikoff.data.whole_file import WholeFile
 
-    reader = open_labelled(file, label, format, zero_based, others.pop("form", {}))
-    warn_of_the_first_line(output, reader)
-    _refuse({"report": report, "report_features": report_features, **others.pop("asked", {}), **others})
+    form, asked = others.pop("form", {}), others.pop("asked", {})
+    _refuse({"report": report, "report_features": report_features, **others})
     target = None if out is None else check_free(out, force)
-    wishes = {"categorical": categorical, "text": text, "ignored": ignore}
+    names = {"label": label, "categorical": categorical, "text": text, "tfidf": tfidf, "ignore": ignore}
+    if check_goes_together(asked, names):
+        has_bias = fit_intercept is not False
+        limits: dict[str, Any] = {"fit_intercept": has_bias, "signs": diverging, "time_limit": time_limit}
+        return answer_formula(file, format, form, asked, target, output, engine, **limits)
+    reader = open_labelled(file, label, format, zero_based, form)
+    warn_of_the_first_line(output, reader)
+    wishes = {"categorical": categorical, "text": text, "tfidf": tfidf, "ignored": ignore}
     reading = Reading(wishes=wishes, fit_intercept=fit_intercept is not False)
-    with started(engine, reader, reading) as cluster:
-        certificate = certify_cluster(cluster, tolerance=tolerance, time_limit=time_limit, diverging=diverging)
+    with progress(output.quiet) as bar, bar.during("reading"), started(engine, reader, reading) as cluster:
+        limits = {"tolerance": tolerance, "time_limit": time_limit, "diverging": diverging}
+        certificate = certify_cluster(cluster, progress=bar.rename, **limits)
         counts = cluster.agreed.counts
     if target is not None:
         with WholeFile(target) as file_out:

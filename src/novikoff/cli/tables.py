@@ -83,7 +83,7 @@ def encoding_of(reader: Reader, held_out: HeldOut | None, **wishes: Any) -> "Enc
         return learn_encoding(reader if held_out is None else Kept(reader, held_out), **wishes)
     lift = wishes.pop("lift", None)
     if any(wishes.values()):
-        raise ValueError("svmlight text has no named columns; leave --categorical, --text and --ignore away")
+        raise ValueError("svmlight text has no named columns; leave --categorical, --text, --tfidf and --ignore away")
     if lift is None:
         return None
     from novikoff.features.encode import Encoding

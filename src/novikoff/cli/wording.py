@@ -10,6 +10,7 @@ from novikoff.prove.separable.question import Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.text import Text
 
     from novikoff.learn.history import Run
     from novikoff.prove.run.inseparable import FreundSchapireBound
@@ -83,7 +84,7 @@ def validation(run: "Run") -> str | None:
     return f"{counted(run.epochs, 'epoch')} chosen, with {fewest} on the rows put aside for that"
 
 
-def verdict(certificate: "Certificate") -> "RenderableType":
+def verdict(certificate: "Certificate") -> "Text":
     """The verdict in a word and in a sentence."""
     from rich.text import Text
 
@@ -93,9 +94,21 @@ def verdict(certificate: "Certificate") -> "RenderableType":
     return Text.assemble((word, f"bold {style}"), f"{rest}: {certificate.meaning}")
 
 
-def certified(certificate: "Certificate | None", why_not: str | None) -> "RenderableType":
-    """The verdict, or why there is none."""
-    return f"no: {why_not}" if certificate is None else verdict(certificate)
+def certified(certificate: "Certificate | None", why_not: str | None, run: "Run") -> "RenderableType":
+    """The verdict, and of which rows, if the run has seen fewer; or why there is none."""
+    from rich.text import Text
+
+    if certificate is None:
+        return f"no: {why_not}"
+    aside = run.held_out_rows
+    whose = f" (of all {certificate.n_rows:,} rows, {aside:,} of which were held out)" if aside else ""
+    return Text.assemble(verdict(certificate), whose)
+
+
+def consequence(certificate: "Certificate | None", run: "Run") -> str | None:
+    """What follows from the verdict, and on which rows, if the run has seen fewer."""
+    known = None if certificate is None else certificate.consequence
+    return f"on all rows, {known}" if known is not None and run.held_out_rows else known
 
 
 def labels_told_apart(data: Document) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from novikoff.cluster.engine import Local as Local
+    from novikoff.cluster.estimates import existence as existence
     from novikoff.cluster.learning import fit as fit
     from novikoff.cluster.on_ray import Ray as Ray
     from novikoff.cluster.predicting import predict as predict
@@ -17,12 +18,13 @@ _HOMES = {
     "Ray": "on_ray",
     "certify": "proving",
     "check": "proving",
+    "existence": "estimates",
     "fit": "learning",
     "predict": "predicting",
     "score": "predicting",
 }
 
-__all__ = ["Local", "Ray", "certify", "check", "fit", "predict", "score"]
+__all__ = ["Local", "Ray", "certify", "check", "existence", "fit", "predict", "score"]
 
 
 def __getattr__(name: str) -> Any:

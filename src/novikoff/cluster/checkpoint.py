@@ -21,7 +21,8 @@ from novikoff.learn.cycles import Cycle
 from novikoff.learn.epochs import Epochs
 
 KIND = "checkpoint of a cluster"
-COUNTS = ("steps", "flawless", "unfinished", "counts")
+COUNTS = ("steps", "flawless", "unfinished", "counts", "unfinished_narrow", "narrow")
+HISTORY = ("examples", "mistakes", "narrow", "lead", "longest")
 LOOKOUT = ("next", "kept", "since", "looks", "patience")
 
 
@@ -44,7 +45,7 @@ class Checkpoint:
             "asked": self.asked,
             "shards": _shards(rounds.cluster),
             "epochs": {name: getattr(epochs, name) for name in COUNTS},
-            "history": {"examples": history.examples, "mistakes": history.mistakes, "longest": history.longest},
+            "history": {name: getattr(history, name) for name in HISTORY},
         }
         arrays: Arrays = {"weights": history.weights}
         if isinstance(rounds, MixedRounds):
@@ -100,7 +101,7 @@ def take_up(rounds: Rounds, parts: Parts) -> None:
     if isinstance(rounds, MixedRounds):
         mixture = header["mixture"]
         counted = Fraction(mixture["counted"])
-        rounds.mixture = Mixture(history.weights, counted, history.mistakes, mixture["moved"])
+        rounds.mixture = Mixture(history.weights, counted, history.updates, mixture["moved"])
         rounds.summed = arrays["summed"]
         rounds.remember()
     elif isinstance(rounds, PassedRounds):

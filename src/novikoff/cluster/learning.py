@@ -41,12 +41,14 @@ def fit(
     shuffle: bool | None = None,
     random_state: int = 0,
     tie: Tie = "mistake",
+    lead: float = 0.0,
     min_margin: float | None = None,
     time_limit: float | None = None,
     classes: ArrayLike | None = None,
     encoding: "Encoding | None" = None,
     categorical: Sequence[str] = (),
     text: Sequence[str] = (),
+    tfidf: Sequence[str] = (),
     ignore: Sequence[str] = (),
     format: str | None = None,
     zero_based: "ZeroBased" = "auto",
@@ -70,8 +72,10 @@ def fit(
     readout : which weights predict, "average" or "last".
     shuffle : whether a shard is learned in another order each round, drawn from `random_state`, the round and the
         shard. Not with `mixing="none"`.
+    lead : by how much an example must be right so as not to be learned, in units of R^2; with mixing, R is the longest
+        example of all shards.
     classes : the labels, if a shard may lack some, or have one that no other has.
-    encoding, categorical, text, ignore : how columns become numbers; see `novikoff.features.encode`.
+    encoding, categorical, text, tfidf, ignore : how columns become numbers; see `novikoff.features.encode`.
     shard_bytes : about how many bytes of a file make a shard.
     cache_folder : where nodes keep the examples of their shards; by default where temporary files go.
     checkpoint : a file that is written after every round, and removed in the end. With `resume` the run goes on from
@@ -82,11 +86,11 @@ def fit(
     margin gamma, K = sum over rounds and shards of mu k is at most (R/gamma)^2, where k are the mistakes of a shard in
     a round and mu its share in the weights.
     """
-    _check(rounds, mixing, readout, tie, shuffle)
+    _check(rounds, mixing, readout, tie, shuffle, lead)
     limits = Limits(rounds, min_margin, time_limit, readout=readout)
     reading = Reading(
         label,
-        {"categorical": categorical, "text": text, "ignored": ignore},
+        {"categorical": categorical, "text": text, "tfidf": tfidf, "ignored": ignore},
         format,
         zero_based,
         classes,
@@ -97,7 +101,7 @@ def fit(
         labels_are_shared=mixing != "none",
     )
     shuffled = mixing != "none" if shuffle is None else shuffle
-    how = Learning(tie, int(random_state) if shuffled else None, readout == "average")
+    how = Learning(tie, int(random_state) if shuffled else None, readout == "average", float(lead))
     asked: dict[str, Any] = {
         "label": reading.of(source).label,
         "readout": readout,
@@ -105,6 +109,7 @@ def fit(
         "shuffle": shuffled,
         "random_state": random_state,
         "tie": tie,
+        "lead": lead,
         "min_margin": min_margin,
     }
     kept = _Kept(checkpoint, {**asked, "mixing": mixing}, resume)
@@ -121,10 +126,12 @@ def fit(
     return Perceptron.from_model(LinearModel.of(learned, asked))
 
 
-def _check(rounds: int | None, mixing: Mixing, readout: Readout, tie: Tie, shuffle: bool | None) -> None:
+def _check(rounds: int | None, mixing: Mixing, readout: Readout, tie: Tie, shuffle: bool | None, lead: Any) -> None:
     if mixing not in MIXINGS:
         raise ValueError(f"mixing={mixing!r} is unknown; choose one of {', '.join(MIXINGS)}")
-    check_choices(readout=readout, tie=tie)
+    if isinstance(lead, str):
+        raise ValueError(f"lead={lead!r} is chosen where all rows are on one machine; shards need a number, such as 2")
+    check_choices(readout=readout, tie=tie, lead=lead)
     if readout == "vote":
         raise ValueError('a vote needs every mistake, and shards keep theirs; choose readout="average" or "last"')
     if mixing == "none" and shuffle:
@@ -176,6 +183,8 @@ def _learned(cluster: Cluster, space: Rounds, limits: Limits, readout: Readout) 
     stopped = _stopped_before(space, limits) or run(space, limits)
     space.finished()
     counts = {**_counts(cluster, space, readout), **space.epochs.recorded(), **space.facts()}
+    if stopped is Stopped.NO_MISTAKES:
+        counts["margin_at_least"] = space.history.margin_at_least(space.how.lead)
     record = space.history.recorded(readout, stopped, n_rows=cluster.n_rows, **counts)
     agreed = cluster.agreed
     return Learned(space.history, record, agreed.classes, None, agreed.terms.encoding, agreed.fingerprint)

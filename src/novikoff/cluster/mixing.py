@@ -7,6 +7,8 @@ allows: eta D, with the largest eta of at most 1 that keeps ||w||^2 <= R^2 K. Ei
 every unit vector u that separates with margin gamma has <w, u> >= K gamma; and so
 
     K gamma <= <w, u> <= ||w|| <= sqrt(K) R,    that is    K <= (R/gamma)^2    and    gamma <= ||w||/K.
+
+With a lead tau, k counts updates, mistakes and narrow ones, and (1 + 2 tau) R^2 takes the place of R^2.
 """
 
 import math
@@ -28,20 +30,20 @@ MIXINGS: tuple[Mixing, ...] = ("uniform", "adaptive", "none")
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Common weights, and the numbers of the proof: K, exactly; the mistakes made; by how much rounding moved w."""
+    """Common weights, and the numbers of the proof: K, exactly; the updates made; by how much rounding moved w."""
 
     weights: Floats
     counted: Fraction = Fraction(0)
-    mistakes: int = 0
+    updates: int = 0
     moved: float = 0.0
 
     @property
-    def mistakes_at_least(self) -> int:
-        """A number of mistakes with ||w||^2 <= R^2 times it, whatever was rounded."""
+    def updates_at_least(self) -> int:
+        """A number of updates with ||w||^2 <= R^2 times it, whatever was rounded."""
         return math.ceil(self.counted) + 1
 
     def with_changes(self, changes: Sequence[Floats], made: Sequence[int], square: float, mixing: Mixing) -> "Mixture":
-        """The weights after a round; no mistake adds more than `square` to ||w||^2."""
+        """The weights after a round; no update adds more than `square` to ||w||^2."""
         total = np.zeros_like(self.weights)
         for change in changes:  # in the order of the shards: sums of floats depend on it
             total += change
@@ -52,7 +54,7 @@ class Mixture:
             eta = largest_step(self.weights, total, self.counted, k, square, n_shards)
             weights, counted = self.weights + eta * total, self.counted + Fraction(eta) * k
         moved = up(self.moved + self._moves(made, square, n_shards))
-        return replace(self, weights=weights, counted=counted, mistakes=self.mistakes + k, moved=moved)
+        return replace(self, weights=weights, counted=counted, updates=self.updates + k, moved=moved)
 
     def _moves(self, made: Sequence[int], square: float, n_shards: int) -> float:
         """How much a round may have moved the weights by rounding.

@@ -24,6 +24,8 @@ from novikoff.cluster.worker import Agreement, Worker
 from novikoff.data.examples import Block, Examples
 from novikoff.engine.rows import Rows
 from novikoff.engine.sha256 import Sha256
+from novikoff.prove.exact.clock import Clock
+from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.check import check_derived, check_subject, unreadable_is_refused
 from novikoff.prove.separable.conclude import conclude, on_points
@@ -57,6 +59,7 @@ def certify(
     encoding: "Encoding | None" = None,
     categorical: Sequence[str] = (),
     text: Sequence[str] = (),
+    tfidf: Sequence[str] = (),
     ignore: Sequence[str] = (),
     format: str | None = None,
     zero_based: "ZeroBased" = "auto",
@@ -70,7 +73,7 @@ def certify(
     `time_limit` and `diverging` are those of `novikoff.certify`.
     """
     check_parameters(tolerance, time_limit)
-    wishes = {"categorical": categorical, "text": text, "ignored": ignore}
+    wishes = {"categorical": categorical, "text": text, "tfidf": tfidf, "ignored": ignore}
     reading = Reading(
         label,
         wishes,
@@ -95,7 +98,7 @@ def certify_cluster(cluster: Cluster, **options: Any) -> Certificate:
 
 
 def check(
-    certificate: Certificate,
+    certificate: Certificate | Existence,
     source: Any,
     *,
     engine: Engine | None = None,
@@ -105,6 +108,11 @@ def check(
     cache_folder: str | None = None,
 ) -> None:
     """Prove a certificate again from the rows of all shards; `CertificateError` names what differs."""
+    if isinstance(certificate, Existence):
+        from novikoff.cluster.estimates import check_existence
+
+        check_existence(certificate, source, engine, format=format, shard_bytes=shard_bytes)
+        return
 
     def derive(claimed: Certificate) -> Certificate:
         if claimed.kernel is not None:
@@ -210,6 +218,9 @@ class ShardedBlocks(InBlocks):
             found = {**part, **found}
         return np.array(sorted(found.values()), dtype=np.int64)
 
+    def rows_of(self, places: Sequence[int]) -> Numbers:
+        return np.concatenate(self.ask(rows_of_classes, places))
+
     @cached_property
     def here(self) -> Any:
         """What shards are told, as the engine shares it."""
@@ -220,14 +231,14 @@ class ShardedBlocks(InBlocks):
         squares = self.ask(lower_square, self.here, vector)
         return None if None in squares else min(squares)
 
-    def all_separate_weakly(self, vectors: Sequence[Sequence[int]]) -> bool:
+    def all_separate_weakly(self, vectors: Sequence[Sequence[int]], clock: Clock) -> bool:
         if not vectors:
             return True
         found = self.ask(sides, self.here, vectors)
         return None not in found and all(any(parts) for parts in zip(*found, strict=True))
 
-    def spans_all(self, points: Points, numbers: Numbers) -> bool:
-        return all(self.ask(lies_in, self.here, Span.of(points, numbers)))
+    def spans_all(self, points: Points, numbers: Numbers, clock: Clock) -> bool:
+        return all(self.ask(lies_in, self.here, Span.of(points, numbers, clock)))
 
 
 @dataclass(frozen=True)
@@ -240,7 +251,9 @@ class OnShards(Passes):
         taken = self.cluster.take(chosen)
         return Subset(chosen, in_float64(taken.rows), taken.labels, np.full(len(chosen), np.inf))
 
-    def look(self, data: InBlocks, claims: Claims, working: Subset, most: int) -> tuple[Subset | None, Fraction | None]:
+    def look(
+        self, data: InBlocks, claims: Claims, working: Subset, most: int, clock: Clock
+    ) -> tuple[Subset | None, Fraction | None]:
         assert isinstance(data, ShardedBlocks)
         known = Known.of(working)
         worst, smallest = MostUrgent(most), list[Fraction | None]()
@@ -305,6 +318,11 @@ def first_rows(worker: Worker, agreed: Agreement) -> dict[int, int]:
         if len(found) == len(agreed.classes):
             break
     return found
+
+
+def rows_of_classes(worker: Worker, agreed: Agreement, places: Sequence[int]) -> Numbers:
+    """The rows of some classes in this shard, by their numbers among all."""
+    return int(agreed.starts[worker.number]) + InBlocks(worker.examples(agreed), True).rows_of(places)
 
 
 def contradicting(

@@ -38,7 +38,7 @@ class Rounds:
 
     def __post_init__(self) -> None:
         self.epochs = Epochs(self.cluster.n_rows)
-        self.history.longest = self.cluster.agreed.longest
+        self.history.longest, self.history.lead = self.cluster.agreed.longest, self.how.lead
 
     @property
     def counted(self) -> float:
@@ -77,14 +77,14 @@ class MixedRounds(Rounds):
         """A round, and what it adds to the weights."""
         began = time.monotonic()
         changes = self._changes()
-        made = [change.mistakes for change in changes]
+        made = [change.updates for change in changes]
         for change in changes:
             if change.summed is not None:
                 self.summed = self.summed + change.summed
         if any(made):
             parts = [change.change for change in changes]
             self.mixture = self.mixture.with_changes(parts, made, self.history.step_square, self.mixing)
-        self._count(sum(made))
+        self._count(sum(made), sum(change.narrow for change in changes))
         is_nothing = sum(made) > 0 and not np.any(sum((change.change for change in changes[1:]), changes[0].change))
         if is_nothing and (cycle := self._cancelled()) is not None:
             self.epochs.cycle = cycle
@@ -96,19 +96,20 @@ class MixedRounds(Rounds):
         """What all shards learn in the next round; in that of a number, once more."""
         number = self.epochs.steps // self.epochs.n_rows if number is None else number
         mixture = self.mixture
-        return self.cluster.call("learn", self.how, mixture.weights, mixture.mistakes_at_least, number, record)
+        return self.cluster.call("learn", self.how, mixture.weights, mixture.updates_at_least, number, record)
 
-    def _count(self, made: int) -> None:
+    def _count(self, made: int, narrow: int) -> None:
         n_rows = self.cluster.n_rows
-        self.epochs.count(np.zeros(made, dtype=np.int64), n_rows)
+        self.epochs.count(np.zeros(made, dtype=np.int64), n_rows, np.arange(made) < narrow)
         self.history.examples += n_rows
+        self.history.narrow += narrow
         self.remember()
 
     def remember(self) -> None:
         """Let the history know what the mixture is."""
         mixture = self.mixture
-        self.history.weights, self.history.mistakes = mixture.weights, mixture.mistakes
-        fewer = mixture.mistakes - mixture.counted
+        self.history.weights, self.history.mistakes = mixture.weights, mixture.updates - self.history.narrow
+        fewer = mixture.updates - mixture.counted
         self.history.mixed = Mixed(float(fewer) if float(fewer) >= fewer else up(float(fewer)), mixture.moved)
 
     def _cancelled(self) -> Cycle | None:
@@ -166,12 +167,12 @@ class PassedRounds(Rounds):
         return Stopped.CYCLE if self.epochs.cycle is not None and self.limits.wants_convergence else None
 
     def _note(self, passed: Passed) -> None:
-        seen = passed.memory.examples - self.history.examples
+        seen, narrow = (getattr(passed.memory, name) - getattr(self.history, name) for name in ("examples", "narrow"))
         memory = passed.memory.copy()  # what comes from another machine may be read-only
-        for name in ("weights", "drift", "examples", "mistakes", "longest"):
+        for name in ("weights", "drift", "examples", "mistakes", "narrow", "longest"):
             setattr(self.history, name, getattr(memory, name))
-        self.epochs.count(passed.at, seen)
-        self.mistaken[passed.rows] = True
+        self.epochs.count(passed.at, seen, np.arange(len(passed.at)) < narrow)
+        self.mistaken[passed.deciding] = True
         if self.counted_rows is not None and len(passed.rows):
             self.counted_rows.count(passed.rows, passed.rivals)
 

@@ -76,7 +76,7 @@ def agree_on_tables(
     query = Query(label, None if encoding is not None else wishes)
     found: list[Surveyed] = engine.call("survey", query)
     grows = any(shard.format == "jsonl" for shard in shards)
-    _check_names(shards, found, grows)
+    check_names(shards, found, grows)
     types = joined_types(shards, [part.types for part in found])
     told = {name: kind for name, kind in types.items() if kind in PLAIN}
     if encoding is None:
@@ -102,7 +102,7 @@ def _asked_again(engine: Engine, found: list[Surveyed], which: list[int], query:
     ]
 
 
-def _check_names(shards: Sequence[Shard], found: Sequence[Surveyed], grows: bool) -> None:
+def check_names(shards: Sequence[Shard], found: Sequence[Surveyed], grows: bool) -> None:
     """All shards have the same columns, in whatever order. In JSON lines any key may be missing."""
     first, names = shards[0].name, found[0].types
     for shard, part in zip(shards, found, strict=True):

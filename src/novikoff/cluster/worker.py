@@ -12,7 +12,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,17 +135,20 @@ class Learning:
     tie: Tie
     seed: int | None
     with_average: bool
+    lead: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What a shard learned in a round: how the weights changed, the mistakes, and the sum of the weights after each.
+    """What a shard learned in a round: how the weights changed, the updates, how many of them were narrow, and the sum
+    of the weights after each example.
 
-    `rows` and `rivals` are its mistakes in order, if they were asked for.
+    `rows` and `rivals` are its updates in order, if they were asked for.
     """
 
     change: Floats
-    mistakes: int
+    updates: int
+    narrow: int
     summed: Floats | None
     rows: NDArray[np.int64] | None = None
     rivals: NDArray[np.int64] | None = None
@@ -153,12 +156,17 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Passed:
-    """A memory after a shard has learned into it, when in its rows the mistakes were made, and why it ended early."""
+    """A memory after a shard has learned into it, when in its rows the updates were made, and why it ended early.
+
+    `deciding` are the rows without which something else would have been learned: the updates, and with a lead those
+    that made R longer.
+    """
 
     memory: Memory
     at: NDArray[np.int64]
     rows: NDArray[np.int64]
     rivals: NDArray[np.int64]
+    deciding: NDArray[np.int64]
     stopped: Stopped | None
 
 
@@ -255,33 +263,39 @@ class Worker:
     # -- learning -----------------------------------------------------------------------------------------------------
 
     def learn(
-        self, agreed: Agreement, how: Learning, weights: Floats, mistakes: int, number: int, record: bool = False
+        self, agreed: Agreement, how: Learning, weights: Floats, updates: int, number: int, record: bool = False
     ) -> Change:
-        """An epoch from common weights, whose ||w||^2 is at most R^2 times `mistakes`, in the round of this number."""
+        """An epoch from common weights, to whose ||w||^2 so many `updates` added, in the round of this number.
+
+        A lead goes by the longest row of all shards.
+        """
         start = agreed.new_memory()
-        start.weights, start.mistakes, start.longest = weights.copy(), mistakes, agreed.longest
+        start.weights, start.mistakes, start.longest = weights.copy(), updates, agreed.longest
         generator = None if how.seed is None else np.random.default_rng([how.seed, number, self.number])
         examples = self.examples(agreed)
         # Every row was measured when it went into the cache.
         measured = set(examples.starts.tolist())
-        space = Coordinates(examples, start, how.tie, generator, 1, keep=record, measured=measured)
+        task = (examples, start, how.tie, generator, 1, record, how.lead)
+        space = Coordinates(*task, measured=measured, met=measured)
         space.learn(Watch())
         summed = start.summed() if how.with_average else None
-        change = Change(start.weights - weights, start.mistakes - mistakes, summed)
+        change = Change(start.weights - weights, start.updates - updates, start.narrow, summed)
         if not record:
             return change
         made = space.logged()
         assert made is not None
-        return Change(change.change, change.mistakes, summed, agreed.starts[self.number] + made.rows, made.wrong)
+        return replace(change, rows=agreed.starts[self.number] + made.rows, rivals=made.wrong)
 
     def go_on(self, agreed: Agreement, how: Learning, memory: Memory, min_margin: float | None) -> Passed:
         """An epoch from the memory of the shard before, in the order given."""
         memory = memory.copy()
-        space = Coordinates(self.examples(agreed), memory, how.tie, None, 1, keep=True)
+        space = Coordinates(self.examples(agreed), memory, how.tie, None, 1, keep=True, lead=how.lead)
         stopped = space.learn(Watch(min_margin))
         made = space.logged()
         assert made is not None
-        return Passed(memory, made.times - space.began, agreed.starts[self.number] + made.rows, made.wrong, stopped)
+        first = agreed.starts[self.number]
+        deciding = first + np.flatnonzero(space.mistaken)
+        return Passed(memory, made.times - space.began, first + made.rows, made.wrong, deciding, stopped)
 
     def errors(self, agreed: Agreement, memory: Memory, readout: Readout) -> NDArray[np.uint8]:
         """Which rows the read-out gets wrong, in bits."""

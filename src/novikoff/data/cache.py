@@ -18,6 +18,7 @@ import struct
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
 from types import TracebackType
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 
 from novikoff.data.blocks import Width
 from novikoff.data.whole_file import WholeFile
+from novikoff.engine.ahead import Behind
 from novikoff.engine.rows import Csr, Rows, as_rows, csr_rows
 
 BLOCK_BYTES = 8_000_000
@@ -129,6 +131,7 @@ class CacheWriter:
         self._entries: list[tuple[int, ...]] = []
         self._n_codes = 0
         self._hash = hashlib.sha256()
+        self._behind = Behind()
 
     def __enter__(self) -> Self:
         self._file = WholeFile(self.path, sync=False).__enter__()  # whoever loses a cache makes it anew
@@ -138,21 +141,17 @@ class CacheWriter:
     def append(self, rows: Rows, codes: NDArray[Any]) -> None:
         """Add examples with the codes of their labels: 0, 1, and so on. Both are copied."""
         self._check(rows, codes)
-        if not rows.n_rows:
-            return
         start = 0
         while start < rows.n_rows:
             stop = self._room(rows, start)
             if stop == start:
                 self._flush()
                 continue
-            part = rows.part(start, stop)
-            self._pending.append((part, codes[start:stop]))
+            part = _copied(rows.part(start, stop))
+            self._pending.append((part, codes[start:stop].copy()))
             self._held_rows += part.n_rows
             self._held_bytes += _cost(part)
             start = stop
-        part, its_codes = self._pending[-1]
-        self._pending[-1] = (_copied(part), its_codes.copy())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -165,6 +164,7 @@ class CacheWriter:
             raise
         finally:
             self._pending.clear()
+            self._behind.close()
         self._file.__exit__(kind, error, trace)
 
     def _check(self, rows: Rows, codes: NDArray[Any]) -> None:
@@ -188,8 +188,14 @@ class CacheWriter:
         return min(start + max(least, min(by_bytes, self._block_rows - self._held_rows)), rows.n_rows)
 
     def _flush(self) -> None:
-        """Write the block in hand, part by part."""
-        parts, codes = [part for part, _ in self._pending], [part for _, part in self._pending]
+        """Have the block in hand written, while the next one is put together."""
+        self._behind.do(partial(self._write_block, self._pending))
+        self._pending = []
+        self._held_rows = self._held_bytes = 0
+
+    def _write_block(self, pending: list[tuple[Rows, NDArray[Any]]]) -> None:
+        parts, codes = [part for part, _ in pending], [part for _, part in pending]
+        n_rows = sum(part.n_rows for part in parts)
         top = max(int(part.max()) for part in codes)
         arrays = [*_arrays(parts), (np.min_scalar_type(top), codes)]
         checksum = 0
@@ -202,14 +208,13 @@ class CacheWriter:
             checksum = self._write_checked(bytes(-size % ALIGNMENT), checksum)
         sparse, values = parts[0].is_sparse, sum(part.n_entries for part in parts)
         sizes = (arrays[0][0].itemsize, arrays[1][0].itemsize if sparse else 0, arrays[-1][0].itemsize)
-        self._entries.append((self._held_rows, values, 0 if sparse else parts[0].n_columns, checksum, *sizes, 0))
+        self._entries.append((n_rows, values, 0 if sparse else parts[0].n_columns, checksum, *sizes, 0))
         self._n_codes = max(self._n_codes, top + 1)
-        self._pending.clear()
-        self._held_rows = self._held_bytes = 0
 
     def _finish(self) -> None:
         if self._pending:
             self._flush()
+        self._behind.wait()
         index = np.array(self._entries, dtype=INDEX).tobytes()
         self._hash.update(index)
         counts = (len(self._entries), self._width.n_columns, self._n_codes, self._hash.digest())

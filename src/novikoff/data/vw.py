@@ -22,6 +22,7 @@ from novikoff.data.delimited import Piece
 from novikoff.data.jsonlines import pieces
 from novikoff.data.streams import Source
 from novikoff.data.tables import Types, nearest, records_of
+from novikoff.engine.ahead import ahead
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,11 +41,12 @@ def look(
     *,
     only: Collection[str] | None = None,
     words: Collection[str] = (),
+    n_jobs: int | None = 1,
 ) -> Iterator[Records]:
     """All namespaces as each piece shows them, or some; meanwhile `types` becomes their types, and the label's."""
     import pyarrow as pa
 
-    for records in _parsed(stream, source, block_bytes, None):
+    for records in _parsed(stream, source, block_bytes, None, n_jobs):
         names = [name for name in records.columns.schema.names if only is None or name in only]
         for field in map(records.columns.schema.field, names):
             known = types.get(field.name, pa.null())
@@ -52,15 +54,23 @@ def look(
         yield records_of(records.columns.select(names), records.file, records.line, True)
 
 
-def read_records(stream: Any, source: Source, types: Types, block_bytes: int) -> Iterator[Records]:
+def read_records(
+    stream: Any, source: Source, types: Types, block_bytes: int, n_jobs: int | None = 1
+) -> Iterator[Records]:
     """The namespaces in `types`; those that a piece does not have are empty."""
-    return _parsed(stream, source, block_bytes, types)
+    return _parsed(stream, source, block_bytes, types, n_jobs)
 
 
-def _parsed(stream: Any, source: Source, block_bytes: int, types: Types | None) -> Iterator[Records]:
-    for piece in pieces(stream, source, block_bytes):
+def _parsed(
+    stream: Any, source: Source, block_bytes: int, types: Types | None, n_jobs: int | None
+) -> Iterator[Records]:
+    def parsed(piece: Piece) -> Records:
         columns = _columns(piece, source)
-        yield records_of(columns if types is None else _as_asked(columns, types, source), source.name, piece.line, True)
+        return records_of(
+            columns if types is None else _as_asked(columns, types, source), source.name, piece.line, True
+        )
+
+    return ahead(parsed, pieces(stream, source, block_bytes), n_jobs)
 
 
 def _as_asked(columns: "pa.RecordBatch", types: Types, source: Source) -> "pa.RecordBatch":

@@ -151,7 +151,7 @@ def _dense_add_twice(X, row, amount, w, age, drift):
     for j in range(X.shape[1]):  # two short loops, which run on vectors
         w[j] += amount * X[row, j]
     for j in range(X.shape[1]):
-        drift[j] += age * amount * X[row, j]
+        drift[j] += age * (amount * X[row, j])
 
 
 def _sparse_add_twice(X, row, amount, w, age, drift):

@@ -1,4 +1,4 @@
-"""Work that is done ahead: other threads prepare what comes next, while this one uses what came before."""
+"""Work that other threads do: ahead, what comes next, and behind, what came before, while this one goes on."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -57,3 +57,46 @@ def _in_threads(work: Callable[[Item], Result], first: Item, left: Iterator[Item
             raise failed
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+class Behind:
+    """Another thread that does tasks in order, one at a time: a task waits until the one before it is done.
+
+    The first task is done here, and so are all of them where there is to be one thread only. An error of a task comes
+    with the next, or with `wait`. `close` ends the thread.
+
+    >>> behind, done = Behind(), []
+    >>> for number in range(5):
+    ...     behind.do(lambda number=number: done.append(number))
+    >>> behind.wait()
+    >>> behind.close()
+    >>> done
+    [0, 1, 2, 3, 4]
+    """
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self._n_jobs = n_jobs
+        self._is_first = True
+        self._pool: ThreadPoolExecutor | None = None
+        self._task: Future[None] | None = None
+
+    def do(self, task: Callable[[], None]) -> None:
+        """Have this done after what was asked for before."""
+        self.wait()
+        if self._is_first or (self._pool is None and thread_count(self._n_jobs) == 1):
+            self._is_first = False
+            task()
+            return
+        self._pool = self._pool or ThreadPoolExecutor(1, thread_name_prefix="novikoff-behind")
+        self._task = self._pool.submit(copy_context().run, task)
+
+    def wait(self) -> None:
+        """Wait until all is done."""
+        if self._task is not None:
+            task, self._task = self._task, None
+            task.result()
+
+    def close(self) -> None:
+        """End the thread, as soon as it has done its task."""
+        if self._pool is not None:
+            self._pool.shutdown()

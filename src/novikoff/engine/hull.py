@@ -4,12 +4,13 @@
 other words): finite and exact up to rounding, for a working set of a few thousand points. For points that are too many
 or too wide for a factorisation there is `engine/descent.py`.
 
-Up to `SMALL` unknowns the active-set method is NumPy's, so that a small question needs no compiler; beyond, its loops
-are compiled. They avoid the threads of BLAS, which wait for each other at every short product, and on a machine that
-has other work to do take a hundred times as long as the product.
+Up to `SMALL` unknowns, or for `FEW` points, the active-set method is NumPy's, so that a small question needs no
+compiler; beyond, its loops are compiled. They avoid the threads of BLAS, which wait for each other at every short
+product, and on a machine that has other work to do take a hundred times as long as the product.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ CANDIDATES = 64
 WORTH = 0.5
 
 SMALL = 64
+# Points, squared, times unknowns: below, loops gain less than it takes to load a compiler.
+FEW = 2**25
 
 
 # -- the active-set method: what is done in NumPy, and in loops -------------------------------------------------------
@@ -269,7 +272,12 @@ def is_nothing(length: float, c: float, lengths: Floats, active: Numbers, weight
     return bool(length <= 2.0 * ROUNDING * (c + weights[:k] @ lengths[active[:k]]))
 
 
-@jit(small=lambda A, lengths, candidates, active, weights, Qt, R, k, residual, most_steps: len(R) <= SMALL)
+def _is_small(A: Floats, lengths: Floats, candidates: Numbers, active: Numbers, weights: Floats, *rest: Any) -> bool:
+    unknowns = len(active)
+    return unknowns <= SMALL or len(A) ** 2 * unknowns <= FEW
+
+
+@jit(small=_is_small)
 def try_candidates(
     A: Floats,
     lengths: Floats,

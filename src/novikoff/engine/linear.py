@@ -39,11 +39,14 @@ from novikoff.engine.scoring import (
     has_a_match,
 )
 
+UNWEIGHTED = np.empty(0)
+
 
 class Rule(NamedTuple):
     """What counts as a mistake or as narrow, and how the bias is folded in.
 
-    `lead` is in units of R^2, and `longest` is R^2 before the first example. With a lead, ties are mistakes.
+    `lead` is in units of R^2, and `longest` is R^2 before the first example. With a lead, ties are mistakes. `weights`
+    are those of the classes, by which an example is multiplied, or none.
     """
 
     constant: float
@@ -51,6 +54,7 @@ class Rule(NamedTuple):
     doubt: float
     lead: float = 0.0
     longest: float = 0.0
+    weights: np.ndarray = UNWEIGHTED
 
 
 # -- one look at every row --------------------------------------------------------------------------------------------
@@ -110,11 +114,18 @@ def visited(X, y, order, *_):
 
 
 @part
+def weighted(label, rule):
+    """The sign of an example, times the weight of its class."""
+    sign = np.float64(label)
+    return sign * rule.weights[1 if sign > 0.0 else 0] if rule.weights.size > 0 else sign
+
+
+@part
 def binary_score(X, row, label, rule, threshold, updates, w):
     """The score of a row after so many updates; in column order where the order could decide what it is."""
     score = dot(X, row, w) + rule.constant * w[w.size - 1]
     doubt = rule.doubt * math.sqrt(updates) + TINY
-    if abs(score) <= doubt or abs(label * score - threshold) <= doubt:
+    if abs(label * score) <= doubt or abs(label * score - threshold) <= doubt:
         score = deciding_dot(X, row, w) + rule.constant * w[w.size - 1]
     return score
 
@@ -159,7 +170,7 @@ def binary_epoch(X, y, order, soon, rule, lengths, clock, updates, w, drift, at,
             longest = max(longest, lengths[row])
         threshold = rule.lead * longest
 
-        label = y[row]
+        label = weighted(y[row], rule)
         score = binary_score(X, row, label, rule, threshold, updates + made, w)
         if is_to_be_added(label, score, rule, threshold):
             add_example(X, row, label, rule, clock + step, w, drift)
@@ -197,20 +208,21 @@ def multiclass_epoch(X, y, order, soon, rule, lengths, clock, updates, W, drift,
         threshold = rule.lead * (2.0 * longest)
 
         right = y[row]
+        weight = rule.weights[right] if rule.weights.size > 0 else np.float64(1.0)
         class_scores(X, row, W, rule.constant, scores)
         rival = best_other(scores, right)
-        ahead = scores[right] - scores[rival]
+        ahead = weight * (scores[right] - scores[rival])
         doubt = rule.doubt * math.sqrt(updates + made) + TINY
-        if abs(ahead - threshold) <= doubt or has_a_match(scores, rival, doubt):
+        if abs(ahead - threshold) <= doubt or has_a_match(scores, rival, doubt / weight):
             class_scores_in_column_order(X, row, W, rule.constant, scores)
             rival = best_other(scores, right)
-            ahead = scores[right] - scores[rival]
+            ahead = weight * (scores[right] - scores[rival])
 
         if ahead <= threshold if rule.ties_are_mistakes or rival < right else ahead < 0.0:
-            add_to_class(X, row, 1.0, rule.constant, W, right)
-            add_to_class(X, row, -1.0, rule.constant, W, rival)
+            add_to_class(X, row, weight, rule.constant, W, right)
+            add_to_class(X, row, -weight, rule.constant, W, rival)
             if drift.size > 0:
-                age = np.float64(clock + step)
+                age = weight * (clock + step)
                 add_to_class(X, row, age, rule.constant, drift, right)
                 add_to_class(X, row, -age, rule.constant, drift, rival)
             at[made] = step
@@ -226,14 +238,16 @@ def multiclass_epoch(X, y, order, soon, rule, lengths, clock, updates, W, drift,
 
 
 class Replay(NamedTuple):
-    """The mistakes, in order: the k-th added the row `which[k]` of `support` to class `right[k]` and, with more than
-    two classes, subtracted it from `wrong[k]`; with two, `right[k]` is the sign. Between them, weight vector k lived
-    `lives[k]` examples (the zero vector is number 0). A score after k + 1 mistakes is certain beyond `doubts[k]`."""
+    """The mistakes, in order: the k-th added the row `which[k]` of `support`, `amounts[k]` times, to class `right[k]`
+    and, with more than two classes, subtracted it from `wrong[k]`; with two, the amount has the sign. Between them,
+    weight vector k lived `lives[k]` examples (the zero vector is number 0). A score after k + 1 mistakes is certain
+    beyond `doubts[k]`."""
 
     support: object
     which: np.ndarray
     right: np.ndarray
     wrong: np.ndarray
+    amounts: np.ndarray
     lives: np.ndarray
     doubts: np.ndarray
 
@@ -254,12 +268,12 @@ def binary_votes(replay, products, X, constant, w, votes):
     for i in range(votes.size):
         votes[i] = replay.lives[0]  # sign(0) = +1
     for k in range(replay.which.size):
-        row, sign, life = replay.which[k], replay.right[k], replay.lives[k + 1]
-        add(replay.support, row, sign, w)
-        w[bias] += sign * constant
+        row, amount, life = replay.which[k], replay.amounts[k], replay.lives[k + 1]
+        add(replay.support, row, amount, w)
+        w[bias] += amount * constant
         closest = np.inf
         for i in range(votes.size):
-            scores[i] += sign * products[row, i]
+            scores[i] += amount * products[row, i]
             votes[i] += life if scores[i] >= 0.0 else -life
             closest = min(closest, abs(scores[i]))
         if closest <= replay.doubts[k]:
@@ -280,12 +294,12 @@ def multiclass_votes(replay, products, X, constant, W, votes):
         for label in range(n_classes):
             votes[i, label] = replay.lives[0] if label == 0 else 0.0  # all scores are 0: the first class wins a tie
     for k in range(replay.which.size):
-        row, right, wrong = replay.which[k], replay.right[k], replay.wrong[k]
-        add_to_class(replay.support, row, 1.0, constant, W, right)
-        add_to_class(replay.support, row, -1.0, constant, W, wrong)
+        row, right, wrong, amount = replay.which[k], replay.right[k], replay.wrong[k], replay.amounts[k]
+        add_to_class(replay.support, row, amount, constant, W, right)
+        add_to_class(replay.support, row, -amount, constant, W, wrong)
         for i in range(votes.shape[0]):
-            scores[i, right] += products[row, i]
-            scores[i, wrong] -= products[row, i]
+            scores[i, right] += amount * products[row, i]
+            scores[i, wrong] -= amount * products[row, i]
             winner = best_other(scores[i], -1)
             if has_a_match(scores[i], winner, replay.doubts[k]):
                 class_scores_in_column_order(X, np.uint64(i), W, constant, certain)

@@ -6,6 +6,10 @@ from fractions import Fraction
 
 UNIT_ROUNDOFF = 2.0**-53
 
+# What may be missing from a sum that was added up with what rounding loses, and up to where whole numbers need none.
+OUTWARDS = 1.0 + 2.0**-50
+WHOLE_UP_TO = 2.0**53
+
 
 def up(value: float) -> float:
     """The next float above: at least the exact result of one correctly rounded operation."""

@@ -8,14 +8,10 @@ import numpy as np
 
 from novikoff.engine.access import REORDERED, careful_squares, dot, dot_in_column_order, is_whole
 from novikoff.engine.jit import by_layout, jit, part
-from novikoff.engine.rounding import UNIT_ROUNDOFF
+from novikoff.engine.rounding import OUTWARDS, UNIT_ROUNDOFF, WHOLE_UP_TO
 
 # Below this, products may have underflowed, and the relative error bound says nothing.
 TINY = 1e-290
-
-# What may be missing from a sum that was added up with what rounding loses, and up to where whole numbers need none.
-OUTWARDS = 1.0 + 2.0**-50
-WHOLE_UP_TO = 2.0**53
 
 
 @part

@@ -206,7 +206,8 @@ class Ahead:
         seen = made = 0
         threshold = rule.lead * rule.longest
         while seen < order.size and made < at.size:
-            ahead = self.looks_ahead and not lengths.size  # while R may grow, a threshold may, too
+            # While R may grow, a threshold may, too; and where classes have weights, scores do not tell the slack.
+            ahead = self.looks_ahead and not lengths.size and not rule.weights.size
             if ahead and (self.left <= 0 or self.threshold != threshold):
                 self._look(X, y, rule.constant, threshold, w)
             counts, own = (clock + seen, updates + made), (w, drift, at[made:], narrow[made:])

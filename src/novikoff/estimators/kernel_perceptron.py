@@ -1,7 +1,8 @@
 """The kernel perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.kernel.space`."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from novikoff.data.blocks import stacked
 from novikoff.data.frames import is_frame, read_frame
+from novikoff.engine.rows import as_rows
 from novikoff.estimators.shell import (
     CHECKS,
     Shell,
@@ -18,10 +20,13 @@ from novikoff.estimators.shell import (
     as_matrix,
     at_least_two,
     check_same_classes,
+    held_out_part,
+    in_scales,
     inner_labels,
     labels_to_check,
     names_of,
     number_of,
+    scales_of,
     seed_of,
     warn_unless_converged,
 )
@@ -35,6 +40,10 @@ from novikoff.learn.kernel.memory import BudgetRule, Memory
 from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.kernel.space import kernel_perceptron, learn_online
 from novikoff.learn.linear.memory import predicted
+
+if TYPE_CHECKING:
+    from novikoff.data.held_out import HeldOut
+    from novikoff.features.encode import Encoding
 
 
 class KernelPerceptron(ClassifierMixin, Shell):
@@ -79,6 +88,8 @@ class KernelPerceptron(ClassifierMixin, Shell):
         Stop as soon as the run proves that no separator (of some class from the rest) has this margin.
     time_limit : float or None
         Stop after so many seconds.
+    scale : bool
+        Whether to learn from the columns in standard deviations from their means; see `Perceptron`.
     validation, patience : float or None, int
         The share of the rows that choose the number of epochs, and how many epochs to go on after the best; see
         `Perceptron`.
@@ -150,6 +161,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         lead: Lead = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
+        scale: bool = False,
         validation: float | None = None,
         patience: int = 3,
         budget: int | None = None,
@@ -170,6 +182,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         self.lead = lead
         self.min_margin = min_margin
         self.time_limit = time_limit
+        self.scale = scale
         self.validation = validation
         self.patience = patience
         self.budget = budget
@@ -188,13 +201,17 @@ class KernelPerceptron(ClassifierMixin, Shell):
         with all_or_nothing(self):
             X, labels = self._validated(X, y, reset=True)
             classes = at_least_two(np.unique(labels))
-            parameters = self.get_params(deep=False)
-            options = {**parameters, "random_state": seed_of(self.random_state), "watch": watch}
+            options = {**self.get_params(deep=False), "random_state": seed_of(self.random_state), "watch": watch}
+            options["held_out"] = held_out_part(self.held_out, options["random_state"])
+            encoding = self._scales(X, options["held_out"])
+            X = X if encoding is None else in_scales(as_rows(X), encoding)
+            del options["scale"]
             learned = kernel_perceptron(X, inner_labels(labels, classes), n_classes=len(classes), **options)
             self.model_ = KernelModel(
                 learned.memory,
                 classes,
-                run=learned.run,
+                run=replace(learned.run, encoded=learned.run.encoded or encoding is not None),
+                encoding=encoding,
                 feature_names=self._feature_names(),
                 n_iter=learned.run.epochs,
                 mistake_rows=learned.mistakes.rows if learned.mistakes is not None and self.record_mistakes else None,
@@ -214,6 +231,8 @@ class KernelPerceptron(ClassifierMixin, Shell):
         with put_off_interrupt(), all_or_nothing(self):
             before = getattr(self, "model_", None)
             X, labels = self._validated(X, y, reset=before is None)
+            encoding = self._scales(X) if before is None else before.encoding
+            X = X if encoding is None else in_scales(as_rows(X), encoding)
             known = self._known_classes(labels, classes, before)
             memory = self._empty_memory(X, len(known)) if before is None else before.memory.copy()
             options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
@@ -227,7 +246,8 @@ class KernelPerceptron(ClassifierMixin, Shell):
                 recorded = np.concatenate([earlier, mistakes.rows])
             n_iter = 1 if before is None else before.n_iter + 1
             names = self._feature_names()
-            self.model_ = KernelModel(memory, known, feature_names=names, n_iter=n_iter, mistake_rows=recorded)
+            held: dict[str, Any] = {"feature_names": names, "n_iter": n_iter, "mistake_rows": recorded}
+            self.model_ = KernelModel(memory, known, encoding=encoding, **held)
         return self
 
     # -- predicting ---------------------------------------------------------------------------------------------------
@@ -293,12 +313,21 @@ class KernelPerceptron(ClassifierMixin, Shell):
     def _examples(self, X: Any) -> Any:
         """Examples to predict, as the model takes them; those of a table as they were encoded when it was learned."""
         encoding = self.model_.encoding
-        if encoding is not None and (is_frame(X) or comes_in_batches(X)):
+        if encoding is not None and encoding.is_of_table and (is_frame(X) or comes_in_batches(X)):
             source = read_frame(X, types=encoding.types) if is_frame(X) else X
             return stacked([batch.rows for batch in batches_of(source, encoding)])
         if self._are_objects(X, first=False):
             return Objects(list(X))
-        return validate_data(self, as_matrix(X), reset=False, **CHECKS)
+        X = validate_data(self, as_matrix(X), reset=False, **CHECKS)
+        return X if encoding is None or encoding.is_of_table else in_scales(as_rows(X), encoding)
+
+    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> "Encoding | None":
+        """The scales of rows, but for those held out; or a word about columns that need some."""
+        if isinstance(X, Objects) or callable(self.kernel) or self.kernel == "precomputed":
+            if self.scale:
+                raise ValueError("scale=True is for rows of numbers and a kernel with a name; leave it out")
+            return None
+        return scales_of(self, as_rows(X), aside, self._feature_names())
 
     def _are_objects(self, X: Any, *, first: bool) -> bool:
         """Whether the examples are things that only a kernel function understands: as the first ones were."""

@@ -1,6 +1,6 @@
 """The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear.space`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,15 +23,19 @@ from novikoff.estimators.shell import (
     as_matrix,
     at_least_two,
     check_same_classes,
+    held_out_part,
+    in_scales,
     inner_labels,
     labels_to_check,
     names_of,
     number_of,
+    scales_of,
     seed_of,
     warn_unless_converged,
 )
 from novikoff.features.examples import batches_of, comes_in_batches
 from novikoff.learn.choosing import Lead
+from novikoff.learn.class_weights import ClassWeight, class_weights
 from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
 from novikoff.learn.history import Readout, Stopped, Tie
 from novikoff.learn.linear.files import Options, learn_from
@@ -40,6 +44,7 @@ from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.space import Learned, grow, learn_online, perceptron
 
 if TYPE_CHECKING:
+    from novikoff.data.held_out import HeldOut
     from novikoff.features.encode import Encoding
 
 
@@ -95,6 +100,16 @@ class Perceptron(ClassifierMixin, Shell):
         Stop as soon as the run proves that no separator has this margin.
     time_limit : float or None
         Stop after so many seconds.
+    scale : bool
+        Whether to learn from the columns in standard deviations from their means (sparse columns are divided, and not
+        centred), so that none drowns the others. The scales are in the model: `predict` takes rows as they are. R,
+        margins and `coef_` are those of the scaled columns. With `partial_fit` the scales are those of the first rows.
+        Tables with words, and readers of tables, are scaled anyway.
+    class_weight : dict, "balanced" or None
+        Numbers by which the examples of a class are multiplied before they are learned, so that a mistake about a rare
+        class moves the weights further; "balanced" is n/(classes x rows of the class). R, margins and bounds are then
+        those of the multiplied examples: if c is the ratio of the heaviest weight to the lightest, there are at most
+        c^2 times as many updates.
     validation : float or None
         The share of the rows that choose the number of epochs: `fit` puts them aside, looks at the errors on them after
         every epoch, until these got no fewer for `patience` epochs, and then learns all rows for the best number.
@@ -140,6 +155,7 @@ class Perceptron(ClassifierMixin, Shell):
     -----
     There is no `sample_weight`. Weighing an example would scale the step, or repeat it, and these differ: a repeated
     row is looked at again, and adds nothing if it has become right. Repeat rows to repeat them, scale to scale them.
+    `class_weight` scales.
 
     Examples
     --------
@@ -172,6 +188,8 @@ class Perceptron(ClassifierMixin, Shell):
         lead: Lead = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
+        scale: bool = False,
+        class_weight: ClassWeight = None,
         validation: float | None = None,
         patience: int = 3,
         warm_start: bool = False,
@@ -189,6 +207,8 @@ class Perceptron(ClassifierMixin, Shell):
         self.lead = lead
         self.min_margin = min_margin
         self.time_limit = time_limit
+        self.scale = scale
+        self.class_weight = class_weight
         self.validation = validation
         self.patience = patience
         self.warm_start = warm_start
@@ -234,6 +254,8 @@ class Perceptron(ClassifierMixin, Shell):
             lead = number_of(self.lead)
             before = getattr(self, "model_", None)
             rows, labels = self._validated(X, y, reset=before is None)
+            encoding = self._scales(rows) if before is None else before.encoding
+            rows = in_scales(rows, encoding)
             known, fixed = self._known_classes(labels, classes, before)
             memory = self._memory_for(rows, known, before)
             seen = memory.examples
@@ -248,7 +270,7 @@ class Perceptron(ClassifierMixin, Shell):
             self.model_ = LinearModel(
                 memory,
                 known,
-                encoding=None if before is None else before.encoding,
+                encoding=encoding,
                 feature_names=self._feature_names(),
                 n_iter=1 if before is None else before.n_iter + 1,
                 classes_are_fixed=fixed,
@@ -353,7 +375,8 @@ class Perceptron(ClassifierMixin, Shell):
     def _with_labels(self, X: Any, y: Any, goes_on: bool) -> tuple[Any, Any]:
         """A table in memory that needs an encoding as a reader, which has labels of its own; the rest as it is."""
         encoding = self.model_.encoding if goes_on else None
-        if not is_frame(X) or (encoding is None and not columns_to_encode(X)):
+        known = encoding is not None and encoding.is_of_table
+        if not is_frame(X) or (not known and not columns_to_encode(X)):
             return X, y
         if y is None:
             raise ValueError(
@@ -365,12 +388,26 @@ class Perceptron(ClassifierMixin, Shell):
     def _learn_matrix(self, X: Any, y: Any, goes_on: bool, watch: Watcher | None) -> Learned:
         rows, labels = self._validated(X, y, reset=not goes_on)
         classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
-        inner = inner_labels(labels, classes)
-        learned = perceptron(rows, inner, n_classes=len(classes), **self._options(goes_on, watch))
-        return replace(learned, classes=classes, encoding=self.model_.encoding if goes_on else None)
+        inner, options = inner_labels(labels, classes), self._options(goes_on, watch)
+        options["held_out"] = aside = held_out_part(self.held_out, options["random_state"])
+        encoding = self.model_.encoding if goes_on else self._scales(rows, aside)
+        rows = in_scales(rows, encoding)
+        if isinstance(self.class_weight, Mapping):
+            options["class_weight"] = self._weights_of(classes)
+        learned = perceptron(rows, inner, n_classes=len(classes), **options)
+        run = replace(learned.run, encoded=learned.run.encoded or encoding is not None)
+        return replace(learned, classes=classes, encoding=encoding, run=run)
+
+    def _scales(self, rows: Rows, aside: "HeldOut | None" = None) -> "Encoding | None":
+        """The scales of rows, but for those held out; or a word about columns that need some."""
+        return scales_of(self, rows, aside, self._feature_names())
 
     def _learn_batches(self, X: Iterable[Any], y: Any, goes_on: bool, watch: Watcher | None) -> Learned:
         check_choices(learning_rate=self.learning_rate)
+        if self.scale and not getattr(X, "is_table", False):
+            raise ValueError(
+                "scale=True is for a matrix; a table is scaled when it is read, and batches of numbers not"
+            )
         if y is not None:
             raise ValueError("y was given, but batches have labels of their own: leave y out")
         known = {"classes": self.classes_, "encoding": self.model_.encoding} if goes_on else {}
@@ -393,6 +430,7 @@ class Perceptron(ClassifierMixin, Shell):
             "lead": self.lead,
             "min_margin": self.min_margin,
             "time_limit": self.time_limit,
+            "class_weight": self.class_weight,
             "validation": self.validation,
             "patience": self.patience,
             "start": self.model_.memory if goes_on else None,
@@ -401,31 +439,38 @@ class Perceptron(ClassifierMixin, Shell):
             "watch": watch,
         }
 
+    def _weights_of(self, classes: NDArray[Any]) -> list[float] | None:
+        """The weights of the classes in their order."""
+        weights = class_weights(self.class_weight, classes, None)
+        return None if weights is None else weights.tolist()
+
     def _memory_for(self, rows: Rows, classes: NDArray[Any], before: LinearModel | None) -> Memory:
         """What to learn these rows into."""
         if before is None:
             columns = columns_to_keep([rows], rows.n_columns, rows.n_entries, len(classes))
             options: dict[str, Any] = {"fit_intercept": self.fit_intercept, "vote": self.readout == "vote"}
-            return Memory.empty(rows.n_columns, len(classes), **options, columns=columns)
+            memory = Memory.empty(rows.n_columns, len(classes), **options, columns=columns)
+            return replace(memory, class_weights=class_weights(self.class_weight, classes, None))
         if len(classes) > len(before.classes):
             return grow(before.memory, np.searchsorted(classes, before.classes).tolist(), len(classes))
         return before.memory
 
     def _rows_and_labels(self, X: Any) -> Iterator[tuple[Rows, NDArray[Any] | None]]:
         encoding = self.model_.encoding
-        if encoding is not None and is_frame(X):
+        if encoding is not None and encoding.is_of_table and is_frame(X):
             X = read_frame(X, types=encoding.types)
         if comes_in_batches(X):
             for batch in batches_of(X, encoding):
                 # A column that sparse rows have beyond those of the training rows has no weight, which is the weight 0.
                 yield with_columns(batch.rows, self.n_features_in_), batch.labels
         else:
-            yield as_rows(validate_data(self, as_matrix(X), reset=False, **CHECKS), any_order=True), None
+            rows = as_rows(validate_data(self, as_matrix(X), reset=False, **CHECKS), any_order=True)
+            yield in_scales(rows, encoding), None
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
         check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
         encoding = None if reset else self.model_.encoding
-        if encoding is not None and is_frame(X):
+        if encoding is not None and encoding.is_of_table and is_frame(X):
             labels = _targets(y)
             source = read_frame(X, types=encoding.types, labels=labels)
             return stacked([batch.rows for batch in batches_of(source, encoding)]), labels

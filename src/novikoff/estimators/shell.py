@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,19 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from novikoff.data.batches import Batch
 from novikoff.data.frames import columns_to_encode, is_frame
+from novikoff.data.held_out import HeldOut
 from novikoff.data.labels import checked_labels
 from novikoff.engine.csr import as_csr
+from novikoff.engine.rows import Rows
 from novikoff.estimators.elsewhere import about_elsewhere
+from novikoff.features.scaling import Scaling, drowning
 from novikoff.learn.epochs import check_choices
 from novikoff.learn.history import Run, why_not_converged
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
 
 # What scikit-learn is to look at; the rest is looked at on the way to the kernels.
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
@@ -47,8 +54,8 @@ class Shell(BaseEstimator):
         shell.model_ = model
         if getattr(model, "n_columns", None) is not None:
             shell.n_features_in_ = model.n_columns
-        if getattr(model, "feature_names", None) is not None:
-            shell.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        if getattr(model, "names", None) is not None:
+            shell.feature_names_in_ = np.array(model.names, dtype=object)
         return shell
 
     @classmethod
@@ -157,6 +164,28 @@ def as_matrix(X: Any) -> Any:
                 "it, for example with OneHotEncoder of scikit-learn (Perceptron.fit encodes words by itself)"
             )
     return as_csr(X) if issparse(X) else X
+
+
+def held_out_part(held_out: Any, random_state: Any) -> "HeldOut | None":
+    """Which rows are held out, settled before anything is learned from the others."""
+    return HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
+
+
+def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str, ...] | None) -> "Encoding | None":
+    """The scales that a model wants of its first rows, without those held out; else a warning if it needs some."""
+    if not model.scale:
+        if (why := drowning(rows, names)) is not None:
+            warnings.warn(f"{type(model).__name__}: {why}.", UserWarning, stacklevel=4)
+        return None
+    from novikoff.features.encode import Encoding
+
+    known = rows if aside is None else rows.take(aside.parted(rows.n_rows)[0])
+    return Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known))
+
+
+def in_scales(rows: Rows, encoding: "Encoding | None") -> Rows:
+    """Rows in the scales of a model, if it has some."""
+    return rows if encoding is None or encoding.is_of_table else encoding.encode_numbers(Batch(rows, None)).rows
 
 
 def number_of(lead: Any) -> float:

@@ -5,8 +5,6 @@ becomes a feature of its own, "age is missing", if the training data had missing
 """
 
 import math
-import zlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -20,11 +18,13 @@ from novikoff.data.delimited import MARKS
 from novikoff.data.tables import NAMED_VALUES, is_number, place, type_named
 from novikoff.data.vw import UNNAMED
 from novikoff.engine.words import label_in_words
+from novikoff.features.vocabulary import features_by_row, words_and_pairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 NOTHING = -1
+NO_ROWS = np.empty(0, dtype=np.int32)
 
 
 class Entries(NamedTuple):
@@ -57,8 +57,9 @@ class Numeric:
         """How many features it has."""
         return 1 + self.has_missing
 
-    def names(self, column: str) -> list[str]:
-        return [column, *_missing_name(column, self.has_missing)]
+    def name(self, column: str, number: int) -> str:
+        """What one of its features is called."""
+        return column if number == 0 else _missing(column)
 
     def scaled(self, column: "pa.Array", name: str, records: Records) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """The value of every row, 0 where it is missing, and the rows where it is missing."""
@@ -133,8 +134,8 @@ class Categorical:
     def size(self) -> int:
         return len(self.values) + self.has_missing
 
-    def names(self, column: str) -> list[str]:
-        return [f"{column}={value}" for value in self.values] + _missing_name(column, self.has_missing)
+    def name(self, column: str, number: int) -> str:
+        return f"{column}={self.values[number]}" if number < len(self.values) else _missing(column)
 
     def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
         words, codes = categories(column)
@@ -164,7 +165,8 @@ class Text:
     """A text becomes a 1 in the feature of each word, and of each pair of neighbouring words, that it contains.
 
     Words are hashed into buckets, so that their number is bounded. Only buckets that the training data filled are
-    features. `words` has for each some of the words that fell into it, in alphabetical order.
+    features. `words` has for each those that fell into it first. If there are `weights`,
+    these stand in the place of the 1, and every text is divided by its length.
     """
 
     kind: ClassVar[str] = "text"
@@ -173,6 +175,7 @@ class Text:
     words: tuple[tuple[str, ...], ...]
     n_buckets: int
     has_missing: bool = False
+    weights: tuple[float, ...] = ()
 
     @property
     def type(self) -> str:
@@ -189,26 +192,30 @@ class Text:
     def size(self) -> int:
         return len(self.buckets) + self.has_missing
 
-    def names(self, column: str) -> list[str]:
-        return [f"{column}:{'|'.join(words)}" for words in self.words] + _missing_name(column, self.has_missing)
+    def name(self, column: str, number: int) -> str:
+        return f"{column}:{'|'.join(self.words[number])}" if number < len(self.words) else _missing(column)
 
     def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
-        words, rows, codes = words_and_pairs(texts(column, name, records))
-        features = self.places[bucket_numbers(words, self.n_buckets)][codes]
-        known = features != NOTHING
-        rows, features = distinct(rows[known], features[known], len(self.buckets))
-        missing = np.flatnonzero(as_numpy(column.is_null()))
+        found = words_and_pairs(texts(column, name, records), self.n_buckets)
+        rows, features, unseen = features_by_row(found, self.places)
+        values = self._values(rows, features)
+        missing = np.flatnonzero(as_numpy(column.is_null())).astype(np.int32) if column.null_count else NO_ROWS
         if self.has_missing and len(missing):
             rows = np.concatenate([rows, missing])
-            features = np.concatenate([features, np.full(len(missing), len(self.buckets))])
-        unseen = len(known) - int(np.count_nonzero(known))
-        return Entries(
-            rows.astype(np.int32),
-            features.astype(np.int32),
-            np.ones(len(rows)),
-            unseen,
-            0 if self.has_missing else len(missing),
-        )
+            features = np.concatenate([features, np.full(len(missing), len(self.buckets), dtype=np.int32)])
+            values = np.concatenate([values, np.ones(len(missing))])
+        return Entries(rows, features, values, unseen, 0 if self.has_missing else len(missing))
+
+    def _values(self, rows: NDArray[np.int32], features: NDArray[np.int32]) -> NDArray[np.float64]:
+        """The value of every feature in its row."""
+        if not self.weights:
+            return np.ones(len(rows))
+        values = self._weights[features]
+        return np.asarray(values / np.sqrt(np.bincount(rows, values * values))[rows])
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        return np.array(self.weights)
 
 
 @dataclass(frozen=True)
@@ -231,19 +238,22 @@ class Named:
         return len(self.values)
 
     @cached_property
-    def places(self) -> dict[str, int]:
-        return {value: number for number, value in enumerate(self.values)}
+    def known(self) -> "pa.Array":
+        """The names, for looking them up."""
+        import pyarrow as pa
 
-    def names(self, column: str) -> list[str]:
-        return list(self.values) if column == UNNAMED else [f"{column}^{value}" for value in self.values]
+        return pa.array(self.values, pa.string())
+
+    def name(self, column: str, number: int) -> str:
+        return self.values[number] if column == UNNAMED else f"{column}^{self.values[number]}"
 
     def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
+        from pyarrow import compute
+
         if str(column.type) != NAMED_VALUES:
             raise ValueError(f"{place(records, 0)}: the column {name!r} is {column.type}, but had features with names")
         rows, keys, values = named_entries(column)
-        coded = keys.dictionary_encode()
-        places = [self.places.get(word, NOTHING) for word in coded.dictionary.to_pylist()]
-        features = np.array(places, dtype=np.int64)[as_numpy(coded.indices)]
+        features = as_numpy(compute.index_in(keys, value_set=self.known), NOTHING).astype(np.int64)
         known = features != NOTHING
         pairs = rows[known] * max(len(self.values), 1) + features[known]
         distinct_pairs, of = np.unique(pairs, return_inverse=True)
@@ -263,16 +273,12 @@ class Ignored:
 
     why: str
 
-    def names(self, column: str) -> list[str]:
-        del column
-        return []
-
 
 Kind = Numeric | Dated | Categorical | Text | Named | Ignored
 
 
-def _missing_name(column: str, has_missing: bool) -> list[str]:
-    return [f"{column} is missing"] if has_missing else []
+def _missing(column: str) -> str:
+    return f"{column} is missing"
 
 
 def numbers(column: "pa.Array", name: str, records: Records) -> NDArray[np.float64]:
@@ -382,42 +388,3 @@ def texts(column: "pa.Array", name: str, records: Records) -> "pa.Array":
     if pa.types.is_string(column.type) or pa.types.is_null(column.type) or is_number(column.type):
         return column.cast(pa.string())
     raise ValueError(f"{place(records, 0)}: the column {name!r} is no text but {column.type}; leave it out of text=")
-
-
-def words_and_pairs(column: "pa.Array") -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-    """The different words and pairs of a column of texts; and for every occurrence its row and its number among them.
-
-    A word is a run of letters and digits, in lower case; a pair is two neighbouring words with a space between them.
-
-    >>> import pyarrow as pa
-    >>> words, rows, codes = words_and_pairs(pa.array(["A fast car!", None, "Fast, fast"]))
-    >>> [(int(row), words[code]) for row, code in zip(rows, codes)]
-    [(0, 'a'), (0, 'fast'), (0, 'car'), (2, 'fast'), (2, 'fast'), (0, 'a fast'), (0, 'fast car'), (2, 'fast fast')]
-    """
-    import pyarrow as pa
-    from pyarrow import compute
-
-    lists = compute.split_pattern_regex(compute.utf8_lower(column), r"[^\pL\pM\pN]+")
-    words = lists.flatten()
-    rows = as_numpy(compute.list_parent_indices(lists))
-    filled = compute.not_equal(words, "")
-    words = words.filter(filled)
-    rows = rows[as_numpy(filled)]
-    neighbours = rows[:-1] == rows[1:]
-    pairs = compute.binary_join_element_wise(words[:-1], words[1:], " ").filter(pa.array(neighbours))
-    coded = pa.concat_arrays([words, pairs]).dictionary_encode()
-    all_rows = np.concatenate([rows, rows[:-1][neighbours]])
-    return coded.dictionary.to_pylist(), all_rows, as_numpy(coded.indices)
-
-
-def bucket_numbers(words: Iterable[str], n_buckets: int) -> NDArray[np.int64]:
-    """The bucket of every word: its CRC-32, which is the same on every machine and in every year."""
-    return np.fromiter((zlib.crc32(word.encode()) for word in words), dtype=np.int64) % n_buckets
-
-
-def distinct(rows: NDArray[Any], features: NDArray[Any], n_features: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Each pair of row and feature once, in order. To sort is faster than NumPy's `unique`, which hashes before."""
-    pairs = np.sort(rows.astype(np.int64) * max(n_features, 1) + features)
-    first = np.ones(len(pairs), dtype=np.bool_)
-    np.not_equal(pairs[1:], pairs[:-1], out=first[1:])
-    return np.divmod(pairs[first], max(n_features, 1))

@@ -8,6 +8,8 @@ cannot make much of a 6 that is between a 5 and a 7, and a year of 1997 makes R 
 is asked to be categorical, and numbers are centred and scaled. On top of that, an encoding may have a lift.
 """
 
+import math
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -25,6 +27,7 @@ from novikoff.engine.rows import Rows, as_rows
 from novikoff.features.columns import Categorical, Dated, Entries, Ignored, Kind, Named, Numeric, Text
 from novikoff.features.gather import Column, gather
 from novikoff.features.lift import LIFTS, SQUARED_LENGTH, Lift, lifted, lifted_names, n_lifted
+from novikoff.features.scaling import Scaling
 
 # Rows with so few features are dense. So are wider ones of which at least every fourth entry is not 0.
 ALWAYS_DENSE = 64
@@ -72,27 +75,34 @@ class Encoding:
     """How records become rows of numbers: the kind of every column, by name, in the order of the features.
 
     `is_dense` says which rows come out, dense or sparse. A `lift` adds further features. Examples that are numbers
-    already, without names, have no columns here but a `width`: to them only the lift is done.
+    already, without names, have no columns here but a `width`: they are only scaled, if there is a `scaling`, and
+    lifted.
     """
 
     columns: Mapping[str, Kind]
     is_dense: bool
     lift: Lift | None = None
     width: int | None = None
+    scaling: Scaling | None = None
 
     @classmethod
-    def of_numbers(cls, width: int, lift: Lift) -> "Encoding":
-        """The lift of examples that are so many numbers each."""
+    def of_numbers(cls, width: int, lift: Lift | None = None, scaling: Scaling | None = None) -> "Encoding":
+        """The scales and the lift of examples that are so many numbers each."""
         if width > WIDEST_LIFTED:
             raise ValueError(
                 f"the columns are numbered up to {width - 1:,}; a lift is for at most {WIDEST_LIFTED:,} columns"
             )
-        return cls({}, False, lift, width)
+        return cls({}, False, lift, width, scaling)
 
     @property
     def is_of_table(self) -> bool:
         """Whether it makes numbers of named columns."""
         return self.width is None
+
+    @property
+    def names_features(self) -> bool:
+        """Whether features are other than the columns of the rows, and have names of their own."""
+        return self.is_of_table or self.lift is not None
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
@@ -105,7 +115,14 @@ class Encoding:
         """The names without those that the lift adds."""
         if self.width is not None:
             return tuple(f"column {number}" for number in range(self.width))
-        return tuple(name for column, kind in self.columns.items() for name in kind.names(column))
+        return tuple(kind.name(name, number) for name, kind, _ in self._starts for number in range(kind.size))
+
+    def name(self, feature: int) -> str:
+        """The name of one feature, without those of all others."""
+        if self.width is not None or feature >= self.n_own:
+            return self.feature_names[feature]
+        name, kind, start = self._starts[bisect_right(self._starts, feature, key=lambda one: one[2]) - 1]
+        return str(kind.name(name, feature - start))
 
     @cached_property
     def _numbers(self) -> NDArray[np.int64]:
@@ -126,8 +143,10 @@ class Encoding:
 
     @property
     def is_as_ever(self) -> bool:
-        """Whether it has nothing that earlier versions do not know: no lift, no dates, no features with own names."""
-        return self.lift is None and not any(isinstance(kind, Dated | Named) for kind in self.columns.values())
+        """Whether it has nothing that earlier versions do not know: no lift, no scales of numbers, no dates, no names
+        or weights of features."""
+        new = (isinstance(kind, Dated | Named) or getattr(kind, "weights", ()) for kind in self.columns.values())
+        return self.lift is None and self.width is None and not any(new)
 
     @property
     def types(self) -> dict[str, str]:
@@ -172,11 +191,15 @@ class Encoding:
         return Encoded(Batch(self.lifted(own), records.labels, records.file, records.line), unseen, missing)
 
     def encode_numbers(self, batch: Batch) -> Batch:
-        """Examples that are numbers already with their lift; those of a table are left as they are."""
+        """Examples that are numbers already, scaled and with their lift; those of a table are left as they are."""
         if self.width is None:
             return batch
-        rows = self.lifted(with_columns(batch.rows, self.width))
+        rows = self.lifted(self.scaled(with_columns(batch.rows, self.width)))
         return Batch(rows, batch.labels, batch.file, batch.line)
+
+    def scaled(self, rows: Rows) -> Rows:
+        """Rows of numbers in the scales of the training data."""
+        return rows if self.scaling is None else self.scaling.scaled(rows)
 
     def lifted(self, rows: Rows) -> Rows:
         """Rows of the encoding's own features, with those that the lift adds."""
@@ -195,6 +218,9 @@ class Encoding:
     def describe(self) -> tuple[Note, ...]:
         """What became of each column."""
         notes = tuple(Note(name, kind.kind, _detail(kind)) for name, kind in self.columns.items())
+        if self.scaling is not None:
+            centred = "centred and divided" if self.scaling.means is not None else "divided"
+            notes = (*notes, Note("all columns", "scaled", f"{centred} by their standard deviations"))
         if self.lift is None:
             return notes
         if self.lift == "paraboloid":
@@ -204,7 +230,11 @@ class Encoding:
     def to_dict(self) -> dict[str, Any]:
         """The encoding in what JSON knows; floats survive exactly."""
         columns = [{"name": name, "kind": kind.kind, **_as_lists(asdict(kind))} for name, kind in self.columns.items()]
-        more = {"lift": self.lift, "width": self.width}
+        for column in columns:
+            if not column.get("weights", True):
+                del column["weights"]  # a text whose words count alike has none
+        more: dict[str, Any] = {"lift": self.lift, "width": self.width}
+        more["scaling"] = None if self.scaling is None else self.scaling.to_dict()
         return {"is_dense": self.is_dense, "columns": columns} | {k: v for k, v in more.items() if v is not None}
 
     @classmethod
@@ -221,10 +251,11 @@ class Encoding:
             is_dense = fields.flag("is_dense")
             lift = fields.choice("lift", LIFTS) if fields.has("lift") else None
             width = fields.whole("width", most=WIDEST_LIFTED) if fields.has("width") else None
-            if width is not None and (columns or is_dense or lift is None):
-                fields.fail("has a width, which is for a lift of numbers without names")
+            scaling = _scaling_from(fields.part("scaling"), width) if fields.has("scaling") else None
+            if width is not None and (columns or is_dense or (lift is None and scaling is None)):
+                fields.fail("has a width, which is for scales and a lift of numbers without names")
             fields.close()
-            return cls(columns, is_dense, lift, width)
+            return cls(columns, is_dense, lift, width, scaling)
         except JSONError as error:
             raise ValueError(f"this is no encoding: {error}; it must be what to_dict() returned") from None
 
@@ -234,6 +265,7 @@ def learn_encoding(
     *,
     categorical: Iterable[str] = (),
     text: Iterable[str] = (),
+    tfidf: Iterable[str] = (),
     ignore: Iterable[str] = (),
     max_categories: int = MOST_CATEGORIES,
     n_buckets: int = BUCKETS,
@@ -245,7 +277,8 @@ def learn_encoding(
     the column is not 0 anyway. Dates are numbers, too: days since 1970-01-01, with the time of day as a fraction. Words
     and booleans are categorical: one feature for each value. So are the columns named in `categorical`, for example
     numbers that are identifiers. Columns named in `text` get a feature for each word and each pair of neighbouring
-    words, hashed into at most `n_buckets`. Rows are dense if they have at most 64 features, or if at least a quarter of
+    words, hashed into at most `n_buckets`; in those named in `tfidf` a word counts the more the fewer texts have it
+    (idf), and every text has the length 1. Rows are dense if they have at most 64 features, or if at least a quarter of
     all entries is not 0. A `lift` adds the squared length of what has become numbers ("paraboloid"), or the square of
     every number ("squares").
 
@@ -257,7 +290,7 @@ def learn_encoding(
     >>> encoding.encode(Records(cars, None)).batch.rows.as_array().round(2).tolist()[0]
     [1.22, 0.0, 1.0, 0.0, 1.0, 0.0]
     """
-    asked = asked_for({"categorical": categorical, "text": text, "ignored": ignore})
+    asked = asked_for({"categorical": categorical, "text": text, "tfidf": tfidf, "ignored": ignore})
     if lift is not None and lift not in LIFTS:
         raise ValueError(f"lift={lift!r} is unknown; choose one of {', '.join(LIFTS)}")
     columns, n_rows = gather(records, asked, n_buckets, max_categories)
@@ -325,7 +358,7 @@ def _detail(kind: Kind) -> str:
     elif isinstance(kind, Named):
         return f"{len(kind.values):,} features, as they are"
     else:
-        detail = f"{len(kind.buckets):,} words and pairs of words"
+        detail = f"{len(kind.buckets):,} words and pairs of words{', rare ones more' if kind.weights else ''}"
     return f"{detail}; some are missing" if kind.has_missing else detail
 
 
@@ -367,6 +400,17 @@ def _kind_from(column: Fields) -> Kind:
     return found
 
 
+def _scaling_from(fields: Fields, width: int | None) -> Scaling:
+    """The scales of numbers without names."""
+    centred = fields.value("means") is not None
+    means = np.array(fields.each("means", fields.as_number) if centred else (), dtype=np.float64)
+    deviations = np.array(fields.each("deviations", fields.as_number), dtype=np.float64)
+    if len(deviations) != width or (centred and len(means) != width) or not (deviations > 0).all():
+        fields.fail("has scales that are not positive, or not one for every column")
+    fields.close()
+    return Scaling(means if centred else None, deviations)
+
+
 def _unit(column: Fields) -> str:
     """The type of a column of dates."""
     unit = column.text("unit", longest=100)
@@ -394,7 +438,21 @@ def _text_from(column: Fields) -> Text:
         return tuple(column.as_text(word, name) for word in value)
 
     buckets = column.each("buckets", lambda value, name: column.as_whole(value, name, 0, n_buckets - 1))
-    text = Text(buckets, column.each("words", words), n_buckets, column.flag("has_missing"))
+    weights = column.each("weights", _weight(column)) if column.has("weights") else ()
+    text = Text(buckets, column.each("words", words), n_buckets, column.flag("has_missing"), weights)
     if len(text.words) != len(buckets) or any(a >= b for a, b in pairwise(buckets)):
         column.fail("has buckets that do not ascend, or other words than buckets")
+    if column.has("weights") and len(weights) != len(buckets):
+        column.fail("has other weights than buckets")
     return text
+
+
+def _weight(column: Fields) -> Any:
+    """What reads a weight: a positive number."""
+
+    def weight(value: Any, name: str) -> float:
+        if type(value) not in (int, float) or not 0 < value < math.inf:
+            column.fail(f"has {name} = {value!r:.60}, which is no positive number")
+        return float(value)
+
+    return weight

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from novikoff.data.batches import Records
 from novikoff.data.tables import NAMED_VALUES, check_columns, is_number, joined_type, place
+from novikoff.engine.buckets import WORDS_KEPT
 from novikoff.features.columns import (
     NOTHING,
     Categorical,
@@ -19,14 +20,12 @@ from novikoff.features.columns import (
     Named,
     Numeric,
     Text,
-    bucket_numbers,
     categories,
-    distinct,
     named_entries,
     numbers,
     texts,
-    words_and_pairs,
 )
+from novikoff.features.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,9 +36,6 @@ RUN = 4096
 
 # Few categories are always welcome, however few the records.
 FEW_CATEGORIES = 20
-
-# So many words of a bucket are remembered.
-WORDS_KEPT = 3
 
 
 def gather(
@@ -55,16 +51,15 @@ def gather(
     it seemed at first, such as words after many numbers, is read again, by itself. `moments` has, by the name of a
     column, what its numbers are added up in.
     """
-    look = getattr(records, "look", None)
+    look, n_jobs = getattr(records, "look", None), getattr(records, "n_jobs", None)
     may_grow = not {"jsonl", "vw"}.isdisjoint(getattr(records, "formats", ()))
     columns: dict[str, Column] = {}
 
     def column(name: str, may_change: bool, n_rows: int = 0) -> Column:
         """A column that was missing in the records before."""
         wish = asked.get(name, "")
-        return Column(
-            name, wish, n_buckets, max_categories, may_change, rows=n_rows, missing=n_rows, moments=moments(name)
-        )
+        column = Column(name, wish, n_buckets, max_categories, may_change, moments=moments(name), n_jobs=n_jobs)
+        return replace(column, rows=n_rows, missing=n_rows)
 
     n_rows = 0
     for part in records if look is None else look():
@@ -85,7 +80,7 @@ def gather(
         for name in mixed:
             columns[name].add(part.columns.column(name), part)
     for found in columns.values():
-        found.moments.close()
+        found.close()
     return columns, n_rows
 
 
@@ -191,8 +186,11 @@ class Column:
     missing: int = 0
     moments: Moments = field(default_factory=Moments)
     values: set[str] = field(default_factory=set)
-    words: dict[int, list[str]] = field(default_factory=dict)
+    words: dict[int, tuple[str, ...]] = field(default_factory=dict)
     occurrences: int = 0
+    rows_with: dict[int, int] = field(default_factory=dict)
+    vocabulary: Vocabulary | None = None
+    n_jobs: int | None = None
 
     def add(self, column: "pa.Array | None", records: Records) -> None:
         """The column in some records; None if they do not have it."""
@@ -235,13 +233,15 @@ class Column:
         self.values |= other.values
         self._check_categories("the data")
         for bucket, words in other.words.items():
-            self.words[bucket] = sorted({*self.words.get(bucket, ()), *words})[:WORDS_KEPT]
+            self.words[bucket] = tuple(dict.fromkeys([*self.words.get(bucket, ()), *words]))[:WORDS_KEPT]
+        for bucket, rows in other.rows_with.items():
+            self.rows_with[bucket] = self.rows_with.get(bucket, 0) + rows
 
     @property
     def kind(self) -> str:
         """What was asked for, or else what the type suggests."""
         if self.asked:
-            return self.asked
+            return "text" if self.asked == "tfidf" else self.asked
         if self.type is not None and str(self.type) == NAMED_VALUES:
             return "named"
         return "numeric" if self.type is None or _sort(self.type) else "categorical"
@@ -285,16 +285,18 @@ class Column:
             raise ValueError(f"{where}: {what}; {_too_many(self.name)}")
 
     def _add_text(self, column: "pa.Array") -> None:
-        words, rows, codes = words_and_pairs(column)
-        buckets = bucket_numbers(words, self.n_buckets)
+        if self.vocabulary is None:
+            self.vocabulary = Vocabulary(self.n_buckets, self.n_jobs)
         self.missing += column.null_count
-        self.occurrences += len(distinct(rows, buckets[codes], self.n_buckets)[0])
-        for word, bucket in zip(words, buckets.tolist(), strict=True):
-            kept = self.words.setdefault(bucket, [])
-            if word not in kept and (len(kept) < WORDS_KEPT or word < kept[-1]):
-                kept.append(word)
-                kept.sort()
-                del kept[WORDS_KEPT:]
+        self.vocabulary.add(column)
+
+    def close(self) -> None:
+        """All records were added."""
+        self.moments.close()
+        if self.vocabulary is not None:
+            self.occurrences, self.words = self.vocabulary.occurrences, self.vocabulary.words()
+            self.rows_with = self.vocabulary.rows() if self.asked == "tfidf" else {}
+            self.vocabulary = None
 
     @property
     def filled(self) -> int:
@@ -312,13 +314,20 @@ class Column:
         has_missing = self.missing > 0
         if self.kind == "text":
             buckets = tuple(sorted(self.words))
-            return Text(buckets, tuple(tuple(self.words[bucket]) for bucket in buckets), self.n_buckets, has_missing)
+            words = tuple(map(self.words.__getitem__, buckets))
+            return Text(buckets, words, self.n_buckets, has_missing, self._rarities(buckets))
         if self.kind == "named":
             return Named(tuple(sorted(self.values)))
         if self.kind == "categorical":
             self._check_few()
             return Categorical(tuple(sorted(self.values, key=_rank(self.type))), str(self.type), has_missing)
         return self._numeric(dense, has_missing)
+
+    def _rarities(self, buckets: tuple[int, ...]) -> tuple[float, ...]:
+        """What words count, by how few texts have them: 1 + log((1 + texts) / (1 + texts with the word)), if asked."""
+        texts = self.rows - self.missing
+        asked = buckets if self.asked == "tfidf" else ()
+        return tuple(1.0 + math.log((1 + texts) / (1 + self.rows_with[bucket])) for bucket in asked)
 
     def _numeric(self, dense: bool, has_missing: bool) -> Kind:
         moments = self.moments

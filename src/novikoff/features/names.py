@@ -1,7 +1,7 @@
 """Examples whose features have names: mappings from feature name to number."""
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from math import hypot
 from typing import Any
 
@@ -47,6 +47,14 @@ def as_numbers(x: Mapping[Any, Any]) -> Mapping[Any, Any]:
     except OverflowError:
         pass
     raise ValueError(_what_is_wrong(example))
+
+
+def are_plain(values: Iterable[Any]) -> bool:
+    """Whether numbers are plain, which their sum then is, too, or at least are so in sums and products with floats."""
+    try:
+        return type(sum(values, 0.0)) is float
+    except TypeError:
+        return False
 
 
 def _as_number(name: Hashable, value: Any) -> tuple[Hashable, float]:

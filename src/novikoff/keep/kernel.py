@@ -90,7 +90,8 @@ def to_parts(model: KernelModel, evidence: Evidence) -> Parts:
         arrays["projector"] = memory.projector
     if model.mistake_rows is not None:
         arrays["mistake_rows"] = np.asarray(model.mistake_rows, dtype=np.int64)
-    names = None if model.encoding is not None or model.feature_names is None else list(model.feature_names)
+    own = model.encoding is not None and model.encoding.names_features
+    names = None if own or model.feature_names is None else list(model.feature_names)
     header = {
         **({} if model.encoding is None and not memory.lead else {"format": FORMAT}),
         "learner": LEARNER,
@@ -168,7 +169,9 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Ker
     memory.n_classes = len(classes)
     _check(memory, arrays, kind, sizes)
     encoding = decode_encoding(header)
-    names = header.optional_texts("feature_names") if encoding is None else encoding.feature_names
+    own = encoding is not None and encoding.names_features
+    names = None if own else header.optional_texts("feature_names")
+    ensure(encoding is None or encoding.n_columns == memory.n_columns, "there are not as many names as features")
     ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
     run = decode_run(header, most_mistakes=vectors)
     readout, parameters = state.choice("readout", READOUTS), decode_parameters(header, functions)

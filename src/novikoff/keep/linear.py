@@ -29,6 +29,7 @@ from novikoff.keep.header import (
 )
 from novikoff.keep.layout import FORMAT, Arrays, Parts
 from novikoff.keep.rows import rows_from_arrays, rows_table, rows_to_arrays
+from novikoff.learn.class_weights import HEAVIEST, LIGHTEST
 from novikoff.learn.history import READOUTS, TIES
 from novikoff.learn.linear.memory import Memory, Mixed
 from novikoff.learn.linear.model import LinearModel
@@ -42,7 +43,8 @@ VOTE: Table = {f"mistakes.{name}": ("i8", "mistakes") for name in ("rows", "time
 def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
     memory = model.memory
     ballot = None if not memory.ballots else Ballot.joined(memory.ballots)
-    names = None if model.encoding is not None or model.feature_names is None else list(model.feature_names)
+    own = model.encoding is not None and model.encoding.names_features
+    names = None if own or model.feature_names is None else list(model.feature_names)
     header = {
         "format": _format(model),
         "learner": LEARNER,
@@ -69,6 +71,7 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
             **({} if memory.columns is None else {"n_columns": memory.n_columns}),
             **({} if memory.mixed is None else {"mixed": [memory.mixed.fewer, memory.mixed.moved]}),
             **encode_lead(memory),
+            **({} if memory.class_weights is None else {"class_weights": memory.class_weights.tolist()}),
         },
     }
     arrays: Arrays = {"weights": memory.weights, "drift": memory.drift}
@@ -87,7 +90,8 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
 def _format(model: LinearModel) -> int:
     """The oldest format that can say this: lifts, dates, mixtures and leads are new, and so are some columns'
     weights."""
-    is_new = model.memory.mixed is not None or model.memory.lead > 0
+    memory = model.memory
+    is_new = memory.mixed is not None or memory.lead > 0 or memory.class_weights is not None
     if is_new or (model.encoding is not None and not model.encoding.is_as_ever):
         return FORMAT
     return 1 if model.memory.columns is None else 2
@@ -118,8 +122,10 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
         sizes["columns"] = state.whole("n_columns") if "columns" in table else sizes["named columns"]
     check_arrays(arrays, table, sizes)
     encoding = decode_encoding(header)
-    names = header.optional_texts("feature_names") if encoding is None else encoding.feature_names
+    own = encoding is not None and encoding.names_features
+    names = None if own else header.optional_texts("feature_names")
     memory = _memory(state, arrays, n_classes, kind)
+    ensure(encoding is None or encoding.n_columns == memory.n_columns, "there are not as many names as features")
     ensure(names is None or len(names) == memory.n_columns, "there are not as many names as features")
     run = decode_run(header)
     counts = (memory.mistakes, memory.narrow, memory.lead, memory.examples)
@@ -160,6 +166,7 @@ def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> 
         width=state.whole("n_columns", most=2**32) if "columns" in arrays else 0,
         mixed=_mixed(state),
         **decode_lead(state),
+        class_weights=_class_weights(state, n_classes),
     )
     if memory.columns is not None:
         check_within(memory.columns, "columns", memory.n_columns)
@@ -176,6 +183,15 @@ def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> 
         kept = sum(len(ballot.mistakes.rows) for ballot in memory.ballots)
         ensure(kept == memory.updates, f"{kept} mistakes were kept, but {memory.updates} were made")
     return memory
+
+
+def _class_weights(state: Fields, n_classes: int) -> Any:
+    """The weights of the classes, since format 3."""
+    if "class_weights" not in state.content:
+        return None
+    weights = state.each("class_weights", lambda value, name: state.as_number(value, name, least=LIGHTEST))
+    ensure(len(weights) == n_classes and max(weights) <= HEAVIEST, "the weights of the classes make no sense")
+    return np.array(weights, dtype=np.float64)
 
 
 def _mixed(state: Fields) -> Mixed | None:

@@ -1,5 +1,6 @@
 """The online perceptron in a file: its features and labels by name, whatever plain values these are."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -8,9 +9,10 @@ import numpy as np
 from novikoff.features.names import Intercept
 from novikoff.features.scales import Scale
 from novikoff.keep.expect import Table, check_arrays, check_finite, ensure, fields
-from novikoff.keep.header import Evidence, decode_parameters, encode_parameters, encode_run
+from novikoff.keep.header import Evidence, decode_lead, decode_parameters, encode_lead, encode_parameters, encode_run
 from novikoff.keep.layout import FORMAT, Arrays, Parts
 from novikoff.keep.values import decode, decode_names, encode, encode_names
+from novikoff.learn.epochs import MOST_LEAD
 from novikoff.learn.online.memory import OnlineState
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.learn.online.weights import Weights
@@ -45,6 +47,7 @@ def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
             "origin": state.origin,
             "trials": list(state.trials),
             **({"scales": len(state.scales)} if state.scales is not None else {}),
+            **({**encode_lead(model), "square": state.square} if model.lead else {}),
         },
     }
     arrays: Arrays = {} if state.scales is None else _scales_as_arrays(state.scales)
@@ -69,6 +72,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Onl
     table |= SCALES if scaled else {}
     check_arrays(arrays, table, {"scales": plain.whole("scales")} if scaled else {})
     check_finite(arrays, *(name for name in table if not name.endswith("names") and not name.startswith("names")))
+    lead = decode_lead(plain)
     state = OnlineState(
         labels=tuple(labels),
         weights=tuple(_by_name(arrays, place) for place in places),
@@ -80,13 +84,17 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Onl
         scales=_scales_of(arrays) if scaled else None,
         origin=plain.whole("origin") if plain.present("origin") else 0,
         trials=_trials_of(plain.value("trials")) if plain.present("trials") else (0.0, 0.0),
+        narrow=lead.get("narrow", 0),
+        square=plain.number("square", least=0.0) if lead else 0.0,
     )
-    ensure(state.mistakes <= state.examples, "there are more mistakes than examples")
+    ensure(state.mistakes + state.narrow <= state.examples, "there are more mistakes than examples")
+    ensure(lead.get("lead", 0.0) <= MOST_LEAD and math.isfinite(state.square), "the lead, or R^2, is too large")
     return OnlinePerceptron.from_state(
         state,
         readout=parameters.text("readout"),
         fit_intercept=parameters.value("fit_intercept"),
         tie=parameters.text("tie"),
+        lead=lead.get("lead", 0.0),
         **({"half_life": parameters.number("half_life", least=1.0)} if parameters.present("half_life") else {}),
     )
 

@@ -1,5 +1,6 @@
 """The certificate of a state, and what of it can be drawn: the widest boundary with its band, or why there is none."""
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -46,9 +47,10 @@ def evidence_as_json(state: State) -> dict[str, Any] | None:
         "title": certificate.verdict_in_words.capitalize(),
         "meaning": certificate.meaning_of(separator_of(state)).capitalize(),
         "facts": facts(state, certificate),
-        "radius": certificate.radius,
+        # What an update adds to ||w||^2 at most: with a lead, more than R^2.
+        "radius": certificate.radius * math.sqrt(1.0 + 2.0 * state.lead),
         "margin": certificate.margin.lower,
-        "bound": certificate.mistake_bound,
+        "bound": certificate.update_bound(state.lead),
         "support": [] if certificate.support is None else list(certificate.support.rows),
     }
     if has_margin(certificate):
@@ -70,9 +72,9 @@ def facts(state: State, certificate: Certificate) -> list[dict[str, Any]]:
     found: list[tuple[str, float | None, str | None]] = [
         ("margin", certificate.margin.lower, certificate.margin_in_words),
         ("radius", certificate.radius, radius_in_words(certificate.radius) if certificate.promise else None),
-        ("bound", certificate.mistake_bound, certificate.promise),
+        ("bound", certificate.update_bound(state.lead), certificate.promise_with(state.lead)),
     ]
-    if certificate.verdict is not Verdict.SEPARABLE and not state.is_kernel:
+    if certificate.verdict is not Verdict.SEPARABLE and not state.is_kernel and not state.lead:
         bound = freund_schapire_bound(state.rows, state.labels, fit_intercept=state.adds_one)
         found.append(("first_pass", bound.bound, f"Freund and Schapire (1999): {bound.promise}"))
     return [{"name": name, "value": value, "words": typeset(words)} for name, value, words in found if words]

@@ -13,5 +13,13 @@ SYMBOLS = {
 }  # fmt: skip
 
 
+# What stands before and after the number of the rule, and what is said of an example that is right by too little.
+LEAD_WORDS = {
+    "before": "learn unless right by more than",
+    "after": "R²",
+    "narrow": "Right, but not by the lead: update",
+}
+
+
 def symbols_as_json() -> dict[str, dict[str, str]]:
     return {name: dict(zip(("symbol", "called", "words"), parts, strict=True)) for name, parts in SYMBOLS.items()}

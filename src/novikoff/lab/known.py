@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from novikoff.lab.glossary import symbols_as_json
+from novikoff.lab.glossary import LEAD_WORDS, symbols_as_json
 from novikoff.lab.margins import margin_scenes_as_json
 from novikoff.lab.scenes import scenes_as_json
 from novikoff.lab.shattering import arrangements_as_json
@@ -15,6 +15,7 @@ def known_as_json() -> dict[str, Any]:
         "scenes": scenes_as_json(),
         "limits": {"points": MOST_POINTS, "steps": MOST_STEPS},
         "readouts": READOUT_WORDS,
+        "lead": LEAD_WORDS,
         "symbols": symbols_as_json(),
         "margins": margin_scenes_as_json(),
         "shattering": arrangements_as_json(),

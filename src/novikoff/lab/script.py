@@ -84,16 +84,21 @@ def _learning(state: State) -> Lines:
         f"for epoch in range({state.epochs}):",
         f"    order = {'generator.permutation(len(X))' if state.shuffle else 'np.arange(len(X))'}",
         "    visits.extend(order)",
-        "    before = model.n_mistakes_ if epoch else 0",
+        f"    before = {_made(state)} if epoch else 0",
         f"    model.partial_fit({shown}[order], {answers}[order], classes=[-1, 1])",
-        "    if model.n_mistakes_ == before:",
+        f"    if {_made(state)} == before:",
         "        break",
         "mistakes = np.array(visits)[model.mistake_rows_]",
     ]
 
 
+def _made(state: State) -> str:
+    return "model.n_mistakes_ + model.n_narrow_" if state.lead else "model.n_mistakes_"
+
+
 def _model(state: State) -> str:
-    rules = f'readout="{_readout(state)}", tie="{state.tie}", record_mistakes=True{{more}}'
+    lead = f"lead={state.lead!r}, " if state.lead else ""
+    rules = f'readout="{_readout(state)}", tie="{state.tie}", {lead}record_mistakes=True{{more}}'
     if not state.is_kernel:
         return f"Perceptron(fit_intercept={state.adds_one}, {rules})"
     if state.space == "rbf":
@@ -112,13 +117,18 @@ def _report(state: State) -> Lines:
         lines += ["ones = np.full((len(mistakes), 1), float(model.fit_intercept))",
                   "w = (labels[mistakes, None] * np.hstack([X[mistakes], ones])).sum(axis=0)",
                   'print("the sum of the mistakes:", w.tolist())']  # fmt: skip
-    lines += ["", *_certificate(state), "print(certificate)", 'print("bound:", certificate.mistake_bound)']
-    space, separator = "rows(X, labels, mistakes, fit_intercept=model.fit_intercept)", "certificate.separator"
+    lines += ["", *_certificate(state), "print(certificate)", f'print("bound:", {_bound(state)})']
+    lead = ", lead=model.lead" if state.lead else ""
+    space, separator = f"rows(X, labels, mistakes, fit_intercept=model.fit_intercept{lead})", "certificate.separator"
     if state.is_kernel:
         lines += [f"K = {_kernel_matrix(state)}"]
-        space, separator = "kernel(K, labels, mistakes)", "certificate.coefficients"
+        space, separator = f"kernel(K, labels, mistakes{lead})", "certificate.coefficients"
     lines += [f"if {separator} is not None:", f"    print(follow_proof(Steps.of_{space}, {separator}))"]
     return lines
+
+
+def _bound(state: State) -> str:
+    return "certificate.update_bound(model.lead)" if state.lead else "certificate.mistake_bound"
 
 
 def _kernel_matrix(state: State) -> str:

@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 MOST_POINTS = 200
 MOST_STEPS = 5_000
 LARGEST_COORDINATE = 1e6
+MOST_LEAD = 100
 LARGEST_NUMBER = sys.float_info.max
 
 # The plane is drawn with this ratio of width to height.
@@ -64,6 +65,7 @@ class State:
     fold_labels: bool = False
     unit_length: bool = False
     tie: Tie = "mistake"
+    lead: float = 0.0
     readout: Shown = "last"
     shuffle: bool = False
     seed: int = 0
@@ -223,6 +225,12 @@ def _gamma(field: str, value: Any) -> float:
     return float(value)
 
 
+def _lead(field: str, value: Any) -> float:
+    if not _is_number(value) or not 0 <= value <= MOST_LEAD:
+        raise StateError(field, f"lead={value!r} must be a number from 0 to {MOST_LEAD}, in units of R²")
+    return float(value)
+
+
 def _is_number(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
@@ -236,6 +244,7 @@ _READERS = {
     "fold_labels": _truth,
     "unit_length": _truth,
     "tie": _choice(Tie),
+    "lead": _lead,
     "readout": _choice(Shown),
     "shuffle": _truth,
     "seed": _whole(0, 2**31 - 1),

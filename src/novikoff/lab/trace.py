@@ -21,13 +21,14 @@ from novikoff.lab.walk import (
     walk_of,
     weights_along,
 )
-from novikoff.learn.history import Readout
+from novikoff.learn.history import Readout, Stopped
 from novikoff.learn.linear.memory import Memory, predicted, read_out
 from novikoff.prove.run.follow import follow_proof
 from novikoff.prove.run.steps import Steps
 from novikoff.prove.separable.margin import Separator
 from novikoff.prove.separable.question import Verdict
 from novikoff.show.polygons import clipped
+from novikoff.show.style import GAMMA
 
 # The walk of the weights is fitted into a box with this ratio of width to height; the page shows more around it.
 WEIGHTS_ASPECT = 2.2
@@ -46,18 +47,27 @@ def run_as_json(state: State) -> dict[str, Any]:
             "score": score.tolist(),
             "predicted": (2 * predicted(score) - 1).tolist(),
             "mistake": walk.mistaken.tolist(),
+            "narrow": (walk.mistaken & (score * state.learned[1][walk.visits] > 0)).tolist(),
             "mistakes": np.cumsum(walk.mistaken).tolist(),
         },
         "examples": _examples(state),
         "labels": state.learned[1].tolist(),
         "drawn": state.drawn.tolist(),
         "stopped": None if walk.stopped is None else walk.stopped.name,
-        "ending": None if walk.stopped is None else walk.stopped.after(len(walk.visits) // n),
+        "ending": _ending(state, walk),
         "weights": _weights(state, walk),
         "proof": proof_as_json(state, walk),
         "certificate": evidence_as_json(state),
         "balls": balls_as_json(state),
     }
+
+
+def _ending(state: State, walk: Walk) -> str | None:
+    """When and why it stopped."""
+    if walk.stopped is None:
+        return None
+    ending = walk.stopped.after(len(walk.visits) // max(1, len(state.points)))
+    return f"{ending}, and nothing was narrow" if state.lead and walk.stopped is Stopped.NO_MISTAKES else ending
 
 
 def _examples(state: State) -> list[list[float]]:
@@ -74,27 +84,35 @@ def _examples(state: State) -> list[list[float]]:
 
 def proof_as_json(state: State, walk: Walk) -> dict[str, Any]:
     """The three proofs: k gamma <= <w, u> <= ||w|| <= sqrt(k) R, the cosine above sqrt(k) gamma/R, and alpha_k below
-    R^4/gamma^2 - k R^2; without a separator only ||w||, and the three proofs in a space where there is one."""
+    R^4/gamma^2 - k R^2; without a separator only ||w||, and the three proofs in a space where there is one.
+
+    With a lead, S = (1 + 2 lead) R^2 takes the place of R^2, and what it is called is in `symbols`.
+    """
+    symbols = {"root": "√S", "meeting": f"S/{GAMMA}²"} if state.lead else {"root": "R", "meeting": f"(R/{GAMMA})²"}
+    return {**_proof(state, walk), "symbols": symbols}
+
+
+def _proof(state: State, walk: Walk) -> dict[str, Any]:
     if not state.points:
         return {"length": [0.0], "length_ceiling": [0.0], "margin_at_most": [None]}
     certificate, steps = certificate_of(state), steps_of(state, walk)
     if certificate is None or not has_margin(certificate):
-        ceiling = np.sqrt(np.arange(len(steps.lengths))) * steps.radius
+        ceiling = np.sqrt(np.arange(len(steps.lengths)) * (1.0 + 2.0 * state.lead)) * steps.radius
         numbers = {"length": steps.lengths.tolist(), "length_ceiling": ceiling.tolist()}
         inseparable = certificate is not None and certificate.verdict is not Verdict.SEPARABLE and not state.is_kernel
-        projection = projection_as_json(state, walk) if inseparable else None
+        projection = projection_as_json(state, walk) if inseparable and not state.lead else None
         return {**numbers, "margin_at_most": _margins_ruled_out(numbers["length"]), "projection": projection}
     followed = follow_proof(steps, certificate.coefficients if state.is_kernel else certificate.separator)
     numbers = numbers_of(followed)
-    left = [(certificate.mistake_bound or 0) - k for k in range(len(steps.order) + 1)]
+    left = [(certificate.update_bound(state.lead) or 0) - k for k in range(len(steps.order) + 1)]
     return {**numbers, "margin_at_most": _margins_ruled_out(numbers["length"]), "left": left}
 
 
 def steps_of(state: State, walk: Walk) -> Steps:
     """What the mistakes added, in the plane or in the space of a kernel."""
     if state.is_kernel:
-        return Steps.of_kernel(gram_of(state), state.labels, walk.mistake_rows)
-    return Steps.of_rows(state.rows, state.labels, walk.mistake_rows, fit_intercept=state.adds_one)
+        return Steps.of_kernel(gram_of(state), state.labels, walk.mistake_rows, lead=state.lead)
+    return Steps.of_rows(state.rows, state.labels, walk.mistake_rows, fit_intercept=state.adds_one, lead=state.lead)
 
 
 def _margins_ruled_out(lengths: list[float]) -> list[str | None]:
@@ -197,7 +215,7 @@ def moment_as_json(state: State, step: int) -> dict[str, Any]:
 
 def boundary(state: State, memory: Any, readout: Readout) -> Shape | None:
     """Where a read-out changes its mind; before the first mistake it has none."""
-    if not memory.mistakes:
+    if not memory.updates:
         return None
     if isinstance(memory, Memory) and readout != "vote":
         return plane_shape(state.as_plane(read_out(memory, readout)[0]).tolist(), state.view)

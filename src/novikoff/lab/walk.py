@@ -27,7 +27,8 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """Steps t = 1, 2, ...: the row visited, and whether it was a mistake. `stopped` is None if nothing was visited."""
+    """Steps t = 1, 2, ...: the row visited, and whether it was added, as a mistake or, with a lead, as a narrow
+    example. `stopped` is None if nothing was visited."""
 
     visits: Numbers
     mistaken: NDArray[np.bool_]
@@ -80,7 +81,8 @@ def _learn(state: State, memory: Any, rows: Numbers) -> Numbers:
     before = memory.examples
     learn = kernel.learn_online if state.is_kernel else linear.learn_online
     examples, labels = state.learned
-    mistakes: Any = learn(memory, examples[rows], labels[rows], tie=state.tie, record_mistakes=True)
+    options: dict[str, Any] = {"tie": state.tie, "lead": state.lead, "record_mistakes": True}
+    mistakes: Any = learn(memory, examples[rows], labels[rows], **options)
     return mistakes.times - before
 
 

@@ -21,11 +21,11 @@ Truths = NDArray[np.bool_]
 Lead = float | Literal["auto"]
 
 # The leads to choose from, and the one that is taken unless another is clearly better.
-LEADS = (0.0, 0.25, 1.0, 4.0)
-USUAL_LEAD = 1.0
+LEADS = (0.0, 2.0)
+USUAL_LEAD = 2.0
 
-# Choosing takes at most this part of the time of learning, if no limit is set to the epochs of this many.
-COST = 0.8
+# Choosing learns at most this part of what learning does; if no limit is set to the epochs, of this many.
+COST = 0.4
 USUAL_EPOCHS = 10
 
 # What the record of a run does not have if its rows had a say in how they were learned.
@@ -62,8 +62,8 @@ def best_lead(wrong: Callable[[float], Truths]) -> float:
     are b and c; if the leads are equally good, b - c is 0 give or take the root of b + c.
 
     >>> rows = np.arange(100)
-    >>> best_lead(lambda lead: rows < (10 if lead == 1.0 else 30)), best_lead(lambda lead: rows < 5 * lead)
-    (1.0, 0.0)
+    >>> best_lead(lambda lead: rows < 30 - 10 * lead), best_lead(lambda lead: rows < 5 * lead)
+    (2.0, 0.0)
     """
     errors = {lead: wrong(lead) for lead in LEADS}
     usual = errors[USUAL_LEAD]

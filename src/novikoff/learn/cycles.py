@@ -10,7 +10,7 @@ Rounded sums can return without their mistakes cancelling. So a return is where 
 the mistakes in between have been added up without rounding.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
@@ -23,6 +23,11 @@ LOOKED_AT = 32
 
 # A count of the mistakes by row takes memory; with more rows, or rows times classes, than this no return is looked for.
 MOST_COUNTED = 1 << 22
+
+
+def never() -> bool:
+    """That it is not late: who has time has no reason to stop."""
+    return False
 
 
 @dataclass(frozen=True)
@@ -57,8 +62,11 @@ class Returning(Protocol):
         """Begin to count mistakes."""
         ...
 
-    def cancelled(self, since: int, until: int) -> Cycle | None:
-        """The mistakes counted, which were made between these epochs, if they add up to exactly 0."""
+    def cancelled(self, since: int, until: int, is_late: Callable[[], bool] = never) -> Cycle | None:
+        """The mistakes counted, which were made between these epochs, if they add up to exactly 0.
+
+        None also if it gets late before that is known.
+        """
         ...
 
 
@@ -74,7 +82,7 @@ class Lookout:
     looks: int = 0
     patience: int = 1
 
-    def look(self, epochs: int) -> Cycle | None:
+    def look(self, epochs: int, is_late: Callable[[], bool] = never) -> Cycle | None:
         """The cycle that ends after so many epochs, if one does; the first return is also the last to be looked at."""
         if self.space is None or epochs < self.next:
             return None
@@ -82,7 +90,7 @@ class Lookout:
         state = self.space.weights_hash()
         if state == self.kept:
             space, self.space = self.space, None
-            return space.cancelled(self.since, epochs)
+            return space.cancelled(self.since, epochs, is_late)
         self.looks += 1
         if self.kept is None or self.looks == self.patience:
             self.kept, self.since, self.looks, self.patience = state, epochs, 0, 2 * self.patience

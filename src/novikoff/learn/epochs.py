@@ -121,6 +121,9 @@ class Watch:
             return Stopped.INTERRUPTED
         return Stopped.TIME_LIMIT if now() > self.deadline else None
 
+    def is_over(self) -> bool:
+        return self.cut_short() is not None
+
     def patience(self, history: History, most: int) -> int:
         """How many updates may come before the margin can be ruled out: each shortens w by at most R."""
         if self.min_margin is None:
@@ -244,7 +247,7 @@ def _until_stopped(space: Space, limits: Limits, watch: Watch) -> Stopped:
         if space.epochs.flawless is not None:
             return Stopped.NO_MISTAKES
         stopped = stopped or watch.reason_to_stop(space.history)
-        if stopped is None and (cycle := lookout.look(space.epochs.begun)) is not None:
+        if stopped is None and (cycle := lookout.look(space.epochs.begun, watch.is_over)) is not None:
             space.epochs.cycle = cycle
             stopped = Stopped.CYCLE if limits.wants_convergence else None
         if stopped is None and space.epochs.begun == limits.max_epochs:

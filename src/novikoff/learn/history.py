@@ -80,6 +80,7 @@ class Run:
     every example is ahead by more than tau R^2, so the last weights separate with a margin of at least tau R^2/||w||:
     `margin_at_least`, rounded down, and 0 where nothing is known.
 
+    If it was `weighted`, R, ||w|| and margins are those of the examples times the weights of their classes.
     `validation_errors` counts the errors on the validation part after each epoch, if one chose how many there should
     be.
 
@@ -114,6 +115,7 @@ class Run:
     narrow_per_epoch: tuple[int, ...] = ()
     margin_at_least: float = 0.0
     validation_errors: tuple[int, ...] = ()
+    weighted: bool = False
 
     def __str__(self) -> str:
         parts = [self._what_happened(), self._what_it_proves(), self._what_it_gets_wrong(), self._what_is_to_come()]
@@ -213,7 +215,11 @@ class Run:
     @property
     def ruled_out(self) -> str | None:
         """Which margins the mistakes rule out, in words; None before the first."""
-        return None if math.isinf(self.margin_at_most) else no_margin_above(self.margin_at_most)
+        return None if math.isinf(self.margin_at_most) else no_margin_above(self.margin_at_most) + self._times_weights
+
+    @property
+    def _times_weights(self) -> str:
+        return " on the examples times the weights of their classes" if self.weighted else ""
 
     @property
     def returned(self) -> str | None:
@@ -231,7 +237,8 @@ class Run:
         mixed = f"the weights of {counted(self.shards, 'shard')} were mixed, and count as {self.mixed_mistakes:.6g}"
         if math.isinf(self.margin_at_most) or self.margin_at_most == 0:
             return f"{mixed} mistakes"
-        return f"{mixed} mistakes, of the {self.allowed_at_least:.6g} or more that (R/gamma)^2 allows"
+        formula = f"(1 + 2 * {self.lead:g}) (R/gamma)^2" if self.lead else "(R/gamma)^2"
+        return f"{mixed} mistakes, of the {self.allowed_at_least:.6g} or more that {formula} allows"
 
     @property
     def allowed_at_least(self) -> float:
@@ -243,7 +250,8 @@ class Run:
         """By how much the last weights are known to separate, in words; None if that is not known."""
         if not self.margin_at_least:
             return None
-        return f"the last weights separate the examples with a margin of at least {at_least(self.margin_at_least)}"
+        margin = f"a margin of at least {at_least(self.margin_at_least)}"
+        return f"the last weights separate the examples with {margin}{self._times_weights}"
 
     @property
     def made_rule_out(self) -> str | None:

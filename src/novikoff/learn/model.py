@@ -75,7 +75,8 @@ class Classifier(Model):
     """A model of two or more classes, which can go on learning from its `memory`.
 
     `classes` are sorted; of two, the second has the scores of 0 and above. `n_iter` counts epochs of a fit, or calls.
-    `encoding` says how the columns of a table become numbers, and how these are lifted.
+    `encoding` says how the columns of a table become numbers, and how these are lifted; without one, the columns may
+    have `feature_names`.
     """
 
     memory: Any
@@ -107,6 +108,11 @@ class Classifier(Model):
         """How many columns examples have; None if they are not rows of numbers."""
         columns: int | None = self.memory.n_columns
         return columns
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """What all features are called; None if they have no names."""
+        return self.feature_names if self.encoding is None else self.encoding.feature_names
 
     @property
     def takes_a_table(self) -> bool:

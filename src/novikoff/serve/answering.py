@@ -37,7 +37,7 @@ def to_remember(name: str, state: State, x: Any, label: Label | None, scores: li
     rival = max(others, key=lambda score: score.score) if others else None
     lead = own[0] - rival.score if rival else 0.0
     return Prediction(
-        *(name, x, label, state.seq, state.line.number, learner.examples, learner.mistakes, lead),
+        *(name, x, label, state.seq, state.line.number, learner.examples, learner.updates, lead),
         rival=rival.label if rival else None,
         served=served,
         point=scaled_numbers(learner, x),
@@ -65,6 +65,7 @@ def record(state: State, waiting: int, margin: float | None) -> messages.Record:
         seq=state.seq,
         examples=run.examples,
         mistakes=run.mistakes,
+        narrow=run.narrow,
         revealed=counts.revealed,
         wrong=counts.wrong,
         waiting=waiting,
@@ -87,16 +88,17 @@ def record(state: State, waiting: int, margin: float | None) -> messages.Record:
 
 
 def mean_delay(line: Line) -> Fraction:
-    """tau: how many mistakes were learned between serving and learning, in the mean over all mistakes."""
+    """tau: how many updates were learned between serving and learning, in the mean over all updates."""
     learner, judge = line.learner, line.settings.judge
     waited = learner.waited if judge == "served" else line.counts.waited
-    return Fraction(waited, learner.mistakes) if learner.mistakes else Fraction(0)
+    return Fraction(waited, learner.updates) if learner.updates else Fraction(0)
 
 
 def bound(line: Line, margin: float) -> messages.Bound:
-    """How many mistakes there can be if some weights separate the stream with this margin, for both judges."""
-    learner, n_classes = line.learner, max(len(line.learner.classes), 2)
-    exact = [mistake_bound(learner.radius, margin, n_classes=n_classes, delay=delay) for delay in (0, mean_delay(line))]
+    """How many updates there can be if some weights separate the stream with this margin, for both judges."""
+    learner = line.learner
+    known: dict[str, Any] = {"n_classes": max(len(learner.classes), 2), "lead": learner.lead}
+    exact = [mistake_bound(learner.radius, margin, delay=delay, **known) for delay in (0, mean_delay(line))]
     on_arrival, as_served = (most if most < 2**63 else None for most in exact)
     holds = as_served if line.settings.judge == "served" else on_arrival
     return messages.Bound(margin, on_arrival, as_served, holds, margin > learner.margin_at_most)

@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
+from novikoff.learn.epochs import MOST_LEAD
 from novikoff.learn.history import Tie
-from novikoff.learn.online.perceptron import Served
+from novikoff.learn.online.judge import Served
 from novikoff.learn.online.readout import OnlineReadout
 
 Label = str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] | float | bool
@@ -43,6 +44,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     classes: Annotated[list[Label], msgspec.Meta(min_length=2, max_length=1000)] | None = None
     scale: bool = False
     half_life: Annotated[float, msgspec.Meta(ge=1, le=2**52)] = 1000.0
+    lead: Annotated[float, msgspec.Meta(ge=0, le=MOST_LEAD)] = 0.0
     judge: Judge = "arrival"
     remember_for: Annotated[float, msgspec.Meta(gt=0, le=366 * 86400)] = 7 * 86400.0
     file: bytes | None = None
@@ -58,10 +60,10 @@ class Example(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 class Prediction(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """What is remembered of a prediction until its label comes: the example, and what was said of it, by which weights.
 
-    `seq`, `line`, `examples` and `mistakes` are those of the model when it answered. `lead` is by how much the score of
-    the label exceeded that of the rival, the next best. `served` is what the last weights said, if mistakes are judged
-    as served. `point` has the numbers of the example as they were scaled, if they were. `readout` are the weights that
-    answered.
+    `seq`, `line`, `examples` and `mistakes` (with a lead, narrow examples among them) are those of the model when it
+    answered. `lead` is by how much the score of the label exceeded that of the rival, the next best. `served` is what
+    the last weights said, if mistakes are judged as served. `point` has the numbers of the example as they were scaled,
+    if they were. `readout` are the weights that answered.
     """
 
     id: str

@@ -9,7 +9,7 @@ from novikoff.keep.models import load_plain, save
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve.events import Settings
 
-PARAMETERS = ("readout", "tie", "fit_intercept", "scale", "half_life", "classes")
+PARAMETERS = ("readout", "tie", "fit_intercept", "scale", "half_life", "lead", "classes")
 
 
 def to_file(learner: OnlinePerceptron) -> bytes:
@@ -59,5 +59,6 @@ def settled(settings: Settings) -> Settings:
         fit_intercept=learner.fit_intercept,
         scale=learner.scale,
         half_life=float(learner.half_life),
+        lead=learner.lead,
         classes=list(learner.classes) if learner.classes_are_fixed else None,
     )

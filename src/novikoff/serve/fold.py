@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from novikoff.features.names import as_numbers
-from novikoff.learn.online.perceptron import OnlinePerceptron, Served
+from novikoff.learn.online.judge import Served
+from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import events
 from novikoff.serve.events import Example, Label, Prediction, Revealed, Row, Settings
 from novikoff.serve.files import learner_of
@@ -38,7 +39,8 @@ class Counts(msgspec.Struct):
 
 
 class Mistake(NamedTuple):
-    """An example that was added: its number, the examples learned before it, and the class it was taken from.
+    """An example that was added, a mistake or, with a lead, a narrow one: its number, the examples learned before it,
+    and the class it was taken from.
 
     Without a rival it is the other one of two. `point` has the numbers of the example as they were scaled when it was
     added, if they were: that is what the weights are a sum of.
@@ -63,15 +65,16 @@ class Line:
     def learn(self, first: int, examples: list[Example]) -> list[bool]:
         """Learn examples, of which the first has the number `first`, and say which were mistakes."""
         learner, before = self.learner, self.learner.examples
-        if len(learner.classes) <= 2 and learner.classes_are_fixed and not learner.scale:
+        if len(learner.classes) <= 2 and learner.classes_are_fixed and not learner.scale and not learner.lead:
             flags = list(starmap(learner.learn_one, map(_PAIR, examples)))
             if True in flags:
                 self.mistakes += [Mistake(first + i, before + i, None) for i, flag in enumerate(flags) if flag]
         else:
             flags = []
             for i, example in enumerate(examples):
+                made = learner.updates
                 flags.append(learner.learn_one(example.x, example.y))
-                if flags[-1]:
+                if learner.updates > made:
                     point = scaled_numbers(learner, example.x)
                     self.mistakes.append(Mistake(first + i, before + i, self._rival(example.y), point))
         self._count(first, flags)
@@ -84,12 +87,12 @@ class Line:
         """
         learner, said, y = self.learner, revealed.prediction, revealed.y
         here = path.has(said.seq) and said.seq >= path.promoted
-        made, before = learner.mistakes, learner.examples
+        made, before = learner.updates, learner.examples
         if self.settings.judge == "served" and said.served is not None and here:
             flag, point = learner.learn_served(said.x, y, _as_served(said.served, said)), said.point
         else:
             flag, point = learner.learn_one(said.x, y), scaled_numbers(learner, said.x)
-        if flag:
+        if learner.updates > made:
             self.mistakes.append(Mistake(seq, before, self._rival(y), point))
             waited = made - said.mistakes if here else 0
             self.counts.waited += waited

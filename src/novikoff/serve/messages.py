@@ -105,7 +105,8 @@ class Changes(msgspec.Struct):
 
 
 class Delay(msgspec.Struct):
-    """How late labels came: the mistakes learned between serving and revealing, over the mistakes."""
+    """How late labels came: the mistakes learned between serving and revealing, over the mistakes; with a lead, narrow
+    examples count as well."""
 
     mean: float
     longest: int
@@ -114,9 +115,10 @@ class Delay(msgspec.Struct):
 class Bound(msgspec.Struct):
     """How many mistakes there can be if some weights separate the stream with this margin.
 
-    `on_arrival` holds if mistakes are judged on arrival, (R/gamma)^2; `as_served` if they are judged as served,
-    (1 + 2 tau) (R/gamma)^2. `holds_for_this_model` is the one of its judge. With more than two classes both are twice
-    as large. Null is more than 2^63. `ruled_out`: no weights have such a margin, since the record shows a smaller one.
+    `on_arrival` holds if mistakes are judged on arrival, (1 + 2 lead) (R/gamma)^2; `as_served` if they are judged as
+    served, (1 + 2 lead + 2 tau) (R/gamma)^2. With a lead, mistakes and narrow examples count together.
+    `holds_for_this_model` is the one of its judge. With more than two classes both are twice as large. Null is more
+    than 2^63. `ruled_out`: no weights have such a margin, since the record shows a smaller one.
     """
 
     margin: float
@@ -158,7 +160,8 @@ class Comparison(msgspec.Struct):
 class Record(msgspec.Struct):
     """What happened, and what it proves.
 
-    `mistakes` are the theorem's, those of the last weights, from which was learned; `wrong` are answers that were given
+    `mistakes` are the theorem's, those of the last weights, from which was learned; with a lead, `narrow` examples were
+    right and learned, too; `wrong` are answers that were given
     and turned out wrong, among the `revealed`. `margin_at_most`: no weights separate the stream with a larger margin
     (gamma <= ||w||/k); null before the first mistake. `bound` is for the margin that was asked for, or else for that.
     """
@@ -166,6 +169,7 @@ class Record(msgspec.Struct):
     seq: int
     examples: int
     mistakes: int
+    narrow: int
     revealed: int
     wrong: int
     waiting: int

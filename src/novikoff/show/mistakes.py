@@ -31,8 +31,9 @@ FAR = 5
 class MistakesDisplay(Display):
     """How many mistakes each epoch made, how many there were so far, and how many there can be.
 
-    The theorem of Block and Novikoff bounds the sum, not the epochs: the line of the sum stays below the dashed one.
-    Where the bound is far above, the axis is logarithmic (and linear from 0 to 1).
+    With a lead, narrow examples count, too. The theorem of Block and Novikoff bounds the sum, not the epochs: the line
+    of the sum stays below the dashed one. Where the bound is far above, the axis is logarithmic (and linear from 0 to
+    1).
 
     >>> from novikoff import Perceptron, certify
     >>> X, y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], [-1, 1, 1, -1, -1, 1]
@@ -50,7 +51,7 @@ class MistakesDisplay(Display):
         """From the record of a run (`run_`), with a bound on its mistakes if one is known."""
         if not run.mistakes_per_epoch:
             raise ValueError("the run has no epochs: fit keeps their mistakes, partial_fit and learn_one see no epochs")
-        return cls(tuple(run.mistakes_per_epoch), bound)
+        return cls(run.updates_per_epoch, bound)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, certificate: "Certificate | None" = None) -> Self:
@@ -58,7 +59,9 @@ class MistakesDisplay(Display):
         model = last_step(estimator)
         if certificate is not None:
             _check_that_they_belong(model, certificate)
-        return cls.from_run(model.run_, bound=None if certificate is None else certificate.mistake_bound)
+        return cls.from_run(
+            model.run_, bound=None if certificate is None else certificate.update_bound(model.run_.lead)
+        )
 
     @property
     def mistakes(self) -> int:
@@ -103,6 +106,8 @@ def _check_that_they_belong(model: Any, certificate: "Certificate") -> None:
     classes = np.asarray(model.classes_).tolist()
     if sorted(map(str, certificate.classes)) != sorted(map(str, classes)):
         raise ValueError(f"the certificate is about the labels {list(certificate.classes)}, the model about {classes}")
+    if model.run_.weighted:
+        raise ValueError("the certificate is about the examples, not about these times the weights of their classes")
     is_kernel = hasattr(model, "support_")
     if is_kernel and len(classes) > 2:
         raise ValueError("a kernel perceptron learns each class against the rest; certify one of these questions")

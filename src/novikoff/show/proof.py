@@ -72,6 +72,8 @@ class ProofDisplay(Display):
                 "with the examples that it sees"
             )
         rows = recorded_mistakes(estimator)
+        if estimator.run_.weighted:
+            raise ValueError("the proof is about examples times the weights of their classes: multiply the rows, first")
         lead = estimator.run_.lead
         steps = Steps.of_rows(X, y, rows, estimator.mistake_guesses_, fit_intercept=has_bias, lead=lead)
         return cls(follow_proof(steps, _widest(X, y, has_bias) if separator is None else separator))

@@ -16,7 +16,7 @@ from novikoff.data.svmlight import write_svmlight
 from novikoff.features import examples
 from novikoff.features.encode import learn_encoding
 from novikoff.prove.separable.in_blocks import InBlocks
-from novikoff.prove.separable.search import working_set
+from novikoff.prove.separable.search import kernel, working_set
 from tests.memory import FRUGAL
 from tests.tables import tables, zero_cell_table
 
@@ -234,6 +234,21 @@ def test_forged_rows_are_named():
                 forged.check(*data)
 
 
+@pytest.mark.parametrize("options", [{"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0}, {"kernel": "linear"}])
+def test_rows_of_a_reader_are_certified_in_the_space_of_a_kernel(options):
+    X, y = separable(n=40)
+    found = certify(cut(X, y, 15), fit_intercept=False, **options)
+    assert found.to_json() == certify(X, y, fit_intercept=False, **options).to_json()
+    found.check(cut(X, y, 20))
+
+
+def test_too_many_rows_for_a_kernel_are_refused_with_their_number(monkeypatch):
+    monkeypatch.setattr(kernel, "MOST_ROWS", 30)
+    X, y = separable(n=40)
+    with pytest.raises(ValueError, match=r"40 rows .* are too many for a kernel.* at most 30 rows"):
+        certify(cut(X, y, 15), kernel="linear")
+
+
 @pytest.mark.parametrize(
     ("arguments", "options", "words"),
     [
@@ -255,7 +270,7 @@ LIMITED = """
 import resource
 import numpy as np
 from novikoff import certify
-from novikoff.prove.separable.search import working_set
+from novikoff.prove.separable.search import kernel, working_set
 
 working_set.MEMORY = 4_000_000
 

@@ -4,7 +4,7 @@ import { ask, isStatic, scenes } from "./api.js";
 import { editByKey, makeEditable } from "./edit.js";
 import { drawPlane } from "./plane.js";
 import { drawProof } from "./proof.js";
-import { listenToRules, makePanels, nameReadouts, showRules } from "./rules.js";
+import { listenToRules, makePanels, nameRules, showRules } from "./rules.js";
 import { makeSample, showSample } from "./sample.js";
 import { asFragment, download, fromFragment } from "./share.js";
 import { element } from "./shared/svg.js";
@@ -16,7 +16,7 @@ import { makeTurnable } from "./solid.js";
 import { drawSpace, isSolid } from "./weights.js";
 import { sayStep, sayVerdict } from "./words.js";
 
-const DEFAULTS = { points: [], space: "line", fit_intercept: true, fold_labels: false, unit_length: false, tie: "mistake", readout: "last", shuffle: false,
+const DEFAULTS = { points: [], space: "line", fit_intercept: true, fold_labels: false, unit_length: false, tie: "mistake", lead: 0, readout: "last", shuffle: false,
   seed: 0, max_epochs: 100, degree: 2, gamma: 1, view: [0, 0, 3] };
 const PLAY = "M8 5l11 7-11 7z";
 const PAUSE = "M7 5h3.5v14H7zM13.5 5H17v14h-3.5z";
@@ -334,9 +334,9 @@ function open() {
 
 async function begin() {
   followTheme(at("theme"), draw);
-  const { scenes: known, limits, readouts, symbols } = await scenes();
-  Object.assign(lab, { known, limits, readouts });
-  nameReadouts(readouts);
+  const { scenes: known, limits, readouts, lead, symbols } = await scenes();
+  Object.assign(lab, { known, limits, readouts, leadWords: lead });
+  nameRules(readouts, lead);
   explainTerms(symbols);
   wire();
   await open();

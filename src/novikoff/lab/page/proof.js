@@ -61,7 +61,8 @@ function writeNumbers(place, { proof, k, separable }) {
   }
   number("length", written(proof.length[k]), proof.length[k], `‖${w}‖`, "length");
   between();
-  number("length_ceiling", written(proof.length_ceiling[k], 1), proof.length_ceiling[k], `√${count}·${R}`);
+  const root = proof.symbols && proof.symbols.root !== "R" ? proof.symbols.root : R;
+  number("length_ceiling", written(proof.length_ceiling[k], 1), proof.length_ceiling[k], `√${count}·${root}`);
   if (separable) {
     const left = proof.left[k];
     parts.push(`<div class="left-over" data-name="left" data-value="${left}">${left.toLocaleString("en")}<small>may still come</small></div>`);
@@ -85,7 +86,8 @@ function drawSandwich(svg, shown) {
   svg.append(element("path", { class: "bound", d: pathData([ceiling], place) }));
   const beside = most * (whole ? 0.3 : 0.66);
   const [ex, ey] = place([beside, R * Math.sqrt(beside)]);
-  svg.append(whole ? text("√k·R", ex - 6, ey - 9, "soft", "end") : text("√k·R", ex + 8, ey + 26, "soft"));
+  const { root, meeting } = proof.symbols ?? { root: "R", meeting: "(R/γ)²" };
+  svg.append(whole ? text(`√k·${root}`, ex - 6, ey - 9, "soft", "end") : text(`√k·${root}`, ex + 8, ey + 26, "soft"));
   if (separable) {
     svg.append(element("path", { class: "bound", d: pathData([[[0, 0], [most, gamma * most]]], place) }));
     const at = whole ? 0.62 : 0.8;
@@ -93,7 +95,7 @@ function drawSandwich(svg, shown) {
     if (fy < low - 44 && low - high > 120) svg.append(text("kγ", fx + 4, fy + 21, "soft"));
   }
   drawAxis(svg, most, place, low, "k");
-  if (whole) drawMeeting(svg, bound, (R / gamma) ** 2, R, place, low);
+  if (whole) drawMeeting(svg, bound, meeting, (R / gamma) ** 2, R, place, low);
   else if (separable) svg.append(text(`they meet at k = ${bound.toLocaleString("en")} →`, left + 10, high + 19, "note"));
   const seen = (values) => values.slice(0, k + 1).map((value, i) => [i, value]);
   if (separable) drawCurve(svg, seen(proof.progress), place, "progress");
@@ -101,12 +103,12 @@ function drawSandwich(svg, shown) {
   for (const words of svg.querySelectorAll(".label")) keepInside(words, width, height);
 }
 
-function drawMeeting(svg, bound, exact, R, place, low) {
+function drawMeeting(svg, bound, formula, exact, R, place, low) {
   const [x, y] = place([exact, R * Math.sqrt(exact)]);
   svg.append(
     element("line", { x1: x, x2: x, y1: y, y2: low, class: "now" }),
     element("circle", { cx: x, cy: y, r: 5, class: "meeting" }),
-    text(`${x > 200 ? "(R/γ)²: " : ""}at most ${bound.toLocaleString("en")}`, x - 9, low - 9, "upright halo small", "end"),
+    text(`${x > 200 ? `${formula}: ` : ""}at most ${bound.toLocaleString("en")}`, x - 9, low - 9, "upright halo small", "end"),
   );
 }
 
@@ -127,7 +129,7 @@ function drawCosine(svg, shown) {
   drawAxis(svg, most, place, low, "k");
   drawCurve(svg, proof.cosine.slice(0, k + 1).map((value, i) => [i, value]).slice(1), place, "cosine");
   const [fx, fy] = place([most * 0.55, Math.min(1, ratio * Math.sqrt(most * 0.55))]);
-  if (!whole && fy > high + 30 && fy < low - 40) svg.append(text("√k·γ/R", fx, fy - 9, "soft halo", "middle"));
+  if (!whole && fy > high + 30 && fy < low - 40) svg.append(text(`√k·γ/${proof.symbols?.root ?? "R"}`, fx, fy - 9, "soft halo", "middle"));
   svg.append(value("cosine", `cos ${k ? written(proof.cosine[k], 0, 3) : "–"}`, proof.cosine[k], left + 4, high - 6));
 }
 

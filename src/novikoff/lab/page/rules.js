@@ -3,12 +3,13 @@
 const TRUTHS = ["fit_intercept", "shuffle"];
 const CHOICES = ["space", "tie", "readout", ...TRUTHS];
 const SWITCHES = ["fold_labels", "unit_length"];
-const NUMBERS = ["degree", "gamma", "max_epochs"];
+const NUMBERS = ["degree", "gamma", "max_epochs", "lead"];
 
-export function nameReadouts(words) {
-  for (const [name, called] of Object.entries(words)) {
+export function nameRules(readouts, lead) {
+  for (const [name, called] of Object.entries(readouts)) {
     document.querySelector(`#rules input[name="readout"][value="${name}"] + span`).textContent = called;
   }
+  for (const place of ["before", "after"]) document.getElementById(`lead-${place}`).textContent = lead[place];
 }
 
 export function showRules(state) {
@@ -23,6 +24,7 @@ export function showRules(state) {
     Object.assign(input, { checked: state[name] && possible[name], disabled: !possible[name] });
   }
   for (const input of document.querySelectorAll('#rules input[name="fit_intercept"]')) input.disabled = state.space === "rbf";
+  for (const input of document.querySelectorAll('#rules input[name="tie"]')) input.disabled = state.lead > 0;
   document.getElementById("rules-summary").textContent = summary(state);
 }
 
@@ -30,7 +32,8 @@ function summary(state) {
   const boundary = { line: state.fit_intercept ? "line" : "line through 0", circle: "circle", poly: "polynomial", rbf: "Gaussian" }[state.space];
   const readout = { last: "", all: " · three read-outs" }[state.readout] ?? ` · ${state.readout}`;
   const simpler = `${state.fold_labels ? " · folded" : ""}${state.unit_length ? " · unit length" : ""}`;
-  return `${boundary}${simpler}${state.shuffle ? " · shuffled" : ""}${readout}`;
+  const lead = state.lead > 0 ? ` · lead ${state.lead}` : "";
+  return `${boundary}${simpler}${lead}${state.shuffle ? " · shuffled" : ""}${readout}`;
 }
 
 export function listenToRules(change) {

@@ -15,9 +15,10 @@ export function sayStep(model) {
   const score = `<span data-name="score" data-value="${run.steps.score[i]}">${written(run.steps.score[i])}</span>`;
   const tie = run.steps.score[i] === 0;
   const mistake = run.steps.mistake[i];
-  const guess = tie && state.tie === "mistake" ? "a tie" : `predicted ${sign(run.steps.predicted[i])}`;
+  const narrow = run.steps.narrow[i];
+  const guess = tie && (state.tie === "mistake" || state.lead > 0) ? "a tie" : `predicted ${sign(run.steps.predicted[i])}`;
   const headline = `Example ${row + 1}: score ${score}, ${guess}, true ${sign(label)}. ${
-    mistake ? `<b>Mistake ${run.steps.mistakes[i]}.</b>` : '<span class="is-good">Right.</span>'}`;
+    mistake ? `<b>${narrow ? escape(model.leadWords.narrow) : state.lead > 0 ? "Mistake, update" : "Mistake"} ${run.steps.mistakes[i]}.</b>` : '<span class="is-good">Right.</span>'}`;
   const done = step === total ? ending(run) : "";
   return [headline, done + (mistake ? update(model, i, row) : stays(model, i, done))];
 }

@@ -5,15 +5,28 @@ so the mistakes of the period are found by learning it again, sequence by sequen
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from novikoff.learn.cycles import MOST_COUNTED, Cycle
+from novikoff.learn.cycles import MOST_COUNTED, Cycle, never
 from novikoff.learn.epochs import Watch
+from novikoff.learn.history import Stopped
 
 if TYPE_CHECKING:
     from novikoff.learn.chain.space import Sequences
+
+
+@dataclass(frozen=True)
+class _Until(Watch):
+    """Learning again ends when it gets late."""
+
+    is_late: Callable[[], bool] = never
+
+    def cut_short(self) -> Stopped | None:
+        return Stopped.TIME_LIMIT if self.is_late() else None
 
 
 class Replayed:
@@ -35,14 +48,17 @@ class Replayed:
     def count_anew(self) -> None:
         """There is nothing to be counted before the weights return."""
 
-    def cancelled(self, since: int, until: int) -> Cycle | None:
+    def cancelled(self, since: int, until: int, is_late: Callable[[], bool] = never) -> Cycle | None:
         again = self.space.again()
         for _ in range(until - since):
-            again.learn(Watch())
+            if again.learn(_Until(is_late=is_late)) is not None or is_late():
+                return None
         guesses = (tuple(guess.tolist()) for guess in again.guesses or ())
         made = Counter(zip(again.mistakes().tolist(), guesses, strict=True))
         total: dict[Any, Fraction] = defaultdict(Fraction)
         for (row, guess), times in made.items():
+            if is_late():
+                return None
             self._add(total, row, guess, times)
         if not made or any(total.values()):
             return None

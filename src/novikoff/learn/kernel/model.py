@@ -40,7 +40,6 @@ class KernelModel(Classifier):
             learned.classes,
             readout=parameters.get("readout", "average"),
             encoding=encoding,
-            feature_names=None if encoding is None else encoding.feature_names,
             run=learned.run,
             fingerprint=learned.fingerprint,
             parameters=dict(parameters),

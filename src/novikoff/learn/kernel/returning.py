@@ -5,11 +5,12 @@ of phi(x), each with its sign and as often as it was made, has ||w||^2 = 0. On w
 polynomial kernel of whole parameters, that is a sum of whole numbers.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from novikoff.learn.cycles import Cycle
+from novikoff.learn.cycles import Cycle, never
 from novikoff.learn.kernel.kernels import Kernel, Points, Vectors
 from novikoff.learn.kernel.memory import Numbers
 
@@ -45,7 +46,7 @@ class CountedMistakes:
     def count_anew(self) -> None:
         self.counts[:] = 0
 
-    def cancelled(self, since: int, until: int) -> Cycle | None:
+    def cancelled(self, since: int, until: int, is_late: Callable[[], bool] = never) -> Cycle | None:
         rows = np.flatnonzero(self.counts)
         points = self.space.points.take(rows)
         if len(rows) > MOST_ROWS or not isinstance(points, Vectors):
@@ -53,10 +54,11 @@ class CountedMistakes:
         kernel, times = self.space.memory.kernel, self.counts[rows].tolist()
         signed = [int(label) * count for label, count in zip(self.space.labels[0, rows], times, strict=True)]
         products = Kernel("linear").between(points, points).tolist()
-        square = sum(
-            a * sum(b * _power(kernel, int(product)) for b, product in zip(signed, line, strict=True))
-            for a, line in zip(signed, products, strict=True)
-        )
+        square = 0
+        for a, line in zip(signed, products, strict=True):
+            if is_late():
+                return None
+            square += a * sum(b * _power(kernel, int(product)) for b, product in zip(signed, line, strict=True))
         return None if square else Cycle(since, until, tuple(rows.tolist()), tuple(times))
 
 

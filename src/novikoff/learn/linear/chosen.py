@@ -27,7 +27,7 @@ class LinearChooser(Chooser):
 
     def learned(self, some: Examples, lead: float, max_epochs: int | None, watch: Watcher | None = None) -> Memory:
         how = self.how
-        memory = empty_memory(some, how["fit_intercept"], how["readout"] == "vote")
+        memory = empty_memory(some, how["fit_intercept"], how["readout"] == "vote", how["weights"])
         generator = np.random.default_rng(self.random_state) if how["shuffle"] else None
         each = watch is not None
         space = Coordinates(some, memory, how["tie"], generator, max_epochs, lead=lead, one_by_one=each)

@@ -24,6 +24,7 @@ from novikoff.data.narrow import is_too_wide
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.examples import batches_of, cached, check_there_are_two, comes_once, learned_encoding
 from novikoff.learn.choosing import Lead, check_chosen
+from novikoff.learn.class_weights import ClassWeight
 from novikoff.learn.epochs import Watcher, check_choices
 from novikoff.learn.history import Readout, Stopped, Tie
 from novikoff.learn.linear.memory import Memory, narrowed, resized, widened, without_first_column
@@ -45,6 +46,7 @@ class Options(TypedDict, total=False):
     lead: Lead
     min_margin: float | None
     time_limit: float | None
+    class_weight: ClassWeight
     validation: float | None
     patience: int
     start: Memory | None
@@ -130,8 +132,9 @@ def _one_pass_will_do(options: Options) -> bool:
     """Whether each example is needed once: one epoch in the order given, and nothing to be kept or stopped for."""
     once = options["max_epochs"] == 1 and not options["shuffle"]
     kept = options["readout"] == "vote" or options["record_mistakes"] or options["start"] is not None
-    watched = any(options[name] is not None for name in ("min_margin", "time_limit", "watch", "held_out", "validation"))
-    return once and not kept and not watched and not isinstance(options["lead"], str)
+    watched = any(options[name] is not None for name in ("min_margin", "time_limit", "watch", "held_out"))
+    chosen = isinstance(options["lead"], str) or options["validation"] is not None
+    return once and not kept and not watched and not chosen and options["class_weight"] is None
 
 
 def _learn_in_one_pass(

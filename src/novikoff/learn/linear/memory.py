@@ -6,6 +6,7 @@ Nothing here learns: `novikoff.learn.linear.space` changes a memory, and predict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,8 @@ class Memory(History):
 
     Of very many columns, only those that were met have weights: `columns` names them, ascending, and `width` is how
     many there are in all. Weights that were `mixed` (iterative parameter mixing) are a sum of mistakes, too, in which
-    each counts by its share.
+    each counts by its share. `class_weights`, one a class, multiply the examples of each class before they are learned:
+    R, ||w|| and margins are then those of the multiplied examples.
     """
 
     weights: NDArray[np.float64]
@@ -52,6 +54,7 @@ class Memory(History):
     columns: Table | None = None
     width: int = 0
     mixed: Mixed | None = None
+    class_weights: NDArray[np.float64] | None = None
 
     @classmethod
     def empty(
@@ -120,6 +123,9 @@ class Memory(History):
         moved = 0.0 if self.mixed is None else self.mixed.moved
         for _, length in super().lengths():
             yield self.counted, up(length + moved)
+
+    def recorded(self, *asked: Any, **more: Any) -> Any:
+        return super().recorded(*asked, **{"weighted": self.class_weights is not None, **more})
 
     def summed(self) -> NDArray[np.float64]:
         """The sum of the weights after each example: not rounded where the examples are whole numbers."""
@@ -254,7 +260,8 @@ def decider(memory: Memory, readout: Readout) -> Decider:
     def cast(rows: Rows) -> NDArray[np.float64]:
         longest_square(rows, memory.constant)  # says which number is not finite, if one is not
         counts = {"examples": memory.examples, "n_classes": memory.n_classes}
-        return votes(ballot, rows, constant=memory.constant, lead=memory.lead, **counts)
+        weights = memory.class_weights
+        return votes(ballot, rows, constant=memory.constant, lead=memory.lead, weights=weights, **counts)
 
     return Decider(cast, cast, has_rate=False)
 

@@ -54,7 +54,6 @@ class LinearModel(Classifier):
             "tie": parameters.get("tie", "mistake"),
             "learning_rate": float(parameters.get("learning_rate", 1.0)),
             "encoding": encoding,
-            "feature_names": None if encoding is None else encoding.feature_names,
             "run": learned.run,
             "fingerprint": learned.fingerprint,
             "parameters": dict(parameters),
@@ -129,4 +128,6 @@ class LinearModel(Classifier):
         if place == self.memory.weights.shape[1] - 1:
             return None
         column = place if self.memory.columns is None else int(self.memory.columns[place])
+        if self.encoding is not None:
+            return self.encoding.name(column)
         return f"column {column}" if self.feature_names is None else self.feature_names[column]

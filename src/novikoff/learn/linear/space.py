@@ -25,11 +25,12 @@ from novikoff.data.examples import Block, Examples
 from novikoff.data.held_out import HeldOut
 from novikoff.data.narrow import used_columns
 from novikoff.data.order import POOL, Order, block_order, given_order, random_order
-from novikoff.engine.linear import Rule, multiclass_epoch
-from novikoff.engine.rounding import UNIT_ROUNDOFF
+from novikoff.engine.linear import UNWEIGHTED, Rule, multiclass_epoch
+from novikoff.engine.rounding import OUTWARDS, UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, folded_squares, longest_square
 from novikoff.engine.slack import Ahead
 from novikoff.learn.choosing import Lead, check_chosen
+from novikoff.learn.class_weights import ClassWeight, Weights, class_weights
 from novikoff.learn.cycles import next_look
 from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, check_choices, put_off_interrupt, run
 from novikoff.learn.history import Readout, Run, Stopped, Tie
@@ -77,6 +78,7 @@ def perceptron(
     lead: Lead = 0.0,
     min_margin: float | None = None,
     time_limit: float | None = None,
+    class_weight: ClassWeight = None,
     validation: float | None = None,
     patience: int = 3,
     start: Memory | None = None,
@@ -103,6 +105,10 @@ def perceptron(
     epochs is chosen by the fewest errors on them (the search ends `patience` epochs after the best), and then all are
     learned for so many epochs.
 
+    A `class_weight` multiplies the examples of every class by a number, before they are learned: a mapping from
+    classes, one number a class, or "balanced", n/(classes x rows of the class). What is proved is proved of these
+    examples.
+
     Theorem (Block 1962, Novikoff 1962): with examples of length at most R that some unit vector separates with margin
     gamma, it makes at most (R/gamma)^2 mistakes, in whatever order they come.
 
@@ -125,13 +131,14 @@ def perceptron(
     part = HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
     examples, others = (whole, None) if part is None else whole.parted(part)
     vote = readout == "vote"
+    weights = class_weights(class_weight, examples.classes, examples.counts)
     if start is None:
-        memory = empty_memory(examples, fit_intercept, vote)
+        memory = empty_memory(examples, fit_intercept, vote, weights)
     else:
         memory = start.copy()
-        _check_goes_on(memory, examples.n_columns, vote)
+        _check_goes_on(memory, examples.n_columns, vote, weights)
         _make_room(memory, examples)
-    how = {"readout": readout, "fit_intercept": fit_intercept, "tie": tie, "shuffle": shuffle}
+    how = {"readout": readout, "fit_intercept": fit_intercept, "tie": tie, "shuffle": shuffle, "weights": weights}
     lead = start.lead if start is not None and isinstance(lead, str) else lead
     chooser = LinearChooser(random_state=random_state, limits=limits, examples=examples, how=how)
     chosen = chooser.choose(lead, validation, patience)
@@ -159,11 +166,12 @@ def perceptron(
     return Learned(memory, record, examples.classes, mistakes, examples.encoding, examples.fingerprint)
 
 
-def empty_memory(examples: Examples, fit_intercept: bool, vote: bool) -> Memory:
+def empty_memory(examples: Examples, fit_intercept: bool, vote: bool, weights: Weights = None) -> Memory:
     """What to learn examples into."""
     n_columns, n_classes = examples.n_columns, len(examples.classes)
     columns = columns_to_keep(_rows_of(examples), n_columns, examples.n_entries, n_classes)
-    return Memory.empty(n_columns, n_classes, fit_intercept=fit_intercept, vote=vote, columns=columns)
+    memory = Memory.empty(n_columns, n_classes, fit_intercept=fit_intercept, vote=vote, columns=columns)
+    return replace(memory, class_weights=weights)
 
 
 def _as_examples(X: Any, y: ArrayLike | None, n_classes: int) -> Examples:
@@ -218,6 +226,8 @@ def grow(memory: Memory, places: list[int], n_classes: int) -> Memory:
             new[places] = old
     if memory.ballots is not None:
         grown.ballots = [replace(part, mistakes=part.mistakes.renamed(places)) for part in memory.ballots]
+    if memory.class_weights is not None:
+        raise ValueError("class_weight needs to know all classes; name them by classes= on the first partial_fit")
     for name in ("examples", "mistakes", "narrow", "lead", "longest", "mixed"):
         setattr(grown, name, getattr(memory, name))
     return grown
@@ -252,7 +262,7 @@ class Coordinates:
         self.began = self.history.examples
         self.so_far = self.history.longest
         self.mistaken = np.zeros(self.examples.n_rows, dtype=np.bool_)
-        repeats = self.generator is None and self.max_epochs != 1
+        repeats = self.generator is None and self.max_epochs != 1 and self.history.class_weights is None
         self.returning = CountedMistakes.of(self.examples, self.history) if repeats else None
 
     def measure(self, block: Block) -> None:
@@ -260,7 +270,10 @@ class Coordinates:
         if block.first in self.measured:
             return
         try:
-            self.history.longest = max(self.history.longest, longest_square(block.rows, self.history.constant))
+            longest = longest_square(block.rows, self.history.constant)
+            if self.history.class_weights is not None:
+                longest = float(self._lengths(block).max(initial=0.0))
+            self.history.longest = max(self.history.longest, longest)
         except ValueError as error:
             if self.examples.n_blocks == 1:
                 raise
@@ -344,14 +357,22 @@ class Coordinates:
         if not self.lead or block.first in self.met:
             return np.empty(0)
         self.met.add(block.first)
-        return folded_squares(block.rows, self.history.constant)
+        return self._lengths(block)
+
+    def _lengths(self, block: Block) -> NDArray[np.float64]:
+        """The squared lengths of rows, multiplied by the weights of their classes if these have some."""
+        memory, squares = self.history, folded_squares(block.rows, self.history.constant)
+        if memory.class_weights is None:
+            return squares
+        return squares * memory.class_weights[self.examples.places_of(block.labels)] ** 2 * OUTWARDS
 
     def _rule(self, rows: Rows) -> Rule:
         memory = self.history
         memory.lead = max(memory.lead, float(self.lead))
         sizes = math.sqrt(memory.vector_square) * math.sqrt(memory.step_square)
         doubt = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF * sizes
-        return Rule(memory.constant, self.lead > 0 or self.tie == "mistake", doubt, float(self.lead))
+        weights = UNWEIGHTED if memory.class_weights is None else memory.class_weights
+        return Rule(memory.constant, self.lead > 0 or self.tie == "mistake", doubt, float(self.lead), weights=weights)
 
     def _visit(self, block: Block, order: Order, lengths: NDArray[np.float64], watch: Watch) -> Stopped | None:
         """Visit the rows in the given order, call by call."""
@@ -441,8 +462,10 @@ def _in_kernel_layout(memory: Memory, sparse: bool) -> tuple[NDArray[np.float64]
     return memory.weights.T, memory.drift.T
 
 
-def _check_goes_on(memory: Memory, n_columns: int, vote: bool = False) -> None:
+def _check_goes_on(memory: Memory, n_columns: int, vote: bool = False, weights: Weights = None) -> None:
     if n_columns != memory.n_columns:
         raise ValueError(f"X has {n_columns} columns, but the weights were learned on {memory.n_columns}")
+    if weights is not None and (memory.class_weights is None or (weights != memory.class_weights).any()):
+        raise ValueError("class_weight cannot change while learning goes on; start anew with other weights")
     if vote and memory.ballots is None:
         raise ValueError('a vote needs all mistakes, and earlier ones were not kept: start anew with readout="vote"')

@@ -72,7 +72,14 @@ class Ballot:
 
 
 def votes(
-    ballot: Ballot, X: Any, *, examples: int, n_classes: int, constant: float, lead: float = 0.0
+    ballot: Ballot,
+    X: Any,
+    *,
+    examples: int,
+    n_classes: int,
+    constant: float,
+    lead: float = 0.0,
+    weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """The share of the votes, out of `examples`: from -1 to 1 for two classes, rows x classes for more.
 
@@ -84,8 +91,8 @@ def votes(
         # What lies in columns that no mistake has changes no product.
         columns = used_columns([ballot.support])
         ballot, rows = replace(ballot, support=narrow(ballot.support, columns)), narrow(rows, columns)
-    doubts = _doubts(ballot, rows, constant, lead)
-    replay = _replay(ballot, examples, n_classes, doubts)
+    doubts = _doubts(ballot, rows, constant, lead, weights)
+    replay = _replay(ballot, examples, n_classes, weights, doubts)
     binary = n_classes == 2
     counts = np.zeros(rows.n_rows if binary else (rows.n_rows, n_classes))
     block = max(1, PRODUCTS // max(1, ballot.support.n_rows))
@@ -101,23 +108,36 @@ def votes(
     return counts / examples
 
 
-def _replay(ballot: Ballot, examples: int, n_classes: int, doubts: NDArray[np.float64]) -> Replay:
+def _replay(
+    ballot: Ballot,
+    examples: int,
+    n_classes: int,
+    weights: NDArray[np.float64] | None,
+    doubts: NDArray[np.float64],
+) -> Replay:
     mistakes = ballot.mistakes
-    right = 2 * mistakes.right - 1 if n_classes == 2 else mistakes.right
+    amounts = np.ones(len(mistakes.rows)) if weights is None else weights[mistakes.right]
+    if n_classes == 2:
+        amounts = np.where(mistakes.right == 1, amounts, -amounts)
     lives = np.diff(mistakes.times, prepend=0, append=examples).astype(np.float64)
     which = mistakes.rows.astype(np.uint64)
-    return Replay(ballot.support.matrix, which, right, mistakes.wrong, lives, doubts)
+    return Replay(ballot.support.matrix, which, mistakes.right, mistakes.wrong, amounts, lives, doubts)
 
 
-def _doubts(ballot: Ballot, rows: Rows, constant: float, lead: float) -> NDArray[np.float64]:
+def _doubts(
+    ballot: Ballot, rows: Rows, constant: float, lead: float, weights: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
     """How close to zero (or to each other) running scores must be for their rounding to matter, mistake by mistake.
 
     After k mistakes a running score has k products, each off by at most n u R R', and k additions to partial sums of at
     most sqrt(k) R R', with a lead sqrt(k (1 + 2 lead)) R R'. Whole numbers that stay below 2^53 are not rounded at all:
-    then there is no doubt."""
+    then there is no doubt.
+    """
     k = np.arange(1.0, len(ballot.mistakes.rows) + 1.0)
     lengths = math.sqrt(longest_square(ballot.support, constant)) * math.sqrt(longest_square(rows, constant))
-    if len(k) * lengths < 2.0**53 and ballot.support.is_whole() and rows.is_whole():
+    if weights is not None:
+        lengths *= float(weights.max())
+    elif len(k) * lengths < 2.0**53 and ballot.support.is_whole() and rows.is_whole():
         return np.full(len(k), -1.0)
     terms = min(ballot.support.widest, rows.widest) + 2
     return 8.0 * UNIT_ROUNDOFF * k * (terms + np.sqrt(k * (1.0 + 2.0 * lead))) * lengths + TINY

@@ -5,6 +5,7 @@ every mistake, the more the later it came: it is w - share(n) P, with P the sum 
 which b examples came before. So nothing happens on the examples that are right.
 """
 
+import math
 from decimal import Decimal, localcontext
 from functools import cache
 
@@ -14,8 +15,7 @@ OLD = 32  # half-lives
 class Average:
     """The mean of the weights after each example (Freund & Schapire 1999): a mistake lacks b of n parts."""
 
-    def __init__(self) -> None:
-        self.origin = 0
+    origin, old_after = 0, math.inf
 
     def age(self, before: int) -> float:
         return float(before)
@@ -31,9 +31,8 @@ class Average:
         """The sum of the parts of a mistake that has been there from the start."""
         return 1.0
 
-    def is_old(self, examples: int) -> bool:
-        """Whether the origin has to move: never, as ages are numbers of examples."""
-        return False
+    def begin(self, origin: int) -> None:
+        """Nothing moves: ages are numbers of examples."""
 
 
 class Fading:
@@ -48,7 +47,12 @@ class Fading:
     """
 
     def __init__(self, half_life: float, origin: int = 0) -> None:
-        self.half_life, self.origin = half_life, origin
+        self.half_life = half_life
+        self.begin(origin)
+
+    def begin(self, origin: int) -> None:
+        """Count ages from here on; after `old_after` examples the origin has to move."""
+        self.origin, self.old_after = origin, origin + OLD * self.half_life
 
     def age(self, before: int) -> float:
         return _power(self.half_life, before - self.origin)
@@ -63,10 +67,6 @@ class Fading:
     def whole(self, examples: int) -> float:
         """The sum of the parts of a mistake that has been there from the start, against one without end."""
         return 1.0 - 1.0 / _power(self.half_life, examples)
-
-    def is_old(self, examples: int) -> bool:
-        """Whether the origin has to move."""
-        return examples - self.origin > OLD * self.half_life
 
 
 @cache

@@ -7,36 +7,32 @@ labels is needed to begin with: one that was never seen before is no event.
 from collections.abc import Hashable, Iterable, Mapping
 from math import copysign, dist, hypot
 from operator import mul
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from novikoff.features.names import Intercept, as_numbers
+from novikoff.features.names import Intercept, are_plain, as_numbers
 from novikoff.features.scales import RunningScales
 from novikoff.learn.epochs import put_off_interrupt
-from novikoff.learn.history import TIES, Run, Tie
+from novikoff.learn.history import Run, Tie
+from novikoff.learn.online.judge import OnlineJudge
 from novikoff.learn.online.labels import Labels
 from novikoff.learn.online.memory import OnlineState
-from novikoff.learn.online.readout import NOT_QUICK, OnlineReadout, OnlineReadouts
+from novikoff.learn.online.readout import NOT_QUICK, OnlineReadout
 from novikoff.learn.online.weights import NONE, dot
 
 if TYPE_CHECKING:
     from novikoff.learn.online.river import RiverPerceptron
 
 
-class Served(NamedTuple):
-    """What the last weights said of an example when it was predicted, kept until its label comes.
+class OnlyAfterToRiver:
+    """What River asks of the steps of its pipelines, and an `OnlinePerceptron` has not."""
 
-    `first` is the best label and `second` the next. `sure` is False at a tie that is a mistake whatever the label.
-    `mistakes` is how many the learner had made. `point` is the example as it was scaled then, if it was.
-    """
-
-    first: Any
-    second: Any
-    sure: bool
-    mistakes: int
-    point: dict[Any, Any] | None = None
+    def __get__(self, model: Any, kind: Any = None) -> NoReturn:
+        raise AttributeError(
+            "this is no estimator of River's: put OnlinePerceptron(...).to_river() into its pipelines and evaluations"
+        )
 
 
-class OnlinePerceptron(OnlineReadouts):
+class OnlinePerceptron(OnlineJudge):
     """The perceptron as the notes run it: predict, see the truth, and on a mistake add the example.
 
     Theorem (Block 1962, Novikoff 1962): on a stream of examples of length at most R that some unit vector separates
@@ -54,6 +50,10 @@ class OnlinePerceptron(OnlineReadouts):
         (`RunningScales`), so that no column drowns the others because of its unit. R, gamma and the theorem then speak
         of the points as they were scaled when they were learned, and weights are per deviation.
     half_life : with readout="recent", after how many examples weights count half as much in the mean.
+    lead : an example is learned unless it is right by more than lead R^2 (of many classes, ahead of the best other one
+        by more than 2 lead R^2), R being the longest example so far, this one included. 0 is the textbook. With more,
+        `tie` does not matter, `narrow` counts the examples that were right and learned, and there are at most
+        (1 + 2 lead) (R/gamma)^2 `updates`, mistakes and narrow ones together.
 
     Examples map feature names (any hashables) to numbers. A string instead of a number is a one-hot feature (`OneHot`),
     and a feature that is left out is 0. Labels are any hashables. `classes` has them sorted, or in order of appearance
@@ -87,13 +87,10 @@ class OnlinePerceptron(OnlineReadouts):
         classes: Iterable[Hashable] | None = None,
         scale: bool = False,
         half_life: float = 1000,
+        lead: float = 0.0,
     ) -> None:
-        if tie not in TIES:
-            raise ValueError(f"tie={tie!r} is unknown; choose one of {', '.join(TIES)}")
-        super().__init__(Labels(classes), readout, half_life, fit_intercept)
-        self.fit_intercept, self.tie, self.scale = fit_intercept, tie, scale
-        self._scales = RunningScales() if scale else None
-        self.rival: Any = None  # of more than two classes, the one that the last mistake was taken from
+        super().__init__(Labels(classes), readout, half_life, fit_intercept, tie, lead, scale)
+        self.fit_intercept = fit_intercept
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """The label of an example: +1 at score 0, the first of the best classes, None while no label is known."""
@@ -117,12 +114,11 @@ class OnlinePerceptron(OnlineReadouts):
     def learn_one(self, x: Mapping[Any, Any], y: Hashable) -> bool:
         """Learn an example, and say whether the last weights were mistaken about it.
 
-        If anything is wrong with the example or its label, nothing is changed.
+        With a lead, narrow examples are learned, too: `updates` counts all that were added. If anything is wrong with
+        the example or its label, nothing is changed.
         """
         if self._scales is not None:
             x = self._scaled_to_learn(x, y, self._scales)
-        if self.examples >= self._trial_at:
-            self._hold_trial(x, y)
         row = self._row
         try:
             sign = self._labels.signs[y]
@@ -130,25 +126,31 @@ class OnlinePerceptron(OnlineReadouts):
                 values = row.columns(x)
                 length, away = hypot(*values), dist(row.weights, values)
                 ahead = sign * (row.base + 0.5 * (length * length - away * away))
-                is_plain = ahead > 0.0 or type(sum(values, 0.0)) is float
             else:
                 row, weights = None, self._weights[0]
                 length = hypot(*x.values())
                 both = sum(map(mul, x.values(), map(weights.get, x, NONE)), weights[Intercept])
-                ahead, is_plain = sign * both.real, type(both) is complex
+                ahead = sign * both.real
         except NOT_QUICK:
             return self._learn_slowly(x, y)
-        if is_plain and length <= self._longest:
-            if ahead > self._doubt:
+        if length <= self._short or self._is_no_longer(x):
+            if self.examples >= self._trial_at:
+                past = both.imag if row is None else row.past_score(values, length * length)
+                past_doubt = 0.0 if row is None else row.past_doubt
+                if not self._hold_quick_trial(ahead, sign * past, past_doubt):
+                    return self._learn_slowly(x, y)
+            if ahead > self._clear:
                 self.examples += 1
                 return False
-            if ahead < -self._doubt:
-                if row is None:
+            mistake = ahead < -self._doubt
+            if mistake or self._doubt < ahead < self._unclear:
+                if row is not None and are_plain(values):
+                    self._add_to_row(values, sign, mistake)
+                    return mistake
+                if row is None and type(both) is complex:
                     self._add(0, x, sign)
-                    self._count(True)
-                else:
-                    self._add_to_row(values, sign)
-                return True
+                    self._count(mistake, not mistake)
+                    return mistake
         return self._learn_slowly(x, y)
 
     def rival_one(self, x: Mapping[Any, Any], y: Hashable) -> Any:
@@ -178,74 +180,6 @@ class OnlinePerceptron(OnlineReadouts):
         with put_off_interrupt():
             return sum(map(self.learn_one, seen, truths))
 
-    def serve_one(self, x: Mapping[Any, Any]) -> Served:
-        """What the last weights say of an example, for `learn_served` when its label comes; `classes` must be known."""
-        if not self.classes_are_fixed:
-            raise ValueError("what is judged as served needs classes=[...] from the start: no label may be new later")
-        example = self.scaled_one(x)
-        scores = [dot(weights, example) for weights in self._weights]
-        if len(self.classes) == 2:
-            first = int(scores[0] >= 0.0)
-            second, is_tie = 1 - first, scores[0] == 0.0
-        else:
-            first = scores.index(max(scores))
-            second = max((place for place in range(len(scores)) if place != first), key=scores.__getitem__)
-            is_tie = scores[first] == scores[second]
-        sure = self.tie == "predict" or not is_tie
-        point = dict(example) if self.scale else None
-        return Served(self.classes[first], self.classes[second], sure, self.mistakes, point)
-
-    def learn_served(self, x: Mapping[Any, Any], y: Hashable, served: Served) -> bool:
-        """Learn an example whose label came late, judged as it was served: on a mistake then, add the example now.
-
-        If tau mistakes were learned in between, on average over the mistakes judged so, there are at most
-        (1 + 2 tau) (R/gamma)^2 of them: <w, z> <= 0 held when it was served, and each of the tau mistakes has added at
-        most R^2 to it since. `learn_one` judges on arrival instead: at most (R/gamma)^2 mistakes, whatever the delay.
-
-        >>> model = OnlinePerceptron(classes=["no", "yes"], fit_intercept=False)
-        >>> served = [model.serve_one({"a": 1}), model.serve_one({"a": 2})]
-        >>> model.learn_served({"a": 1}, "yes", served[0]), model.learn_served({"a": 2}, "yes", served[1])
-        (True, True)
-        >>> model.mistakes, model.waited
-        (2, 1)
-        """
-        example = as_numbers(x)
-        self._labels.check(y)
-        waited = self.mistakes - served.mistakes
-        places, said = self._labels.places, {served.first, served.second}
-        if waited < 0 or len(said) < 2 or not said <= places.keys():
-            raise ValueError(f"{served!r} was not served by this model")
-        if self._scales is not None:
-            if served.point is None or served.point.keys() != example.keys():
-                raise ValueError(f"{served!r} has no point, or that of another example, and this model scales")
-            self._scales.learn(example)
-            example = as_numbers(served.point)  # what the bound speaks of is what was served
-        if self.examples >= self._trial_at:
-            self._hold_trial(example, y)
-        mistake = y != served.first or not served.sure
-        self._longest = max(self._longest, hypot(*example.values()))
-        if mistake:
-            rival = served.second if y == served.first else served.first
-            two = len(self.classes) == 2
-            self.rival = None if two else rival
-            for place, sign in [(0, self._labels.signs[y])] if two else [(places[y], 1.0), (places[rival], -1.0)]:
-                self._add(place, example, sign)
-            self.waited += waited
-        self._count(mistake)
-        return mistake
-
-    def scaled_one(self, x: Mapping[Any, Any]) -> Mapping[Any, Any]:
-        """An example in numbers, as it is scaled now; right after `learn_one`, as it was learned.
-
-        >>> model = OnlinePerceptron(scale=True)
-        >>> model.learn_many([{"price": 30_000.0}, {"price": 10_000.0}], ["sports car", "van"])
-        1
-        >>> model.scaled_one({"price": 10_000.0, "colour": "red"})
-        {'price': -1.0, colour=red: 1.0}
-        """
-        example = as_numbers(x)
-        return example if self._scales is None else self._scales.scaled(example)
-
     @property
     def run(self) -> Run:
         """The record of what happened so far, as every learner keeps it."""
@@ -265,6 +199,8 @@ class OnlinePerceptron(OnlineReadouts):
             scales=None if self._scales is None else self._scales.by_name,
             origin=self._past.origin,
             trials=self._trials,
+            narrow=self.narrow,
+            square=self._square,
         )
 
     @classmethod
@@ -276,6 +212,8 @@ class OnlinePerceptron(OnlineReadouts):
         model._go_on_from(state)
         model._judge(state.trials, state.examples)
         return model
+
+    clone = _supervised = OnlyAfterToRiver()
 
     def to_river(self) -> "RiverPerceptron":
         """A classifier for River's pipelines and evaluations, with the same parameters, that goes on from here.
@@ -291,11 +229,10 @@ class OnlinePerceptron(OnlineReadouts):
 
     def __repr__(self) -> str:
         defaults = {"readout": "auto", "fit_intercept": True, "tie": "mistake", "scale": False, "half_life": 1000}
+        defaults["lead"] = 0.0
         shown = [f"{name}={getattr(self, name)!r}" for name in defaults if getattr(self, name) != defaults[name]]
         shown += [f"classes={list(self.classes)!r}"] if self.classes_are_fixed else []
-        counts = ((self.mistakes, "mistake"), (self.examples, "example"))
-        mistakes, examples = (f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in counts)
-        return f"OnlinePerceptron({', '.join(shown)}): {mistakes} on {examples}"
+        return f"OnlinePerceptron({', '.join(shown)}): {self.run.made}"
 
     def _scaled_to_learn(self, x: Mapping[Any, Any], y: Hashable, scales: RunningScales) -> dict[Any, Any]:
         """An example in the scales to which it has been added; if anything is wrong with it, it is not."""
@@ -309,31 +246,12 @@ class OnlinePerceptron(OnlineReadouts):
         self._labels.check(y)
         if example is not x:
             return self.learn_one(example, y)
+        if self.examples >= self._trial_at:
+            self._hold_trial(example, y)
         if y not in self._labels.places:
             self._let_in([*self._labels.places, y])
-        self._longest = max(self._longest, hypot(*example.values()))
-        mistake = self._learn_sign(example, y) if len(self.classes) <= 2 else self._learn_argmax(example, y)
-        self._count(mistake)
-        return mistake
-
-    def _learn_sign(self, example: Mapping[Any, Any], y: Hashable) -> bool:
-        sign, score = self._labels.signs.get(y), dot(self._weights[0], example)
-        if sign is None:
-            return False
-        mistake = sign * score <= 0.0 if self.tie == "mistake" else (score >= 0.0) != (sign > 0.0)
-        if mistake:
-            self._add(0, example, sign)
-        return mistake
-
-    def _learn_argmax(self, example: Mapping[Any, Any], y: Hashable) -> bool:
-        right, scores = self._labels.places[y], [dot(weights, example) for weights in self._weights]
-        rival = max((place for place in range(len(scores)) if place != right), key=scores.__getitem__)
-        lost_at_a_tie = self.tie == "mistake" or rival < right
-        mistake = scores[rival] >= scores[right] if lost_at_a_tie else scores[rival] > scores[right]
-        if mistake:
-            self.rival = self.classes[rival]
-            for place, sign in ((right, 1.0), (rival, -1.0)):
-                self._add(place, example, sign)
+        mistake, narrow = self._learn(example, y)
+        self._count(mistake, narrow)
         return mistake
 
 

@@ -27,11 +27,13 @@ NOT_QUICK = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError
 class OnlineReadouts(OnlineMemory):
     """A memory that answers. Which of its weights do so makes no difference to what is learned."""
 
-    def __init__(self, labels: Labels, readout: OnlineReadout, half_life: float, fit_intercept: bool) -> None:
+    def __init__(
+        self, labels: Labels, readout: OnlineReadout, half_life: float, fit_intercept: bool, lead: float
+    ) -> None:
         _check_readout(readout)
         if not 1.0 <= half_life < 2.0**53:
             raise ValueError(f"half_life={half_life!r} must be a number of examples of at least 1")
-        super().__init__(labels, Fading(half_life) if readout == "recent" else Average(), fit_intercept)
+        super().__init__(labels, Fading(half_life) if readout == "recent" else Average(), fit_intercept, lead)
         self.half_life = half_life
         self._trials = (0.0, 0.0)
         self.readout = readout
@@ -102,10 +104,7 @@ class OnlineReadouts(OnlineMemory):
                 square = length * length
                 last = mean = row.base + 0.5 * (square - away * away)
                 if share:
-                    if not row.is_measured:
-                        row.measure_past()
-                    away = dist(row.drift, values)
-                    mean -= share * (row.past_base + 0.5 * (square - away * away))
+                    mean -= share * row.past_score(values, square)
                     mean_doubt += share * row.past_doubt
             else:
                 weights = self._weights[0]
@@ -148,21 +147,23 @@ class OnlineReadouts(OnlineMemory):
             for name, pair in self._weights[place].items()
         }
 
-    def _hold_trial(self, x: Mapping[Any, Any], y: Hashable) -> None:
-        """Let the last weights and their average predict, and see which is wrong: mostly that is beyond doubt."""
-        try:
-            sign = self._labels.signs[y]
-            last, average = self._sure_scores(x, averaged=True)
-        except (KeyError, TypeError):  # not one of two labels, or it cannot be hashed
-            last = average = 0.0
-        if last and average:
-            wrong = sign * last < 0.0, sign * average < 0.0
-        else:
-            example = as_numbers(x)
-            self._labels.check(y)
-            wrong = self._predict(example, "last") != y, self._predict(example, "average") != y
-        before = self._trials
-        self._judge((KEPT * before[0] + wrong[0], KEPT * before[1] + wrong[1]), self.examples + 1)
+    def _hold_trial(self, example: Mapping[Any, Any], y: Hashable) -> None:
+        """Let the last weights and their average predict, and see which is wrong."""
+        self._settle_trial(self._predict(example, "last") != y, self._predict(example, "average") != y)
+
+    def _hold_quick_trial(self, last: float, past: float, past_doubt: float) -> bool:
+        """The same by the scores of the last weights and of their drift, for the right label; or False, if their signs
+        are in doubt."""
+        share = 1.0 / (self.examples or 1)
+        average = last - share * past
+        if abs(last) <= self._doubt or abs(average) <= 4.0 * self._doubt + share * past_doubt:
+            return False
+        self._settle_trial(last < 0.0, average < 0.0)
+        return True
+
+    def _settle_trial(self, last_is_wrong: bool, average_is_wrong: bool) -> None:
+        last, average = self._trials
+        self._judge((KEPT * last + last_is_wrong, KEPT * average + average_is_wrong), self.examples + 1)
 
     def _judge(self, trials: tuple[float, float], examples: int) -> None:
         """Put those in charge that were wrong less often, until the next trial, after so many examples or later."""

@@ -14,12 +14,16 @@ from novikoff.learn.history import Tie
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.learn.online.readout import OnlineReadout
 
+NO_PROBABILITIES = (
+    "a perceptron has no probabilities: its score says on which side an example lies, and not how likely a label is; "
+    "take metrics of labels, such as Accuracy or F1, and online.decision_one(x) for the score"
+)
+
 
 class RiverPerceptron(base.Classifier):
     """A perceptron for two or more labels; the parameters are those of `OnlinePerceptron`.
 
-    `online` is the learner itself, with its counts, weights and record. There is no `predict_proba_one`: a score says
-    on which side an example lies and not how likely a label is.
+    `online` is the learner itself, with its counts, weights and record.
 
     >>> from river import preprocessing
     >>> model = preprocessing.StandardScaler() | OnlinePerceptron().to_river()
@@ -39,6 +43,7 @@ class RiverPerceptron(base.Classifier):
         classes: Sequence[Hashable] | None = None,
         scale: bool = False,
         half_life: float = 1000,
+        lead: float = 0.0,
     ) -> None:
         self.readout = readout
         self.fit_intercept = fit_intercept
@@ -46,15 +51,15 @@ class RiverPerceptron(base.Classifier):
         self.classes = classes
         self.scale = scale
         self.half_life = half_life
-        self.online = OnlinePerceptron(
-            readout=readout, fit_intercept=fit_intercept, tie=tie, classes=classes, scale=scale, half_life=half_life
-        )
+        self.lead = lead
+        self.online = OnlinePerceptron(**self._get_params())
 
     @classmethod
     def going_on_from(cls, online: OnlinePerceptron) -> "RiverPerceptron":
         """A classifier with the parameters of a learner, and a copy of what it has learned."""
         classes = online.classes if online.classes_are_fixed else None
-        model = cls(online.readout, online.fit_intercept, online.tie, classes, online.scale, online.half_life)
+        parameters = (online.scale, online.half_life, online.lead)
+        model = cls(online.readout, online.fit_intercept, online.tie, classes, *parameters)
         model.online = copy.deepcopy(online)
         return model
 
@@ -66,6 +71,10 @@ class RiverPerceptron(base.Classifier):
         """The label of an example, None while no label is known."""
         return self.online.predict_one(x)
 
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+        """There are no probabilities: a score says on which side an example lies, and not how likely a label is."""
+        raise NotImplementedError(NO_PROBABILITIES)
+
     @property
     def _multiclass(self) -> bool:
         return True
@@ -75,3 +84,4 @@ class RiverPerceptron(base.Classifier):
         for readout in ("auto", "average", "last", "recent"):
             for tie in ("mistake", "predict"):
                 yield {"readout": readout, "tie": tie}
+        yield {"lead": 0.5}

@@ -6,7 +6,7 @@ adds up products. What rounding this costs is far less than what is asked of a s
 """
 
 from collections.abc import Hashable, Iterable, Mapping
-from math import hypot
+from math import dist, hypot
 from operator import add, itemgetter, sub
 from typing import Any
 
@@ -21,8 +21,8 @@ DISTANCES = 32.0 * UNIT_ROUNDOFF
 class Row:
     """Weights and drift of two classes, in the order in which `columns` takes the values out of an example.
 
-    A score is `base` + (|x|^2 - |weights - x|^2)/2. That of the drift has `past_base`, and is in doubt by `past_doubt`
-    besides what |x| adds, once the past was measured.
+    A score is `base` + (|x|^2 - |weights - x|^2)/2. That of the drift (`past_score`) has `past_base`, and is in doubt
+    by `past_doubt` besides what |x| adds.
     """
 
     __slots__ = (
@@ -62,9 +62,12 @@ class Row:
         weights.update(zip(self.names, map(complex, self.weights, self.drift), strict=True))
         weights[Intercept] = complex(self.constant, self.past)
 
-    def measure_past(self) -> None:
-        length = hypot(*self.drift)
-        square = length * length
-        self.past_base = 0.5 * square + self.past
-        self.past_doubt = DISTANCES * (square + self.past * self.past)
-        self.is_measured = True
+    def past_score(self, values: tuple[Any, ...], square: float) -> float:
+        """The score of the drift, for an example whose squared length this is."""
+        if not self.is_measured:
+            length = hypot(*self.drift)
+            self.past_base = 0.5 * length * length + self.past
+            self.past_doubt = DISTANCES * (length * length + self.past * self.past)
+            self.is_measured = True
+        away = dist(self.drift, values)
+        return self.past_base + 0.5 * (square - away * away)

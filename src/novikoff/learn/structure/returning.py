@@ -1,9 +1,10 @@
 """When the weights of a structured perceptron return, and whether the differences added in between cancel."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from novikoff.learn.cycles import Cycle
+from novikoff.learn.cycles import Cycle, never
 from novikoff.learn.structure.memory import Memory
 from novikoff.learn.structure.search import Search, same
 
@@ -27,10 +28,12 @@ class CountedMistakes:
     def count_anew(self) -> None:
         self.made = {}
 
-    def cancelled(self, since: int, until: int) -> Cycle | None:
+    def cancelled(self, since: int, until: int, is_late: Callable[[], bool] = never) -> Cycle | None:
         made = [(row, guess, times) for row, guesses in sorted(self.made.items()) for guess, times in guesses]
         total: dict[Any, Fraction] = {}
         for row, guess, times in made:
+            if is_late():
+                return None
             x, gold = self.pairs[row]
             for structure, sign in ((gold, times), (guess, -times)):
                 for feature, value in self.search.vector(x, structure, row).items():

@@ -171,11 +171,13 @@ def regular_solution(matrix: Any, right: Any, clock: Clock) -> Fractions | None:
     bits = max(abs(value) for value in matrix.entries()).bit_length()
     if size**3 * bits * (bits + 64) < AT_ONCE and not clock.is_over():
         return Fractions(*matrix.solve(right).numer_denom())
-    for prime in PRIMES[:3]:
+    for prime in () if clock.is_over() else PRIMES[:3]:
         try:
             return lifted(matrix, right, prime, clock)
         except ZeroDivisionError:
             continue
+    if clock.is_over():
+        return None
     raise ZeroDivisionError("no prime is lucky: the system has many solutions or none")
 
 

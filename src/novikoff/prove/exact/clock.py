@@ -1,9 +1,12 @@
 """How much time a search has."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from novikoff.engine import clock
+
+T = TypeVar("T")
 
 
 class OutOfTimeError(Exception):
@@ -41,6 +44,13 @@ class Clock:
     def is_over(self) -> bool:
         return self.now() > self._end
 
+    def through(self, items: Iterable[T]) -> Iterator[T]:
+        """The items one by one; OutOfTimeError instead of the next one when it is over."""
+        for item in items:
+            if self.is_over():
+                raise OutOfTimeError
+            yield item
+
     def within(self, seconds: float) -> "Clock":
         """A clock for a part of the work: over after so many seconds, or when this one is."""
         return Clock(min(self.left(), seconds), self.now, self.told)
@@ -53,3 +63,6 @@ class Clock:
     def left(self) -> float:
         """The seconds that are left: 0 when it is over, infinite without a limit."""
         return max(self._end - self.now(), 0)
+
+
+UNLIMITED = Clock(None)

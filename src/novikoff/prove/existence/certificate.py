@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from novikoff.prove.exact.clock import UNLIMITED, Clock
 from novikoff.prove.exact.document import CertificateError, claim
 from novikoff.prove.existence.conclude import Claims, conclude
 from novikoff.prove.existence.families import coefficients_of
@@ -35,9 +36,9 @@ class Existence:
     witnesses: Witnesses
 
     @classmethod
-    def of(cls, likelihood: Likelihood, witnesses: Witnesses) -> "Existence":
+    def of(cls, likelihood: Likelihood, witnesses: Witnesses, clock: Clock = UNLIMITED) -> "Existence":
         """The certificate that witnesses make; raises CertificateError if they prove nothing."""
-        return cls.from_claims(likelihood, conclude(likelihood, witnesses), witnesses)
+        return cls.from_claims(likelihood, conclude(likelihood, witnesses, clock), witnesses)
 
     @classmethod
     def from_claims(cls, likelihood: Likelihood, claims: Claims, witnesses: Witnesses) -> "Existence":

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.prove.exact.algebra import as_whole
+from novikoff.prove.exact.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.existence.cone import Cone
@@ -49,8 +50,11 @@ class Claims:
     diverging: Mapping[int, str] | None = None
 
 
-def conclude(likelihood: Likelihood, witnesses: Witnesses) -> Claims:
-    """The claims; raises CertificateError if a witness does not prove what it should."""
+def conclude(likelihood: Likelihood, witnesses: Witnesses, clock: Clock = UNLIMITED) -> Claims:
+    """The claims; raises CertificateError if a witness does not prove what it should.
+
+    OutOfTimeError if the time does not suffice for what follows from an obstruction.
+    """
     if likelihood.family != "log-binomial":
         _need(witnesses.start is None and witnesses.no_start is None, "start", "only the log link asks for one")
     elif witnesses.no_start is not None:
@@ -62,12 +66,14 @@ def conclude(likelihood: Likelihood, witnesses: Witnesses) -> Claims:
     else:
         _need(witnesses == Witnesses(), "start", "without one, nothing is claimed")
         return Claims(Estimate.UNDECIDED)
-    return _conclude(cone_of(likelihood), witnesses)
+    return _conclude(cone_of(likelihood), witnesses, clock)
 
 
-def _conclude(cone: Cone, witnesses: Witnesses) -> Claims:
+def _conclude(cone: Cone, witnesses: Witnesses, clock: Clock) -> Claims:
     is_strict = np.zeros(cone.whole.n_rows, dtype=bool)
     for number, direction in enumerate(witnesses.directions):
+        if number and clock.is_over():
+            raise OutOfTimeError
         signs = signs_along(cone, direction)
         _need(is_in_cone(cone, signs), "direction", f"number {number} breaks a row")
         if number == 0:
@@ -76,11 +82,11 @@ def _conclude(cone: Cone, witnesses: Witnesses) -> Claims:
     if witnesses.obstruction is None:
         _need(len(witnesses.directions) <= 1 and not witnesses.signs, "obstruction", "signs need it")
         return Claims(Estimate.INFINITE if witnesses.directions else Estimate.UNDECIDED)
-    null_space = _null_space_of_face(cone, witnesses.obstruction, is_strict)
+    null_space = _null_space_of_face(cone, witnesses.obstruction, is_strict, clock)
     return Claims(
         Estimate.INFINITE if witnesses.directions else Estimate.EXISTS,
         cone.separated_rows(is_strict),
-        diverging(cone, null_space, is_strict, witnesses),
+        diverging(cone, null_space, is_strict, witnesses, clock),
     )
 
 
@@ -95,7 +101,7 @@ def is_in_cone(cone: Cone, signs: NDArray[np.int8]) -> bool:
     return bool((signs >= 0).all() and not signs[cone.is_equation].any())
 
 
-def _null_space_of_face(cone: Cone, obstruction: Combination, is_strict: Mask) -> NullSpace:
+def _null_space_of_face(cone: Cone, obstruction: Combination, is_strict: Mask, clock: Clock) -> NullSpace:
     """What is orthogonal to the face, once it is proved that all rows that are not strict lie on it.
 
     Stiemke: along a direction the rows of the combination are not negative and add up to 0, so that each of them is 0,
@@ -107,9 +113,13 @@ def _null_space_of_face(cone: Cone, obstruction: Combination, is_strict: Mask) -
     _need(not cone.whole.combined(rows, weights), "obstruction", "it does not add up to 0")
     named = np.zeros(cone.whole.n_rows, dtype=bool)
     named[list(rows)] = True
-    null_space = NullSpace.of(cone.whole, np.flatnonzero(named | cone.is_equation))
+    null_space = NullSpace.of(cone.whole, np.flatnonzero(named | cone.is_equation), clock)
     others = np.flatnonzero(~named & ~cone.is_equation & ~is_strict)
-    _need(_spans(null_space, cone, others), "obstruction", "its rows do not span the rows that no direction separates")
+    _need(
+        _spans(null_space, cone, others, clock),
+        "obstruction",
+        "its rows do not span the rows that no direction separates",
+    )
     return null_space
 
 
@@ -120,28 +130,30 @@ def _check_combination(cone: Cone, combination: Combination) -> None:
     _need(ascends and (not rows or (rows[0] >= 0 and rows[-1] < cone.whole.n_rows)), "rows", "there are no such rows")
 
 
-def _spans(null_space: NullSpace, cone: Cone, others: NDArray[np.int64]) -> bool:
+def _spans(null_space: NullSpace, cone: Cone, others: NDArray[np.int64], clock: Clock) -> bool:
     if null_space.dimension == 0 or len(others) == 0:
         return True
     part = cone.whole.take(others)
     if null_space.dimension > FEW_DIMENSIONS:
-        return not any(null_space.times(part.row(i)) for i in range(part.n_rows))
+        return not any(null_space.times(part.row(i)) for i in clock.through(range(part.n_rows)))
     units = [[int(i == k) for i in range(null_space.dimension)] for k in range(null_space.dimension)]
-    basis = ([fraction(value) for value in null_space.vector(unit)] for unit in units)
+    basis = ([fraction(value) for value in null_space.vector(unit)] for unit in clock.through(units))
     return not any(part.products(as_whole(vector)).any() for vector in basis)
 
 
 # -- coefficients -----------------------------------------------------------------------------------------------------
 
 
-def diverging(cone: Cone, null_space: NullSpace, is_strict: Mask, witnesses: Witnesses) -> dict[int, str]:
+def diverging(
+    cone: Cone, null_space: NullSpace, is_strict: Mask, witnesses: Witnesses, clock: Clock = UNLIMITED
+) -> dict[int, str]:
     """The coefficients that are not finite, and what becomes of them."""
     varying = [place for place in range(cone.size) if not null_space.is_fixed(place)]
-    lines = lineality(cone, null_space, is_strict)
+    lines = lineality(cone, null_space, is_strict, clock)
     proofs = {proof.coefficient: proof for proof in witnesses.signs}
     _need([proof.coefficient for proof in witnesses.signs] == sorted(proofs), "signs", "they do not ascend")
     found: dict[int, str] = {}
-    for place in varying:
+    for place in clock.through(varying):
         if lines.times(null_space.expressions[place]):
             found[place] = UNIDENTIFIED
             continue
@@ -156,10 +168,11 @@ def diverging(cone: Cone, null_space: NullSpace, is_strict: Mask, witnesses: Wit
     return found
 
 
-def lineality(cone: Cone, null_space: NullSpace, is_strict: Mask) -> NullSpace:
+def lineality(cone: Cone, null_space: NullSpace, is_strict: Mask, clock: Clock) -> NullSpace:
     """Among the vectors that are orthogonal to the face, those that are orthogonal to all other rows, too."""
     beyond = cone.whole.take(np.flatnonzero(is_strict))
-    return NullSpace.of(whole_of([null_space.times(beyond.row(i)) for i in range(beyond.n_rows)], null_space.dimension))
+    products = [null_space.times(beyond.row(i)) for i in clock.through(range(beyond.n_rows))]
+    return NullSpace.of(whole_of(products, null_space.dimension), clock=clock)
 
 
 def _check_sign(cone: Cone, null_space: NullSpace, proof: SignProof, sign: int) -> None:

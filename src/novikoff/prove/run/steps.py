@@ -135,11 +135,15 @@ class Steps:
         *,
         classes: Sequence[Any],
         fit_intercept: bool = True,
+        lead: float = 0.0,
+        seen_radius: float = 0.0,
     ) -> "Steps":
-        """Of a run on features by name: the mistaken examples in order, their labels, and the labels taken instead.
+        """Of a run on features by name: the examples that were added, in order, their labels, and the labels taken
+        instead.
 
         Of two classes the second is +1, and the guesses can be left out. A separator of two classes maps names to
-        numbers, with the bias under `Intercept`; one of more maps pairs of name and label.
+        numbers, with the bias under `Intercept`; one of more maps pairs of name and label. With a `lead`, say how long
+        the longest example was that the learner had seen (`OnlinePerceptron.radius`).
         """
         bias: dict[Any, Any] = {Intercept: 1} if fit_intercept else {}
         folded = [{**as_numbers(x), **bias} for x in examples]
@@ -148,13 +152,17 @@ class Steps:
                 {name: value if label == classes[-1] else -value for name, value in x.items()}
                 for x, label in zip(folded, labels, strict=True)
             ]
-            return cls._named(added)
+            return cls._named(added, lead=lead, seen_radius=seen_radius)
         if guesses is None:
             raise ValueError(f"of {len(classes)} classes, say which was taken instead, mistake by mistake")
         pairs = zip(folded, labels, guesses, strict=True)
         return cls._named(
-            _difference({(name, label): v for name, v in x.items()}, {(name, guess): v for name, v in x.items()})
-            for x, label, guess in pairs
+            (
+                _difference({(name, label): v for name, v in x.items()}, {(name, guess): v for name, v in x.items()})
+                for x, label, guess in pairs
+            ),
+            lead=lead,
+            seen_radius=seen_radius * math.sqrt(2.0) * (1.0 + 2.0**-50),
         )
 
     @classmethod
@@ -184,7 +192,13 @@ class Steps:
         return cls._named(added, allowed)
 
     @classmethod
-    def _named(cls, added: Iterable[Mapping[Any, Any]], allowed: Sequence[float] | None = None) -> "Steps":
+    def _named(
+        cls,
+        added: Iterable[Mapping[Any, Any]],
+        allowed: Sequence[float] | None = None,
+        lead: float = 0.0,
+        seen_radius: float = 0.0,
+    ) -> "Steps":
         """Vectors with names for coordinates."""
         from scipy.sparse import csr_matrix
 
@@ -198,7 +212,8 @@ class Steps:
         if not n:
             raise ValueError("there is no mistake, and so no step to follow")
         rows = csr_matrix((np.array(values), columns, starts), shape=(n, len(names)))
-        return cls(Vectors(Points(rows, np.ones(n, dtype=np.int8), 0.0), names=names), np.arange(n), allowed=allowed)
+        vectors = Vectors(Points(rows, np.ones(n, dtype=np.int8), 0.0), names=names)
+        return cls(vectors, np.arange(n), allowed=allowed, lead=lead, seen_radius=seen_radius)
 
     @cached_property
     def walked(self) -> Walked:

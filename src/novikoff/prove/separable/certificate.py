@@ -255,8 +255,17 @@ class Certificate(Subject):
         if not lead:
             return f"{counted(mistakes, 'mistake')} made; the theorem allows {self.bound_in_words}"
         made = f"{counted(mistakes, 'mistake')} and {counted(narrow, 'narrow one')} made"
+        return f"{made}; with a lead of {lead:g} the theorem allows {self._bound_with(lead)}"
+
+    def promise_with(self, lead: float) -> str | None:
+        """What the theorem says of a perceptron with a lead on these data."""
+        if self.mistake_bound is None or not lead:
+            return self.promise
+        return f"a perceptron with a lead of {lead:g} makes at most {self._bound_with(lead)} updates"
+
+    def _bound_with(self, lead: float) -> str:
         most = whole_at_most(self.update_bound(lead) or 0)
-        return f"{made}; with a lead of {lead:g} the theorem allows {1 + 2 * lead:g} {self.problem.formula} = {most}"
+        return f"{1 + 2 * lead:g} {self.problem.formula} = {most}"
 
     def _how_wide(self) -> str | None:
         if self.promise is not None:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.prove.exact.clock import UNLIMITED, Clock
 from novikoff.prove.exact.document import CertificateError, claim
 from novikoff.prove.exact.floats import fraction_root_up, root_down
 from novikoff.prove.exact.given_numbers import exact_matrix
@@ -58,11 +59,11 @@ class Data(Protocol):
 
     def lower_square(self, vector: Sequence[int]) -> Fraction | None: ...
 
-    def all_separate_weakly(self, vectors: Sequence[Sequence[int]]) -> bool:
+    def all_separate_weakly(self, vectors: Sequence[Sequence[int]], clock: Clock) -> bool:
         """Whether none of the vectors has a point on its wrong side, nor all points on it."""
         ...
 
-    def spans_all(self, points: Points, numbers: NDArray[np.int64]) -> bool: ...
+    def spans_all(self, points: Points, numbers: NDArray[np.int64], clock: Clock) -> bool: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +112,11 @@ class InMemory:
     def lower_square(self, vector: Sequence[int]) -> Fraction | None:
         return lower_square(self.points, on_points(self.subject, vector))
 
-    def all_separate_weakly(self, vectors: Sequence[Sequence[int]]) -> bool:
-        return all_separate_weakly(self.points, [on_points(self.subject, vector) for vector in vectors])
+    def all_separate_weakly(self, vectors: Sequence[Sequence[int]], clock: Clock) -> bool:
+        return all_separate_weakly(self.points, [on_points(self.subject, vector) for vector in vectors], clock)
 
-    def spans_all(self, points: Points, numbers: NDArray[np.int64]) -> bool:
-        return spans_all(points, numbers)
+    def spans_all(self, points: Points, numbers: NDArray[np.int64], clock: Clock) -> bool:
+        return spans_all(points, numbers, clock)
 
 
 def folded_dimension(subject: Subject) -> int:
@@ -133,15 +134,18 @@ def off_points(subject: Subject, vector: Sequence[int]) -> Sequence[int]:
     return vector[:-1] if subject.problem.has_rivals else vector
 
 
-def conclude(data: Data, found: Witnesses) -> Certificate:
-    """The certificate that the witnesses prove; `CertificateError` if one of them fails or is not needed."""
+def conclude(data: Data, found: Witnesses, clock: Clock = UNLIMITED) -> Certificate:
+    """The certificate that the witnesses prove; `CertificateError` if one of them fails or is not needed.
+
+    `OutOfTimeError` if the time does not suffice for what is more than the verdict of a separator or an obstruction.
+    """
     _check_no_more(found, coefficients=found.coefficients)
     if found.vector is not None:
         _check_no_more(found, obstruction=found.obstruction, weak_separator=found.weak_separator)
-        return _separable(data, found)
+        return _separable(data, found, clock)
     if found.obstruction is not None:
         _check_no_more(found, support=found.support)
-        return _not_separable(data, found)
+        return _not_separable(data, found, clock)
     _check_no_more(found, weak_separator=found.weak_separator, divergences=found.divergences)
     return _undecided(data, found)
 
@@ -203,7 +207,7 @@ def _certificate(
 # -- the verdicts -----------------------------------------------------------------------------------------------------
 
 
-def _separable(data: Data, found: Witnesses) -> Certificate:
+def _separable(data: Data, found: Witnesses, clock: Clock) -> Certificate:
     vector = found.vector or ()
     _check_vector(data, vector, "vector")
     lower = data.lower_square(vector)
@@ -218,11 +222,11 @@ def _separable(data: Data, found: Witnesses) -> Certificate:
         Bracket(root_down(lower), _upper(data, found.support)),
         geometric_margin=_geometric_margin(lower, vector) if subject.problem.has_one_plane else 0.0,
         mistake_bound=floor_of(data.radius_square * subject.factor / lower),
-        divergences=_divergences(data, found, ()),
+        divergences=_divergences(data, found, (), clock),
     )
 
 
-def _not_separable(data: Data, found: Witnesses) -> Certificate:
+def _not_separable(data: Data, found: Witnesses, clock: Clock) -> Certificate:
     obstruction = found.obstruction
     assert obstruction is not None
     points, numbers = _named(data, obstruction, "obstruction")
@@ -230,14 +234,14 @@ def _not_separable(data: Data, found: Witnesses) -> Certificate:
     claim(cancels, "verdict", "the points of the obstruction, times their weights, do not add up to 0")
     if found.weak_separator is not None:
         _check_vector(data, found.weak_separator, "weak_separator")
-        weak = data.all_separate_weakly([found.weak_separator])
+        weak = data.all_separate_weakly([found.weak_separator], UNLIMITED)
         claim(weak, "verdict", "the weak separator has some example on its wrong side, or all of them on it")
-        divergences = _divergences(data, found, obstruction.rows)
+        divergences = _divergences(data, found, obstruction.rows, clock)
         return _certificate(data, found, Verdict.QUASI_SEPARABLE, divergences=divergences)
     _check_no_more(found, divergences=found.divergences)
     if not found.spans:
         return _certificate(data, found, Verdict.NOT_SEPARABLE)
-    claim(data.spans_all(points, numbers), "verdict", "the obstruction does not span all examples")
+    claim(data.spans_all(points, numbers, clock), "verdict", "the obstruction does not span all examples")
     return _certificate(data, found, Verdict.OVERLAPPING)
 
 
@@ -297,13 +301,13 @@ def _named(data: Data, part: Support | Obstruction, name: str) -> tuple[Points, 
 # -- coefficients that logistic regression sends to infinity ---------------------------------------------------------
 
 
-def _divergences(data: Data, found: Witnesses, face: tuple[int, ...]) -> dict[Any, Divergence] | None:
+def _divergences(data: Data, found: Witnesses, face: tuple[int, ...], clock: Clock) -> dict[Any, Divergence] | None:
     """Every column in which some weak separator is not 0, with the signs that weak separators have there."""
     if found.divergences is None:
         return None
     if not data.subject.problem.has_one_plane:
         raise CertificateError("diverging coefficients are known for two classes only")
-    span = Span.of(*data.named(face, None))
+    span = Span.of(*data.named(face, None), clock)
     last = data.dimension - 1
     places = [place for place in span.places_outside(data.dimension) if data.subject.fit_intercept or place < last]
     varying = ["intercept" if place == last else place for place in places]
@@ -316,8 +320,9 @@ def _divergences(data: Data, found: Witnesses, face: tuple[int, ...]) -> dict[An
     for witness in witnesses:
         _check_vector(data, witness, "separator of a diverging column")
     # All at once, for data that are not in memory: one pass over them.
-    claim(data.all_separate_weakly(witnesses), "diverging", "a separator has some example on its wrong side")
-    return {column: _with_sign(data, column, divergence, span) for column, divergence in found.divergences.items()}
+    claim(data.all_separate_weakly(witnesses, clock), "diverging", "a separator has some example on its wrong side")
+    every = clock.through(found.divergences.items())
+    return {column: _with_sign(data, column, divergence, span) for column, divergence in every}
 
 
 def _with_sign(data: Data, column: Any, divergence: Divergence, span: Span) -> Divergence:

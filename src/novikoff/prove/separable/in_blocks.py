@@ -5,6 +5,7 @@ second the rows that are named are fetched. So neither needs all examples in mem
 """
 
 import contextlib
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +20,7 @@ from novikoff.data.cache import DENSE_COST, SPARSE_COST
 from novikoff.data.examples import Block, Examples
 from novikoff.engine.rows import Rows, as_rows, csr_rows
 from novikoff.features.examples import cached, learned_encoding, rounded_column
+from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.given_numbers import exact_numbers
 from novikoff.prove.separable.conclude import folded_dimension, on_points
 from novikoff.prove.separable.fingerprint import Fingerprint
@@ -32,6 +34,9 @@ from novikoff.prove.separable.subject import Subject, Table, header, plain_class
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
+
+# What is known of a point that is not written out: its product, its sign, how urgent it is.
+POINT_COST = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,23 +114,23 @@ class InBlocks:
 
     @property
     def bytes_per_row(self) -> float:
-        """What the points of a row take in memory, on average."""
-        examples = self.examples
-        if not examples.is_sparse and not self.problem.has_rivals:
-            return float(max(examples.n_columns, 1) * DENSE_COST)
-        return self._copies * SPARSE_COST * (examples.n_entries + examples.n_rows) / examples.n_rows
+        """What a row and its points take in memory, on average: many classes need some numbers for every rival."""
+        return self._bytes_of_row + (self.rivals * POINT_COST if self.problem.has_rivals else 0)
 
     @property
-    def _copies(self) -> int:
-        """How often a row stands in its points: Kesler's have it twice."""
-        return self.problem.factor * self.rivals
+    def _bytes_of_row(self) -> float:
+        examples = self.examples
+        if examples.is_sparse:
+            return SPARSE_COST * (examples.n_entries + examples.n_rows) / examples.n_rows
+        return float(max(examples.n_columns, 1) * DENSE_COST)
 
     # -- as they come -------------------------------------------------------------------------------------------------
 
     def blocks(self) -> Iterator[Block]:
         """One pass over all examples, in blocks whose points take about as much memory as a block of the cache."""
+        share = self._bytes_of_row / self.bytes_per_row
         for block in self.examples.blocks():
-            size = -(-block.rows.n_rows // self._copies)
+            size = math.ceil(block.rows.n_rows * share)
             for start in range(0, block.rows.n_rows, size):
                 yield block.part(start, min(start + size, block.rows.n_rows))
 
@@ -143,6 +148,11 @@ class InBlocks:
 
     def _with_every_class(self, labels: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([labels, self.one_of_each[1]])
+
+    def rows_of(self, places: Sequence[int]) -> NDArray[np.int64]:
+        """The numbers of all examples of some classes, ascending."""
+        blocks = ((block.first, self.examples.places_of(block.labels)) for block in self.examples.blocks())
+        return np.concatenate([first + np.flatnonzero(np.isin(own, places)) for first, own in blocks])
 
     @cached_property
     def first_of_each(self) -> NDArray[np.int64]:
@@ -191,12 +201,12 @@ class InBlocks:
             smallest = square if smallest is None else min(smallest, square)
         return smallest
 
-    def all_separate_weakly(self, vectors: Sequence[Sequence[int]]) -> bool:
+    def all_separate_weakly(self, vectors: Sequence[Sequence[int]], clock: Clock) -> bool:
         """As `proofs.weakly_separates`, of all points and all vectors, in one pass."""
         has_positive = [False] * len(vectors)
         if not vectors:
             return True
-        for points in self.all_points():
+        for points in clock.through(self.all_points()):
             own = [on_points(self.subject, vector) for vector in vectors]
             for number, signs in enumerate(signs_of_many_products(points, own)):
                 if signs.min() < 0:
@@ -204,10 +214,10 @@ class InBlocks:
                 has_positive[number] = has_positive[number] or bool(signs.max() > 0)
         return all(has_positive)
 
-    def spans_all(self, points: Points, numbers: NDArray[np.int64]) -> bool:
+    def spans_all(self, points: Points, numbers: NDArray[np.int64], clock: Clock) -> bool:
         """As `proofs.spans_all`, of all points."""
-        span = Span.of(points, numbers)
-        return all(span.has_all(some) for some in self.all_points())
+        span = Span.of(points, numbers, clock)
+        return all(span.has_all(some, clock) for some in self.all_points())
 
 
 @contextlib.contextmanager

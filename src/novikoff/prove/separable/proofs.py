@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.prove.exact.algebra import as_whole, dot, null_vectors
-from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import exact_sum, signs_of_many_products, smallest_product, whole_points
@@ -59,9 +58,10 @@ def weakly_separates(points: Points, vector: Sequence[int]) -> bool:
     return all_separate_weakly(points, [vector])
 
 
-def all_separate_weakly(points: Points, vectors: Sequence[Sequence[int]]) -> bool:
-    """The same of many vectors."""
-    return all(signs.min() >= 0 and signs.max() > 0 for signs in signs_of_many_products(points, vectors))
+def all_separate_weakly(points: Points, vectors: Sequence[Sequence[int]], clock: Clock = UNLIMITED) -> bool:
+    """The same of many vectors; OutOfTimeError if there is no time."""
+    every = clock.through(signs_of_many_products(points, vectors))
+    return all(signs.min() >= 0 and signs.max() > 0 for signs in every)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,15 +75,9 @@ class Span:
     columns: NDArray[np.int64]
     normals: list[list[int]]
 
-    @overload
     @classmethod
-    def of(cls, points: Points, rows: NDArray[np.int64]) -> "Span": ...
-    @overload
-    @classmethod
-    def of(cls, points: Points, rows: NDArray[np.int64], clock: Clock) -> "Span | None": ...
-    @classmethod
-    def of(cls, points: Points, rows: NDArray[np.int64], clock: Clock | None = None) -> "Span | None":
-        """The span of some points; with a clock, None if the time is used up."""
+    def of(cls, points: Points, rows: NDArray[np.int64], clock: Clock = UNLIMITED) -> "Span":
+        """The span of some points; OutOfTimeError if there is no time."""
         if len(rows) == 0:
             return cls(np.zeros(0, dtype=np.int64), [[1]])
         columns = points.columns_of(rows)
@@ -91,17 +85,21 @@ class Span:
             raise MemoryError(f"{len(rows)} points in {len(columns)} columns are too many to be written out exactly")
         few = points.part(rows).in_columns(columns)
         whole = whole_points(few)[0]
-        normals = null_vectors(whole, few.dimension) if clock is None else null_vectors(whole, few.dimension, clock)
-        return None if normals is None else cls(columns, normals)
+        if clock is UNLIMITED:
+            return cls(columns, null_vectors(whole, few.dimension))
+        normals = null_vectors(whole, few.dimension, clock)
+        if normals is None:
+            raise OutOfTimeError
+        return cls(columns, normals)
 
-    def has_all(self, points: Points) -> bool:
-        """Whether every point lies in the span."""
+    def has_all(self, points: Points, clock: Clock = UNLIMITED) -> bool:
+        """Whether every point lies in the span; OutOfTimeError if there is no time."""
         is_other = np.ones(points.dimension, dtype=bool)
         is_other[self.columns] = is_other[-1] = False
         if not points.is_zero_along(is_other):
             return False
         few = points.in_columns(self.columns)
-        return not any(np.any(signs) for signs in signs_of_many_products(few, self.normals))
+        return not any(np.any(signs) for signs in clock.through(signs_of_many_products(few, self.normals)))
 
     def has(self, vector: Sequence[Fraction]) -> bool:
         """Whether a vector lies in the span."""
@@ -122,13 +120,13 @@ class Span:
         return len(self.columns) + 1
 
 
-def spans_all(points: Points, rows: NDArray[np.int64]) -> bool:
+def spans_all(points: Points, rows: NDArray[np.int64], clock: Clock = UNLIMITED) -> bool:
     """Stiemke: if the rows of a positive combination that is 0 span all points, there is no weak separator either.
 
     A weak separator has products >= 0 with these rows and their positive combination is 0, so it is orthogonal to
     each of them, and to everything that they span.
     """
-    return Span.of(points, rows).has_all(points)
+    return Span.of(points, rows, clock).has_all(points, clock)
 
 
 def ends_in_span(

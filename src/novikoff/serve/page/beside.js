@@ -32,7 +32,7 @@ function challenger({ name, settings, since, examples, wrong, model_wrong: model
   const ahead = modelWrong - wrong;
   const verdict = ahead === 0 ? "level" : ahead > 0 ? `${whole(ahead)} fewer wrong` : `${whole(-ahead)} more wrong`;
   const most = Math.max(wrong, modelWrong, 1);
-  const kind = `${READOUTS[settings.readout]}${settings.fit_intercept ? "" : ", no intercept"}${settings.scale ? ", scaled" : ""}`;
+  const kind = `${READOUTS[settings.readout]}${settings.fit_intercept ? "" : ", no intercept"}${settings.scale ? ", scaled" : ""}${settings.lead ? `, lead ${settings.lead}` : ""}`;
   return node("div", { class: "challenger" },
     node("p", {}, node("b", {}, name), node("em", { class: ahead > 0 ? "better" : null }, verdict), node("small", {}, `${kind}, since event ${whole(since)}`)),
     compared("challenger", wrong, most, examples), compared("model", modelWrong, most, examples));

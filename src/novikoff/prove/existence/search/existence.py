@@ -1,6 +1,9 @@
 """Does the maximum likelihood estimate exist? For GLMs, multinomial, ordinal, Cox and conditional models."""
 
 import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -35,6 +38,7 @@ def existence(
     fit_intercept: bool = True,
     signs: bool | None = None,
     time_limit: float | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Existence:
     """Whether the maximum likelihood estimate of a model exists, which coefficients are infinite, and why.
 
@@ -72,6 +76,8 @@ def existence(
         Whether to find to which infinity coefficients go. By default, where that is quick.
     time_limit : float, optional
         Seconds after which to say what is known by then.
+    progress : callable, optional
+        Called with what is being done, in a few words, whenever that changes.
 
     Returns
     -------
@@ -91,13 +97,24 @@ def existence(
                       estimate that stays finite (Firth's penalty, or another one), not Wald intervals
     """
     check_time_limit(time_limit)
-    clock = Clock(time_limit)
+    clock = Clock(time_limit, told=progress)
+    clock.tell("looking at the data")
     options = {
         "family": family, "weights": weights, "offset": offset, "fixed_effects": fixed_effects, "strata": strata,
         "event": event, "entry": entry, "ties": ties, "reference": reference, "fit_intercept": fit_intercept,
     }  # fmt: skip
     likelihood = likelihood_of(model, data, **options)
-    return Existence.of(likelihood, find_witnesses(likelihood, signs, clock))
+    return certified(likelihood, signs, clock)
+
+
+def certified(likelihood: Likelihood, signs: bool | None, clock: Clock) -> Existence:
+    """The certificate; what could not be derived from its witnesses in time is not claimed."""
+    found = find_witnesses(likelihood, signs, clock)
+    clock.tell("proving what was found")
+    if not clock.is_over():
+        with suppress(OutOfTimeError):
+            return Existence.of(likelihood, found, clock)
+    return Existence.of(likelihood, replace(found, directions=found.directions[:1], obstruction=None, signs=()))
 
 
 def find_witnesses(likelihood: Likelihood, signs: bool | None, clock: Clock) -> Witnesses:
@@ -108,6 +125,7 @@ def find_witnesses(likelihood: Likelihood, signs: bool | None, clock: Clock) -> 
             start, contradiction = _start(likelihood, clock)
             if start is None:
                 return Witnesses(no_start=contradiction)
+        clock.tell("looking for a direction")
         cone = cone_of(likelihood)
         face = find_face(cone, clock)
     except OutOfTimeError:
@@ -116,10 +134,7 @@ def find_witnesses(likelihood: Likelihood, signs: bool | None, clock: Clock) -> 
         return Witnesses(start=start)
     if face.obstruction is None:
         signs = False
-    try:
-        found_signs = find_signs(cone, face, signs, clock)
-    except OutOfTimeError:
-        found_signs = find_signs(cone, face, False, clock)
+    found_signs = find_signs(cone, face, signs, clock)
     return Witnesses(
         tuple(_in_given_units(cone, direction) for direction in found_signs.directions),
         face.obstruction,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from novikoff.prove.exact.algebra import as_whole
-from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.existence.conclude import lineality
 from novikoff.prove.existence.cone import Cone
 from novikoff.prove.existence.null_space import Sparse
@@ -44,28 +44,30 @@ class Signs:
 def find_signs(cone: Cone, face: Face, wanted: bool | None, clock: Clock) -> Signs:
     """What proves the signs of all coefficients that diverge; less, if that would take long or the time is over."""
     found = Signs([face.direction] if face.direction is not None else [])
-    if face.direction is None:
+    if face.direction is None or wanted is False:
         return found
-    search = _Search(cone, face, found)
-    if wanted is False or (wanted is None and search.effort() > QUICK):
-        return found
-    for place in search.open:
-        if clock.is_over():
-            break
-        search.settle(place, clock)
+    try:
+        search = _Search(cone, face, found, clock)
+        if wanted is None and search.effort() > QUICK:
+            return found
+        for number, place in enumerate(clock.through(search.open)):
+            clock.tell(f"signs of coefficients, {number + 1:,} of {len(search.open):,}")
+            search.settle(place, clock)
+    except OutOfTimeError:
+        pass
     return found
 
 
 class _Search:
-    def __init__(self, cone: Cone, face: Face, found: Signs) -> None:
+    def __init__(self, cone: Cone, face: Face, found: Signs, clock: Clock) -> None:
         self.cone, self.null_space, self.found = cone, face.null_space, found
         self.inner = face.free
         beyond = np.flatnonzero(face.is_strict)
         self.numbers = beyond.tolist()
         part = cone.whole.take(beyond)
-        self.rows: list[Sparse] = [self.null_space.times(part.row(i)) for i in range(part.n_rows)]
+        self.rows: list[Sparse] = [self.null_space.times(part.row(i)) for i in clock.through(range(part.n_rows))]
         self.P, self.units = projected(self.rows, self.null_space.dimension)
-        lines = lineality(cone, self.null_space, face.is_strict)
+        lines = lineality(cone, self.null_space, face.is_strict, clock)
         varying = (place for place in range(cone.size) if not self.null_space.is_fixed(place))
         self.open = [place for place in varying if not lines.times(self.null_space.expressions[place])]
         self.components, self.of_free = self._components()

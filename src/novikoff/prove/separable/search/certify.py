@@ -2,15 +2,17 @@
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.data.examples import Examples
 from novikoff.features.examples import comes_in_batches
-from novikoff.prove.exact.clock import Clock, check_time_limit
+from novikoff.prove.exact.clock import Clock, OutOfTimeError, check_time_limit
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.separable.certificate import Certificate, Divergence, Obstruction, Support, Witnesses
 from novikoff.prove.separable.conclude import Data, InMemory, conclude, off_points, places_of_no_bias
@@ -48,6 +50,7 @@ def certify(
     coef0: float | None = None,
     diverging: bool | None = None,
     encoding: "Encoding | None" = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Certificate:
     """Are the data linearly separable, with what margin, how many mistakes can a perceptron make, and why?
 
@@ -64,10 +67,12 @@ def certify(
     kernel, gamma, degree, coef0 : the question in the feature space of a kernel, for two classes: "linear",
         "poly" ((gamma <x, z> + coef0)^degree), "rbf" (exp(-gamma ||x - z||^2)), "laplacian"
         (exp(-gamma ||x - z||_1)), or "precomputed" if X is a kernel matrix; then all claims are about that matrix.
+        A reader's rows are then read into memory, if they are no more than 10,000.
     diverging : whether to work out which coefficients logistic regression sends to infinity, for two classes. By
         default it is done where it is quick: each such coefficient is another question of separability. On overlapping
         data there are none.
     encoding : how the records of a table become numbers; learned from them if not given.
+    progress : called with what is being done, in a few words, whenever that changes.
 
     Returns
     -------
@@ -90,34 +95,43 @@ def certify(
     """
     chosen = _kernel(kernel, gamma, degree, coef0)
     check_parameters(tolerance, time_limit)
+    asked: dict[str, Any] = {"fit_intercept": fit_intercept, "tolerance": tolerance, "time_limit": time_limit}
     if comes_in_batches(X):
-        if y is not None or chosen is not None:
-            raise ValueError("batches have labels of their own, and are no kernel matrix: leave y and kernel out")
-        from novikoff.prove.separable.search.working_set import certify_examples
-
+        if y is not None or (chosen is not None and chosen.form == "precomputed"):
+            raise ValueError("batches have labels of their own, and are no kernel matrix: leave y out, or pass arrays")
         with exactly(X, encoding) as examples:
-            found = certify_examples(
-                examples, fit_intercept=fit_intercept, tolerance=tolerance, time_limit=time_limit, diverging=diverging
-            )
+            found = _of_examples(examples, chosen, diverging=diverging, progress=progress, **asked)
     elif y is None:
         raise ValueError("y is missing: a matrix needs its labels; only a reader or batches have their own")
     elif chosen is not None:
         from novikoff.prove.separable.search.kernel import certify_kernel
 
-        found = certify_kernel(X, y, chosen, fit_intercept=fit_intercept, tolerance=tolerance, time_limit=time_limit)
+        found = certify_kernel(X, y, chosen, progress=progress, **asked)
     else:
-        data, clock = InMemory.of(X, y, fit_intercept), Clock(time_limit)
+        data, clock = InMemory.of(X, y, fit_intercept), Clock(time_limit, told=progress)
         question = Question(data.points, data.subject, data.labels)
-        found = concluded(data, find_witnesses(question, tolerance, clock, diverging))
+        found = concluded(data, find_witnesses(question, tolerance, clock, diverging), clock)
     return warned_if_wide(found, tolerance)
 
 
-def concluded(data: Data, found: Witnesses) -> Certificate:
-    """The certificate; what is too large to be proved exactly, or cannot be proved, is not claimed."""
-    try:
-        return conclude(data, found)
-    except (MemoryError, CertificateError):
-        return conclude(data, replace(found, spans=False, divergences=None))
+def _of_examples(examples: Examples, kernel: Kernel | None, *, diverging: bool | None, **asked: Any) -> Certificate:
+    """Of examples that come in blocks; in the space of a kernel, of few that are read into memory."""
+    if kernel is not None:
+        from novikoff.prove.separable.search.kernel import certify_kernel
+
+        return certify_kernel(examples, None, kernel, **asked)
+    from novikoff.prove.separable.search.working_set import certify_examples
+
+    return certify_examples(examples, diverging=diverging, **asked)
+
+
+def concluded(data: Data, found: Witnesses, clock: Clock) -> Certificate:
+    """The certificate; what cannot be proved exactly, or not in the memory and in the time there is, is not claimed."""
+    clock.tell("proving what was found")
+    if not clock.is_over():
+        with suppress(MemoryError, CertificateError, OutOfTimeError):
+            return conclude(data, found, clock)
+    return conclude(data, replace(found, spans=False, divergences=None))
 
 
 def warned_if_wide(certificate: Certificate, tolerance: float) -> Certificate:

@@ -32,6 +32,8 @@ def nearest_point_exactly(
     """
     from flint import fmpz_mat
 
+    if clock.is_over():
+        return None
     table = fmpz_mat([list(map(int, point)) for point in points])
     first = min(range(len(points)), key=lambda i: sum(v * v for v in points[i]))
     carriers, weights = _started(points, start or [], clock) or ([first], [1])

@@ -5,13 +5,14 @@ rational, the rows of the matrix G of all products are the points, with as many 
 columns: for a polynomial kernel in few dimensions these are few, and facial reduction in whole numbers settles it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.examples import Examples
 from novikoff.prove.exact.algebra import dot, joined_weights, null_vectors
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.document import CertificateError
@@ -33,19 +34,36 @@ ROUNDING = Fraction(1, 10**8)
 # Powers of e in balls: for so many of them a margin is proved.
 MOST_POWERS = 2_000_000
 
+# What is read into memory: rows, whose products with all others are that many squared, and numbers in all.
+MOST_ROWS, MOST_NUMBERS = 10_000, 50_000_000
+
 Whole = list[int]
 
 
 def certify_kernel(
-    X: Any, y: Any, kernel: Kernel, *, fit_intercept: bool, tolerance: float, time_limit: float | None
+    X: Any,
+    y: Any,
+    kernel: Kernel,
+    *,
+    fit_intercept: bool,
+    tolerance: float,
+    time_limit: float | None,
+    progress: Callable[[str], None] | None = None,
 ) -> Certificate:
-    """Whether a plane in feature space separates the examples, and with what margin."""
-    clock = Clock(time_limit)
+    """Whether a plane in feature space separates the examples, and with what margin.
+
+    `Examples` have labels of their own, and are read into memory. `progress` is called with what is being done.
+    """
+    if isinstance(X, Examples):
+        _check_size(X)
+    clock = Clock(time_limit, told=progress)
     data = InFeatureSpace.of(X, y, kernel, fit_intercept)
+    clock.tell("looking for a separator")
     if any(data.contradicted) and not kernel.is_rational:
         return conclude_kernel(data, Witnesses(obstruction=_contradictions(data)))
     nearest = _nearest(data.products, tolerance, clock)
     support = None if nearest is None else _support(nearest)
+    clock.tell("proving what was found")
     for coefficients in () if nearest is None else _candidates(nearest):
         found = _certificate_if_proved(data, Witnesses(coefficients=coefficients, support=support))
         if found is not None:
@@ -57,6 +75,16 @@ def certify_kernel(
         exactly = Witnesses(coefficients=exactly.coefficients, support=support or _shortest_point(data.products))
     found = _certificate_if_proved(data, exactly) if exactly.coefficients or exactly.obstruction else None
     return found or _bounded(data, support)
+
+
+def _check_size(examples: Examples) -> None:
+    """Refuse to read more rows than a kernel can compare with each other."""
+    if examples.n_rows > MOST_ROWS or examples.n_entries > MOST_NUMBERS:
+        raise ValueError(
+            f"{examples.n_rows:,} rows of {examples.n_entries:,} numbers are too many for a kernel, whose proof has "
+            f"them in memory and compares each with all others: at most {MOST_ROWS:,} rows of {MOST_NUMBERS:,} numbers "
+            "in all are read; ask about fewer rows, or lift the features and ask without a kernel"
+        )
 
 
 def _bounded(data: InFeatureSpace, support: Support | None) -> Certificate:

@@ -21,22 +21,23 @@ from numpy.typing import NDArray
 
 from novikoff.data.examples import Block, Examples
 from novikoff.prove.exact.algebra import null_vectors
-from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.floats import fraction_root_up, root_down
 from novikoff.prove.separable.certificate import Certificate, Support, Witnesses
 from novikoff.prove.separable.conclude import InMemory, off_points, on_points
-from novikoff.prove.separable.in_blocks import InBlocks, matrix_of
-from novikoff.prove.separable.kesler import point_numbers
+from novikoff.prove.separable.in_blocks import InBlocks, in_float64, matrix_of
+from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import whole_points
 from novikoff.prove.separable.proofs import lower_square, upper_square
 from novikoff.prove.separable.search.certify import QUICK_TO_SIGN, Question, concluded, find_witnesses
 from novikoff.prove.separable.search.claims import Claims, Direction, MostUrgent, SmallestProduct, Subset
+from novikoff.prove.separable.search.cutting_planes import MOST_FOR_CUTTING
 from novikoff.prove.separable.search.faces import LARGEST_COMPLEMENT, Whole
 from novikoff.prove.separable.subject import check_not_rounded, check_width, plain_classes
 
 # Points of up to so many bytes are all in memory; of more, a working set of about as many.
-MEMORY = 64_000_000
+MEMORY = 256_000_000
 # After so many passes the best that was found has to do.
 MOST_PASSES = 100
 
@@ -67,11 +68,10 @@ def certify_examples(
     clock = Clock(time_limit, told=progress)
     working = passes.sample(data, _rows_to_begin_with(data))
     found = _Rounds(data, passes, tolerance, clock, diverging).run(working)
-    clock.tell("proving what was found")
     if len(working) < data.n_rows:
-        return concluded(data, found)
+        return concluded(data, found, clock)
     points, labels = data.points(working.rows, working.labels), examples.labels_of(working.labels)
-    return concluded(InMemory(matrix_of(working.rows), labels, points, data.subject, data.radius_square), found)
+    return concluded(InMemory(matrix_of(working.rows), labels, points, data.subject, data.radius_square), found, clock)
 
 
 def _rows_to_begin_with(data: InBlocks) -> Numbers:
@@ -96,19 +96,29 @@ class Passes:
         data.survey(visit)
         return Subset.joined(sample)
 
-    def look(self, data: InBlocks, claims: Claims, working: Subset, most: int) -> tuple[Subset | None, Fraction | None]:
-        """The rows that contradict claims, the `most` urgent ones, and the square of the margin that the plane has."""
-        worst, smallest = look_at(data, claims, working.numbers, set(working.contents()), most)
+    def look(
+        self, data: InBlocks, claims: Claims, working: Subset, most: int, clock: Clock
+    ) -> tuple[Subset | None, Fraction | None]:
+        """The rows that contradict claims, the `most` urgent ones, and the square of the margin that the plane has.
+
+        OutOfTimeError if the time is over before the pass is.
+        """
+        worst, smallest = look_at(data, claims, working.numbers, set(working.contents()), most, clock)
         return worst.rows(), None if smallest is None else smallest.lower_square()
 
 
 def look_at(
-    data: InBlocks, claims: Claims, numbers: Numbers, known: Container[tuple[bytes, Any]], most: int
+    data: InBlocks,
+    claims: Claims,
+    numbers: Numbers,
+    known: Container[tuple[bytes, Any]],
+    most: int,
+    clock: Clock = UNLIMITED,
 ) -> tuple[MostUrgent, SmallestProduct | None]:
     """One pass over all rows, for those that contradict claims; known are those with these numbers or contents."""
     worst = MostUrgent(most)
     smallest = None if claims.plane is None else SmallestProduct(data, claims.plane)
-    for block in data.blocks():
+    for block in clock.through(data.blocks()):
         wrong, urgency = claims.test(data.points(block.rows, block.labels), block, smallest)
         rows = np.flatnonzero(wrong.reshape(block.rows.n_rows, -1).any(axis=1))
         rows = rows[~np.isin(block.first + rows, numbers)]
@@ -139,7 +149,7 @@ class _Rounds:
         if len(working) == data.n_rows:
             question = self._question(working)
             return self._renumbered(find_witnesses(question, self.tolerance, self.clock, self.diverging), working)
-        wanted, settled = False, None
+        working, wanted, settled = self._with_two_classes(working), False, None
         for number in range(MOST_PASSES):
             self.clock.tell(f"pass {number + 1} over all rows")
             question = self._question(working)
@@ -148,12 +158,15 @@ class _Rounds:
             if points.dimension > LARGEST_COMPLEMENT:
                 # That it spans all rows is too much to be written out.
                 found = replace(found, spans=False)
-            claims = self._claims(found, points, working.labels)
             self._note_support(found, points, working)
-            found = self._renumbered(found, working)
+            here, found = found, self._renumbered(found, working)
             if found.vector is None and found.weak_separator is None and not found.spans:
                 break
-            new = self._contradicting(claims, working)
+            try:
+                claims = self._claims(here, points, working.labels)
+                new = self._contradicting(claims, working)
+            except OutOfTimeError:
+                break
             if new is not None:
                 working = self._exchange(working, new, found, claims, points)
             else:
@@ -164,6 +177,21 @@ class _Rounds:
             if self.clock.is_over():
                 break
         return settled or self._unsettled(found)
+
+    def _with_two_classes(self, working: Subset) -> Subset:
+        """With all rows of the two classes that are most alike, or as many as there is room for, if two of many are
+        likely to decide: a sample of all is separable long before they are."""
+        points = self._question(working).points
+        if not isinstance(points, KeslerPoints) or points.dimension <= MOST_FOR_CUTTING:
+            return working
+        rows = self.data.rows_of(points.pairs()[0])
+        step = math.ceil(len(rows) * self.data.bytes_per_row / (MEMORY / 2))
+        rows = np.setdiff1d(rows[::step], working.numbers)
+        if len(rows) == 0:
+            return working
+        taken = self.data.examples.take(rows)
+        more = Subset(rows, in_float64(taken.rows), taken.labels, np.full(len(rows), math.inf))
+        return Subset.joined([working, more])
 
     def _question(self, working: Subset) -> Question:
         points = self.data.points(working.rows, working.labels)
@@ -201,7 +229,10 @@ class _Rounds:
         normals: list[Whole] = []
         if points.dimension <= LARGEST_COMPLEMENT:
             numbers = point_numbers(labels, found.obstruction.rows, found.obstruction.rivals)
-            normals = null_vectors(whole_points(points, numbers)[0], points.dimension)
+            known = null_vectors(whole_points(points, numbers)[0], points.dimension, self.clock)
+            if known is None:
+                raise OutOfTimeError
+            normals = known
         if found.weak_separator is not None:
             weak = [Direction(list(on_points(subject, found.weak_separator))), *weak]
         return Claims(longest, weak=tuple(weak), normals=tuple(map(Direction, normals)))
@@ -211,7 +242,7 @@ class _Rounds:
         if claims.are_empty:
             return None
         most = max(1, int(MEMORY / 4 / self.data.bytes_per_row))
-        worst, square = self.passes.look(self.data, claims, working, most)
+        worst, square = self.passes.look(self.data, claims, working, most, self.clock)
         if claims.plane is not None and square is not None and square > self.lower:
             self.vector, self.lower = claims.plane.whole, square
         return worst

@@ -1,0 +1,51 @@
+"""Weights of classes: numbers by which the examples of a class are multiplied before they are learned.
+
+Multiplied examples are examples, so the theorem holds for them: with c the weight of its class, z = c y x, R is the
+longest of these and gamma their margin. A score c y <w, x> has the sign of y <w, x>, so the same examples are mistakes;
+but one of a heavy class moves the weights further.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+ClassWeight = Literal["balanced"] | Mapping[Any, float] | Sequence[float] | None
+Weights = NDArray[np.float64] | None
+
+# Beyond these, squares of lengths could leave the floats.
+LIGHTEST, HEAVIEST = 1e-30, 1e30
+
+
+def class_weights(asked: ClassWeight, classes: NDArray[Any], counts: Sequence[int] | None) -> Weights:
+    """A number for every class, in their order; None if examples stay as they are.
+
+    >>> class_weights("balanced", np.array(["no", "yes"]), (30, 10)).round(3).tolist()
+    [0.667, 2.0]
+    >>> class_weights({"yes": 2.0}, np.array(["no", "yes"]), None).tolist()
+    [1.0, 2.0]
+    """
+    if asked is None:
+        return None
+    if isinstance(asked, str):
+        if asked != "balanced":
+            raise ValueError(f'class_weight={asked!r} is unknown; it is "balanced", or a number for every class')
+        if counts is None:
+            raise ValueError('class_weight="balanced" counts all rows; use fit, or give a number for every class')
+        numbers = [sum(counts) / (len(classes) * max(count, 1)) for count in counts]
+    elif isinstance(asked, Mapping):
+        known = classes.tolist()
+        for name in asked:
+            if name not in known:
+                raise ValueError(f"class_weight has a number for {name!r}, which is none of the classes {known}")
+        numbers = [asked.get(name, 1.0) for name in known]
+    else:
+        numbers = list(asked)
+        if len(numbers) != len(classes):
+            raise ValueError(f"class_weight has {len(numbers)} numbers, but there are {len(classes)} classes: one each")
+    for name, number in zip(classes.tolist(), numbers, strict=True):
+        if not (isinstance(number, int | float) and math.isfinite(number) and LIGHTEST <= number <= HEAVIEST):
+            raise ValueError(f"class_weight[{name!r}]={number!r} must be a positive number")
+    return np.array(numbers, dtype=np.float64)

@@ -1,0 +1,105 @@
+"""scale=True: the columns in standard deviations, inside the model; and a word about columns that drown the others."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.preprocessing import StandardScaler
+
+from novikoff import KernelPerceptron, Perceptron, load, save
+from novikoff.data.held_out import HeldOut
+from novikoff.learn.history import Stopped
+
+LEARNERS = [Perceptron, KernelPerceptron]
+
+
+def uneven(seed=0, n=300):
+    """The label depends on columns that a third one, of years, drowns."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n, 4)) * [1.0, 1.0, 300.0, 0.01] + [0.0, 0.0, 2000.0, 0.0]
+    return X, np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_scaled_model_is_that_of_rows_that_were_scaled_before(learner):
+    X, y = uneven()
+    model = learner(scale=True, random_state=0).fit(X, y)
+    Z = StandardScaler().fit_transform(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        other = learner(random_state=0).fit(Z, y)
+    assert model.predict(X).tolist() == other.predict(Z).tolist()
+    assert model.decision_function(X) == pytest.approx(other.decision_function(Z), rel=1e-6, abs=1e-6)
+    assert model.n_mistakes_ == other.n_mistakes_
+    assert model.run_.radius == pytest.approx(other.run_.radius)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_scales_and_names_are_in_the_file_and_rows_to_predict_stay_as_they_are(learner, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = uneven()
+    table = pandas.DataFrame(X, columns=["a", "b", "year", "tiny"])
+    model = learner(scale=True, random_state=0).fit(table, y)
+    save(model, tmp_path / "model.novikoff")
+    again = load(tmp_path / "model.novikoff")
+    assert (again.decision_function(table) == model.decision_function(table)).all()
+    assert again.feature_names_in_.tolist() == ["a", "b", "year", "tiny"]
+    assert again.run_ == model.run_
+    assert (
+        again.partial_fit(table, y).decision_function(table) == model.partial_fit(table, y).decision_function(table)
+    ).all()
+
+
+def test_sparse_columns_are_divided_and_not_centred():
+    X, y = uneven()
+    rows = sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
+    model = Perceptron(scale=True, random_state=0).fit(rows, y)
+    Z = StandardScaler(with_mean=False).fit_transform(sparse.csr_matrix(rows))
+    other = Perceptron(random_state=0).fit(Z, y)
+    assert model.predict(rows).tolist() == other.predict(Z).tolist()
+
+
+def test_constant_columns_huge_ones_and_tiny_ones_can_be_scaled():
+    X = np.column_stack([np.full(6, 7.0), [1e200, -1e200] * 3, [1e-200, -1e-200] * 3, [0.0] * 6])
+    model = Perceptron(scale=True, readout="last").fit(X, [1, 0] * 3)
+    assert model.run_.stopped is Stopped.NO_MISTAKES
+    assert model.predict(X).tolist() == [1, 0] * 3
+    assert model.run_.radius == pytest.approx(3**0.5)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_rows_held_out_have_no_say_in_the_scales(learner):
+    X, y = uneven()
+    held = HeldOut.share(0.3, 5).which(0, len(X))
+    X[held] *= 100.0
+    model = learner(scale=True, held_out=0.3, random_state=5).fit(X, y)
+    assert model.model_.encoding.scaling.deviations == pytest.approx(X[~held].std(axis=0))
+    assert model.run_.held_out_rows == held.sum()
+    assert [statement.name for statement in model.run_.generalisation(random_order=True).statements] == ["held out"]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_column_that_drowns_the_others_is_named(learner):
+    X, y = uneven()
+    with pytest.warns(UserWarning, match="column 2 holds 100 % of the squared length of the examples.*scale=True"):
+        learner(random_state=0).fit(X, y)
+    wide = np.hstack([np.random.default_rng(0).normal(size=(50, 30)), 1000 + np.arange(100.0).reshape(50, 2)])
+    with pytest.warns(UserWarning, match="column 31, column 30 hold"):
+        learner(random_state=0).fit(wide, np.arange(50) % 2)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_columns_of_one_size_are_not_worth_a_word(learner):
+    generator = np.random.default_rng(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learner(random_state=0).fit(generator.normal(size=(60, 5)) * [1, 2, 3, 4, 5], np.arange(60) % 2)
+        learner(random_state=0).fit([[1000.0, 0.0], [-1000.0, 1.0]], [0, 1])
+
+
+def test_what_cannot_be_scaled_is_refused():
+    with pytest.raises(ValueError, match="scale=True is for rows of numbers"):
+        KernelPerceptron(kernel="precomputed", scale=True).fit(np.eye(3), [0, 1, 0])
+    with pytest.raises(ValueError, match="scale=True is for a matrix"):
+        Perceptron(scale=True).fit([(np.eye(2), [0, 1])])

@@ -1,0 +1,134 @@
+"""No proof goes on after its time but for the step that it is in, and what it then says is true.
+
+The clock of these tests moves when work is done: every call of what takes time takes a second, or a part of one.
+"""
+
+import contextlib
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+from novikoff import certify, existence
+from novikoff.prove.exact import algebra
+from novikoff.prove.existence import null_space
+from novikoff.prove.existence.null_space import NullSpace
+from novikoff.prove.existence.whole_rows import WholeRows
+from novikoff.prove.existence.witnesses import Estimate
+from novikoff.prove.separable import products
+from novikoff.prove.separable.question import Verdict
+from novikoff.prove.separable.search import cutting_planes, exact_hull, working_set
+from novikoff.prove.separable.search.claims import Claims
+from tests.clock import Clock
+
+# What takes time: solving, adding up and multiplying exactly, and what floats search.
+WORK = [
+    (algebra, "independent", 1.0),
+    (algebra, "lifted", 1.0),
+    (null_space, "independent", 1.0),
+    (null_space, "lifted", 1.0),
+    (products, "signs_near", 1.0),
+    (cutting_planes, "settle", 1.0),
+    (exact_hull, "_affine_minimiser", 1.0),
+    (scipy.optimize, "linprog", 1.0),
+    (WholeRows, "signs", 1.0),
+    (NullSpace, "times", 0.01),  # of one row
+    (Claims, "test", 1.0),
+]
+# The step that it was in when the time was over, and those that prove the plainest form of what it has found.
+AFTERWARDS = 3
+
+
+@contextlib.contextmanager
+def working():
+    """A clock that stands still but for work."""
+    clock = Clock(tick=0.0)
+
+    def counted(function, cost):
+        def called(*args, **kwargs):
+            clock.now += cost
+            return function(*args, **kwargs)
+
+        return called
+
+    with pytest.MonkeyPatch.context() as patch, clock.in_place():
+        for where, name, cost in WORK:
+            patch.setattr(where, name, counted(getattr(where, name), cost))
+        yield clock
+
+
+def seconds(ask, **limit):
+    """What is answered, and how long it took."""
+    with working() as clock:
+        began = clock.now
+        return ask(**limit), clock.now - began
+
+
+def limits(whole):
+    """Some limits up to the time that the whole work takes."""
+    return sorted({0.5, 1.5, 2.5, *np.linspace(3.5, whole + 1, 9).round().tolist()})
+
+
+def categories(n_rows=120, noise=0.5, seed=0):
+    random = np.random.default_rng(seed)
+    X = np.hstack([np.eye(4)[random.choice(4, n_rows, p=[0.5, 0.3, 0.15, 0.05])] for _ in range(4)])
+    score = X @ random.standard_normal(16) + noise * random.standard_normal(n_rows)
+    return X, (score > np.median(score)).astype(int)
+
+
+def normal(n_rows, noise, n_classes=2):
+    random = np.random.default_rng(1)
+    X = random.integers(-9, 10, (n_rows, 5)).astype(float)
+    scores = X @ random.standard_normal((5, n_classes)) + noise * random.standard_normal((n_rows, n_classes))
+    return X, scores.argmax(axis=1)
+
+
+LESS = {
+    Verdict.SEPARABLE: [Verdict.SEPARABLE, Verdict.UNDECIDED],
+    Verdict.QUASI_SEPARABLE: [Verdict.QUASI_SEPARABLE, Verdict.NOT_SEPARABLE, Verdict.UNDECIDED],
+    Verdict.OVERLAPPING: [Verdict.OVERLAPPING, Verdict.NOT_SEPARABLE, Verdict.UNDECIDED],
+}
+DATA = {
+    "quasi-separable": categories(),
+    "separable": normal(60, 0.0),
+    "overlapping": normal(60, 30.0),
+    "three classes": normal(60, 5.0, 3),
+}
+
+
+@pytest.mark.filterwarnings("ignore:the bounds of the margin")
+@pytest.mark.parametrize("in_blocks", [False, True])
+@pytest.mark.parametrize("name", DATA)
+def test_certify_ends_in_time_and_claims_what_it_has_proved(name, in_blocks, monkeypatch):
+    X, y = DATA[name]
+    if in_blocks:
+        monkeypatch.setattr(working_set, "MEMORY", 2000)
+    source = ([(X[:40], y[:40]), (X[40:], y[40:])],) if in_blocks else (X, y)
+
+    def ask(**limit):
+        return certify(*source, diverging=True if len(set(y)) == 2 else None, **limit)
+
+    known, whole = seconds(ask)
+    for limit in limits(whole):
+        found, took = seconds(ask, time_limit=limit)
+        assert took <= limit + AFTERWARDS, limit
+        assert found.verdict in LESS[known.verdict]
+        found.check(X, y)
+
+
+@pytest.mark.parametrize("family", ["binomial", "poisson"])
+@pytest.mark.parametrize("noise", [0.2, 3.0])
+def test_existence_ends_in_time_and_claims_what_it_has_proved(family, noise):
+    X, y = categories(noise=noise)
+
+    def ask(**limit):
+        return existence(X, y, family=family, signs=True, **limit)
+
+    known, whole = seconds(ask)
+    for limit in limits(whole):
+        found, took = seconds(ask, time_limit=limit)
+        assert took <= limit + AFTERWARDS, limit
+        assert found.estimate in (known.estimate, Estimate.UNDECIDED)
+        assert found.diverging is None or set(found.diverging) == set(known.diverging)
+        assert found.separated_rows in (None, known.separated_rows)
+        found.check(X, y, family=family)
