@@ -2,11 +2,12 @@
 
     python benchmarks/linear.py [--data DIR] [--smoke] [--only NAME ...]
 
-Every figure is a ratio taken in one run, in interleaved rounds, with one BLAS thread. `--data` is a folder with
-`a9a/a9a.gz` and `a9a/a9a.t.gz` in LIBSVM format. `--smoke` shrinks everything to check that it runs.
+Every figure is a ratio taken in one run, in interleaved rounds, with one thread, but for `cores`. `--data` is a folder
+with `a9a/a9a.gz` and `a9a/a9a.t.gz` in LIBSVM format. `--smoke` shrinks everything to check that it runs.
 """
 
 import argparse
+import contextlib
 import os
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from timing import figure, interleaved, per_epoch, show_ratio
 
 from novikoff import OnlinePerceptron, Perceptron
 from novikoff.data.order import given_order, random_order
+from novikoff.engine import slack
 from novikoff.engine.jit import patience
 from novikoff.engine.linear import Rule, binary_epoch
 from novikoff.engine.rows import as_rows, longest_square
@@ -43,8 +45,8 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     print("ratios: median over the rounds [smallest .. largest]   figure asked for")
-    with threadpool_limits(1):
-        for name in arguments.only:
+    for name in arguments.only:
+        with threadpool_limits(None if name == "cores" else 1):
             PARTS[name](arguments)
 
 
@@ -208,6 +210,60 @@ def whole_fits(arguments):
             print(f"  test error, {who}: {np.mean(values):.2f} %  [{min(values):.2f} .. {max(values):.2f}]")
 
 
+# -- all cores --------------------------------------------------------------------------------------------------------
+
+
+def separable_data(n, d, margin, seed=0):
+    """Points around 0, which a plane separates with this margin: those that are too close to it are moved away."""
+    generator = np.random.default_rng(seed)
+    X, w = generator.standard_normal((n, d)), generator.standard_normal(d)
+    w /= np.linalg.norm(w)
+    score, least = X @ w, margin * np.sqrt(np.einsum("ij,ij->i", X, X).max())
+    labels = np.where(score >= 0, 1, -1)
+    X += np.outer(np.where(np.abs(score) < least, labels * least - score, 0.0), w)
+    return X, labels.astype(np.int8)
+
+
+@contextlib.contextmanager
+def step_by_step():
+    """Never look ahead: every row is scored in its turn."""
+    fewest, slack.FEWEST_ROWS = slack.FEWEST_ROWS, sys.maxsize
+    try:
+        yield
+    finally:
+        slack.FEWEST_ROWS = fewest
+
+
+def cores(arguments):
+    """A run to convergence, and passes over all rows; processor time shows what looking ahead alone saves."""
+    small = arguments.smoke
+    X, y = separable_data(10_000 if small else 200_000, 100, 0.02 if small else 0.002)
+    options = {"readout": "last", "max_epochs": None, "fit_intercept": False, "random_state": 0}
+
+    def old_way():
+        with step_by_step():
+            return Perceptron(**options, n_jobs=1).fit(X, y)
+
+    ways = {"old": old_way, "one": lambda: Perceptron(**options, n_jobs=1).fit(X, y),
+            "all": lambda: Perceptron(**options).fit(X, y)}  # fmt: skip
+    seconds, work = (interleaved(ways, 1 if small else 5, clock) for clock in (time.perf_counter, time.process_time))
+    run = Perceptron(**options).fit(X, y).run_
+    print(f"{X.shape[0]:,} x 100, margin .002 R: {run.epochs} epochs and {run.mistakes:,} mistakes separate it")
+    show_ratio("every row in its turn, one thread / default", seconds["old"], seconds["all"], ">= 1.5")
+    show_ratio("every row in its turn / looking ahead, one thread", seconds["old"], seconds["one"])
+    show_ratio("the same in processor time", work["old"], work["one"])
+    figure("fit to convergence, 200,000 x 100, margin .002 R", seconds["all"], seconds["old"],
+           against="every row in its turn, on one core")  # fmt: skip
+
+    for what, labels in (("2 classes", y), ("5 classes", np.digitize(X @ np.ones(100), [-6, -2, 2, 6]))):
+        ours, peer = Perceptron(max_epochs=2).fit(X, labels), PeerPerceptron(max_iter=2).fit(X, labels)
+        tasks = {"predict": lambda ours=ours: ours.predict(X), "peer": lambda peer=peer: peer.predict(X),
+                 "scores": lambda ours=ours: ours.decision_function(X)}  # fmt: skip
+        seconds = interleaved(tasks, 2 if small else 15)
+        show_ratio(f"predict / scikit-learn's, dense, {what}", seconds["predict"], seconds["peer"], "<= 1")
+        show_ratio(f"decision_function / scikit-learn's predict, dense, {what}", seconds["scores"], seconds["peer"])
+
+
 # -- one example at a time --------------------------------------------------------------------------------------------
 
 
@@ -295,12 +351,14 @@ def text(arguments):
                 "fit": lambda ours=ours, y=y: ours.fit(as_new(), y),
                 "peer": lambda peer=peer, y=y: peer.fit(as_new(), y),
                 "predict": lambda ours=ours: ours.predict(as_new()),
+                "scores": lambda ours=ours: ours.decision_function(as_new()),
                 "product": lambda w=w: as_new() @ w,
             },
             1 if arguments.smoke else 7,
         )
         show_ratio("fit of 10 epochs, averaged / scikit-learn's of 10 epochs", seconds["fit"], seconds["peer"], floor)
         show_ratio("predict / SciPy's X @ w", seconds["predict"], seconds["product"], "<= 1.2")
+        show_ratio("decision_function / SciPy's X @ w", seconds["scores"], seconds["product"])
         figure(f"fit of 10 epochs, {title}", seconds["fit"], seconds["peer"], against="scikit-learn's of 10 epochs")
         figure(f"predict, {title}", seconds["predict"], seconds["product"], against="SciPy's X @ w")
 
@@ -336,7 +394,7 @@ def memory(arguments):
     print(f"memory added by fitting {rows * 800 / 1e9:.2f} GB of float64: {added:.0f} MB (asked: < 50)")
 
 
-PARTS = {"epochs": epochs, "fits": whole_fits, "text": text, "online": online, "memory": memory}
+PARTS = {"epochs": epochs, "fits": whole_fits, "cores": cores, "text": text, "online": online, "memory": memory}
 
 if __name__ == "__main__":
     main()

@@ -42,6 +42,20 @@ def test_the_command_learns_what_the_library_learns(folder, options, same):
     assert model.encoding == expected.encoding
 
 
+def test_every_number_of_threads_gives_the_same_answers_and_0_is_refused(folder):
+    def answers(jobs):
+        call("fit", "cars.csv", "--label", "sport_car", "--force", "--quiet", "--jobs", jobs, folder=folder)
+        model = ("cars.novikoff", "cars.csv")
+        said = [call(name, *model, "--json", "--jobs", jobs, folder=folder) for name in ("predict", "score")]
+        said.append(call("certify", "cars.csv", "--label", "sport_car", "--json", "--jobs", jobs, folder=folder))
+        return [one.out for one in said]
+
+    assert answers(1) == answers(2) == answers(-1)
+    refused = call("score", "cars.novikoff", "cars.csv", "--jobs", 0, folder=folder)
+    assert refused.code == 2
+    assert "--jobs" in refused.err
+
+
 def test_the_columns_are_what_the_options_say(folder):
     (folder / "ids.csv").write_text("id,note,extra,sport\n6,low red car,1,yes\n3,slow tractor,2,no\n6,red car,3,yes\n")
     wishes = {"categorical": ["id"], "text": ["note"], "ignore": ["extra"]}

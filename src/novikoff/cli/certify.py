@@ -38,6 +38,7 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
     default=None,
     help="Whether to find the coefficients that logistic regression sends to infinity.  [default: where it is quick]",
 )
+@options.jobs
 @options.answering
 @cluster.certify
 def certify(

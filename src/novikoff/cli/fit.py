@@ -60,6 +60,7 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 @options.number(
     "--certify-time-limit", options.POSITIVE, "S", "Seconds after which the table is called undecided.", 5.0
 )
+@options.jobs
 @options.answering
 @cluster.fit
 def fit(

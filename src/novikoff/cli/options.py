@@ -91,6 +91,22 @@ def answering(command: Command) -> Command:
     return wrapped  # type: ignore[return-value]
 
 
+def jobs(command: Command) -> Command:
+    """--jobs: how many threads the command uses for whatever needs no order."""
+
+    @click.option("--jobs", type=int, metavar="N", help="How many threads to use; -1: all cores.  [default: all cores]")
+    @functools.wraps(command)
+    def wrapped(*args: Any, jobs: int | None, **kwargs: Any) -> Any:
+        from novikoff.engine.threads import on_cores
+
+        if jobs == 0:
+            raise click.BadParameter("0 threads do nothing; -1 is all cores", param_hint="--jobs")
+        with on_cores(jobs):
+            return command(*args, **kwargs)
+
+    return wrapped  # type: ignore[return-value]
+
+
 def column_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The columns of the FILE that was typed already, for the shell to complete."""
     import csv

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--scores", is_flag=True, help="Add the scores, too: one column, or one for each of more than two classes."
 )
+@options.jobs
 @options.answering
 @cluster.predict
 def predict(

@@ -27,6 +27,7 @@ WIDEST_TABLE = 10
 )
 @options.file_format
 @options.form
+@options.jobs
 @options.answering
 @cluster.score
 def score(model: str, file: str, label: str | None, format: str | None, form: dict[str, Any], output: Output) -> None:

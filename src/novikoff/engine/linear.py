@@ -108,7 +108,7 @@ def count_rows_without_repeats(X, n_rows, marks):
 # -- the perceptron ---------------------------------------------------------------------------------------------------
 
 
-def _visited(X, y, order, *_):
+def visited(X, y, order, *_):
     """How many numbers there are in the rows of an order."""
     return order.size * (1 + (X[0] if isinstance(X, tuple) else X).size / max(1, y.size))
 
@@ -149,7 +149,7 @@ def add_example(X, row, label, rule, time, w, drift):
     w[bias] += label * rule.constant
 
 
-@jit(work=_visited)
+@jit(work=visited)
 def binary_epoch(X, y, order, soon, rule, lengths, clock, updates, w, drift, at, narrow):
     """Visit the rows in the given order; add a mistake or a narrow example, with its sign, to the weights.
 
@@ -183,7 +183,7 @@ def binary_epoch(X, y, order, soon, rule, lengths, clock, updates, w, drift, at,
 
 
 def _visited_by_classes(X, y, order, soon, rule, lengths, clock, updates, W, *_):
-    return count_classes(X, W) * _visited(X, y, order)
+    return count_classes(X, W) * visited(X, y, order)
 
 
 @jit(work=_visited_by_classes)

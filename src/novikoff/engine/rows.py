@@ -16,6 +16,7 @@ from novikoff.engine.csr import as_csr, check_structure
 from novikoff.engine.csr import without_repeats as without_repeats
 from novikoff.engine.linear import count_rows_without_repeats, count_whole_rows, fill_folded_squares, longest_row
 from novikoff.engine.rounding import UNIT_ROUNDOFF
+from novikoff.engine.threads import over_rows
 
 # Beyond the first, a squared length or a score of a long run could overflow float64; below the second, products of
 # coordinates lose digits or vanish.
@@ -215,9 +216,15 @@ def check_finite(rows: Rows) -> None:
 def longest_square(rows: Rows, constant: float) -> float:
     """The squared length of the longest folded row, never below the exact value; checks every number on the way."""
     slack = 4.0 * (rows.widest + 4) * UNIT_ROUNDOFF
-    longest, first_bad = longest_row(rows.matrix, rows.n_rows, constant, slack)
-    if first_bad < rows.n_rows:
-        raise ValueError(_what_is_wrong(rows, int(first_bad)))
+    look = longest_row.for_parts(rows.n_entries)
+
+    def work(start: int, stop: int) -> float:
+        found, first_bad = look(span(rows.matrix, start, stop), stop - start, constant, slack)
+        if start + first_bad < stop:
+            raise ValueError(_what_is_wrong(rows, start + int(first_bad)))
+        return float(found)
+
+    longest = max(over_rows(work, rows.n_rows, rows.n_entries))
     if longest > LONGEST_SQUARE:
         raise ValueError(
             f"the longest row of X has length {longest**0.5:.3g}, so long that scores would overflow float64; "
@@ -228,13 +235,17 @@ def longest_square(rows: Rows, constant: float) -> float:
             "the rows of X are so short that products of their coordinates vanish in float64; "
             "multiply X by a power of ten"
         )
-    return float(longest)
+    return longest
 
 
 def folded_squares(rows: Rows, constant: float) -> NDArray[np.float64]:
     """The squared length of every folded row, of which `longest_square` is the largest."""
-    found = np.empty(rows.n_rows)
-    fill_folded_squares(rows.matrix, constant, found)
+    found, fill = np.empty(rows.n_rows), fill_folded_squares.for_parts(rows.n_entries)
+
+    def work(start: int, stop: int) -> None:
+        fill(span(rows.matrix, start, stop), constant, found[start:stop])
+
+    over_rows(work, rows.n_rows, rows.n_entries)
     return found
 
 

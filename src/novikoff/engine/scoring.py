@@ -8,7 +8,7 @@ import numpy as np
 
 from novikoff.engine.access import REORDERED, careful_squares, dot, dot_in_column_order, is_whole
 from novikoff.engine.jit import by_layout, jit, part
-from novikoff.engine.rounding import OUTWARDS, WHOLE_UP_TO
+from novikoff.engine.rounding import OUTWARDS, UNIT_ROUNDOFF, WHOLE_UP_TO
 
 # Below this, products may have underflowed, and the relative error bound says nothing.
 TINY = 1e-290
@@ -59,16 +59,30 @@ deciding_dot = by_layout(
 )
 
 
-def _sparse_deciding_squares(X, row):
-    if is_ascending(X, row):
-        return careful_squares(X, row)
+@part
+def careful_sum_of_squares(X, places):
+    """The sum of the squares of some entries, and what rounding lost of it (Knuth's two-sum)."""
     total = rest = 0.0
-    for j in column_order(X, row):
+    for j in places:
         square = np.float64(X.data[j]) * X.data[j]
         new_total = total + square
         step = new_total - total
         rest += (total - (new_total - step)) + (square - step)
         total = new_total
+    return total, rest
+
+
+def _sparse_deciding_squares(X, row):
+    if is_ascending(X, row):
+        return careful_squares(X, row)
+    # Both parts together are off by n^2 u^2 at most (Ogita, Rump and Oishi 2005): hardly ever does the order decide how
+    # they are rounded in the end.
+    first, last = X.indptr[row], X.indptr[row + np.uint64(1)]
+    total, rest = careful_sum_of_squares(X, range(first, last))
+    size = np.float64(last - first)
+    error = 8.0 * (size * UNIT_ROUNDOFF) * (size * UNIT_ROUNDOFF) * total
+    if total + (rest - error) != total + (rest + error):
+        total, rest = careful_sum_of_squares(X, column_order(X, row))
     return total + rest
 
 
@@ -87,14 +101,6 @@ def folded_square(X, row, constant):
     """
     square = deciding_squares(X, row) + constant
     return square if square < WHOLE_UP_TO and is_whole(X, row) else square * OUTWARDS
-
-
-@jit
-def fill_scores(X, w, constant, scores):
-    """Score every row, in column order."""
-    bias = w.size - 1
-    for i in range(scores.size):
-        scores[i] = deciding_dot(X, np.uint64(i), w) + constant * w[bias]
 
 
 def _dense_dot_and_size(X, row, w):
@@ -264,3 +270,99 @@ def fill_winners(X, W, constant, roundoff, scores):
             class_scores_in_column_order(X, row, W, constant, scores[i])
             doubtful += 1
     return doubtful
+
+
+# -- scores to look at, in column order -------------------------------------------------------------------------------
+
+HALF, LAST_HALF, LAST_DIGIT = np.uint64(32), np.uint64(2**32 - 1), np.uint64(255)
+
+
+@part
+def sort_entries(X, row, keys, others, counts):
+    """Sort the entries of a sparse row by columns; returns keys whose lower half is the place of an entry in the row.
+
+    Digit by digit of the columns, from the lowest (radix sort): many rows may have to be sorted, so it must be quick.
+    """
+    first, size = X.indptr[row], np.int64(X.indptr[row + np.uint64(1)] - X.indptr[row])
+    largest = np.uint64(0)
+    for t in range(size):
+        column = np.uint64(X.indices[first + np.uint64(t)])
+        largest = max(largest, column)
+        keys[t] = column << HALF | np.uint64(t)
+    shift = HALF
+    while largest > np.uint64(0):
+        for digit in range(256):
+            counts[digit] = 0
+        for t in range(size):
+            counts[keys[t] >> shift & LAST_DIGIT] += 1
+        before = 0
+        for digit in range(256):
+            size_of_digit = counts[digit]
+            counts[digit] = before
+            before += size_of_digit
+        for t in range(size):
+            digit = keys[t] >> shift & LAST_DIGIT
+            others[counts[digit]] = keys[t]
+            counts[digit] += 1
+        keys, others = others, keys
+        shift += np.uint64(8)
+        largest >>= np.uint64(8)
+    return keys
+
+
+def _dense_fill_scores(X, W, constant, widest, scores):
+    # For many classes four rows at a time, because each sum has to wait for its last step.
+    n_rows, last = scores.shape[0], W.shape[1] - 1
+    together = 0 if scores.shape[1] == 1 else n_rows - n_rows % 4
+    for i in range(0, together, 4):
+        for label in range(scores.shape[1]):
+            a = b = c = d = 0.0
+            for j in range(X.shape[1]):
+                w = W[label, j]
+                a += X[i, j] * w
+                b += X[i + 1, j] * w
+                c += X[i + 2, j] * w
+                d += X[i + 3, j] * w
+            bias = constant * W[label, last]
+            scores[i, label], scores[i + 1, label] = a + bias, b + bias
+            scores[i + 2, label], scores[i + 3, label] = c + bias, d + bias
+    for i in range(together, n_rows):
+        class_scores_in_column_order(X, np.uint64(i), W, constant, scores[i])
+
+
+def _sparse_fill_scores(X, W, constant, widest, scores):
+    keys, others = np.empty(widest, dtype=np.uint64), np.empty(widest, dtype=np.uint64)
+    counts = np.empty(256, dtype=np.int64)
+    last = W.shape[0] - 1
+    for i in range(scores.shape[0]):
+        row = np.uint64(i)
+        first, size = X.indptr[row], np.int64(X.indptr[row + np.uint64(1)] - X.indptr[row])
+        if is_ascending(X, row):
+            if scores.shape[1] == 1:
+                total = 0.0
+                for j in range(first, first + np.uint64(size)):
+                    total += X.data[j] * W[X.indices[j], 0]
+                scores[i, 0] = total + constant * W[last, 0]
+            else:
+                class_scores(X, row, W, constant, scores[i])
+            continue
+        found = sort_entries(X, row, keys, others, counts)
+        for label in range(scores.shape[1]):
+            scores[i, label] = 0.0
+        for t in range(size):
+            place = first + (found[t] & LAST_HALF)
+            column, x = X.indices[place], X.data[place]
+            for label in range(scores.shape[1]):
+                scores[i, label] += x * W[column, label]
+        for label in range(scores.shape[1]):
+            scores[i, label] += constant * W[last, label]
+
+
+_fill_scores = by_layout(_dense_fill_scores, _sparse_fill_scores, "As `fill_scores`.")
+
+
+@jit(work=lambda X, W, constant, widest, scores: scores.shape[1] * (1 + (X[0] if isinstance(X, tuple) else X).size))
+def fill_scores(X, W, constant, widest, scores):
+    """Score every row for every class, in column order; `scores` is rows x classes, and no row has more entries than
+    `widest`. One weight vector is one class."""
+    _fill_scores(X, W, constant, widest, scores)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from novikoff.engine.access import REORDERED, prefetch
 from novikoff.engine.jit import by_layout, jit
-from novikoff.engine.linear import Rule, add_example, binary_epoch, binary_score, is_to_be_added
+from novikoff.engine.linear import Rule, add_example, binary_epoch, binary_score, is_to_be_added, visited
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, span
 from novikoff.engine.scoring import TINY
@@ -119,7 +119,7 @@ def find_slack(X, y, constant, threshold, w, error, slack):
         slack[i] = min(left * INWARDS, MOST_SLACK) if left > LEAST_SLACK else -np.inf
 
 
-@jit(work=lambda X, y, order, *_: order.size)
+@jit(work=visited)
 def binary_steps(
     X, y, order, rule, threshold, clock, updates, slack, roundoff, length, moved, most, v, w, drift, at, narrow
 ):

@@ -152,17 +152,24 @@ def threads_for(numbers: float) -> int:
 
 
 def in_turn(tasks: list[Callable[[], T]], threads: int) -> list[T]:
-    """Do all tasks on so many threads, this one among them; each takes the next that is left. Results are in order."""
+    """Do all tasks on so many threads, this one among them; each takes the next that is left.
+
+    Results are in order; of several errors, the first in that order is raised.
+    """
     results: list[Any] = [None] * len(tasks)
+    failed: dict[int, Exception] = {}
     left = deque(range(len(tasks)))
 
     def help_out() -> None:
-        while True:
+        while not failed:
             try:
                 number = left.popleft()
             except IndexError:
                 return
-            results[number] = tasks[number]()
+            try:
+                results[number] = tasks[number]()
+            except Exception as error:
+                failed[number] = error
 
     helpers = [_submit(help_out) for _ in range(min(threads, len(tasks)) - 1)]
     try:
@@ -172,6 +179,8 @@ def in_turn(tasks: list[Callable[[], T]], threads: int) -> list[T]:
         for helper in helpers:
             if not helper.cancel():
                 helper.result()
+    if failed:  # tasks are begun in order, so none before the first that failed is missing
+        raise failed[min(failed)]
     return results
 
 

@@ -14,6 +14,7 @@ from novikoff.data.blocks import stacked, with_columns
 from novikoff.data.frames import columns_to_encode, is_frame, read_frame
 from novikoff.data.labels import checked_labels
 from novikoff.engine.rows import Rows, as_rows
+from novikoff.engine.threads import on_cores
 from novikoff.estimators.batches import BatchPredictor
 from novikoff.estimators.shell import (
     CHECKS,
@@ -121,6 +122,10 @@ class Perceptron(ClassifierMixin, Shell):
     held_out : float or None
         The share of the rows, drawn at random, that `fit` puts aside. They have no say in anything; the errors on them
         are counted in the end, and `run_` says what follows for new rows.
+    n_jobs : int or None
+        How many threads to use where the order of rows does not matter: measuring, looking ahead and counting errors in
+        `fit`, and predicting. -1 is all cores; None is all cores that this process may use, which are fewer in a worker
+        of joblib and under limits of threadpoolctl or the environment. What is computed does not depend on it.
 
     Attributes
     ----------
@@ -190,6 +195,7 @@ class Perceptron(ClassifierMixin, Shell):
         warm_start: bool = False,
         record_mistakes: bool = False,
         held_out: float | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.readout = readout
         self.fit_intercept = fit_intercept
@@ -208,6 +214,7 @@ class Perceptron(ClassifierMixin, Shell):
         self.warm_start = warm_start
         self.record_mistakes = record_mistakes
         self.held_out = held_out
+        self.n_jobs = n_jobs
 
     # -- learning -----------------------------------------------------------------------------------------------------
 
@@ -219,7 +226,7 @@ class Perceptron(ClassifierMixin, Shell):
         `watch` is called with the history between epochs, and may return a reason to stop. After Ctrl-C the model holds
         what was learned so far, and the interrupt is raised again.
         """
-        with all_or_nothing(self):
+        with on_cores(self.n_jobs), all_or_nothing(self):
             goes_on = self.warm_start and self.__sklearn_is_fitted__()
             X, y = self._with_labels(X, y, goes_on)
             learn = self._learn_batches if comes_in_batches(X) else self._learn_matrix
@@ -242,7 +249,7 @@ class Perceptron(ClassifierMixin, Shell):
         only one is known there is nothing to be mistaken for. A call that fails leaves the model as it was, and Ctrl-C
         is heard when the rows are learned.
         """
-        with put_off_interrupt(), all_or_nothing(self):
+        with on_cores(self.n_jobs), put_off_interrupt(), all_or_nothing(self):
             check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
             lead = number_of(self.lead)
             before = getattr(self, "model_", None)
@@ -281,12 +288,14 @@ class Perceptron(ClassifierMixin, Shell):
         added up in column order, so dense and sparse rows of the same values have the same scores, bit for bit.
         """
         model = self._fitted()
-        return _joined([model.shown(model.deciding_scores(rows)) for rows, _ in self._rows_and_labels(X)])
+        with on_cores(self.n_jobs):
+            return _joined([model.shown(model.deciding_scores(rows)) for rows, _ in self._rows_and_labels(X)])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of every row."""
         model = self._fitted()
-        return _joined([model.labels(rows) for rows, _ in self._rows_and_labels(X)])
+        with on_cores(self.n_jobs):
+            return _joined([model.labels(rows) for rows, _ in self._rows_and_labels(X)])
 
     def map_batches(self, column: str = "prediction") -> BatchPredictor:
         """What adds a column of predictions to a batch of a table: `dataset.map_batches(model.map_batches())`.
@@ -307,11 +316,14 @@ class Perceptron(ClassifierMixin, Shell):
             raise ValueError("batches have labels of their own, and no weights; leave y and sample_weight out")
         model = self._fitted()
         right = n_rows = 0
-        for rows, labels in self._rows_and_labels(X):
-            if labels is None:
-                raise ValueError("there are no labels to compare with; name their column, as in read(path, label=...)")
-            right += int(np.count_nonzero(model.labels(rows) == labels))
-            n_rows += len(labels)
+        with on_cores(self.n_jobs):
+            for rows, labels in self._rows_and_labels(X):
+                if labels is None:
+                    raise ValueError(
+                        "there are no labels to compare with; name their column, as in read(path, label=...)"
+                    )
+                right += int(np.count_nonzero(model.labels(rows) == labels))
+                n_rows += len(labels)
         if not n_rows:
             raise ValueError("X has no examples to predict")
         return right / n_rows

@@ -93,6 +93,7 @@ CHECKS: dict[str, Check] = {
     "constraint": lambda value: value is None or callable(value) or isinstance(value, str),
     "label": lambda value: value is None or isinstance(value, str),
     "learning_rate": _number(above=0.0),
+    "n_jobs": lambda value: value is None or (_is_number(value) and value == int(value) != 0),
     "cost": _number(least=0.0),
     "lead": lambda value: value == "auto" if isinstance(value, str) else _number(least=0.0, below=MOST_LEAD)(value),
     "held_out": _number(above=0.0, below=1.0, or_none=True),

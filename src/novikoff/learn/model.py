@@ -5,8 +5,9 @@ knows nothing of scikit-learn: estimators hold a model and forward to it, and fi
 models alone.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from novikoff.learn.history import Readout, Run
@@ -53,12 +54,20 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """Labels with their scores, and, by column, how many values the encoding had never seen, or missed."""
+    """Labels, and, by column, how many values the encoding had never seen, or missed.
+
+    Scores take longer than labels, and are computed by `score` when somebody asks for them.
+    """
 
     labels: "NDArray[Any]"
-    scores: "NDArray[np.float64]"
+    score: "Callable[[], NDArray[np.float64]]"
     unseen: Mapping[str, int] = field(default_factory=dict)
     missing: Mapping[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def scores(self) -> "NDArray[np.float64]":
+        """The score of every example; a column a class for more than two classes."""
+        return self.score()
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,7 +63,7 @@ class KernelModel(Classifier):
         if rows.is_sparse and self.n_columns is not None:
             rows = with_columns(rows, self.n_columns)  # a column that was never learned counts as 0
         scores = self.scores(rows)
-        return Decided(self.classes[predicted(scores)], scores)
+        return Decided(self.classes[predicted(scores)], lambda: scores)
 
     @property
     def n_support(self) -> int:

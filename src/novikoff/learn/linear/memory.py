@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from novikoff.data.narrow import Table, is_too_wide, narrow, used_columns
 from novikoff.engine.rounding import UNIT_ROUNDOFF, down, up
-from novikoff.engine.rows import Rows, as_rows, longest_square
+from novikoff.engine.rows import Rows, as_rows, longest_square, span
 from novikoff.engine.scoring import fill_scores, fill_signs, fill_winners
+from novikoff.engine.threads import over_rows
 from novikoff.learn.history import History, Readout
 from novikoff.learn.linear.vote import Ballot, votes
 
@@ -168,26 +169,41 @@ def columns_to_keep(parts: Iterable[Rows], n_columns: int, n_entries: int, n_cla
 
 def scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
     """The score of every row, each added up in column order: n scores for one weight vector, n x classes for more."""
-    rows = rows.without_repeats()
-    result = np.empty((weights.shape[0], rows.n_rows))
-    for line, w in zip(result, np.ascontiguousarray(weights), strict=True):
-        fill_scores(rows.matrix, w, constant, line)
-    return result[0] if len(weights) == 1 else result.T
+    rows, numbers = rows.without_repeats(), rows.n_entries * len(weights)
+    result = np.empty((rows.n_rows, len(weights)))
+    W, fill = _side_by_side(weights, rows), fill_scores.for_parts(numbers)
+
+    def work(start: int, stop: int) -> None:
+        fill(span(rows.matrix, start, stop), W, constant, rows.widest, result[start:stop])
+
+    over_rows(work, rows.n_rows, numbers)
+    return result[:, 0] if len(weights) == 1 else result
 
 
 def rough_scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
-    """As `scores`, in one pass and in the fastest order, but for rows where the order could decide what wins."""
-    roundoff = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF
+    """As `scores`, in the fastest order, but for rows where the order could decide what wins."""
+    roundoff, numbers = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF, rows.n_entries * len(weights)
     if len(weights) == 1:
-        result = np.empty(rows.n_rows)
-        doubtful = fill_signs(rows.matrix, np.ascontiguousarray(weights[0]), constant, roundoff, result)
+        result, w, fill = np.empty(rows.n_rows), np.ascontiguousarray(weights[0]), fill_signs.for_parts(numbers)
     else:
-        result = np.empty((rows.n_rows, len(weights)))
-        side_by_side = np.ascontiguousarray(weights.T if rows.is_sparse else weights)
-        largest = float(np.abs(weights).max(initial=0.0))
-        doubtful = fill_winners(rows.matrix, side_by_side, constant, 2.0 * roundoff * largest, result)
+        result, w, fill = (
+            np.empty((rows.n_rows, len(weights))),
+            _side_by_side(weights, rows),
+            fill_winners.for_parts(numbers),
+        )
+        roundoff *= 2.0 * float(np.abs(weights).max(initial=0.0))
+
+    def work(start: int, stop: int) -> int:
+        return int(fill(span(rows.matrix, start, stop), w, constant, roundoff, result[start:stop]))
+
+    doubtful = sum(over_rows(work, rows.n_rows, numbers))
     # The sum of repeated entries is rounded once, before anything is multiplied, and that could decide, too.
     return rough_scores(rows.in_order(), weights, constant) if doubtful and rows.repeats else result
+
+
+def _side_by_side(weights: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
+    """Weights as kernels want them: sparse rows meet those of all classes at once."""
+    return np.ascontiguousarray(weights.T if rows.is_sparse else weights)
 
 
 def predicted(score: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from novikoff.data.blocks import with_columns
 from novikoff.engine.rows import Rows
 from novikoff.learn.epochs import check_choices
 from novikoff.learn.history import Tie
-from novikoff.learn.linear.memory import Decider, Memory, decider, predicted, read_out, written_out
+from novikoff.learn.linear.memory import Decider, Memory, decider, read_out, written_out
 from novikoff.learn.linear.space import Learned
 from novikoff.learn.model import Classifier, Decided, NamedWeight
 
@@ -64,8 +64,8 @@ class LinearModel(Classifier):
         return cls(learned.memory, learned.classes, **(own | more))
 
     def decide_rows(self, rows: Rows) -> Decided:
-        scores = self.deciding_scores(self._fitting(rows))
-        return Decided(self.labels_of(scores), self.shown(scores))
+        rows = self._fitting(rows)
+        return Decided(self.labels(rows), lambda: self.shown(self.deciding_scores(rows)))
 
     def deciding_scores(self, rows: Rows) -> NDArray[np.float64]:
         """The scores that decide, before they are divided or multiplied."""
@@ -80,12 +80,6 @@ class LinearModel(Classifier):
     def shown(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Deciding scores as they are shown."""
         return self._decider.shown(scores, self.learning_rate)
-
-    def labels_of(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        """The class that each example gets by its deciding scores."""
-        if len(self.classes) == 1:
-            return np.repeat(self.classes, len(scores))
-        return self.classes[predicted(scores)]
 
     def scores(self, batch: Batch | Records) -> NDArray[np.float64]:
         """The score of every example times the learning rate, or the share of the votes; a column a class for more."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF
+from novikoff.engine.threads import over_rows
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
 
 Floats = NDArray[np.float64]
@@ -67,7 +68,13 @@ def _candidates(matrix: Any, exponent: int) -> NDArray[np.int64]:
     underflows is nothing beside the longest row, whose square is above 2^-802.
     """
     scale = np.float64(1.0 if abs(exponent) < PLAIN else 2.0 ** min(-exponent, 1000))
-    squares = np.concatenate([rows.squares(scale) for rows in _all_rows(matrix)])
+    blocks = (matrix.shape[0] + BLOCK - 1) // BLOCK
+
+    def work(first: int, last: int) -> Floats:
+        return np.concatenate([rows.squares(scale) for rows in _all_rows(matrix, first, last)])
+
+    numbers = matrix.nnz if hasattr(matrix, "tocsr") else matrix.size
+    squares = np.concatenate(over_rows(work, blocks, numbers))
     slack = 4 * (matrix.shape[1] + 8) * UNIT_ROUNDOFF
     return np.flatnonzero(squares >= squares.max() * (1 - slack))
 
@@ -107,8 +114,9 @@ class _Rows:
         return list({row.tobytes(): row for row in sorted_rows}.values())
 
 
-def _all_rows(matrix: Any) -> Iterator[_Rows]:
-    for start in range(0, matrix.shape[0], BLOCK):
+def _all_rows(matrix: Any, first: int, last: int) -> Iterator[_Rows]:
+    """All rows of some blocks."""
+    for start in range(first * BLOCK, min(last * BLOCK, matrix.shape[0]), BLOCK):
         if hasattr(matrix, "tocsr"):
             starts = matrix.indptr[start : start + BLOCK + 1]
             yield _Rows(matrix.data[starts[0] : starts[-1]], starts - starts[0])

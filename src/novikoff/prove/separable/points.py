@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.engine.threads import over_rows
 from novikoff.features.fold import signs
 from novikoff.prove.exact.floats import lowest_exponent, residues
 from novikoff.prove.exact.given_numbers import matrix_of_examples
@@ -103,8 +104,21 @@ class Points:
         return lowest, math.frexp(largest)[1]
 
     def products(self, w: Floats) -> Floats:
-        """<z, w> for every point."""
-        return self.signs * (np.asarray(self.rows @ w[:-1], dtype=np.float64).ravel() + self.constant * w[-1])
+        """<z, w> for every point. Of a matrix BLAS shares them among cores, of sparse rows we do."""
+        numbers = self.rows.nnz if self.is_sparse else 0
+        parts = over_rows(lambda start, stop: self._span(start, stop) @ w[:-1], self.n_points, numbers)
+        return self.signs * (np.concatenate(parts).astype(np.float64).ravel() + self.constant * w[-1])
+
+    def _span(self, start: int, stop: int) -> Any:
+        """The rows from `start` to `stop`; their entries are not copied."""
+        if (start, stop) == (0, self.n_points):
+            return self.rows
+        starts = self.rows.indptr[start : stop + 1]
+        entries = slice(starts[0], starts[-1])
+        return type(self.rows)(
+            (self.rows.data[entries], self.rows.indices[entries], starts - starts[0]),
+            shape=(stop - start, self.rows.shape[1]),
+        )
 
     def is_zero_along(self, coordinates: NDArray[np.bool_]) -> bool:
         """Whether every point has 0 in all of these coordinates."""
