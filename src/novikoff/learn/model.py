@@ -112,7 +112,9 @@ class Classifier(Model):
     @property
     def names(self) -> tuple[str, ...] | None:
         """What all features are called; None if they have no names."""
-        return self.feature_names if self.encoding is None else self.encoding.feature_names
+        if self.encoding is None or not self.encoding.names_features:
+            return self.feature_names
+        return self.encoding.feature_names
 
     @property
     def takes_a_table(self) -> bool:

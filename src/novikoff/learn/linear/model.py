@@ -128,6 +128,6 @@ class LinearModel(Classifier):
         if place == self.memory.weights.shape[1] - 1:
             return None
         column = place if self.memory.columns is None else int(self.memory.columns[place])
-        if self.encoding is not None:
+        if self.encoding is not None and self.encoding.names_features:
             return self.encoding.name(column)
         return f"column {column}" if self.feature_names is None else self.feature_names[column]
