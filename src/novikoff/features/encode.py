@@ -143,7 +143,8 @@ class Encoding:
 
     @property
     def is_as_ever(self) -> bool:
-        """Whether it has nothing that earlier versions do not know: no lift, scales, dates, names or weights."""
+        """Whether it has nothing that earlier versions do not know: no lift, scales of numbers, dates, names or weights
+        of features."""
         new = (isinstance(kind, Dated | Named) or getattr(kind, "weights", ()) for kind in self.columns.values())
         return self.lift is None and self.width is None and not any(new)
 
