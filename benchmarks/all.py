@@ -50,6 +50,7 @@ ASKED = {
     "certify": ["--only", "program", "tables"],
     "existence": ["--only", "effects", "--rows", "20000"],
     "conll2000": ["--only", "speed"],
+    "tagging": ["--rounds", "1", "--only", "chunks, 22 labels", "50 labels"],
     "inequalities": ["--only", "sizes"],
     "linprog": [],
     "mnist_voted": ["--only", "machine"],

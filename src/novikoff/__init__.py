@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from novikoff.estimators.lifts import Paraboloid as Paraboloid
     from novikoff.estimators.perceptron import Perceptron as Perceptron
     from novikoff.estimators.sequence_perceptron import SequencePerceptron as SequencePerceptron
+    from novikoff.features.template_files import default_templates as default_templates
+    from novikoff.features.template_files import read_templates as read_templates
     from novikoff.keep.models import load as load
     from novikoff.keep.models import save as save
     from novikoff.learn.chunk_scores import ChunkScores as ChunkScores
@@ -98,6 +100,7 @@ _NAMES = {
     "estimators.lifts": "Paraboloid",
     "estimators.perceptron": "Perceptron",
     "estimators.sequence_perceptron": "SequencePerceptron",
+    "features.template_files": "default_templates read_templates",
     "keep.models": "load save",
     "learn.chunk_scores": "ChunkScores score_chunks",
     "learn.history": "Run Stopped",

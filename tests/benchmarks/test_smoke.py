@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
         ("certify", ["program", "machines", "sizes", "tables"], ["HiGHS / certify", "relative gap", "overlapping"]),
         ("existence", [], ["ours / bare"]),
         ("conll2000", ["quality", "speed", "choose", "letters"], ["F1", "python-crfsuite / ours: tagging", "chain"]),
+        ("tagging", [], ["theirs: model file", "theirs: peak while learning", "accuracy"]),
         ("files", ["text", "table"], ["Vowpal Wabbit", "scikit-learn's loader", "peak memory"]),
         ("inequalities", ["methods", "sizes", "exponential", "steps"], ["HiGHS", "rescalings", "best t"]),
         ("linprog", [], ["infeasible *", "seconds of linprog / HiGHS"]),

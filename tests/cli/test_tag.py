@@ -33,6 +33,17 @@ def test_the_command_learns_what_the_library_learns(folder, options, same):
     assert model.run.mistakes_per_epoch == expected.run.mistakes_per_epoch
 
 
+def test_templates_are_taken_by_the_columns_or_as_crfpp_writes_them(folder):
+    sentences = read_conll(folder / "chunks.conll")
+    (folder / "crfpp").write_text("U00:%x[0,0]\nU01:%x[-1,1]/%x[0,1]\nB\n")
+    for option, templates in (("", None), ("--templates crfpp", ["word[0]", "pos[-1]|pos[0]"])):
+        line = f"tag train chunks.conll --force --quiet --model other.novikoff {option}"
+        assert call(*line.split(), folder=folder).code == 0
+        options = {"templates": templates, "columns": ("word", "pos"), "random_state": 0}
+        expected = learn_tagger(sentences, sentences.column("chunk"), **options)
+        assert load_plain(folder / "other.novikoff").heaviest(None) == expected.heaviest(None)
+
+
 def test_labels_are_added_with_or_without_the_gold_ones(folder):
     text = (folder / "chunks.conll").read_text()
     bare = "".join(line.rpartition(" ")[0] + "\n" for line in text.splitlines())

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from novikoff.engine.pool import FIRST_POOL, Emissions, open_place
 from novikoff.engine.rows import as_rows
-from novikoff.engine.viterbi import Weights
+from novikoff.engine.viterbi import MANY_LABELS, Scratch, Weights, best_path
 from novikoff.features.tokens import Tokens
 from novikoff.learn.chain.space import best_label_sequences, label_tokens
 from tests.chains import OUTSIDE, ranked_paths
@@ -67,3 +68,71 @@ def test_the_best_paths_are_those_of_brute_force(layout, chain, k):
     else:
         with pytest.raises(ValueError, match="sequence 0 has no label sequence that the constraint allows"):
             label_tokens(Weights.of(emissions, links), as_tokens(tokens, layout))
+
+
+def full_search(emissions, table, tokens, gold, cost):
+    """Viterbi without anything left out, in NumPy: the best path from the end, the first of equals, and its score."""
+    n_labels = emissions.shape[1]
+    scores, backs = [], []
+    for place, token in enumerate(tokens):
+        now = np.zeros(n_labels)
+        for x, row in zip(token, emissions, strict=True):
+            now = now + x * row
+        now = now + cost * (np.arange(n_labels) != gold[place])
+        ways = table[n_labels, :n_labels][None, :] if place == 0 else scores[-1][:, None] + table[:n_labels, :n_labels]
+        backs.append(ways.argmax(axis=0))
+        scores.append(now + ways.max(axis=0))
+    ends = scores[-1] + table[:n_labels, n_labels]
+    path = [int(ends.argmax())]
+    for back in reversed(backs[1:]):
+        path.append(int(back[path[-1]]))
+    return path[::-1], ends.max()
+
+
+@pytest.mark.parametrize("layout", ["dense", "sparse"])
+@pytest.mark.parametrize("forbidden", ["none", "some", "most"])
+@given(seed=st.integers(0, 2**32), n_labels=st.integers(MANY_LABELS, 70), cost=st.sampled_from([0.0, 1.0, 0.3]))
+@settings(deadline=None, max_examples=15)
+def test_among_many_labels_nothing_is_left_out_that_matters(layout, forbidden, seed, n_labels, cost):
+    rng = np.random.default_rng(seed)
+    width, length, spread = 6, int(rng.integers(1, 9)), rng.choice([0.25, 1.0, 8.0])
+    emissions = np.round(spread * rng.normal(size=(width, n_labels)) * 4) / 4 * (rng.random((width, n_labels)) < 0.5)
+    table = np.round(rng.normal(size=(n_labels + 1, n_labels + 1)) * 4) / 4
+    if forbidden != "none":
+        legal = rng.random(table.shape) < (0.7 if forbidden == "some" else 0.06)
+        legal[0], legal[:, 0] = True, True
+        table[~legal] = -np.inf
+    tokens = rng.integers(-1, 3, size=(length, width)).astype(float)
+    gold = rng.integers(n_labels, size=length)
+    weights, scratch = Weights.of(emissions, table), Scratch.room(n_labels, length, width)
+    with np.errstate(invalid="ignore"):
+        score = best_path(as_tokens(tokens, layout).rows.matrix, 0, length, gold, cost, weights, scratch)
+    assert (scratch.path[:length].tolist(), score) == full_search(emissions, table, tokens, gold, cost)
+
+
+@given(seed=st.integers(0, 2**32), n_labels=st.integers(1, 40))
+@settings(deadline=None, max_examples=30)
+def test_weights_of_touched_pairs_are_those_of_a_table(seed, n_labels):
+    rng = np.random.default_rng(seed)
+    emissions, drift, table = Emissions.none(8), np.zeros(FIRST_POOL), np.zeros((8, n_labels))
+    for _ in range(int(rng.integers(0, 300))):
+        feature, label = int(rng.integers(8)), int(rng.integers(n_labels))
+        place = open_place(emissions, drift, feature, label, n_labels)
+        emissions.values[place] += 1.0
+        drift[place] -= 2.0
+        table[feature, label] += 1.0
+    assert emissions.table(n_labels).tolist() == table.tolist()
+    assert emissions._replace(values=drift).table(n_labels).tolist() == (-2 * table).tolist()
+    assert emissions.used.sum() == table.sum()
+    packed = Emissions.of_table(table)
+    assert packed.table(n_labels).tolist() == table.tolist()
+    assert [part.tolist() for part in packed.entries()] == [part.tolist() for part in emissions.entries()]
+
+
+def test_a_pool_that_is_full_says_so_and_grows():
+    emissions, drift = Emissions.none(FIRST_POOL), np.zeros(FIRST_POOL)
+    places = [open_place(emissions, drift, feature, 0, 100) for feature in range(FIRST_POOL // 2 + 1)]
+    assert places[-1] == -1
+    assert min(places[:-1]) >= 0
+    longer = emissions.longer()
+    assert open_place(longer, np.zeros(longer.values.size), FIRST_POOL // 2, 0, 100) == FIRST_POOL

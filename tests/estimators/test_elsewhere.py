@@ -38,3 +38,11 @@ def test_a_name_that_nobody_has_is_refused_as_ever():
 def test_estimators_are_cloned_and_pickled_as_ever():
     model = clone(Perceptron(max_epochs=3))
     assert pickle.loads(pickle.dumps(model)).max_epochs == 3
+
+
+def test_probabilities_of_labels_are_answered_by_what_there_is():
+    assert not hasattr(SequencePerceptron(), "predict_marginals")
+    with pytest.raises(AttributeError, match="predict_with_scores has the margin"):
+        SequencePerceptron().predict_marginals([])
+    with pytest.raises(AttributeError, match=r"has no attribute 'colour'$"):
+        _ = SequencePerceptron().colour

@@ -8,8 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import novikoff.features.templates as module
+from novikoff.data.sentences import Sentences
+from novikoff.features.template_files import default_templates, read_templates, translated
 from novikoff.features.templates import TemplateIndex, parse_template
 from novikoff.features.tokens import as_columns
+from novikoff.learn.chain.tagger import learn_tagger
 
 SETTINGS = settings(deadline=None, max_examples=80)
 TEMPLATES = [
@@ -138,3 +141,43 @@ def test_tuples_and_mappings_give_the_same_features():
 def test_a_broken_template_is_named(text, what):
     with pytest.raises(ValueError, match=re.escape(what)):
         parse_template(text)
+
+
+def test_templates_of_crfpp_are_ours_in_other_words(tmp_path):
+    lines = "# Unigram\nU00:%x[-2,0]\n\nU05:%x[-1,0]/%x[0,0]\nU10:%x[ 0 , 1 ]\n# Bigram\nB\n"
+    (tmp_path / "template").write_text(lines)
+    assert read_templates(tmp_path / "template", ("w", "p", "chunk")) == ["w[-2]", "w[-1]|w[0]", "p[0]"]
+    words = [[("a", "x"), ("b", "y")], [("b", "x")]]
+    tags = [["1", "2"], ["1"]]
+    ours, theirs = (
+        learn_tagger(words, tags, templates=templates, columns=("w", "p"), random_state=0)
+        for templates in (["w[-2]", "w[-1]|w[0]", "p[0]"], lines.split("\n"))
+    )
+    assert ours.heaviest(None) == theirs.heaviest(None)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("U00:%x[0,2]", "looks at column 2, counting from 0, and there are w, p"),
+        ("B01:%x[0,0]", "features of two labels and a token are not there"),
+        ("U07:", "looks at nothing"),
+    ],
+)
+def test_a_template_of_crfpp_that_is_not_there_is_refused(line, message):
+    with pytest.raises(ValueError, match=message):
+        translated([line], ("w", "p"))
+
+
+def test_names_that_look_like_crfpp_are_columns():
+    assert translated(["U[0]", "B[-1]|U[0]"], ("U", "B")) == ["U[0]", "B[-1]|U[0]"]
+
+
+def test_sentences_have_default_templates_of_the_columns_that_are_named():
+    sentences = Sentences.from_lists({"w": [["a", "b"], ["b"]], "p": [["x", "y"], ["y"]], "tag": [["1", "2"], ["2"]]})
+    gold = sentences.column("tag")
+    tagger = learn_tagger(sentences, gold, columns=("w", "p"), random_state=0)
+    expected = learn_tagger(sentences, gold, templates=default_templates(("w", "p")), random_state=0)
+    assert tagger.heaviest(None) == expected.heaviest(None)
+    with pytest.raises(ValueError, match="pass templates=, or columns="):
+        learn_tagger(sentences, gold)

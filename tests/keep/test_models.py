@@ -180,7 +180,7 @@ def test_a_constraint_that_is_a_function_still_holds(path):
     loaded = through(model, path)
     assert loaded.constraint is None
     assert load(path, constraint=legal).constraint is legal
-    assert np.isneginf(loaded.tagger_.weights.links).sum() == 1
+    assert np.isneginf(loaded.tagger_.weights.links.table).sum() == 1
     assert loaded.predict([[{"w": "c"}, {"w": "b"}]]) == model.predict([[{"w": "c"}, {"w": "b"}]])
 
 

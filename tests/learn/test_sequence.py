@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from novikoff.features.tokens import stacked
 from novikoff.learn.chain.space import sequence_perceptron
 from novikoff.learn.history import Stopped
-from tests.chains import OUTSIDE, labelled_sequences, ranked_paths, structured_perceptron
+from tests.chains import OUTSIDE, joint_features, labelled_sequences, ranked_paths, score, structured_perceptron
 
 SETTINGS = settings(deadline=None, max_examples=40)
 
@@ -20,10 +20,10 @@ def arrays(sequences, layout=np.array):
 
 
 def by_name(weights):
-    n_labels = weights.emissions.shape[1]
+    n_labels = weights.n_labels
     name = lambda label: OUTSIDE if label == n_labels else label  # noqa: E731
-    named = {("emission", j, label): w for (j, label), w in np.ndenumerate(weights.emissions)}
-    named |= {("link", name(a), name(b)): w for (a, b), w in np.ndenumerate(weights.links)}
+    named = {("emission", j, label): w for (j, label), w in np.ndenumerate(weights.emissions.table(n_labels))}
+    named |= {("link", name(a), name(b)): w for (a, b), w in np.ndenumerate(weights.links.table)}
     return {key: weight for key, weight in named.items() if weight}
 
 
@@ -64,6 +64,58 @@ def test_a_run_that_records_its_guesses_is_the_same_run(data, cost):
         gold = sequences[number][1]
         assert len(guess) == len(gold)
         assert guess.tolist() != list(gold)
+
+
+@given(labelled_sequences(), st.sampled_from([0.25, 1.0]))
+@SETTINGS
+def test_every_update_of_a_lead_is_ahead_by_no_more_than_it_and_of_the_best_other_sequence(data, lead):
+    """Rivals may be equally good, so the run is followed step by step with its own rivals."""
+    sequences, n_labels = data
+    tokens, labels = arrays(sequences)
+    options = {"shuffle": False, "max_epochs": 3, "lead": lead}
+    learned = sequence_perceptron(tokens, labels, n_labels, record_mistakes=True, **options)
+    updates = list(zip(learned.mistakes.tolist(), learned.guesses, strict=True))
+    weights, longest, narrow = {}, 0.0, 0
+    for step in range(learned.run.examples):
+        row = step % len(sequences)
+        words, gold = sequences[row]
+        others = [pair for pair in ranked_paths(weights, words, n_labels) if pair[1] != tuple(gold)]
+        ahead = score(weights, joint_features(words, gold)) - others[0][0] if others else np.inf
+        if ahead > lead * longest:
+            continue
+        assert updates[0][0] == row
+        rival = joint_features(words, tuple(updates.pop(0)[1].tolist()))
+        assert score(weights, rival) == others[0][0]
+        right = joint_features(words, gold)
+        difference = {name: right[name] - rival[name] for name in {*right, *rival}}
+        longest = max(longest, sum(value**2 for value in difference.values()))
+        weights = {name: weights.get(name, 0.0) + difference.get(name, 0.0) for name in {*weights, *difference}}
+        narrow += ahead > 0
+    assert not updates
+    assert learned.run.narrow == narrow == sum(learned.run.narrow_per_epoch)
+    assert learned.run.updates == len(learned.mistakes)
+    assert by_name(learned.memory.weights) == {name: weight for name, weight in weights.items() if weight}
+    plain = sequence_perceptron(tokens, labels, n_labels, **options)
+    assert plain.mistakes.tolist() == learned.mistakes.tolist()
+
+
+@pytest.mark.parametrize("lead", [0.5, 2.0])
+def test_with_a_lead_updates_stay_within_the_bound_and_the_margin_within_its_bracket(lead):
+    margin = 0.3
+    tokens, labels = arrays(separable(3, 3, seed=3, margin=margin))
+    learned = sequence_perceptron(tokens, labels, 3, lead=lead, max_epochs=None, random_state=0)
+    assert learned.run.stopped is Stopped.NO_MISTAKES
+    assert learned.run.narrow > 0
+    assert learned.run.updates <= (1 + 2 * lead) * (learned.run.radius / margin) ** 2
+    assert learned.run.margin_at_least <= learned.run.margin_at_most
+
+
+def test_a_lead_and_a_cost_exclude_each_other():
+    tokens, labels = stacked([np.eye(2)]), np.array([0, 1])
+    with pytest.raises(ValueError, match="choose one of them"):
+        sequence_perceptron(tokens, labels, 2, lead=1.0, cost=1.0)
+    with pytest.raises(ValueError, match="lead='auto' must be a number"):
+        sequence_perceptron(tokens, labels, 2, lead="auto")
 
 
 def separable(n_labels, length, seed, margin=0.5):

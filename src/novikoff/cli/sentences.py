@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -47,15 +46,6 @@ def as_separator(text: str | None) -> str | None:
 
 def split_names(columns: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in columns.split(",")) if columns else ()
-
-
-def read_templates(path: str) -> list[str]:
-    """Templates, one a line; empty lines and lines that begin with # are left out."""
-    lines = (line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines())
-    templates = [line for line in lines if line and not line.startswith("#")]
-    if not templates:
-        raise ValueError(f"{path} has no templates; write one a line, such as word[0] or pos[-1]|pos[0]")
-    return templates
 
 
 def columns_of(tagger: "Tagger", columns: str | None, file: str, *, labelled: bool) -> tuple[str, ...]:

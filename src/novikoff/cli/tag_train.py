@@ -21,8 +21,9 @@ SHOWN = 10
 @click.command()
 @click.argument("file", type=options.FILE)
 @click.option(
-    "--templates", type=click.Path(), required=True, metavar="FILE", help="The feature templates, one a line."
-)
+    "--templates", type=click.Path(), metavar="FILE",
+    help="The feature templates, one a line, ours or CRF++'s.  [default: by the columns]",
+)  # fmt: skip
 @layout
 @click.option("--label", metavar="COL", help="The column with the labels.  [default: the last]")
 @click.option(
@@ -48,6 +49,13 @@ SHOWN = 10
     "What each wrong label gets on top while learning, so that the right sequence wins by a margin.",
     0.0,
 )
+@options.number(
+    "--lead",
+    click.FloatRange(min=0),
+    "TAU",
+    "Learn also from sentences that are right by no more than TAU R^2; 0 is the textbook.",
+    0.0,
+)
 @options.readout("average", "last")
 @options.max_epochs
 @options.shuffle
@@ -57,7 +65,7 @@ SHOWN = 10
 @options.answering
 def train(
     file: str,
-    templates: str,
+    templates: str | None,
     columns: str | None,
     separator: str | None,
     comment: str | None,
@@ -72,14 +80,17 @@ def train(
     """Learn a tagger from the labelled sentences in FILE.
 
     Templates say which parts of a token and its neighbours are features: word[0], pos[-1], pos[-1]|pos[0],
-    suffix2(word[0]); there are lower, shape, prefixN and suffixN. Ctrl-C stops after the epoch that is running, and
+    suffix2(word[0]); there are lower, shape, prefixN and suffixN. By default, of the first column: the words two before
+    to two behind, pairs of neighbours, prefixes, suffixes and shape; of the second the same window with pairs and
+    triples; of others the neighbours. Ctrl-C stops after the epoch that is running, and
     keeps the weights that it ends with.
     """
     from novikoff.cli.fit import default_model
     from novikoff.cli.learning import was_interrupted
     from novikoff.cli.outputs import check_model_free
     from novikoff.cli.progress import DelayedInterrupt, progress
-    from novikoff.cli.sentences import read_sentences, read_templates, split_names
+    from novikoff.cli.sentences import read_sentences, split_names
+    from novikoff.features.template_files import default_templates, read_templates
     from novikoff.keep.models import save
     from novikoff.learn.chain.tagger import judged_by_folds, learn_tagger
 
@@ -92,10 +103,11 @@ def train(
     label = label or sentences.columns[-1]
     gold = sentences.column(label)
     features = tuple(name for name in sentences.columns if name != label)
+    chosen = default_templates(features) if templates is None else read_templates(templates, sentences.columns)
     with progress(output.quiet) as bar, DelayedInterrupt().installed() as interrupt:
         most = None if learning["validation"] else learning["max_epochs"]
         tagger = learn_tagger(
-            sentences, gold, templates=read_templates(templates), columns=features, random_state=random_state,
+            sentences, gold, templates=chosen, columns=features, random_state=random_state,
             **learning, watch=_watcher(len(gold), most, bar, interrupt),
         )  # fmt: skip
         if folds is not None and not was_interrupted(tagger.run):
@@ -129,7 +141,7 @@ def _report(output: Output, file: str, gold: list[list[str]], tagger: "Tagger", 
         "tag train",
         data={
             "file": file, "sentences": len(gold), "tokens": sum(map(len, gold)), "labels": tagger.labels,
-            "features": tagger.weights.emissions.shape[0],
+            "features": tagger.weights.n_features, "templates": len(tagger.parameters["templates"]),
         },
         run={**run, "wrong_tokens": tagger.run.wrong_tokens, "validation_errors": tagger.run.validation_errors},
         weights=documents.described_weights(tagger, SHOWN),
@@ -151,7 +163,8 @@ def panel(document: dict[str, Any], run: "Run") -> Any:
     return facts(
         f"novikoff tag train {data['file']}",
         [
-            ("read", f"{size}, {counted(data['features'], 'feature')}"),
+            ("read", size),
+            ("features", f"{data['features']:,} with weights, by {counted(data['templates'], 'template')}"),
             ("labels", listed(data["labels"], 24)),
             ("to come", wording.to_come(run)),
             ("learned", wording.weights(document["weights"], run, data["labels"])),

@@ -1,12 +1,16 @@
-"""The perceptron's hot loops on label sequences: Viterbi, and the mistakes it makes.
+"""The search for the best label sequence (Viterbi), and for the k best.
 
-Tokens are the rows of a matrix, dense or CSR (see `engine/rows.py`), and a sequence is a run of rows. `emissions` has
-a row for every feature and a column for every label: a label's score at a token is the sum of the token's features
-times their weights, in column order. `links[a, b]` is the weight of label b right after label a, and the last row and
-column stand for the outside: `links[-1, b]` begins a sequence with b, `links[a, -1]` ends it with a. A link of minus
-infinity is forbidden.
+Tokens are the rows of a matrix, dense or CSR (see `engine/rows.py`), and a sequence is a run of rows. A label's score
+at a token is the sum of the token's features times their weights for it (see `engine/emissions.py`). `links.table[a,
+b]` is the weight of label b right after label a, and the last row and column stand for the outside: `table[-1, b]`
+begins a sequence with b, `table[a, -1]` ends it with a. A link of minus infinity is forbidden.
 
 Ties go to the first label, read from the end of the sequence.
+
+Among many labels few can come before the best one, and the search looks no further than it must: the labels before are
+taken from the best one down, and a label is done with as soon as not even its best link could gain anything from those
+that are left. Sums are rounded, but never to the wrong side of each other: if x <= y, then x + z, rounded, is not above
+y + z, rounded. So the scores are those of the full search, bit for bit, and with them the answer and its ties.
 """
 
 from typing import Any, NamedTuple
@@ -14,38 +18,76 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.access import dot_in_column_order
-from novikoff.engine.jit import by_layout, jit, part
-from novikoff.engine.prefetch import touch
+from novikoff.engine.emissions import Found, score_labels
+from novikoff.engine.jit import jit, part
+from novikoff.engine.pool import Emissions
+
+# From so many labels on, looking for what can be left out is quicker than to look at everything, four links at a time.
+MANY_LABELS = 32
+# A label before which only so few of all labels may stand is compared with all of these.
+FEW = 8
+
+
+class Links(NamedTuple):
+    """The weights of label after label, the outside being the last, and what spares looking at all of them.
+
+    `most` has the largest link to every label from any other. Labels before which few may stand have these in `before`,
+    from `starts[label]` to `starts[label + 1]`.
+    """
+
+    table: NDArray[np.float64]
+    most: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    before: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, table: NDArray[np.float64]) -> "Links":
+        n_labels = len(table) - 1
+        may_follow = np.isfinite(table[:-1, :-1])
+        may_follow[:, may_follow.sum(axis=0) > n_labels // FEW] = False
+        after, before = np.nonzero(may_follow.T)
+        starts = np.searchsorted(after, np.arange(n_labels + 1)).astype(np.int64)
+        return cls(table, table[:-1].max(axis=0, initial=-np.inf), starts, before.astype(np.int64))
+
+    def copy(self) -> "Links":
+        return Links(self.table.copy(), self.most.copy(), self.starts, self.before)
 
 
 class Weights(NamedTuple):
-    """The weights of a chain: features x labels, and labels x labels with the outside last.
+    """The weights of a chain: features x labels, and labels x labels with the outside last."""
 
-    `used` says which features have any weight. Most of the rare ones have none, and not to fetch their zeros from
-    memory makes a chain a quarter faster.
-    """
-
-    emissions: NDArray[np.float64]
-    links: NDArray[np.float64]
-    used: NDArray[np.bool_]
+    emissions: Emissions
+    links: Links
 
     @classmethod
     def of(cls, emissions: NDArray[np.float64], links: NDArray[np.float64]) -> "Weights":
-        return cls(emissions, links, np.any(emissions != 0.0, axis=1))
+        """The weights in these tables."""
+        return cls(Emissions.of_table(emissions), Links.of(links))
+
+    @property
+    def n_features(self) -> int:
+        return len(self.emissions.blocks)
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.links.table) - 1
 
 
 class Scratch(NamedTuple):
     """Room for Viterbi.
 
     `scores` has, token by token, the score of the best path to every label, `reach` the best predecessor's share of
-    it, `path` the labels in the end, `entries` those entries of a sparse token that matter.
+    it, `path` the labels in the end; `found` is for the weights of a token, `limits` for the largest links to labels,
+    `rest` for labels that may come before, `open` for those to which that matters.
     """
 
     scores: NDArray[np.float64]
     reach: NDArray[np.float64]
     path: NDArray[np.int64]
-    entries: NDArray[np.uint64]
+    found: Found
+    limits: NDArray[np.float64]
+    rest: NDArray[np.int64]
+    open: NDArray[np.int64]
 
     @classmethod
     def room(cls, n_labels: int, n_tokens: int, n_entries: int) -> "Scratch":
@@ -53,105 +95,14 @@ class Scratch(NamedTuple):
             np.empty((max(n_tokens, 1), n_labels)),
             np.empty(n_labels),
             np.empty(max(n_tokens, 1), dtype=np.int64),
-            np.empty(n_entries, dtype=np.uint64),
+            Found.room(n_entries),
+            np.empty(n_labels),
+            np.empty(n_labels, dtype=np.int64),
+            np.empty(n_labels, dtype=np.int64),
         )
 
 
-# -- access to a token ------------------------------------------------------------------------------------------------
-
-
-def _dense_score_labels(X, token, weights, entries, scores):
-    for label in range(scores.size):
-        scores[label] = 0.0
-    for j in range(X.shape[1]):
-        x = np.float64(X[token, j])
-        if x != 0.0:
-            for label in range(scores.size):
-                scores[label] += x * weights.emissions[j, label]
-
-
-def _sparse_score_labels(X, token, weights, entries, scores):
-    _ask_for_weights(X, token + np.uint64(1), weights)
-    emissions, indices, data = weights.emissions, X.indices, X.data
-    found = 0
-    for j in range(X.indptr[token], X.indptr[token + np.uint64(1)]):
-        entries[found] = j
-        found += weights.used[indices[j]]
-    for k in range(scores.size):
-        scores[k] = 0.0
-    for place in range(0, found - 3, 4):
-        a, b, c, d = entries[place], entries[place + 1], entries[place + 2], entries[place + 3]
-        e, f, g, h = indices[a], indices[b], indices[c], indices[d]
-        p, q, r, s = np.float64(data[a]), np.float64(data[b]), np.float64(data[c]), np.float64(data[d])
-        for k in range(scores.size):
-            first_two = (scores[k] + p * emissions[e, k]) + q * emissions[f, k]
-            scores[k] = (first_two + r * emissions[g, k]) + s * emissions[h, k]
-    for place in range(found - found % 4, found):
-        a = entries[place]
-        e, p = indices[a], np.float64(data[a])
-        for k in range(scores.size):
-            scores[k] += p * emissions[e, k]
-
-
-@part
-def _ask_for_weights(X, token, weights):
-    """Start loading the weights of a token's features, if there is such a token."""
-    if token + np.uint64(1) < X.indptr.size:
-        n_labels = np.uint64(weights.emissions.shape[1])
-        for j in range(X.indptr[token], X.indptr[token + np.uint64(1)]):
-            column = X.indices[j]
-            if weights.used[column]:
-                first = np.uint64(column) * n_labels
-                for place in range(first, first + n_labels, np.uint64(8)):
-                    touch(weights.emissions, place)
-
-
-# Sparse tokens leave out features without weight and take the others four at a time, so that scores are loaded and
-# stored less often; meanwhile the memory is asked for the weights of the next token. A row of weights is never taken as
-# an array of its own, because Numba counts references to it. Together that is more than twice as fast.
-score_labels = by_layout(
-    _dense_score_labels,
-    _sparse_score_labels,
-    "The score of every label at a token, from its features alone: sums in column order.",
-)
-
-
-def _dense_add_token(X, token, amount, label, weights, age, drift):
-    growth = size = 0.0
-    for j in range(X.shape[1]):
-        step, old = amount * X[token, j], weights.emissions[j, label]
-        weights.used[j] = weights.used[j] or step != 0.0
-        weights.emissions[j, label] += step
-        drift.emissions[j, label] += age * step
-        growth += step * (2.0 * old + step)
-        size += abs(step) * (2.0 * abs(old) + abs(step))
-    return growth, size
-
-
-def _sparse_add_token(X, token, amount, label, weights, age, drift):
-    growth = size = 0.0
-    for j in range(X.indptr[token], X.indptr[token + np.uint64(1)]):
-        step, column = amount * X.data[j], X.indices[j]
-        old = weights.emissions[column, label]
-        weights.used[column] = True
-        weights.emissions[column, label] += step
-        drift.emissions[column, label] += age * step
-        growth += step * (2.0 * old + step)
-        size += abs(step) * (2.0 * abs(old) + abs(step))
-    return growth, size
-
-
-add_token = by_layout(
-    _dense_add_token,
-    _sparse_add_token,
-    """Add the token's features to the weights of a label, and `age` times to their drift.
-
-    Returns by how much the squared length of the weights has grown, and the sum of what was added up for it.
-    """,
-)
-
-
-# -- viterbi ----------------------------------------------------------------------------------------------------------
+# -- the best ---------------------------------------------------------------------------------------------------------
 
 
 @part
@@ -160,72 +111,202 @@ def best_path(X, first, last, gold, cost, weights, scratch):
 
     Every label other than `gold` gets `cost` on top, so that a sequence must win by its distance (0: it need not).
     """
-    links, scores, reach, path = weights.links, scratch.scores, scratch.reach, scratch.path
-    n_labels, n_tokens = reach.size, last - first
+    table, most, scores, path = weights.links.table, weights.links.most, scratch.scores, scratch.path
+    n_labels, n_tokens = scratch.reach.size, last - first
+    if n_labels >= MANY_LABELS:
+        for label in range(n_labels):  # those with few labels before them are compared with all of these
+            has_few = weights.links.starts[label] < weights.links.starts[label + 1]
+            scratch.limits[label] = -np.inf if has_few else most[label]
     for place in range(n_tokens):
-        now = scores[place]
-        score_labels(X, np.uint64(first + place), weights, scratch.entries, now)
+        score_labels(X, np.uint64(first + place), weights.emissions, scratch.found, scores, np.uint64(place))
         if cost != 0.0:
             for label in range(n_labels):
                 if label != gold[first + place]:
-                    now[label] += cost
+                    scores[place, label] += cost
         if place == 0:
             for label in range(n_labels):
-                now[label] += links[n_labels, label]
+                scores[0, label] += table[n_labels, label]
+        elif n_labels < MANY_LABELS:
+            _step(scores, np.uint64(place), table, scratch.reach)
         else:
-            _step(scores[place - 1], links, reach, now)
+            _step_among_many(scores, np.uint64(place), weights.links, scratch)
     if n_tokens == 0:
         return 0.0
-    path[n_tokens - 1] = _best_before(scores[n_tokens - 1], links, n_labels)
+    path[n_tokens - 1] = _best_before(scores, n_tokens - 1, table, most, n_labels)
     for place in range(n_tokens - 1, 0, -1):
-        path[place - 1] = _best_before(scores[place - 1], links, path[place])
-    return scores[n_tokens - 1, path[n_tokens - 1]] + links[path[n_tokens - 1], n_labels]
+        path[place - 1] = _best_before(scores, place - 1, table, most, path[place])
+    return scores[n_tokens - 1, path[n_tokens - 1]] + table[path[n_tokens - 1], n_labels]
 
 
 @part
-def _step(before, links, reach, now):
-    """now[b] += max over a of before[a] + links[a, b], with four a at a time.
+def _step(scores, now, table, reach):
+    """scores[now, b] += max over a of scores[now - 1, a] + table[a, b], with four a at a time.
 
     Which a it was is found out afterwards, for the one label of each token that lies on the best path.
     """
-    n_labels = now.size
+    n_labels, then = reach.size, now - np.uint64(1)
     for b in range(n_labels):
         reach[b] = -np.inf
-    for a in range(0, n_labels - 3, 4):
-        p, q, r, s = before[a], before[a + 1], before[a + 2], before[a + 3]
-        for b in range(n_labels):
-            first, second = p + links[a, b], q + links[a + 1, b]
-            third, fourth = r + links[a + 2, b], s + links[a + 3, b]
-            first = first if first > second else second
-            third = third if third > fourth else fourth
-            first = first if first > third else third
-            reach[b] = first if first > reach[b] else reach[b]
+    for a in range(np.uint64(0), np.uint64(n_labels - n_labels % 4), np.uint64(4)):
+        _reach_from(scores, then, table, a, a + np.uint64(1), a + np.uint64(2), a + np.uint64(3), reach)
     for a in range(n_labels - n_labels % 4, n_labels):
-        p = before[a]
+        p = scores[then, a]
         for b in range(n_labels):
-            first = p + links[a, b]
+            first = p + table[a, b]
             reach[b] = first if first > reach[b] else reach[b]
     for b in range(n_labels):
-        now[b] += reach[b]
+        scores[now, b] += reach[b]
 
 
 @part
-def _best_before(scores, links, label):
-    """The label before this one, the first of equals."""
-    best = 0
-    for previous in range(1, scores.size):
-        if scores[previous] + links[previous, label] > scores[best] + links[best, label]:
-            best = previous
+def _step_among_many(scores, now, links, scratch):
+    """The same, without the labels before that cannot make a difference."""
+    table, reach, limits, rest, open_labels = links.table, scratch.reach, scratch.limits, scratch.rest, scratch.open
+    n_labels, then = reach.size, now - np.uint64(1)
+    best, second = 0, -np.inf
+    for a in range(1, n_labels):
+        if scores[then, a] > scores[then, best]:
+            second = scores[then, best]
+            best = a
+        elif scores[then, a] > second:
+            second = scores[then, a]
+    top, lowest = scores[then, best], np.inf
+    for b in range(n_labels):
+        reach[b] = top + table[best, b]
+        needed = reach[b] - limits[b]
+        lowest = needed if needed < lowest else lowest
+    lowest -= abs(lowest) * 2.0**-50
+    n_rest = 0
+    for a in range(n_labels):
+        rest[n_rest] = a
+        n_rest += (scores[then, a] >= lowest) & (a != best)
+    if 3 * n_rest > n_labels:
+        _step(scores, now, table, reach)
+        return
+    for root in range(n_rest // 2 - 1, -1, -1):
+        _sink(scores, then, rest, root, n_rest)
+    n_open = _count_open(second, limits, reach)
+    while n_rest > 0 and 8 * n_open > n_labels:  # four of the rest at a time, for all labels
+        a = b = c = d = rest[0]
+        n_rest = _pop(scores, then, rest, n_rest)
+        if n_rest > 2:
+            b, n_rest = rest[0], _pop(scores, then, rest, n_rest)
+            c, n_rest = rest[0], _pop(scores, then, rest, n_rest)
+            d, n_rest = rest[0], _pop(scores, then, rest, n_rest)
+        _reach_from(scores, then, table, a, b, c, d, reach)
+        if n_rest > 0:
+            n_open = _count_open(scores[then, rest[0]], limits, reach)
+    if n_rest > 0 and n_open > 0:  # one at a time, for the few labels that may gain
+        n_open = 0
+        for b in range(n_labels):
+            open_labels[n_open] = b
+            n_open += scores[then, rest[0]] + limits[b] > reach[b]
+    while n_rest > 0 and n_open > 0:
+        a = rest[0]
+        n_rest = _pop(scores, then, rest, n_rest)
+        still = 0
+        for place in range(n_open):
+            b = open_labels[place]
+            reach[b] = max(reach[b], scores[then, a] + table[a, b])
+            open_labels[still] = b
+            still += scores[then, a] + limits[b] > reach[b]
+        n_open = still
+    for b in range(n_labels):
+        for place in range(links.starts[b], links.starts[b + 1]):
+            a = links.before[place]
+            reach[b] = max(reach[b], scores[then, a] + table[a, b])
+        scores[now, b] += reach[b]
+
+
+@part
+def _count_open(score, limits, reach):
+    """How many labels may gain from a label before with this score."""
+    count = 0
+    for b in range(reach.size):
+        count += score + limits[b] > reach[b]
+    return count
+
+
+@part
+def _reach_from(scores, then, table, a, b, c, d, reach):
+    """What every label gets from four labels before it, if that is more."""
+    p, q, r, s = scores[then, a], scores[then, b], scores[then, c], scores[then, d]
+    for label in range(reach.size):
+        first, second = p + table[a, label], q + table[b, label]
+        third, fourth = r + table[c, label], s + table[d, label]
+        first = first if first > second else second
+        third = third if third > fourth else fourth
+        first = first if first > third else third
+        reach[label] = first if first > reach[label] else reach[label]
+
+
+@part
+def _pop(scores, then, heap, size):
+    """Take the best label off a heap, and return how many are left."""
+    heap[0] = heap[size - 1]
+    _sink(scores, then, heap, 0, size - 1)
+    return size - 1
+
+
+@part
+def _sink(scores, then, heap, root, size):
+    """Let a label sink in a heap of labels, the best of which is on top."""
+    label = heap[root]
+    while 2 * root + 1 < size:
+        child = 2 * root + 1
+        if child + 1 < size and scores[then, heap[child + 1]] > scores[then, heap[child]]:
+            child += 1
+        if not scores[then, heap[child]] > scores[then, label]:
+            break
+        heap[root] = heap[child]
+        root = child
+    heap[root] = label
+
+
+@part
+def _best_before(scores, then, table, most, label):
+    """The label before this one, the first of equals; links are not looked at where even the largest gains nothing."""
+    best, best_score = 0, scores[then, 0] + table[0, label]
+    for previous in range(1, scores.shape[1]):
+        if scores[then, previous] + most[label] > best_score:
+            score = scores[then, previous] + table[previous, label]
+            if score > best_score:
+                best, best_score = previous, score
     return best
 
 
-def _searched(X: Any, n_labels: int) -> int:
+@part
+def second_path(n_tokens, weights, scratch):
+    """Put the second best path in the place of the best one, which `best_path` has just found; whether there is one.
+
+    Any other path has a last label that differs. What a label costs there, if all behind it stays and all before it is
+    the best for it, is a difference of two sums that the search has made.
+    """
+    table, most, scores, path = weights.links.table, weights.links.most, scratch.scores, scratch.path
+    n_labels = scratch.reach.size
+    least, where, instead = np.inf, -1, 0
+    for place in range(n_tokens - 1, -1, -1):
+        after = path[place + 1] if place + 1 < n_tokens else n_labels
+        best = scores[place, path[place]] + table[path[place], after]
+        for label in range(n_labels):
+            loss = best - (scores[place, label] + table[label, after])
+            if label != path[place] and loss < least:
+                least, where, instead = loss, place, label
+    if where < 0:
+        return False
+    path[where] = instead
+    for place in range(where, 0, -1):
+        path[place - 1] = _best_before(scores, place - 1, table, most, path[place])
+    return True
+
+
+def searched(X: Any, n_labels: int) -> int:
     """How many numbers Viterbi looks at in all tokens."""
     n_entries, n_tokens = (X.data.size, X.indptr.size) if hasattr(X, "indptr") else (X.size, X.shape[0])
     return n_labels * (n_entries + n_tokens * n_labels)
 
 
-@jit(work=lambda X, starts, weights, *_: _searched(X, weights.links.shape[0]))
+@jit(work=lambda X, starts, weights, *_: searched(X, weights.n_labels))
 def label_sequences(X, starts, weights, scratch, labels, scores):
     """The best labels of every token, and the score of every sequence."""
     nobody = labels[:0]
@@ -236,103 +317,27 @@ def label_sequences(X, starts, weights, scratch, labels, scores):
             labels[first + place] = scratch.path[place]
 
 
-# -- learning ---------------------------------------------------------------------------------------------------------
-
-
-def _learned(X, starts, gold, order, cost, examples, weights, *_):
-    return order.size * _searched(X, weights.links.shape[0]) / max(1, starts.size - 1)
-
-
-@jit(work=_learned)
-def sequence_epoch(X, starts, gold, order, cost, examples, weights, drift, scratch, at, longest):
-    """Visit sequences in order; on a mistake add the features of the gold labels, subtract those of the guess.
-
-    Fills `at` with the steps of the mistakes, `longest` with the largest squared length of a difference so far: as
-    computed, and with a bound on its rounding error. Returns how many sequences were mistaken, and how many of their
-    labels were wrong.
-    """
-    made = wrong = 0
-    path = scratch.path
-    for step in range(order.size):
-        first, last = starts[order[step]], starts[order[step] + np.uint64(1)]
-        best_path(X, first, last, gold, cost, weights, scratch)
-        differ = 0
-        for place in range(last - first):
-            differ += path[place] != gold[first + place]
-        if differ > 0:
-            _add_difference(X, first, last, gold, path, weights, np.float64(examples + step), drift, longest)
-            at[made] = step
-            made += 1
-            wrong += differ
-    return made, wrong
-
-
-@part
-def _add_difference(X, first, last, gold, path, weights, age, drift, longest):
-    """w <- w + d, where d = features of the gold labels - features of the path, and drift <- drift + age d."""
-    emissions, links = weights.emissions, weights.links
-    outside = links.shape[0] - 1
-
-    lead = growth = size = 0.0
-    for place in range(last - first):
-        token, right, guess = np.uint64(first + place), gold[first + place], path[place]
-        if right != guess:
-            of_right = dot_in_column_order(X, token, emissions[:, right])
-            lead += of_right - dot_in_column_order(X, token, emissions[:, guess])
-    right_before = guess_before = outside
-    for place in range(last - first + 1):
-        right, guess = (gold[first + place], path[place]) if place < last - first else (outside, outside)
-        if right != guess or right_before != guess_before:
-            lead += links[right_before, right] - links[guess_before, guess]
-        right_before, guess_before = right, guess
-
-    for place in range(last - first):
-        token, right, guess = np.uint64(first + place), gold[first + place], path[place]
-        if right != guess:
-            for label, amount in ((right, 1.0), (guess, -1.0)):
-                more, much = add_token(X, token, amount, label, weights, age, drift)
-                growth += more
-                size += much
-    right_before = guess_before = outside
-    for place in range(last - first + 1):
-        right, guess = (gold[first + place], path[place]) if place < last - first else (outside, outside)
-        if right != guess or right_before != guess_before:
-            for a, b, amount in ((right_before, right, 1.0), (guess_before, guess, -1.0)):
-                old = links[a, b]
-                links[a, b] += amount
-                drift.links[a, b] += age * amount
-                growth += amount * (2.0 * old + amount)
-                size += 2.0 * abs(old) + 1.0
-        right_before, guess_before = right, guess
-
-    # ||w + d||^2 = ||w||^2 + 2 <w, d> + ||d||^2
-    square = growth - 2.0 * lead
-    terms = 4.0 * (last - first + 1) * (emissions.shape[0] + 4)
-    longest[0] = max(longest[0], square)
-    longest[1] = max(longest[1], square + terms * 2.0**-52 * size)
-
-
 # -- the k best -------------------------------------------------------------------------------------------------------
 
 
-@jit(work=lambda X, first, last, weights, entries, scores, *_: scores.size * weights.links.shape[0])
-def best_paths(X, first, last, weights, entries, scores, backs, ranks, paths, totals):
+@jit(work=lambda X, first, last, weights, found, scores, *_: scores.size * weights.n_labels)
+def best_paths(X, first, last, weights, found, scores, backs, ranks, paths, totals):
     """The k best label sequences of the tokens from `first` to `last`, best first; returns how many there are.
 
     For every token and label, `scores` has the k best ways to get there, `backs` and `ranks` say where each came from:
     the label before, and which of its ways. Of ways with equal scores, the earlier label comes first.
     """
-    links = weights.links
+    links = weights.links.table
     n_tokens, n_labels, k = scores.shape
-    now = np.empty(n_labels)
+    now = np.empty((1, n_labels))
     for place in range(n_tokens):
-        score_labels(X, np.uint64(first + place), weights, entries, now)
+        score_labels(X, np.uint64(first + place), weights.emissions, found, now, np.uint64(0))
         for label in range(n_labels):
             top, back, rank = scores[place, label], backs[place, label], ranks[place, label]
             for way in range(k):
                 top[way] = -np.inf
             if place == 0:
-                top[0] = now[label] + links[n_labels, label]
+                top[0] = now[0, label] + links[n_labels, label]
                 continue
             for previous in range(n_labels):
                 for way in range(k):
@@ -340,7 +345,7 @@ def best_paths(X, first, last, weights, entries, scores, backs, ranks, paths, to
                     if not _insert(candidate, previous, way, top, back, rank):
                         break
             for way in range(k):
-                top[way] += now[label]
+                top[way] += now[0, label]
 
     end_label, end_rank = np.empty(k, dtype=backs.dtype), np.empty(k, dtype=ranks.dtype)
     for way in range(k):
@@ -350,14 +355,14 @@ def best_paths(X, first, last, weights, entries, scores, backs, ranks, paths, to
             candidate = scores[n_tokens - 1, label, way] + links[label, n_labels]
             if not _insert(candidate, label, way, totals, end_label, end_rank):
                 break
-    found = 0
-    while found < k and totals[found] > -np.inf:
-        label, way = end_label[found], end_rank[found]
+    n_paths = 0
+    while n_paths < k and totals[n_paths] > -np.inf:
+        label, way = end_label[n_paths], end_rank[n_paths]
         for place in range(n_tokens - 1, -1, -1):
-            paths[found, place] = label
+            paths[n_paths, place] = label
             label, way = backs[place, label, way], ranks[place, label, way]
-        found += 1
-    return found
+        n_paths += 1
+    return n_paths
 
 
 @part

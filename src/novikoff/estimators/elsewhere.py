@@ -34,6 +34,13 @@ ELSEWHERE = {
     "all_possible_transitions": "every transition has a weight; constraint= rules some out",
 }
 
+# Methods that other libraries have.
+NO_CHANCES = (
+    "a perceptron knows no probabilities, and none are made up; predict_with_scores has the margin by which the best "
+    "label sequence beats the second best, and predict_best the k best with their scores"
+)
+METHODS = dict.fromkeys(("predict_marginals", "predict_marginals_single", "predict_proba"), NO_CHANCES)
+
 
 def about_elsewhere(estimator: str, own: set[str], given: dict[str, object]) -> str | None:
     """What to say to whoever passes parameters of another library; None if there are none among them.

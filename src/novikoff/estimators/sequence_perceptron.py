@@ -5,6 +5,7 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from novikoff.estimators.elsewhere import METHODS
 from novikoff.estimators.shell import Shell, all_or_nothing, seed_of, warn_unless_converged
 from novikoff.learn.chain.space import SequenceReadout, SequenceRun
 from novikoff.learn.chain.tagger import Constraint, Scored, Tagger, Weight, learn_tagger
@@ -25,11 +26,12 @@ class SequencePerceptron(Shell):
     ----------
     templates : list of str or None
         Which parts of a token and its neighbours are features: `"w[0]"`, `"w[-1]|w[0]"`, `"suffix2(w[0])"`,
-        `"p[-1]|shape(w[0])"`. Tokens are then mappings from column to value, tuples whose places `columns` names, or
-        `Sentences` read from a file. Without templates, tokens are lists of attributes or mappings, as
-        sklearn-crfsuite takes them, or a sequence is an array of numbers, one row a token.
+        `"p[-1]|shape(w[0])"`, or as CRF++ writes them, `"U05:%x[-1,0]/%x[0,0]"`. Tokens are then mappings from column
+        to value, tuples whose places `columns` names, or `Sentences` read from a file, for which there are default
+        templates. Without templates, tokens are lists of attributes or mappings, as sklearn-crfsuite takes them, or a
+        sequence is an array of numbers, one row a token.
     columns : sequence of str
-        The names of the places, if tokens are tuples.
+        The names of the places, if tokens are tuples; those that default templates look at, or that CRF++ numbers.
     min_count : int
         Features that occur less often are left out.
     constraint : {"IOB1", "IOB2", "IOBES", "BILOU"}, function or None
@@ -49,6 +51,9 @@ class SequencePerceptron(Shell):
     cost : float
         What every wrong label gets on top while learning, so that the right sequence must win by a margin. Mistakes are
         then at most (R^2 + 2 cost n)/gamma^2, with n the length of the longest sequence.
+    lead : float
+        How much the right sequence must be ahead of the second best, in units of R^2; if it is not, it is narrow, and
+        learned, too. Mistakes and narrow ones are then at most (1 + 2 lead) (R/gamma)^2. There is no "auto" here.
     shuffle : bool
         Whether each epoch visits the sequences in a new random order.
     random_state : int, RandomState or None
@@ -101,6 +106,7 @@ class SequencePerceptron(Shell):
         patience: int = 3,
         held_out: float | None = None,
         cost: float = 0.0,
+        lead: float = 0.0,
         shuffle: bool = True,
         random_state: Any = None,
         min_margin: float | None = None,
@@ -117,11 +123,17 @@ class SequencePerceptron(Shell):
         self.patience = patience
         self.held_out = held_out
         self.cost = cost
+        self.lead = lead
         self.shuffle = shuffle
         self.random_state = random_state
         self.min_margin = min_margin
         self.time_limit = time_limit
         self.record_mistakes = record_mistakes
+
+    def __getattr__(self, name: str) -> Any:
+        """Say what to use in the place of a method that other libraries have."""
+        said = f": {METHODS[name]}" if name in METHODS else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{said}")
 
     def fit(self, X: Any, y: Sequence[Sequence[Hashable]], *, watch: Watcher | None = None) -> Self:
         """Learn from sequences of tokens `X` with their label sequences `y`.

@@ -28,6 +28,8 @@ from novikoff.data.whole_file import WholeFile
 # and delays; 3 what a record says about new rows, lifts, tables in the space of a kernel, mixed weights, and
 # running scales and trials.
 FORMAT = 3
+# Chains have a newer one: their weights without those that are 0.
+CHAIN_FORMAT = NEWEST = 4
 KEY = "novikoff"
 
 # The safetensors format allows no longer header.
@@ -42,6 +44,7 @@ KINDS: dict[str, np.dtype[Any]] = {
     "I32": np.dtype("<i4"),
     "U64": np.dtype("<u8"),
     "U32": np.dtype("<u4"),
+    "U16": np.dtype("<u2"),
     "U8": np.dtype("u1"),
     "BOOL": np.dtype("?"),
 }
@@ -179,10 +182,10 @@ def _read_header(file: BinaryIO, path: Path) -> tuple[bytes, dict[str, Any]]:
         ) from error
     if version < 1:
         refuse(path, f"there is no format {version}")
-    if version > FORMAT:
+    if version > NEWEST:
         raise ModelFileError(
             f"{path} has format {version}, written by novikoff {header.get('novikoff')!s:.40}; this version reads "
-            f"formats up to {FORMAT}. Upgrade with pip install --upgrade novikoff"
+            f"formats up to {NEWEST}. Upgrade with pip install --upgrade novikoff"
         )
     return beginning, header
 

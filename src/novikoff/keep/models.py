@@ -72,7 +72,7 @@ def save(
     parts: Parts = _codec(learner).to_parts(plain, _as_evidence(certificate, fingerprint))
     header = {"format": 1, "novikoff": import_module("novikoff").__version__, **parts.header}
     if says_more(header.get("run") or {}):
-        header["format"] = FORMAT
+        header["format"] = max(FORMAT, header["format"])
     # What is written can be read: the same checks, before anything touches the file.
     asked = getattr(plain, "parameters", {})
     functions = {name: asked[name] for name in MAY_BE_FUNCTIONS if callable(asked.get(name))}

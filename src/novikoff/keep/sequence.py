@@ -1,5 +1,8 @@
 """The sequence perceptron in a file: how tokens become features, and the weights of features and of label after label.
 
+Only weights that are not 0 are kept: so many of each feature, with their labels, and the places of the links among all.
+Up to format 3 there were tables of all weights.
+
 A constraint that is a function is code, and not in the file. It is needed for learning only: what it forbids has the
 weight minus infinity, which is kept.
 """
@@ -11,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.strict_json import Fields
-from novikoff.engine.viterbi import Weights
+from novikoff.engine.pool import MOST_LABELS, Emissions
+from novikoff.engine.viterbi import Links, Weights
 from novikoff.features.attributes import AttributeIndex
 from novikoff.features.templates import LARGEST_KEY, Lookup, Template, TemplateIndex, Vocabulary, parse_template
 from novikoff.features.tokens import Numbers, by_sequence
@@ -23,13 +27,21 @@ from novikoff.keep.header import (
     encode_parameters,
     encode_run,
 )
-from novikoff.keep.layout import Arrays, ModelFileError, Parts
+from novikoff.keep.layout import CHAIN_FORMAT, Arrays, ModelFileError, Parts
 from novikoff.keep.values import decode, decode_names, encode, encode_names
 from novikoff.learn.chain.space import SequenceRun
 from novikoff.learn.chain.tagger import Features, Tagger
 
 LEARNER = "SequencePerceptron"
 TABLE: Table = {
+    "counts": ("u4", "features"),
+    "labels": ("u2", "weights"),
+    "weights": ("f8", "weights"),
+    "link_places": ("u4", "links"),
+    "links": ("f8", "links"),
+    "forbidden": ("u1", "bytes of forbidden links"),
+}
+FULL_TABLE: Table = {
     "emissions": ("f8", "features", "labels"),
     "links": ("f8", "labels + outside", "labels + outside"),
     "used": ("b1", "features"),
@@ -48,11 +60,7 @@ FARTHEST_OFFSET = 100_000
 
 def to_parts(tagger: Tagger, evidence: Evidence) -> Parts:
     index = tagger.features.index
-    arrays: Arrays = {
-        "emissions": tagger.weights.emissions,
-        "links": tagger.weights.links,
-        "used": tagger.weights.used,
-    }
+    arrays = _weights_to_arrays(tagger.weights)
     kind: dict[str, Any] = {"kind": "numbers"}
     if isinstance(index, TemplateIndex):
         kind = {
@@ -72,7 +80,7 @@ def to_parts(tagger: Tagger, evidence: Evidence) -> Parts:
         arrays["mistake_lengths"] = np.array(list(map(len, tagger.mistake_guesses)), dtype=np.int64)
         arrays["mistake_guesses"] = np.array(guessed, dtype=np.int64)
     header = {
-        "format": 3,
+        "format": CHAIN_FORMAT,
         "learner": LEARNER,
         "parameters": encode_parameters(tagger.parameters),
         "classes": encode(list(tagger.labels), "the labels"),
@@ -89,6 +97,21 @@ def to_parts(tagger: Tagger, evidence: Evidence) -> Parts:
         },
     }
     return Parts(header, arrays)
+
+
+def _weights_to_arrays(weights: Weights) -> Arrays:
+    features, labels, values = weights.emissions.entries()
+    table = weights.links.table.ravel()
+    forbidden = np.isneginf(table)
+    places = np.flatnonzero((table != 0.0) & ~forbidden)
+    return {
+        "counts": np.bincount(features, minlength=weights.n_features).astype(np.uint32),
+        "labels": labels.astype(np.uint16),
+        "weights": values,
+        "link_places": places.astype(np.uint32),
+        "links": table[places],
+        "forbidden": np.packbits(forbidden) if forbidden.any() else np.zeros(0, dtype=np.uint8),
+    }
 
 
 def _templates_to_arrays(index: TemplateIndex) -> Arrays:
@@ -112,10 +135,12 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Tag
     state = header.part("state")
     labels = decode(header.value("classes"))
     ensure(isinstance(labels, list) and len(labels) > 0, "there are no labels")
+    ensure(len(labels) < MOST_LABELS, "there are more labels than a chain can have")
     ensure(len(set(labels)) == len(labels), "a label occurs twice")
     kind = state.part("features")
     templates = _templates(kind) if kind.text("kind") == "templates" else ()
-    table = TABLE | _index_table(kind, templates)
+    is_full = header.whole("format") < CHAIN_FORMAT
+    table = (FULL_TABLE if is_full else TABLE) | _index_table(kind, templates)
     if state.flag("has_mistake_rows"):
         table = table | {"mistake_rows": ("i8", "mistakes")}
     if "has_mistake_guesses" in state.content:
@@ -123,8 +148,6 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Tag
     sizes = check_arrays(arrays, table, {"labels": len(labels), "labels + outside": len(labels) + 1})
     index = _index(kind, templates, arrays, sizes["features"])
     ensure(index.n_columns == sizes["features"], "there are not as many features as weights")
-    if not isinstance(index, Numbers):  # of dense tokens, every feature is fetched anyway, and none is marked
-        ensure(not np.any(arrays["emissions"][~arrays["used"]]), "a feature that counts as unused has weights")
     columns = state.optional_texts("columns")
     ensure(columns is not None, "the columns have no names")
     run = decode_run(header, SequenceRun)
@@ -136,7 +159,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Tag
     return Tagger(
         Features(index, columns or ()),
         tuple(labels),
-        _weights(arrays),
+        _weights_of_tables(arrays) if is_full else _weights(arrays, len(labels)),
         divisor,
         run=run,
         parameters=decode_parameters(header, functions),
@@ -169,11 +192,32 @@ def _guesses(arrays: Arrays, labels: list[Any]) -> list[list[Any]] | None:
     return by_sequence([labels[place] for place in places.tolist()], np.concatenate([[0], np.cumsum(lengths)]))
 
 
-def _weights(arrays: Arrays) -> Weights:
-    weights = Weights(arrays["emissions"], arrays["links"], arrays["used"])
+def _weights(arrays: Arrays, n_labels: int) -> Weights:
+    counts, labels, places = arrays["counts"].astype(np.int64), arrays["labels"], arrays["link_places"]
+    ensure(int(counts.sum()) == len(labels), "there are not as many weights as features say")
+    check_within(counts, "counts", n_labels + 1)
+    check_within(labels, "labels", n_labels)
+    check_finite(arrays, "weights", "links")
+    ensure(not np.any(arrays["weights"] == 0.0), "a weight is 0, which need not be kept")
+    features = np.repeat(np.arange(len(counts)), counts)
+    check_ascends(features * n_labels + labels, "labels", strictly=True)
+    table = np.zeros((n_labels + 1) ** 2)
+    check_within(places, "link_places", table.size)
+    check_ascends(places, "link_places", strictly=True)
+    table[places] = arrays["links"]
+    forbidden = arrays["forbidden"]
+    if len(forbidden):
+        ensure(len(forbidden) == -(-table.size // 8), "the forbidden links are not as many as the links")
+        table[np.unpackbits(forbidden, count=table.size).astype(np.bool_)] = -np.inf
+    links = Links.of(table.reshape(n_labels + 1, n_labels + 1))
+    return Weights(Emissions.of_entries(n_labels, counts, labels, arrays["weights"]), links)
+
+
+def _weights_of_tables(arrays: Arrays) -> Weights:
+    links = arrays["links"]
     check_finite(arrays, "emissions")
-    ensure(not np.any(np.isnan(weights.links) | np.isposinf(weights.links)), "a link is NaN or infinite")
-    return weights
+    ensure(not np.any(np.isnan(links) | np.isposinf(links)), "a link is NaN or infinite")
+    return Weights.of(arrays["emissions"], links)
 
 
 def _templates(kind: Fields) -> tuple[Template, ...]:

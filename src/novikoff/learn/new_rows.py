@@ -154,7 +154,7 @@ class Facts:
             return None
         if run.stopped is None:  # it goes on: all that came, came once
             return (min(run.mistakes, run.examples), run.examples) if run.examples else None
-        if not run.n_rows or run.examples < run.n_rows:
+        if not run.n_rows or run.examples < run.n_rows or not run.mistakes_per_epoch:
             return None
         return min(run.mistakes_per_epoch[0], run.n_rows), run.n_rows
 

@@ -38,12 +38,14 @@ class Replayed:
     @classmethod
     def of(cls, space: "Sequences") -> "Replayed | None":
         """None if there is too much to be compared and added up, or if epochs have orders of their own."""
-        size = space.history.weights.emissions.size + space.tokens.rows.entries.size
+        weights = space.history.weights
+        size = weights.n_features * weights.n_labels + space.tokens.rows.entries.size
         return cls(space) if space.generator is None and size <= MOST_COUNTED else None
 
     def weights_hash(self) -> int:
         weights = self.space.history.weights
-        return hash((weights.emissions.tobytes(), weights.links.tobytes()))
+        parts = (*weights.emissions.entries(), weights.links.table)
+        return hash(tuple(part.tobytes() for part in parts))
 
     def count_anew(self) -> None:
         """There is nothing to be counted before the weights return."""

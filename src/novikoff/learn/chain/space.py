@@ -9,6 +9,10 @@ sequence over every other one: at most (R/gamma)^2 mistakes, however many label 
 With a `cost`, every wrong label gets that much on top while learning, so the right sequence must win by the cost times
 the number of labels that differ. A guess then has <w, d> <= cost x n, where n is the length of its sequence, each
 mistake lengthens ||w||^2 by at most R^2 + 2 cost n, and there are at most (R^2 + 2 cost n)/gamma^2 of them.
+
+With a `lead` tau, the right sequence must be ahead of the second best one by more than tau R^2, R being the longest
+difference that was added so far; if it is not, it is narrow, and their difference is added. Then <w, d> <= tau R^2, so
+mistakes and narrow ones together are at most (1 + 2 tau) (R/gamma)^2.
 """
 
 import math
@@ -21,11 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.order import POOL, random_order
-from novikoff.engine.viterbi import Scratch, Weights, best_paths, label_sequences, sequence_epoch
+from novikoff.engine.chain import Drift, sequence_epoch
+from novikoff.engine.emissions import Found
+from novikoff.engine.pool import MOST_LABELS, Emissions, twice_as_long
+from novikoff.engine.viterbi import Links, Scratch, Weights, best_paths, label_sequences
 from novikoff.engine.words import counted
 from novikoff.features.tokens import Tokens
 from novikoff.learn.chain.returning import Replayed
-from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs, Limits, Watch, Watcher, run
+from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs, Limits, Watch, Watcher, check_choices, run
 from novikoff.learn.history import History, Run, Stopped
 
 SequenceReadout = Literal["last", "average"]
@@ -38,38 +45,47 @@ class ChainMemory(History):
     """What a chain remembers: the sum of its mistakes, and the drift from which the average follows (see `Memory`)."""
 
     weights: Weights
-    drift: Weights
+    drift: Drift
     mistakes: int = 0
 
     @classmethod
-    def empty(cls, n_features: int, n_labels: int, allowed: NDArray[np.bool_] | None = None) -> "ChainMemory":
-        """Nothing learned yet; links that are not `allowed` (labels and the outside, squared) stay forbidden."""
-        links = np.zeros((n_labels + 1, n_labels + 1))
+    def empty(
+        cls, n_features: int, n_labels: int, allowed: NDArray[np.bool_] | None = None, *, rows: bool = False
+    ) -> "ChainMemory":
+        """Nothing learned yet; links that are not `allowed` (labels and the outside, squared) stay forbidden.
+
+        With `rows`, every feature has a weight for every label from the beginning.
+        """
+        table = np.zeros((n_labels + 1, n_labels + 1))
         if allowed is not None:
-            links[~allowed] = -np.inf
-        used = np.zeros(n_features, dtype=bool)
-        drift = Weights(np.zeros((n_features, n_labels)), np.zeros_like(links), used)
-        return cls(Weights(np.zeros((n_features, n_labels)), links, used), drift)
+            table[~allowed] = -np.inf
+        emissions = Emissions.rows(n_features, n_labels) if rows else Emissions.none(n_features)
+        drift = Drift(np.zeros_like(emissions.values), np.zeros_like(table))
+        return cls(Weights(emissions, Links.of(table)), drift)
 
     def copy(self) -> "ChainMemory":
         """A memory of its own, to learn on with while this one stays as it is."""
-        parts, used = (self.weights, self.drift), self.weights.used.copy()  # which both have in common
-        weights, drift = (Weights(part.emissions.copy(), part.links.copy(), used) for part in parts)
-        return replace(self, weights=weights, drift=drift)
+        weights = Weights(self.weights.emissions.copy(), self.weights.links.copy())
+        return replace(self, weights=weights, drift=Drift(*(part.copy() for part in self.drift)))
+
+    def make_room(self) -> None:
+        """More room for weights of features."""
+        self.weights = self.weights._replace(emissions=self.weights.emissions.longer())
+        self.drift = self.drift._replace(emissions=twice_as_long(self.drift.emissions))
 
     @property
     def n_labels(self) -> int:
-        return self.weights.emissions.shape[1]
+        return self.weights.n_labels
 
     @property
     def weights_length(self) -> float:
         """||w||, of all weights that are not forbidden."""
-        links = self.weights.links[np.isfinite(self.weights.links)]
-        return math.hypot(float(np.linalg.norm(self.weights.emissions)), float(np.linalg.norm(links)))
+        links = self.weights.links.table[np.isfinite(self.weights.links.table)]
+        return math.hypot(float(np.linalg.norm(self.weights.emissions.used)), float(np.linalg.norm(links)))
 
     @property
     def terms(self) -> int:
-        return self.weights.emissions.size
+        return self.weights.emissions.used.size + self.weights.links.table.size
 
     def read_out(self, readout: SequenceReadout) -> Weights:
         """The weights to predict with: the last ones, or the sum of the weights after each sequence.
@@ -79,9 +95,10 @@ class ChainMemory(History):
         """
         if readout == "last" or not self.examples:
             return self.weights
-        emissions = self.weights.emissions * self.examples
-        emissions -= self.drift.emissions
-        return Weights(emissions, self.weights.links * self.examples - self.drift.links, self.weights.used)
+        emissions, links = self.weights
+        values = emissions.used * self.examples
+        values -= self.drift.emissions[: len(values)]
+        return Weights(emissions._replace(values=values), Links.of(links.table * self.examples - self.drift.links))
 
     def divisor(self, readout: SequenceReadout) -> int:
         """How many weight vectors the weights to predict with are the sum of."""
@@ -139,6 +156,7 @@ def sequence_perceptron(
     shuffle: bool = True,
     random_state: int | np.random.Generator | None = None,
     cost: float = 0.0,
+    lead: float = 0.0,
     min_margin: float | None = None,
     time_limit: float | None = None,
     watch: Watcher | None = None,
@@ -157,9 +175,10 @@ def sequence_perceptron(
     (3, 'NO_MISTAKES')
     """
     limits = Limits(max_epochs, min_margin, time_limit, watch, readout=readout)
-    _check(tokens, labels, n_labels, readout, cost)
-    memory = ChainMemory.empty(tokens.rows.n_columns, n_labels, allowed)
+    _check(tokens, labels, n_labels, readout, cost, lead)
+    memory = ChainMemory.empty(tokens.rows.n_columns, n_labels, allowed, rows=not tokens.rows.is_sparse)
     generator = np.random.default_rng(random_state) if shuffle else None
+    memory.lead = float(lead)
     space = Sequences(memory, tokens, labels, cost, generator, [] if record_mistakes else None)
     stopped = run(space, limits)
     weights = memory.read_out(readout)
@@ -187,6 +206,7 @@ class Sequences:
 
     def __post_init__(self) -> None:
         self.epochs = Epochs(self.tokens.n_sequences)
+        self.is_whole = self.tokens.rows.is_whole()
         self.returning = Replayed.of(self)
 
     def mistakes(self) -> NDArray[np.int64]:
@@ -217,8 +237,9 @@ class Sequences:
         order = np.arange(tokens.n_sequences, dtype=np.uint64)
         if self.generator is not None:
             order = random_order(tokens.n_sequences, self.generator).visit.astype(np.uint64)
-        scratch, is_whole = _room(memory.n_labels, tokens), tokens.rows.is_whole()
+        scratch = _room(memory.n_labels, tokens)
         at, longest = np.empty(len(order), dtype=np.int64), np.full(2, memory.longest)
+        narrow = np.zeros(len(order), dtype=np.bool_)
         lengths = np.cumsum(np.diff(tokens.starts)[order.astype(np.int64)])
         began = time.perf_counter()
         is_recorded = len(self.wrong) < RECORDED_EPOCHS
@@ -230,18 +251,22 @@ class Sequences:
             reach = (lengths[step - 1] if step else 0) + TOKENS_PER_CALL
             stop = max(int(np.searchsorted(lengths, reach)), step + 1) if self.guesses is None else step + 1
             part = order[step:stop]
-            task = (tokens.rows.matrix, tokens.starts, self.labels, part, self.cost, memory.examples)
-            made, wrong = sequence_epoch(*task, memory.weights, memory.drift, scratch, at, longest)
-            self.epochs.count(at[:made], len(part))
+            task = (tokens.rows.matrix, tokens.starts, self.labels, part, self.cost, memory.lead, memory.examples)
+            made, wrong, visited = sequence_epoch(*task, memory.weights, memory.drift, scratch, at, narrow, longest)
+            if visited < len(part):
+                memory.make_room()
+                part, stop = part[:visited], step + visited
+            self.epochs.count(at[:made], len(part), narrow[:made])
             if is_recorded:
                 self.wrong[-1] += wrong
                 self.seconds[-1] = time.perf_counter() - began
             self.which.extend(part[at[:made]].astype(np.int64).tolist())
             if self.guesses is not None and made:  # of the only sequence of the call
                 self.guesses.append(scratch.path[: int(np.diff(tokens.starts)[int(part[0])])].astype(np.int64))
-            memory.mistakes += made
+            memory.narrow += int(narrow[:made].sum())
+            memory.mistakes += made - int(narrow[:made].sum())
             memory.examples += len(part)
-            memory.longest = float(longest[0] if is_whole else longest[1])
+            memory.longest = float(longest[0] if self.is_whole else longest[1])
             step = stop
             if step < len(order) and (stopped := watch.cut_short()) is not None:
                 return stopped
@@ -264,16 +289,23 @@ def _record(space: Sequences, weights: Weights, readout: SequenceReadout, stoppe
         wrong_tokens=int(np.count_nonzero(wrong)),
         wrong_tokens_per_epoch=tuple(space.wrong),
         seconds_per_epoch=tuple(space.seconds),
+        margin_at_least=_margin_at_least(space, stopped),
         **space.counts(is_wrong),
         **space.epochs.recorded(),
     )
     return record
 
 
+def _margin_at_least(space: Sequences, stopped: Stopped) -> float:
+    """The margin of the last weights, if nothing was narrow, and nothing that was compared was rounded."""
+    is_known = stopped is Stopped.NO_MISTAKES and space.is_whole
+    return space.history.margin_at_least(space.history.lead) if is_known else 0.0
+
+
 def label_tokens(weights: Weights, tokens: Tokens) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The label of every token in the best label sequences, and the score of every sequence."""
     labels, scores = np.empty(tokens.rows.n_rows, dtype=np.int64), np.empty(tokens.n_sequences)
-    scratch = _room(weights.emissions.shape[1], tokens)
+    scratch = _room(weights.n_labels, tokens)
     label_sequences(tokens.rows.matrix, tokens.starts, weights, scratch, labels, scores)
     if np.any(np.isneginf(scores)):
         number = int(np.flatnonzero(np.isneginf(scores))[0])
@@ -300,11 +332,11 @@ class Ranked:
 
 def best_label_sequences(weights: Weights, tokens: Tokens, k: int) -> list[Ranked]:
     """The k best label sequences of every sequence; fewer where there are no more."""
-    n_labels, longest = weights.emissions.shape[1], tokens.longest
+    n_labels, longest = weights.n_labels, tokens.longest
     scores = np.empty((longest, n_labels, k))
     backs, ranks = np.zeros((longest, n_labels, k), dtype=np.int32), np.zeros((longest, n_labels, k), dtype=np.int32)
     paths, totals = np.empty((k, longest), dtype=np.int64), np.empty(k)
-    entries = np.empty(tokens.rows.widest, dtype=np.uint64)
+    found = Found.room(tokens.rows.widest)
     ranked = []
     for first, last in zip(tokens.starts[:-1], tokens.starts[1:], strict=True):
         length = int(last - first)
@@ -312,12 +344,15 @@ def best_label_sequences(weights: Weights, tokens: Tokens, k: int) -> list[Ranke
             ranked.append(Ranked(np.empty((1, 0), dtype=np.int64), np.zeros(1)))
             continue
         room = scores[:length], backs[:length], ranks[:length]
-        found = best_paths(tokens.rows.matrix, first, last, weights, entries, *room, paths, totals)
-        ranked.append(Ranked(paths[:found, :length].copy(), totals[:found].copy()))
+        n_paths = best_paths(tokens.rows.matrix, first, last, weights, found, *room, paths, totals)
+        ranked.append(Ranked(paths[:n_paths, :length].copy(), totals[:n_paths].copy()))
     return ranked
 
 
-def _check(tokens: Tokens, labels: NDArray[np.int64], n_labels: int, readout: str, cost: float) -> None:
+def _check(tokens: Tokens, labels: NDArray[np.int64], n_labels: int, readout: str, cost: float, lead: float) -> None:
+    check_choices(lead=lead)
+    if lead and cost:
+        raise ValueError("lead= and cost= are two ways to ask for more than being right; choose one of them")
     if readout == "vote":
         raise ValueError(
             'readout="vote" is not there for sequences: a vote of weight vectors has no best label sequence that '
@@ -329,5 +364,7 @@ def _check(tokens: Tokens, labels: NDArray[np.int64], n_labels: int, readout: st
         raise ValueError(f"cost={cost!r} must be a number of at least 0")
     if not tokens.rows.n_rows:
         raise ValueError(f"there are {tokens.n_sequences} sequences without a single token: nothing to learn from")
+    if n_labels > MOST_LABELS - 1:
+        raise ValueError(f"there are {n_labels:,} labels, and a chain has at most {MOST_LABELS - 1:,}")
     if len(labels) != tokens.rows.n_rows:
         raise ValueError(f"there are {tokens.rows.n_rows} tokens, but {len(labels)} labels")

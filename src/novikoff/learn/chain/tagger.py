@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from novikoff.data.chunks import SCHEMES, allowed_transitions
 from novikoff.data.held_out import HeldOut
 from novikoff.data.sentences import Sentences
+from novikoff.engine.pool import Emissions
 from novikoff.engine.viterbi import Weights
 from novikoff.features.attributes import AttributeIndex
+from novikoff.features.template_files import default_templates, translated
 from novikoff.features.templates import TemplateIndex, needed_columns, parse_template
 from novikoff.features.tokens import (
     Numbers,
@@ -60,9 +62,12 @@ class Features:
         if isinstance(min_count, bool) or int(min_count) != min_count or min_count < 1:
             raise ValueError(f"min_count={min_count!r} must be a whole number of at least 1")
         index: TemplateIndex | AttributeIndex | Numbers
+        if templates is None and isinstance(sequences, Sentences):
+            templates = default_templates(columns)
         if templates is not None:
             if isinstance(templates, str) or not len(templates):
                 raise ValueError(f'templates={templates!r} must be a list of templates, such as ["w[0]", "w[-1]|w[0]"]')
+            templates = translated(templates, columns or getattr(sequences, "columns", ()))
             needed = needed_columns([parse_template(text) for text in templates])
             index, tokens = TemplateIndex.learn(templates, as_columns(sequences, columns, needed), min_count)
         elif are_numeric(sequences):
@@ -158,20 +163,16 @@ class Tagger(Model):
 
     def heaviest(self, n: int | None = 20, label: Label | None = None) -> list[Weight]:
         """The weights of features, the largest in size first; of one label, if it is named."""
-        emissions = self.weights.emissions
+        features, numbers, weights = self.weights.emissions.entries()
         if label is not None:
             if label not in self.labels:
                 raise ValueError(f"label {label!r} is unknown; known are {', '.join(map(str, self.labels))}")
-            chosen = self.labels.index(label)
-            emissions = np.where(np.arange(len(self.labels)) == chosen, emissions, 0.0)
-        places = np.flatnonzero(emissions)
-        order = np.argsort(-np.abs(emissions.ravel()[places]), kind="stable")[:n]
+            chosen = numbers == self.labels.index(label)
+            features, numbers, weights = features[chosen], numbers[chosen], weights[chosen]
+        order = np.argsort(-np.abs(weights), kind="stable")[:n]
         names = self.features.index.names()
-        rows, columns = np.divmod(places[order], len(self.labels))
-        return [
-            Weight(names[row], self.labels[column], float(emissions[row, column]) / self.divisor)
-            for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
-        ]
+        named = zip(features[order].tolist(), numbers[order].tolist(), weights[order].tolist(), strict=True)
+        return [Weight(names[feature], self.labels[number], weight / self.divisor) for feature, number, weight in named]
 
     def weights_by_name(self) -> list[NamedWeight]:
         """The weights of features that are not 0, the largest in size first."""
@@ -180,11 +181,11 @@ class Tagger(Model):
     def links(self) -> list[Weight]:
         """The weights of label after label, the largest in size first; None stands for the outside of a sequence."""
         ends: tuple[Label | None, ...] = (*self.labels, None)
+        table = self.weights.links.table
+        rows, columns = np.nonzero(np.isfinite(table) & (table != 0.0))
         links = [
-            Weight(before, after, float(self.weights.links[i, j]) / self.divisor)
-            for i, before in enumerate(ends)
-            for j, after in enumerate(ends)
-            if np.isfinite(self.weights.links[i, j]) and self.weights.links[i, j] != 0.0
+            Weight(ends[i], ends[j], float(table[i, j]) / self.divisor)
+            for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
         ]
         return sorted(links, key=lambda link: -abs(link.weight))
 
@@ -217,11 +218,23 @@ class Tagger(Model):
             raise ValueError(f"below={below!r} must be a number of at least 0")
         if isinstance(self.features.index, Numbers):
             raise ValueError("features that are numbers cannot be dropped: the arrays would no longer fit")
-        sizes = np.abs(self.weights.emissions) / self.divisor
-        emissions = np.where(sizes > below, self.weights.emissions, 0.0)
-        wanted = np.any(emissions != 0.0, axis=1)
-        features = replace(self.features, index=self.features.index.keep(wanted))
-        return replace(self, features=features, weights=Weights.of(emissions[wanted], self.weights.links))
+        features, weights = with_weight(self.features, self.weights, below * self.divisor)
+        return replace(self, features=features, weights=weights)
+
+
+def with_weight(
+    features: Features, weights: Weights, below: float = 0.0, *, touched: bool = False
+) -> tuple[Features, Weights]:
+    """Without weights of size `below` or less, and without the features that have none left, or that no mistake has
+    `touched`: these are in no difference of two sequences that was learned."""
+    rows, labels, values = weights.emissions.entries()
+    stay = np.abs(values) > below
+    counts = np.bincount(rows[stay], minlength=weights.n_features)
+    if not isinstance(features.index, Numbers):  # arrays of numbers keep their width
+        wanted = weights.emissions.blocks[:, 1] > 0 if touched else counts > 0
+        features, counts = replace(features, index=features.index.keep(wanted)), counts[wanted]
+    emissions = Emissions.of_entries(weights.n_labels, counts, labels[stay], values[stay])
+    return features, weights._replace(emissions=emissions)
 
 
 def learn_tagger(
@@ -271,15 +284,22 @@ def learn_tagger(
         epochs = int(np.argmin(errors)) + 1 if errors else max_epochs
     if learned is None or learned.run.stopped not in (Stopped.INTERRUPTED, Stopped.TIME_LIMIT):
         learned = sequence_perceptron(tokens, numbers, len(known), max_epochs=epochs, watch=watch, **options)
+    weights, divisor, mistakes = learned.weights, learned.divisor, learned.mistakes
+    guesses = None
+    if learned.guesses is not None:
+        guesses = [[known[number] for number in guess.tolist()] for guess in learned.guesses]
+    run = _named_run(learned.run, errors, known, min_count)
+    del learned, tokens  # much memory, which the rest can do without
+    features, weights = with_weight(features, weights, touched=True)
     return Tagger(
         features,
         tuple(known),
-        learned.weights,
-        learned.divisor,
-        run=_named_run(learned.run, errors, known, min_count),
+        weights,
+        divisor,
+        run=run,
         parameters=asked | learning | {"held_out": None},
-        mistake_rows=learned.mistakes,
-        mistake_guesses=learned.guesses and [[known[number] for number in guess] for guess in learned.guesses],
+        mistake_rows=mistakes,
+        mistake_guesses=guesses,
     )
 
 

@@ -1,0 +1,130 @@
+"""The perceptron's hot loop on label sequences: Viterbi guesses, and a mistake is mended."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.emissions import add_token, open_token, score_token
+from novikoff.engine.jit import jit, part
+from novikoff.engine.viterbi import best_path, searched, second_path
+
+
+class Drift(NamedTuple):
+    """From which the average of the weights follows: a number for every place in their pool, and for every link."""
+
+    emissions: NDArray[np.float64]
+    links: NDArray[np.float64]
+
+
+def _learned(X, starts, gold, order, cost, lead, examples, weights, *_):
+    return order.size * searched(X, weights.n_labels) / max(1, starts.size - 1)
+
+
+@jit(work=_learned)
+def sequence_epoch(X, starts, gold, order, cost, lead, examples, weights, drift, scratch, at, narrow, longest):
+    """Visit sequences in order; on a mistake add the features of the gold labels, subtract those of the guess.
+
+    With a lead, a sequence that is right is compared with the second best, and learned, too, unless it is ahead by more
+    than the lead times `longest[0]`: `narrow` says of which updates that was the reason.
+
+    Fills `at` with the steps of the updates, `longest` with the largest squared length of a difference so far: as
+    computed, and with a bound on its rounding error. Returns how many updates there were, how many labels were wrong,
+    and how many sequences were visited: all, unless the pool of weights needs more room.
+    """
+    made = wrong = 0
+    path = scratch.path
+    for step in range(order.size):
+        first, last = starts[order[step]], starts[order[step] + np.uint64(1)]
+        best_path(X, first, last, gold, cost, weights, scratch)
+        differ = 0
+        for place in range(last - first):
+            differ += path[place] != gold[first + place]
+        has_rival = differ > 0 or (lead > 0.0 and second_path(last - first, weights, scratch))
+        ahead = _ahead(X, first, last, gold, path, weights) if has_rival else np.inf
+        if differ > 0 or ahead <= lead * longest[0]:
+            if not _open_places(X, first, last, gold, path, weights, drift):
+                return made, wrong, step
+            _add_difference(X, first, last, gold, path, weights, np.float64(examples + step), drift, ahead, longest)
+            at[made], narrow[made] = step, differ == 0 and ahead > 0.0
+            made += 1
+            wrong += differ
+    return made, wrong, order.size
+
+
+@part
+def _ahead(X, first, last, gold, path, weights):
+    """<w, d>, where d = features of the gold labels - features of the path."""
+    table = weights.links.table
+    outside = table.shape[0] - 1
+    ahead = 0.0
+    for place in range(last - first):
+        token, right, guess = np.uint64(first + place), gold[first + place], path[place]
+        if right != guess:
+            for label, sign in ((right, 1.0), (guess, -1.0)):
+                ahead += sign * score_token(X, token, label, weights.emissions, outside)
+    right_before = guess_before = outside
+    for place in range(last - first + 1):
+        right, guess = (gold[first + place], path[place]) if place < last - first else (outside, outside)
+        if right != guess or right_before != guess_before:
+            ahead += table[right_before, right] - table[guess_before, guess]
+        right_before, guess_before = right, guess
+    return ahead
+
+
+@part
+def _open_places(X, first, last, gold, path, weights, drift):
+    """Make places for all weights of d; whether the pool had room for them. No weight changes."""
+    n_labels = weights.links.table.shape[0] - 1
+    for place in range(last - first):
+        token, right, guess = np.uint64(first + place), gold[first + place], path[place]
+        if right != guess:
+            for label in (right, guess):
+                if not open_token(X, token, label, weights.emissions, drift.emissions, n_labels):
+                    return False
+    return True
+
+
+@part
+def _add_difference(X, first, last, gold, path, weights, age, drift, ahead, longest):
+    """w <- w + d, and drift <- drift + age d; `ahead` is <w, d> before."""
+    table, most = weights.links.table, weights.links.most
+    outside = table.shape[0] - 1
+    growth = size = 0.0
+    for place in range(last - first):
+        token, right, guess = np.uint64(first + place), gold[first + place], path[place]
+        if right != guess:
+            for label, amount in ((right, 1.0), (guess, -1.0)):
+                more, much = add_token(X, token, amount, label, weights.emissions, age, drift.emissions, outside)
+                growth += more
+                size += much
+    right_before = guess_before = outside
+    for place in range(last - first + 1):
+        right, guess = (gold[first + place], path[place]) if place < last - first else (outside, outside)
+        if right != guess or right_before != guess_before:
+            for a, b, amount in ((right_before, right, 1.0), (guess_before, guess, -1.0)):
+                old = table[a, b]
+                table[a, b] += amount
+                drift.links[a, b] += age * amount
+                growth += amount * (2.0 * old + amount)
+                size += 2.0 * abs(old) + 1.0
+                if a != outside:
+                    _keep_most(table, most, a, b, old)
+        right_before, guess_before = right, guess
+
+    # ||w + d||^2 = ||w||^2 + 2 <w, d> + ||d||^2
+    square = growth - 2.0 * ahead
+    terms = 4.0 * (last - first + 1) * (weights.emissions.blocks.shape[0] + 4)
+    longest[0] = max(longest[0], square)
+    longest[1] = max(longest[1], square + terms * 2.0**-52 * size)
+
+
+@part
+def _keep_most(table, most, a, b, old):
+    """Keep the largest link to a label, after that of label a has changed."""
+    if table[a, b] >= most[b]:
+        most[b] = table[a, b]
+    elif old == most[b]:
+        most[b] = table[0, b]
+        for before in range(1, table.shape[0] - 1):
+            most[b] = max(most[b], table[before, b])
