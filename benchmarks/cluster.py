@@ -38,7 +38,7 @@ pyarrow.set_cpu_count(1)  # one process on one core: Arrow would read with all o
 from novikoff import Perceptron
 from novikoff.data import read
 def fit(pattern):
-    return Perceptron(max_epochs=rounds, random_state=0).fit(read(pattern, label="y"))
+    return Perceptron(max_epochs=rounds, random_state=0, n_jobs=1).fit(read(pattern, label="y"))
 fit(small)
 start = time.perf_counter()
 model = fit(pattern)
@@ -275,7 +275,7 @@ def bytes_sent(folder: Path, options: argparse.Namespace) -> None:
     print("\nA round: weights once down to every node, changes and sums of weights once up from every shard")
     for n_columns, n_shards in ((50, 16),) if options.smoke else ((50, 16), (1_000, 1_000), (100_000, 100)):
         w = np.zeros((1, n_columns + 1))
-        change = Change(np.ones_like(w), 10, np.ones_like(w))
+        change = Change(np.ones_like(w), 10, 0, np.ones_like(w))
         up = len(pickle.dumps(change, protocol=5))
         start = time.perf_counter()
         Mixture(w).with_changes([change.change] * n_shards, [10] * n_shards, 1e6, "uniform")

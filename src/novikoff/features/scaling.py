@@ -24,7 +24,7 @@ class Scaling:
     """What is subtracted from every column (nothing from sparse ones, which stay sparse) and by what it is divided.
 
     >>> rows = as_rows([[1990.0, 0.0], [2000.0, 0.0]])
-    >>> Scaling.of(rows).scaled(rows).as_array().tolist()
+    >>> Scaling.of(rows).scaled(rows).as_array().round(6).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
 
