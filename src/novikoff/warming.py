@@ -13,7 +13,7 @@ from novikoff.engine.jit import patience
 
 # The kinds of numbers that a matrix has, and its number of columns, which is enough for the compiled way to a margin.
 KINDS = (np.float32, np.float64)
-COLUMNS = 100
+COLUMNS = 300
 
 
 def warm_up(watch: Callable[[str], None] | None = None) -> dict[str, float]:

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from importlib import resources
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -103,16 +103,26 @@ class Kernel:
         return self.compiled._numba_type_
 
 
-def part(function: Callable[..., Any] | None = None, *, loops: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Let kernels call a function. In Python it stays what it is; if there are `loops`, they are compiled instead."""
+def part(
+    function: Callable[..., Any] | None = None,
+    *,
+    loops: Callable[..., Any] | None = None,
+    inline: Literal["never", "always"] = "never",
+    **options: Any,
+) -> Any:
+    """Let kernels call a function. In Python it stays what it is; if there are `loops`, they are compiled instead.
+
+    Numba counts who uses an array at every call, also where LLVM then inlines it. In a loop over short rows that takes
+    as long as the row itself, so steps of such loops are to be written into them: `inline="always"`.
+    """
     if function is None:
-        return lambda function: part(function, loops=loops, **options)
+        return lambda function: part(function, loops=loops, inline=inline, **options)
 
     @when_compiling
     def register() -> None:
         from numba.extending import overload
 
-        overload(function, jit_options=cast(Any, options), strict=False)(lambda *arguments: loops or function)
+        overload(function, jit_options=cast(Any, options), strict=False, inline=inline)(lambda *a: loops or function)
 
     return function
 

@@ -39,14 +39,12 @@ from novikoff.engine.scoring import (
     has_a_match,
 )
 
-UNWEIGHTED = np.empty(0)
-
 
 class Rule(NamedTuple):
     """What counts as a mistake or as narrow, and how the bias is folded in.
 
-    `lead` is in units of R^2, and `longest` is R^2 before the first example. With a lead, ties are mistakes. `weights`
-    are those of the classes, by which an example is multiplied, or none.
+    `lead` is in units of R^2, and `longest` is R^2 before the first example. With a lead, ties are mistakes. Only plain
+    numbers: an array in here would be counted as in use, and let go, at every row.
     """
 
     constant: float
@@ -54,7 +52,6 @@ class Rule(NamedTuple):
     doubt: float
     lead: float = 0.0
     longest: float = 0.0
-    weights: np.ndarray = UNWEIGHTED
 
 
 # -- one look at every row --------------------------------------------------------------------------------------------
@@ -113,14 +110,7 @@ def visited(X, y, order, *_):
     return order.size * (1 + (X[0] if isinstance(X, tuple) else X).size / max(1, y.size))
 
 
-@part
-def weighted(label, rule):
-    """The sign of an example, times the weight of its class."""
-    sign = np.float64(label)
-    return sign * rule.weights[1 if sign > 0.0 else 0] if rule.weights.size > 0 else sign
-
-
-@part
+@part(inline="always")
 def binary_score(X, row, label, rule, threshold, updates, w):
     """The score of a row after so many updates; in column order where the order could decide what it is."""
     score = dot(X, row, w) + rule.constant * w[w.size - 1]
@@ -130,13 +120,13 @@ def binary_score(X, row, label, rule, threshold, updates, w):
     return score
 
 
-@part
+@part(inline="always")
 def is_to_be_added(label, score, rule, threshold):
     """Whether an example with this score is a mistake, or narrow."""
     return label * score <= threshold if rule.ties_are_mistakes else (score >= 0.0) != (label > 0)
 
 
-@part
+@part(inline="always")
 def add_example(X, row, label, rule, time, w, drift):
     """Add a row, with its sign, to the weights; so many examples had gone before it."""
     bias = w.size - 1
@@ -155,7 +145,8 @@ def binary_epoch(X, y, order, soon, rule, lengths, clock, updates, w, drift, at,
 
     Stops early when `at`, which receives the step of every update, is full; `narrow` says which were no mistakes.
     `clock` and `updates` count what went before; `soon[step]` is a row to load while `order[step]` is learned; an empty
-    `drift` means no average. `lengths` has the squared length of every row while R may grow, and is empty else.
+    `drift` means no average. `lengths` has the squared length of every row while R may grow, and is empty else. A label
+    is the sign of an example, times the weight of its class if classes have weights.
     Returns the number of examples seen and of updates made.
     """
     made = 0
@@ -170,7 +161,7 @@ def binary_epoch(X, y, order, soon, rule, lengths, clock, updates, w, drift, at,
             longest = max(longest, lengths[row])
         threshold = rule.lead * longest
 
-        label = weighted(y[row], rule)
+        label = y[row]
         score = binary_score(X, row, label, rule, threshold, updates + made, w)
         if is_to_be_added(label, score, rule, threshold):
             add_example(X, row, label, rule, clock + step, w, drift)
@@ -187,12 +178,13 @@ def _visited_by_classes(X, y, order, soon, rule, lengths, clock, updates, W, *_)
 
 
 @jit(work=_visited_by_classes)
-def multiclass_epoch(X, y, order, soon, rule, lengths, clock, updates, W, drift, at, narrow, instead):
+def multiclass_epoch(X, y, order, soon, rule, lengths, clock, updates, W, drift, at, narrow, instead, weights):
     """Visit the rows in the given order; add a mistake or a narrow example to its class, subtract it from the rival.
 
     The rival is the best other class; `instead` receives it for every update. In Kesler's construction an update adds a
     vector of squared length 2 ||x||^2, so the lead over the rival is in units of 2 R^2: of two classes, each with its
-    own weights, the same examples are narrow as in `binary_epoch`. Everything else as there.
+    own weights, the same examples are narrow as in `binary_epoch`. `weights` are those of the classes, by which an
+    example is multiplied, or none. Everything else as there.
     """
     scores = np.empty(count_classes(X, W))
     made = 0
@@ -208,7 +200,7 @@ def multiclass_epoch(X, y, order, soon, rule, lengths, clock, updates, W, drift,
         threshold = rule.lead * (2.0 * longest)
 
         right = y[row]
-        weight = rule.weights[right] if rule.weights.size > 0 else np.float64(1.0)
+        weight = weights[right] if weights.size > 0 else np.float64(1.0)
         class_scores(X, row, W, rule.constant, scores)
         rival = best_other(scores, right)
         ahead = weight * (scores[right] - scores[rival])

@@ -162,11 +162,12 @@ def binary_steps(
 class Ahead:
     """Binary epochs over some rows, one pass after the other. Where it pays, it looks ahead."""
 
-    def __init__(self, rows: Rows, *, shuffled: bool, n_rows_in_all: int) -> None:
+    def __init__(self, rows: Rows, *, shuffled: bool, n_rows_in_all: int, weighted: bool = False) -> None:
         self.n_rows, self.n_entries = rows.n_rows, rows.n_entries
         self.roundoff = 8.0 * (rows.widest + 4) * UNIT_ROUNDOFF
         self.dear = rows.n_rows * (SHUFFLED if shuffled else 1.0)
-        pays = rows.n_rows >= FEWEST_ROWS and n_rows_in_all <= MOST_ROWS
+        # Where classes have weights, scores do not tell the slack.
+        pays = not weighted and rows.n_rows >= FEWEST_ROWS and n_rows_in_all <= MOST_ROWS
         self.limit = rows.n_rows // RARE if pays else -1
         self.made, self.cost, self.looks_ahead = rows.n_rows, 0.0, False
         self.slack, self.then = np.empty(0, dtype=np.float32), np.empty(0)
@@ -206,8 +207,8 @@ class Ahead:
         seen = made = 0
         threshold = rule.lead * rule.longest
         while seen < order.size and made < at.size:
-            # While R may grow, a threshold may, too; and where classes have weights, scores do not tell the slack.
-            ahead = self.looks_ahead and not lengths.size and not rule.weights.size
+            # While R may grow, a threshold may, too.
+            ahead = self.looks_ahead and not lengths.size
             if ahead and (self.left <= 0 or self.threshold != threshold):
                 self._look(X, y, rule.constant, threshold, w)
             counts, own = (clock + seen, updates + made), (w, drift, at[made:], narrow[made:])

@@ -25,7 +25,7 @@ from novikoff.data.examples import Block, Examples
 from novikoff.data.held_out import HeldOut
 from novikoff.data.narrow import used_columns
 from novikoff.data.order import POOL, Order, block_order, given_order, random_order
-from novikoff.engine.linear import UNWEIGHTED, Rule, multiclass_epoch
+from novikoff.engine.linear import Rule, multiclass_epoch
 from novikoff.engine.rounding import OUTWARDS, UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, folded_squares, longest_square
 from novikoff.engine.slack import Ahead
@@ -371,13 +371,14 @@ class Coordinates:
         memory.lead = max(memory.lead, float(self.lead))
         sizes = math.sqrt(memory.vector_square) * math.sqrt(memory.step_square)
         doubt = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF * sizes
-        weights = UNWEIGHTED if memory.class_weights is None else memory.class_weights
-        return Rule(memory.constant, self.lead > 0 or self.tie == "mistake", doubt, float(self.lead), weights=weights)
+        return Rule(memory.constant, self.lead > 0 or self.tie == "mistake", doubt, float(self.lead))
 
     def _visit(self, block: Block, order: Order, lengths: NDArray[np.float64], watch: Watch) -> Stopped | None:
         """Visit the rows in the given order, call by call."""
         memory, (rows, labels, first) = self.history, block
         rule, binary = self._rule(rows), memory.n_classes == 2
+        of_classes = np.empty(0) if memory.class_weights is None else memory.class_weights
+        signs = labels * of_classes[(labels + 1) // 2] if binary and len(of_classes) else labels
         weights, drift = _in_kernel_layout(memory, rows.is_sparse)
         at = np.empty(min(STEPS_PER_CALL, len(order.visit)), dtype=np.uint32)
         narrow = np.zeros(len(at), dtype=np.bool_)
@@ -388,11 +389,11 @@ class Coordinates:
             steps = slice(step, step + STEPS_PER_CALL)
             full, visit = at[: watch.patience(memory, STEPS_PER_CALL)], order.visit[steps]
             rule = rule._replace(longest=self.so_far)
-            task = (rows.matrix, labels, visit, order.soon[steps], rule, lengths, memory.examples, memory.updates)
+            task = (rows.matrix, signs, visit, order.soon[steps], rule, lengths, memory.examples, memory.updates)
             if binary:
                 seen, made = ahead.epoch(*task, weights, drift, full, narrow)
             else:
-                seen, made = multiclass_epoch(*task, weights, drift, full, narrow, rivals)
+                seen, made = multiclass_epoch(*task, weights, drift, full, narrow, rivals, of_classes)
             self._meet(first, lengths, visit[:seen])
             self.epochs.count(at[:made], seen, narrow[:made])
             if made:
@@ -411,7 +412,12 @@ class Coordinates:
         """What looks ahead on a block; another pass over it begins."""
         ahead = self.ahead.get(block.first)
         if ahead is None:
-            ahead = Ahead(block.rows, shuffled=self.generator is not None, n_rows_in_all=self.examples.n_rows)
+            ahead = Ahead(
+                block.rows,
+                shuffled=self.generator is not None,
+                n_rows_in_all=self.examples.n_rows,
+                weighted=self.history.class_weights is not None,
+            )
             self.ahead[block.first] = ahead
         ahead.begin(weights)
         return ahead
