@@ -7,10 +7,10 @@ begins a sequence with b, `table[a, -1]` ends it with a. A link of minus infinit
 
 Ties go to the first label, read from the end of the sequence.
 
-Among many labels few can come before the best one, and the search looks no further than it must: the labels before are
-taken from the best one down, and a label is done with as soon as not even its best link could gain anything from those
-that are left. Sums are rounded, but never to the wrong side of each other: if x <= y, then x + z, rounded, is not above
-y + z, rounded. So the scores are those of the full search, bit for bit, and with them the answer and its ties.
+Among many labels few can come before the best one, and the search looks no further than it must: the best label before
+comes first, and another one only if its score and the largest links could together give more than that to some label.
+Sums are rounded, but never to the wrong side of each other: if x <= y, then x + z, rounded, is not above y + z,
+rounded. So the scores are those of the full search, bit for bit, and with them the answer and its ties.
 """
 
 from typing import Any, NamedTuple
@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.emissions import Found, score_labels
+from novikoff.engine.emissions import Found, score_tokens
 from novikoff.engine.jit import jit, part
 from novikoff.engine.pool import Emissions
 
-# From so many labels on, looking for what can be left out is quicker than to look at everything, four links at a time.
+# From so many labels on, looking for what can be left out is quicker than to look at everything.
 MANY_LABELS = 32
 # A label before which only so few of all labels may stand is compared with all of these.
 FEW = 8
@@ -78,7 +78,7 @@ class Scratch(NamedTuple):
 
     `scores` has, token by token, the score of the best path to every label, `reach` the best predecessor's share of
     it, `path` the labels in the end; `found` is for the weights of a token, `limits` for the largest links to labels,
-    `rest` for labels that may come before, `open` for those to which that matters.
+    `rest` for labels that may come before.
     """
 
     scores: NDArray[np.float64]
@@ -86,8 +86,7 @@ class Scratch(NamedTuple):
     path: NDArray[np.int64]
     found: Found
     limits: NDArray[np.float64]
-    rest: NDArray[np.int64]
-    open: NDArray[np.int64]
+    rest: NDArray[np.uint64]
 
     @classmethod
     def room(cls, n_labels: int, n_tokens: int, n_entries: int) -> "Scratch":
@@ -97,170 +96,99 @@ class Scratch(NamedTuple):
             np.empty(max(n_tokens, 1), dtype=np.int64),
             Found.room(n_entries),
             np.empty(n_labels),
-            np.empty(n_labels, dtype=np.int64),
-            np.empty(n_labels, dtype=np.int64),
+            np.empty(n_labels, dtype=np.uint64),
         )
 
 
 # -- the best ---------------------------------------------------------------------------------------------------------
 
 
-@part
+@part(inline="always")
 def best_path(X, first, last, gold, cost, weights, scratch):
     """The best label sequence of the tokens from `first` to `last` goes to `scratch.path`; returns its score.
 
     Every label other than `gold` gets `cost` on top, so that a sequence must win by its distance (0: it need not).
     """
-    table, most, scores, path = weights.links.table, weights.links.most, scratch.scores, scratch.path
-    n_labels, n_tokens = scratch.reach.size, last - first
-    if n_labels >= MANY_LABELS:
-        for label in range(n_labels):  # those with few labels before them are compared with all of these
-            has_few = weights.links.starts[label] < weights.links.starts[label + 1]
-            scratch.limits[label] = -np.inf if has_few else most[label]
-    for place in range(n_tokens):
-        score_labels(X, np.uint64(first + place), weights.emissions, scratch.found, scores, np.uint64(place))
-        if cost != 0.0:
-            for label in range(n_labels):
-                if label != gold[first + place]:
-                    scores[place, label] += cost
-        if place == 0:
-            for label in range(n_labels):
-                scores[0, label] += table[n_labels, label]
-        elif n_labels < MANY_LABELS:
-            _step(scores, np.uint64(place), table, scratch.reach)
-        else:
-            _step_among_many(scores, np.uint64(place), weights.links, scratch)
-    if n_tokens == 0:
-        return 0.0
-    path[n_tokens - 1] = _best_before(scores, n_tokens - 1, table, most, n_labels)
-    for place in range(n_tokens - 1, 0, -1):
-        path[place - 1] = _best_before(scores, place - 1, table, most, path[place])
-    return scores[n_tokens - 1, path[n_tokens - 1]] + table[path[n_tokens - 1], n_labels]
+    score_tokens(X, first, last, weights.emissions, scratch.found, scratch.scores)
+    if cost != 0.0:
+        _add_cost(scratch.scores, first, last, gold, cost)
+    _search(scratch.scores, last - first, weights.links, scratch.reach, scratch.limits, scratch.rest)
+    return _follow_back(scratch.scores, last - first, weights.links.table, weights.links.most, scratch.path)
 
 
 @part
-def _step(scores, now, table, reach):
-    """scores[now, b] += max over a of scores[now - 1, a] + table[a, b], with four a at a time.
+def _add_cost(scores, first, last, gold, cost):
+    """What every label other than `gold` gets on top."""
+    for place in range(last - first):
+        for label in range(scores.shape[1]):
+            if label != gold[first + place]:
+                scores[place, label] += cost
+
+
+@part
+def _search(scores, n_tokens, links, reach, limits, rest):
+    """From token to token, scores[now, b] += max over a of scores[now - 1, a] + table[a, b], with four a at a time.
 
     Which a it was is found out afterwards, for the one label of each token that lies on the best path.
+
+    Among many labels, the best label before gives to every b little less than any other could: its score plus the
+    largest link to b. So it comes first, and of the others only those that are good enough for some b.
     """
-    n_labels, then = reach.size, now - np.uint64(1)
+    table, most, starts, before = links.table, links.most, links.starts, links.before
+    n_labels, one = np.uint64(reach.size), np.uint64(1)
+    are_many, n_rest = n_labels >= MANY_LABELS, reach.size
     for b in range(n_labels):
-        reach[b] = -np.inf
-    for a in range(np.uint64(0), np.uint64(n_labels - n_labels % 4), np.uint64(4)):
-        _reach_from(scores, then, table, a, a + np.uint64(1), a + np.uint64(2), a + np.uint64(3), reach)
-    for a in range(n_labels - n_labels % 4, n_labels):
-        p = scores[then, a]
+        rest[b] = b
+        # A label with few labels before it is compared with all of these, whatever their scores are.
+        limits[b] = -np.inf if starts[b] < starts[b + one] else most[b]
+        if n_tokens > 0:
+            scores[0, b] += table[n_labels, b]
+    for now in range(one, np.uint64(n_tokens)):
+        then = now - one
         for b in range(n_labels):
-            first = p + table[a, b]
-            reach[b] = first if first > reach[b] else reach[b]
-    for b in range(n_labels):
-        scores[now, b] += reach[b]
-
-
-@part
-def _step_among_many(scores, now, links, scratch):
-    """The same, without the labels before that cannot make a difference."""
-    table, reach, limits, rest, open_labels = links.table, scratch.reach, scratch.limits, scratch.rest, scratch.open
-    n_labels, then = reach.size, now - np.uint64(1)
-    best, second = 0, -np.inf
-    for a in range(1, n_labels):
-        if scores[then, a] > scores[then, best]:
-            second = scores[then, best]
-            best = a
-        elif scores[then, a] > second:
-            second = scores[then, a]
-    top, lowest = scores[then, best], np.inf
-    for b in range(n_labels):
-        reach[b] = top + table[best, b]
-        needed = reach[b] - limits[b]
-        lowest = needed if needed < lowest else lowest
-    lowest -= abs(lowest) * 2.0**-50
-    n_rest = 0
-    for a in range(n_labels):
-        rest[n_rest] = a
-        n_rest += (scores[then, a] >= lowest) & (a != best)
-    if 3 * n_rest > n_labels:
-        _step(scores, now, table, reach)
-        return
-    for root in range(n_rest // 2 - 1, -1, -1):
-        _sink(scores, then, rest, root, n_rest)
-    n_open = _count_open(second, limits, reach)
-    while n_rest > 0 and 8 * n_open > n_labels:  # four of the rest at a time, for all labels
-        a = b = c = d = rest[0]
-        n_rest = _pop(scores, then, rest, n_rest)
-        if n_rest > 2:
-            b, n_rest = rest[0], _pop(scores, then, rest, n_rest)
-            c, n_rest = rest[0], _pop(scores, then, rest, n_rest)
-            d, n_rest = rest[0], _pop(scores, then, rest, n_rest)
-        _reach_from(scores, then, table, a, b, c, d, reach)
-        if n_rest > 0:
-            n_open = _count_open(scores[then, rest[0]], limits, reach)
-    if n_rest > 0 and n_open > 0:  # one at a time, for the few labels that may gain
-        n_open = 0
+            reach[b] = -np.inf
+        if are_many:
+            best = np.uint64(0)
+            for a in range(n_labels):
+                best = a if scores[then, a] > scores[then, best] else best
+            top, lowest = scores[then, best], np.inf
+            for b in range(n_labels):
+                reach[b] = top + table[best, b]
+                needed = reach[b] - limits[b]
+                lowest = needed if needed < lowest else lowest
+            lowest -= abs(lowest) * 2.0**-50
+            n_rest = 0
+            for a in range(n_labels):
+                rest[n_rest] = a
+                n_rest += scores[then, a] >= lowest and a != best
+        for place in range(0, n_rest, 4):  # the last one more than once, if need be
+            end = n_rest - 1
+            a, b = rest[place], rest[min(place + 1, end)]
+            c, d = rest[min(place + 2, end)], rest[min(place + 3, end)]
+            p, q, r, s = scores[then, a], scores[then, b], scores[then, c], scores[then, d]
+            for label in range(n_labels):
+                first, second = p + table[a, label], q + table[b, label]
+                third, fourth = r + table[c, label], s + table[d, label]
+                first = first if first > second else second
+                third = third if third > fourth else fourth
+                first = first if first > third else third
+                reach[label] = first if first > reach[label] else reach[label]
+        if are_many and before.size > 0:
+            for b in range(n_labels):
+                for place in range(starts[b], starts[b + one]):
+                    reach[b] = max(reach[b], scores[then, before[place]] + table[before[place], b])
         for b in range(n_labels):
-            open_labels[n_open] = b
-            n_open += scores[then, rest[0]] + limits[b] > reach[b]
-    while n_rest > 0 and n_open > 0:
-        a = rest[0]
-        n_rest = _pop(scores, then, rest, n_rest)
-        still = 0
-        for place in range(n_open):
-            b = open_labels[place]
-            reach[b] = max(reach[b], scores[then, a] + table[a, b])
-            open_labels[still] = b
-            still += scores[then, a] + limits[b] > reach[b]
-        n_open = still
-    for b in range(n_labels):
-        for place in range(links.starts[b], links.starts[b + 1]):
-            a = links.before[place]
-            reach[b] = max(reach[b], scores[then, a] + table[a, b])
-        scores[now, b] += reach[b]
+            scores[now, b] += reach[b]
 
 
 @part
-def _count_open(score, limits, reach):
-    """How many labels may gain from a label before with this score."""
-    count = 0
-    for b in range(reach.size):
-        count += score + limits[b] > reach[b]
-    return count
-
-
-@part
-def _reach_from(scores, then, table, a, b, c, d, reach):
-    """What every label gets from four labels before it, if that is more."""
-    p, q, r, s = scores[then, a], scores[then, b], scores[then, c], scores[then, d]
-    for label in range(reach.size):
-        first, second = p + table[a, label], q + table[b, label]
-        third, fourth = r + table[c, label], s + table[d, label]
-        first = first if first > second else second
-        third = third if third > fourth else fourth
-        first = first if first > third else third
-        reach[label] = first if first > reach[label] else reach[label]
-
-
-@part
-def _pop(scores, then, heap, size):
-    """Take the best label off a heap, and return how many are left."""
-    heap[0] = heap[size - 1]
-    _sink(scores, then, heap, 0, size - 1)
-    return size - 1
-
-
-@part
-def _sink(scores, then, heap, root, size):
-    """Let a label sink in a heap of labels, the best of which is on top."""
-    label = heap[root]
-    while 2 * root + 1 < size:
-        child = 2 * root + 1
-        if child + 1 < size and scores[then, heap[child + 1]] > scores[then, heap[child]]:
-            child += 1
-        if not scores[then, heap[child]] > scores[then, label]:
-            break
-        heap[root] = heap[child]
-        root = child
-    heap[root] = label
+def _follow_back(scores, n_tokens, table, most, path):
+    """The path that ends best, from its end to its beginning; returns its score."""
+    label = outside = scores.shape[1]
+    for place in range(n_tokens - 1, -1, -1):
+        label = _best_before(scores, place, table, most, label)
+        path[place] = label
+    return scores[n_tokens - 1, path[n_tokens - 1]] + table[path[n_tokens - 1], outside] if n_tokens > 0 else 0.0
 
 
 @part
@@ -329,15 +257,15 @@ def best_paths(X, first, last, weights, found, scores, backs, ranks, paths, tota
     """
     links = weights.links.table
     n_tokens, n_labels, k = scores.shape
-    now = np.empty((1, n_labels))
+    now = np.empty((n_tokens, n_labels))
+    score_tokens(X, first, last, weights.emissions, found, now)
     for place in range(n_tokens):
-        score_labels(X, np.uint64(first + place), weights.emissions, found, now, np.uint64(0))
         for label in range(n_labels):
             top, back, rank = scores[place, label], backs[place, label], ranks[place, label]
             for way in range(k):
                 top[way] = -np.inf
             if place == 0:
-                top[0] = now[0, label] + links[n_labels, label]
+                top[0] = now[place, label] + links[n_labels, label]
                 continue
             for previous in range(n_labels):
                 for way in range(k):
@@ -345,7 +273,7 @@ def best_paths(X, first, last, weights, found, scores, backs, ranks, paths, tota
                     if not _insert(candidate, previous, way, top, back, rank):
                         break
             for way in range(k):
-                top[way] += now[0, label]
+                top[way] += now[place, label]
 
     end_label, end_rank = np.empty(k, dtype=backs.dtype), np.empty(k, dtype=ranks.dtype)
     for way in range(k):
