@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.emissions import add_token, open_token, score_token
+from novikoff.engine.emissions import entries, entry
 from novikoff.engine.jit import jit, part
+from novikoff.engine.pool import open_place, place_of
 from novikoff.engine.viterbi import best_path, searched, second_path
 
 
@@ -40,29 +41,45 @@ def sequence_epoch(X, starts, gold, order, cost, lead, examples, weights, drift,
         differ = 0
         for place in range(last - first):
             differ += path[place] != gold[first + place]
-        has_rival = differ > 0 or (lead > 0.0 and second_path(last - first, weights, scratch))
-        ahead = _ahead(X, first, last, gold, path, weights) if has_rival else np.inf
-        if differ > 0 or ahead <= lead * longest[0]:
-            if not _open_places(X, first, last, gold, path, weights, drift):
-                return made, wrong, step
-            _add_difference(X, first, last, gold, path, weights, np.float64(examples + step), drift, ahead, longest)
-            at[made], narrow[made] = step, differ == 0 and ahead > 0.0
-            made += 1
-            wrong += differ
+        if differ == 0:
+            if not (lead > 0.0 and second_path(last - first, weights, scratch)):
+                continue
+            if _ahead(X, first, last, gold, path, weights, drift, False) > lead * longest[0]:
+                continue
+        ahead = _ahead(X, first, last, gold, path, weights, drift, True)
+        if np.isnan(ahead):
+            return made, wrong, step
+        _add_difference(X, first, last, gold, path, weights, np.float64(examples + step), drift, ahead, longest)
+        at[made], narrow[made] = step, differ == 0 and ahead > 0.0
+        made += 1
+        wrong += differ
     return made, wrong, order.size
 
 
 @part
-def _ahead(X, first, last, gold, path, weights):
-    """<w, d>, where d = features of the gold labels - features of the path."""
-    table = weights.links.table
+def _ahead(X, first, last, gold, path, weights, drift, opens):
+    """<w, d>, where d = features of the gold labels - features of the path.
+
+    If it `opens` places, all weights of d have one then; if there is no room for them, the result is NaN.
+    """
+    table, emissions = weights.links.table, weights.emissions
+    blocks, labels, values = emissions.blocks, emissions.labels, emissions.values
     outside = table.shape[0] - 1
     ahead = 0.0
     for place in range(last - first):
         token, right, guess = np.uint64(first + place), gold[first + place], path[place]
         if right != guess:
+            start, stop = entries(X, token)
             for label, sign in ((right, 1.0), (guess, -1.0)):
-                ahead += sign * score_token(X, token, label, weights.emissions, outside)
+                score = 0.0
+                for j in range(start, stop):
+                    column, x = entry(X, token, j)
+                    found = place_of(blocks, labels, column, label, outside)
+                    if found >= 0:
+                        score += x * values[found]
+                    elif opens and open_place(emissions, drift.emissions, column, label, outside) < 0:
+                        return np.nan
+                ahead += sign * score
     right_before = guess_before = outside
     for place in range(last - first + 1):
         right, guess = (gold[first + place], path[place]) if place < last - first else (outside, outside)
@@ -73,29 +90,27 @@ def _ahead(X, first, last, gold, path, weights):
 
 
 @part
-def _open_places(X, first, last, gold, path, weights, drift):
-    """Make places for all weights of d; whether the pool had room for them. No weight changes."""
-    n_labels = weights.links.table.shape[0] - 1
-    for place in range(last - first):
-        token, right, guess = np.uint64(first + place), gold[first + place], path[place]
-        if right != guess:
-            for label in (right, guess):
-                if not open_token(X, token, label, weights.emissions, drift.emissions, n_labels):
-                    return False
-    return True
-
-
-@part
 def _add_difference(X, first, last, gold, path, weights, age, drift, ahead, longest):
     """w <- w + d, and drift <- drift + age d; `ahead` is <w, d> before."""
-    table, most = weights.links.table, weights.links.most
+    table, most, link_drift = weights.links.table, weights.links.most, drift.links
+    blocks, labels, values = weights.emissions.blocks, weights.emissions.labels, weights.emissions.values
+    value_drift = drift.emissions
     outside = table.shape[0] - 1
     growth = size = 0.0
     for place in range(last - first):
         token, right, guess = np.uint64(first + place), gold[first + place], path[place]
         if right != guess:
+            start, stop = entries(X, token)
             for label, amount in ((right, 1.0), (guess, -1.0)):
-                more, much = add_token(X, token, amount, label, weights.emissions, age, drift.emissions, outside)
+                more = much = 0.0
+                for j in range(start, stop):
+                    column, x = entry(X, token, j)
+                    found, step = place_of(blocks, labels, column, label, outside), amount * x
+                    old = values[found]
+                    values[found] += step
+                    value_drift[found] += age * step
+                    more += step * (2.0 * old + step)
+                    much += abs(step) * (2.0 * abs(old) + abs(step))
                 growth += more
                 size += much
     right_before = guess_before = outside
@@ -105,7 +120,7 @@ def _add_difference(X, first, last, gold, path, weights, age, drift, ahead, long
             for a, b, amount in ((right_before, right, 1.0), (guess_before, guess, -1.0)):
                 old = table[a, b]
                 table[a, b] += amount
-                drift.links[a, b] += age * amount
+                link_drift[a, b] += age * amount
                 growth += amount * (2.0 * old + amount)
                 size += 2.0 * abs(old) + 1.0
                 if a != outside:
@@ -114,7 +129,7 @@ def _add_difference(X, first, last, gold, path, weights, age, drift, ahead, long
 
     # ||w + d||^2 = ||w||^2 + 2 <w, d> + ||d||^2
     square = growth - 2.0 * ahead
-    terms = 4.0 * (last - first + 1) * (weights.emissions.blocks.shape[0] + 4)
+    terms = 4.0 * (last - first + 1) * (blocks.shape[0] + 4)
     longest[0] = max(longest[0], square)
     longest[1] = max(longest[1], square + terms * 2.0**-52 * size)
 

@@ -127,7 +127,14 @@ def part(
     return function
 
 
-def by_layout(dense: Callable[..., Any], sparse: Callable[..., Any], what: str, **options: Any) -> Any:
+def by_layout(
+    dense: Callable[..., Any],
+    sparse: Callable[..., Any],
+    what: str,
+    *,
+    inline: Literal["never", "always"] = "never",
+    **options: Any,
+) -> Any:
     """A function of two loops, of which kernels take one by the layout of their rows: a matrix, or a CSR triple."""
 
     def either(X: Any, *arguments: Any) -> Any:
@@ -138,7 +145,7 @@ def by_layout(dense: Callable[..., Any], sparse: Callable[..., Any], what: str, 
         from numba.core.types import Array
         from numba.extending import overload
 
-        overload(either, jit_options=cast(Any, options), strict=False)(
+        overload(either, jit_options=cast(Any, options), strict=False, inline=inline)(
             lambda X, *arguments: dense if isinstance(X, Array) else sparse
         )
 

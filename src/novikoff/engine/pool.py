@@ -143,14 +143,14 @@ def _capacities(sizes: NDArray[np.int64], n_labels: int) -> NDArray[np.int64]:
 # -- blocks -----------------------------------------------------------------------------------------------------------
 
 
-@part
-def place_of(emissions, column, label, n_labels):
+@part(inline="always")
+def place_of(blocks, labels, column, label, n_labels):
     """Where the weight of a feature and a label is; -1 if it has none."""
-    begin, size = np.int64(emissions.blocks[column, 0]), np.int64(emissions.blocks[column, 1])
+    begin, size = np.int64(blocks[column, 0]), np.int64(blocks[column, 1])
     if size == n_labels:
         return begin + label
     for place in range(begin, begin + size):
-        if emissions.labels[place] == label:
+        if labels[place] == label:
             return place
     return np.int64(-1)
 
@@ -158,7 +158,7 @@ def place_of(emissions, column, label, n_labels):
 @part
 def open_place(emissions, drift, column, label, n_labels):
     """Where the weight of a feature and a label is, or is to be; -1 if the pool has no room for it."""
-    place = place_of(emissions, column, label, n_labels)
+    place = place_of(emissions.blocks, emissions.labels, column, label, n_labels)
     if place >= 0:
         return place
     size = np.int64(emissions.blocks[column, 1])

@@ -76,9 +76,9 @@ class Weights(NamedTuple):
 class Scratch(NamedTuple):
     """Room for Viterbi.
 
-    `scores` has, token by token, the score of the best path to every label, `reach` the best predecessor's share of
-    it, `path` the labels in the end; `found` is for the weights of a token, `limits` for the largest links to labels,
-    `rest` for labels that may come before.
+    `scores` has, token by token, the score of the best path to every label, `reach` that of the best one before it,
+    `path` the labels in the end; `found` is for the weights of tokens, `limits` for the largest links to labels, `rest`
+    for labels that may come before.
     """
 
     scores: NDArray[np.float64]
@@ -92,7 +92,7 @@ class Scratch(NamedTuple):
     def room(cls, n_labels: int, n_tokens: int, n_entries: int) -> "Scratch":
         return cls(
             np.empty((max(n_tokens, 1), n_labels)),
-            np.empty(n_labels),
+            np.empty((max(n_tokens, 1), n_labels)),
             np.empty(max(n_tokens, 1), dtype=np.int64),
             Found.room(n_entries),
             np.empty(n_labels),
@@ -113,7 +113,9 @@ def best_path(X, first, last, gold, cost, weights, scratch):
     if cost != 0.0:
         _add_cost(scratch.scores, first, last, gold, cost)
     _search(scratch.scores, last - first, weights.links, scratch.reach, scratch.limits, scratch.rest)
-    return _follow_back(scratch.scores, last - first, weights.links.table, weights.links.most, scratch.path)
+    return _follow_back(
+        scratch.scores, scratch.reach, last - first, weights.links.table, weights.links.most, scratch.path
+    )
 
 
 @part
@@ -129,14 +131,14 @@ def _add_cost(scores, first, last, gold, cost):
 def _search(scores, n_tokens, links, reach, limits, rest):
     """From token to token, scores[now, b] += max over a of scores[now - 1, a] + table[a, b], with four a at a time.
 
-    Which a it was is found out afterwards, for the one label of each token that lies on the best path.
+    `reach` keeps the maxima. Which a it was is found out afterwards, for the labels on the best path alone.
 
     Among many labels, the best label before gives to every b little less than any other could: its score plus the
     largest link to b. So it comes first, and of the others only those that are good enough for some b.
     """
     table, most, starts, before = links.table, links.most, links.starts, links.before
-    n_labels, one = np.uint64(reach.size), np.uint64(1)
-    are_many, n_rest = n_labels >= MANY_LABELS, reach.size
+    n_labels, one = np.uint64(scores.shape[1]), np.uint64(1)
+    are_many, n_rest = n_labels >= MANY_LABELS, scores.shape[1]
     for b in range(n_labels):
         rest[b] = b
         # A label with few labels before it is compared with all of these, whatever their scores are.
@@ -146,15 +148,15 @@ def _search(scores, n_tokens, links, reach, limits, rest):
     for now in range(one, np.uint64(n_tokens)):
         then = now - one
         for b in range(n_labels):
-            reach[b] = -np.inf
+            reach[now, b] = -np.inf
         if are_many:
-            best = np.uint64(0)
+            best, top, lowest = np.uint64(0), scores[then, 0], np.inf
             for a in range(n_labels):
-                best = a if scores[then, a] > scores[then, best] else best
-            top, lowest = scores[then, best], np.inf
+                if scores[then, a] > top:
+                    best, top = np.uint64(a), scores[then, a]
             for b in range(n_labels):
-                reach[b] = top + table[best, b]
-                needed = reach[b] - limits[b]
+                reach[now, b] = top + table[best, b]
+                needed = reach[now, b] - limits[b]
                 lowest = needed if needed < lowest else lowest
             lowest -= abs(lowest) * 2.0**-50
             n_rest = 0
@@ -172,35 +174,42 @@ def _search(scores, n_tokens, links, reach, limits, rest):
                 first = first if first > second else second
                 third = third if third > fourth else fourth
                 first = first if first > third else third
-                reach[label] = first if first > reach[label] else reach[label]
+                reach[now, label] = first if first > reach[now, label] else reach[now, label]
         if are_many and before.size > 0:
             for b in range(n_labels):
                 for place in range(starts[b], starts[b + one]):
-                    reach[b] = max(reach[b], scores[then, before[place]] + table[before[place], b])
+                    reach[now, b] = max(reach[now, b], scores[then, before[place]] + table[before[place], b])
         for b in range(n_labels):
-            scores[now, b] += reach[b]
+            scores[now, b] += reach[now, b]
 
 
 @part
-def _follow_back(scores, n_tokens, table, most, path):
+def _follow_back(scores, reach, n_tokens, table, most, path):
     """The path that ends best, from its end to its beginning; returns its score."""
-    label = outside = scores.shape[1]
-    for place in range(n_tokens - 1, -1, -1):
-        label = _best_before(scores, place, table, most, label)
-        path[place] = label
-    return scores[n_tokens - 1, path[n_tokens - 1]] + table[path[n_tokens - 1], outside] if n_tokens > 0 else 0.0
+    if n_tokens == 0:
+        return 0.0
+    end, outside = n_tokens - 1, scores.shape[1]
+    path[end], total = 0, scores[end, 0] + table[0, outside]
+    for label in range(1, outside):
+        if scores[end, label] + table[label, outside] > total:
+            path[end], total = label, scores[end, label] + table[label, outside]
+    _fill_back(scores, reach, end, table, most, path)
+    return total
 
 
 @part
-def _best_before(scores, then, table, most, label):
-    """The label before this one, the first of equals; links are not looked at where even the largest gains nothing."""
-    best, best_score = 0, scores[then, 0] + table[0, label]
-    for previous in range(1, scores.shape[1]):
-        if scores[then, previous] + most[label] > best_score:
-            score = scores[then, previous] + table[previous, label]
-            if score > best_score:
-                best, best_score = previous, score
-    return best
+def _fill_back(scores, reach, last, table, most, path):
+    """The best labels before that of the token `last`: the first from which the maximum came. Links are not looked at
+    where even the largest would not be enough."""
+    for place in range(last, 0, -1):
+        label, before = path[place], 0
+        sought, limit = reach[place, label], most[label]
+        while before < scores.shape[1] - 1:
+            score = scores[place - 1, before]
+            if score + limit >= sought and score + table[before, label] == sought:
+                break
+            before += 1
+        path[place - 1] = before
 
 
 @part
@@ -210,8 +219,8 @@ def second_path(n_tokens, weights, scratch):
     Any other path has a last label that differs. What a label costs there, if all behind it stays and all before it is
     the best for it, is a difference of two sums that the search has made.
     """
-    table, most, scores, path = weights.links.table, weights.links.most, scratch.scores, scratch.path
-    n_labels = scratch.reach.size
+    table, scores, path = weights.links.table, scratch.scores, scratch.path
+    n_labels = scores.shape[1]
     least, where, instead = np.inf, -1, 0
     for place in range(n_tokens - 1, -1, -1):
         after = path[place + 1] if place + 1 < n_tokens else n_labels
@@ -223,8 +232,7 @@ def second_path(n_tokens, weights, scratch):
     if where < 0:
         return False
     path[where] = instead
-    for place in range(where, 0, -1):
-        path[place - 1] = _best_before(scores, place - 1, table, most, path[place])
+    _fill_back(scores, scratch.reach, where, table, weights.links.most, path)
     return True
 
 
