@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.emissions import entries, entry
+from novikoff.engine.emissions import entries, entry, prefetch_tokens
 from novikoff.engine.jit import jit, part
 from novikoff.engine.pool import open_place, place_of
 from novikoff.engine.viterbi import best_path, searched, second_path
@@ -37,6 +37,8 @@ def sequence_epoch(X, starts, gold, order, cost, lead, examples, weights, drift,
     path = scratch.path
     for step in range(order.size):
         first, last = starts[order[step]], starts[order[step] + np.uint64(1)]
+        if step + 1 < order.size:
+            prefetch_tokens(X, starts[order[step + 1]], starts[order[step + 1] + np.uint64(1)])
         best_path(X, first, last, gold, cost, weights, scratch)
         differ = 0
         for place in range(last - first):

@@ -98,6 +98,25 @@ score_tokens = by_layout(
 )
 
 
+def _dense_prefetch_tokens(X, first, last):
+    n_columns = np.uint64(X.shape[1])
+    for j in range(np.uint64(first) * n_columns, np.uint64(last) * n_columns, np.uint64(64 // X.itemsize)):
+        touch(X, j)
+
+
+def _sparse_prefetch_tokens(X, first, last):
+    start, stop = X.indptr[np.uint64(first)], X.indptr[np.uint64(last)]
+    for j in range(start, stop, 64 // X.data.itemsize):
+        touch(X.data, j)
+    for j in range(start, stop, 64 // X.indices.itemsize):
+        touch(X.indices, j)
+
+
+prefetch_tokens = by_layout(
+    _dense_prefetch_tokens, _sparse_prefetch_tokens, "Ask the memory for tokens that are needed soon."
+)
+
+
 # -- one entry after the other ----------------------------------------------------------------------------------------
 
 
