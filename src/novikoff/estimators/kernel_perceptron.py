@@ -23,6 +23,7 @@ from novikoff.estimators.shell import (
     held_out_part,
     in_scales,
     inner_labels,
+    inner_weights,
     labels_to_check,
     names_of,
     number_of,
@@ -32,6 +33,7 @@ from novikoff.estimators.shell import (
 )
 from novikoff.features.examples import batches_of, comes_in_batches
 from novikoff.learn.choosing import Lead
+from novikoff.learn.class_weights import ClassWeight, class_weights
 from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
 from novikoff.learn.history import Readout, Stopped, Tie
 from novikoff.learn.kernel.budget import check_budget
@@ -90,6 +92,9 @@ class KernelPerceptron(ClassifierMixin, Shell):
         Stop after so many seconds.
     scale : bool
         Whether to learn from the columns in standard deviations from their means; see `Perceptron`.
+    class_weight : dict, "balanced" or None
+        Numbers by which the examples of a class are multiplied, in the space of the kernel; see `Perceptron`. It does
+        not go with budget_rule="forgetron".
     validation, patience : float or None, int
         The share of the rows that choose the number of epochs, and how many epochs to go on after the best; see
         `Perceptron`.
@@ -162,6 +167,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         min_margin: float | None = None,
         time_limit: float | None = None,
         scale: bool = False,
+        class_weight: ClassWeight = None,
         validation: float | None = None,
         patience: int = 3,
         budget: int | None = None,
@@ -183,6 +189,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         self.min_margin = min_margin
         self.time_limit = time_limit
         self.scale = scale
+        self.class_weight = class_weight
         self.validation = validation
         self.patience = patience
         self.budget = budget
@@ -206,6 +213,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
             encoding = self._scales(X, options["held_out"])
             X = X if encoding is None else in_scales(as_rows(X), encoding)
             del options["scale"]
+            options["class_weight"] = inner_weights(self.class_weight, classes)
             learned = kernel_perceptron(X, inner_labels(labels, classes), n_classes=len(classes), **options)
             self.model_ = KernelModel(
                 learned.memory,
@@ -234,7 +242,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
             encoding = self._scales(X) if before is None else before.encoding
             X = X if encoding is None else in_scales(as_rows(X), encoding)
             known = self._known_classes(labels, classes, before)
-            memory = self._empty_memory(X, len(known)) if before is None else before.memory.copy()
+            memory = self._empty_memory(X, known) if before is None else before.memory.copy()
             options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
             options["lead"] = number_of(self.lead)
             mistakes = learn_online(
@@ -299,7 +307,9 @@ class KernelPerceptron(ClassifierMixin, Shell):
         choices = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "params": self.kernel_params}
         check_kernel(self.kernel, **choices)
         check_choices(readout=self.readout, tie=self.tie, max_epochs=self.max_epochs, min_margin=self.min_margin)
-        check_budget(self.budget, self.budget_rule, readout=self.readout, min_margin=self.min_margin)
+        weighted = self.class_weight is not None
+        limits: dict[str, Any] = {"readout": self.readout, "min_margin": self.min_margin, "weighted": weighted}
+        check_budget(self.budget, self.budget_rule, **limits)
         if self._are_objects(X, first=reset):
             labels = column_or_1d(labels_to_check(y))
             if len(labels) != len(X):
@@ -335,11 +345,12 @@ class KernelPerceptron(ClassifierMixin, Shell):
             return False
         return not is_matrix(X) if first else self.model_.n_columns is None
 
-    def _empty_memory(self, X: Any, n_classes: int) -> Memory:
+    def _empty_memory(self, X: Any, classes: NDArray[Any]) -> Memory:
         numbers: dict[str, Any] = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         kernel = make_kernel(self.kernel, as_points(X, self.kernel), **numbers, params=self.kernel_params)
-        vote = self.readout == "vote"
-        return Memory.empty(kernel, n_classes, vote=vote, budget=self.budget, budget_rule=self.budget_rule)
+        weights = class_weights(self.class_weight, classes, None)
+        options: dict[str, Any] = {"budget": self.budget, "budget_rule": self.budget_rule, "class_weights": weights}
+        return Memory.empty(kernel, len(classes), vote=self.readout == "vote", **options)
 
     def _known_classes(self, labels: NDArray[Any], named: ArrayLike | None, before: KernelModel | None) -> NDArray[Any]:
         if before is None:

@@ -1,6 +1,6 @@
 """The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear.space`."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,6 +26,7 @@ from novikoff.estimators.shell import (
     held_out_part,
     in_scales,
     inner_labels,
+    inner_weights,
     labels_to_check,
     names_of,
     number_of,
@@ -392,8 +393,7 @@ class Perceptron(ClassifierMixin, Shell):
         options["held_out"] = aside = held_out_part(self.held_out, options["random_state"])
         encoding = self.model_.encoding if goes_on else self._scales(rows, aside)
         rows = in_scales(rows, encoding)
-        if isinstance(self.class_weight, Mapping):
-            options["class_weight"] = self._weights_of(classes)
+        options["class_weight"] = inner_weights(self.class_weight, classes)
         learned = perceptron(rows, inner, n_classes=len(classes), **options)
         run = replace(learned.run, encoded=learned.run.encoded or encoding is not None)
         return replace(learned, classes=classes, encoding=encoding, run=run)
@@ -438,11 +438,6 @@ class Perceptron(ClassifierMixin, Shell):
             "held_out": self.held_out,
             "watch": watch,
         }
-
-    def _weights_of(self, classes: NDArray[Any]) -> list[float] | None:
-        """The weights of the classes in their order."""
-        weights = class_weights(self.class_weight, classes, None)
-        return None if weights is None else weights.tolist()
 
     def _memory_for(self, rows: Rows, classes: NDArray[Any], before: LinearModel | None) -> Memory:
         """What to learn these rows into."""

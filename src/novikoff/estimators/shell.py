@@ -1,7 +1,7 @@
 """What the shells around the models share: holding a model, labels, seeds, and staying as they were if a call fails."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -21,6 +21,7 @@ from novikoff.engine.csr import as_csr
 from novikoff.engine.rows import Rows
 from novikoff.estimators.elsewhere import about_elsewhere
 from novikoff.features.scaling import Scaling, drowning
+from novikoff.learn.class_weights import ClassWeight, class_weights
 from novikoff.learn.epochs import check_choices
 from novikoff.learn.history import Run, why_not_converged
 
@@ -239,6 +240,14 @@ def inner_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
             "without classes=, and they grow"
         )
     return (2 * places - 1).astype(np.int8) if len(classes) == 2 else places
+
+
+def inner_weights(class_weight: ClassWeight, classes: NDArray[Any]) -> ClassWeight:
+    """Weights of classes as the learner wants them: those of named classes in their order."""
+    if not isinstance(class_weight, Mapping):
+        return class_weight
+    weights = class_weights(class_weight, classes, None)
+    return None if weights is None else weights.tolist()
 
 
 def warn_unless_converged(model: Any, run: Run, otherwise: str = "") -> None:

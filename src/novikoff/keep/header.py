@@ -12,6 +12,7 @@ from novikoff.data.strict_json import Fields
 from novikoff.keep.expect import ensure
 from novikoff.keep.parameters import check_parameters
 from novikoff.keep.values import decode, decode_array, encode, encode_array
+from novikoff.learn.class_weights import HEAVIEST, LIGHTEST, Weights
 from novikoff.learn.cycles import Cycle
 from novikoff.learn.history import History, Run, Stopped
 from novikoff.learn.model import Model
@@ -139,6 +140,20 @@ def decode_lead(state: Fields) -> dict[str, Any]:
     lead = state.number("lead", least=0.0)
     ensure(math.isfinite(lead), "the lead is not finite")
     return {"lead": lead, "narrow": state.whole("narrow")}
+
+
+def encode_class_weights(memory: Any) -> dict[str, Any]:
+    """The weights of the classes, if there are some."""
+    return {} if memory.class_weights is None else {"class_weights": memory.class_weights.tolist()}
+
+
+def decode_class_weights(state: Fields, n_classes: int) -> Weights:
+    """The same, since format 3."""
+    if "class_weights" not in state.content:
+        return None
+    weights = state.each("class_weights", lambda value, name: state.as_number(value, name, least=LIGHTEST))
+    ensure(len(weights) == n_classes and max(weights) <= HEAVIEST, "the weights of the classes make no sense")
+    return np.array(weights, dtype=np.float64)
 
 
 def decode_encoding(header: Fields) -> "Encoding | None":
