@@ -15,6 +15,8 @@ from novikoff.data.frames import is_frame, read_frame
 from novikoff.engine.rows import as_rows
 from novikoff.estimators.shell import (
     CHECKS,
+    Scale,
+    Scaled,
     Shell,
     all_or_nothing,
     as_matrix,
@@ -45,7 +47,6 @@ from novikoff.learn.linear.memory import predicted
 
 if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
-    from novikoff.features.encode import Encoding
 
 
 class KernelPerceptron(ClassifierMixin, Shell):
@@ -90,7 +91,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         Stop as soon as the run proves that no separator (of some class from the rest) has this margin.
     time_limit : float or None
         Stop after so many seconds.
-    scale : bool
+    scale : bool or "auto"
         Whether to learn from the columns in standard deviations from their means; see `Perceptron`.
     class_weight : dict, "balanced" or None
         Numbers by which the examples of a class are multiplied, in the space of the kernel; see `Perceptron`. It does
@@ -166,7 +167,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         lead: Lead = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
-        scale: bool = False,
+        scale: Scale = False,
         class_weight: ClassWeight = None,
         validation: float | None = None,
         patience: int = 3,
@@ -210,7 +211,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
             classes = at_least_two(np.unique(labels))
             options = {**self.get_params(deep=False), "random_state": seed_of(self.random_state), "watch": watch}
             options["held_out"] = held_out_part(self.held_out, options["random_state"])
-            encoding = self._scales(X, options["held_out"])
+            encoding, why = self._scales(X, options["held_out"])
             X = X if encoding is None else in_scales(as_rows(X), encoding)
             del options["scale"]
             options["class_weight"] = inner_weights(self.class_weight, classes)
@@ -218,7 +219,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
             self.model_ = KernelModel(
                 learned.memory,
                 classes,
-                run=replace(learned.run, encoded=learned.run.encoded or encoding is not None),
+                run=replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why),
                 encoding=encoding,
                 feature_names=self._feature_names(),
                 n_iter=learned.run.epochs,
@@ -239,7 +240,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         with put_off_interrupt(), all_or_nothing(self):
             before = getattr(self, "model_", None)
             X, labels = self._validated(X, y, reset=before is None)
-            encoding = self._scales(X) if before is None else before.encoding
+            encoding = self._scales(X).encoding if before is None else before.encoding
             X = X if encoding is None else in_scales(as_rows(X), encoding)
             known = self._known_classes(labels, classes, before)
             memory = self._empty_memory(X, known) if before is None else before.memory.copy()
@@ -331,12 +332,12 @@ class KernelPerceptron(ClassifierMixin, Shell):
         X = validate_data(self, as_matrix(X), reset=False, **CHECKS)
         return X if encoding is None or encoding.is_of_table else in_scales(as_rows(X), encoding)
 
-    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> "Encoding | None":
+    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> Scaled:
         """The scales of rows, but for those held out; or a word about columns that need some."""
         if isinstance(X, Objects) or callable(self.kernel) or self.kernel == "precomputed":
-            if self.scale:
+            if self.scale not in (False, "auto"):
                 raise ValueError("scale=True is for rows of numbers and a kernel with a name; leave it out")
-            return None
+            return Scaled()
         return scales_of(self, as_rows(X), aside, self._feature_names())
 
     def _are_objects(self, X: Any, *, first: bool) -> bool:

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 # What scikit-learn is to look at; the rest is looked at on the way to the kernels.
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
+
+
+# Whether columns are scaled: always, never, or if one of them drowns the others.
+Scale = bool | Literal["auto"]
 
 
 class Shell(BaseEstimator):
@@ -172,16 +176,28 @@ def held_out_part(held_out: Any, random_state: Any) -> "HeldOut | None":
     return HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
 
 
-def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str, ...] | None) -> "Encoding | None":
+class Scaled(NamedTuple):
+    """How the columns of rows are scaled, if they are, and why, for the record."""
+
+    encoding: "Encoding | None" = None
+    why: str | None = None
+
+
+def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str, ...] | None) -> Scaled:
     """The scales that a model wants of its first rows, without those held out; else a warning if it needs some."""
-    if not model.scale:
-        if (why := drowning(rows, names)) is not None:
-            warnings.warn(f"{type(model).__name__}: {why}.", UserWarning, stacklevel=4)
-        return None
+    if model.scale not in (False, True, "auto"):
+        raise ValueError(f"scale={model.scale!r} must be True, False or 'auto'")
+    known = rows if aside is None else rows.take(aside.parted(rows.n_rows)[0])
+    decided = model.scale != "auto" and bool(model.scale)
+    why = None if decided else drowning(known, names)
+    if not decided and (why is None or not model.scale):
+        if why is not None:
+            hint = 'so the other columns hardly count; pass scale=True or scale="auto", or scale the columns beforehand'
+            warnings.warn(f"{type(model).__name__}: {why}, {hint}.", UserWarning, stacklevel=4)
+        return Scaled()
     from novikoff.features.encode import Encoding
 
-    known = rows if aside is None else rows.take(aside.parted(rows.n_rows)[0])
-    return Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known))
+    return Scaled(Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known)), why or "as asked for")
 
 
 def in_scales(rows: Rows, encoding: "Encoding | None") -> Rows:

@@ -246,7 +246,7 @@ LATER = (
     *("order", "mistaken_rows", "errors_elsewhere", "encoded"),
     *("held_out_rows", "held_out_errors", "fold_rows", "fold_errors"),
     *("epochs", "cycle"),
-    *("lead", "narrow", "narrow_per_epoch", "margin_at_least", "validation_errors", "weighted"),
+    *("lead", "narrow", "narrow_per_epoch", "margin_at_least", "validation_errors", "weighted", "scaled"),
 )
 NUMBERS = ("mixed_mistakes", "radius", "weights_length", "margin_at_most", "lead", "margin_at_least")
 FINITE = ("mixed_mistakes", "lead", "margin_at_least")
@@ -268,6 +268,8 @@ def _fits(name: str, value: Any) -> bool:
         return value in ("last", "average", "vote")
     if name == "order":
         return value in (None, "given", "mixed", "random")
+    if name == "scaled":
+        return value is None or type(value) is str
     if name in ("encoded", "weighted"):
         return type(value) is bool
     if name in LISTS:
