@@ -2,12 +2,16 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from novikoff.data.reading import Reader
+    from novikoff.data.svmlight import ZeroBased
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -21,6 +25,33 @@ class Output:
 
     json: bool
     quiet: bool
+
+
+@dataclass(frozen=True)
+class Table:
+    """How a command reads its labelled file: the format, how a table is written in it, and what its columns mean."""
+
+    label: str | None
+    categorical: tuple[str, ...]
+    text: tuple[str, ...]
+    tfidf: tuple[str, ...]
+    ignore: tuple[str, ...]
+    format: str | None
+    zero_based: "ZeroBased"
+    form: dict[str, Any]
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """What was said of columns other than the labels, by the names of an encoding's parameters."""
+        return {"categorical": self.categorical, "text": self.text, "tfidf": self.tfidf, "ignore": self.ignore}
+
+    def open(self, file: str, output: Output) -> "Reader":
+        """The reader of the file; says so if the names of its columns look like data."""
+        from novikoff.cli.tables import open_labelled, warn_of_the_first_line
+
+        reader = open_labelled(file, self.label, self.format, self.zero_based, self.form)
+        warn_of_the_first_line(output, reader)
+        return reader
 
 
 class Limit(click.ParamType):  # type: ignore[type-arg]
@@ -59,6 +90,30 @@ class Lead(click.ParamType):  # type: ignore[type-arg]
             expected = "neither a number from 0 to 1e6 nor 'auto'" if self.auto else "no number from 0 to 1e6"
             self.fail(f"{value!r} is {expected}", parameter, context)
         return number
+
+
+class ClassWeight(click.ParamType):  # type: ignore[type-arg]
+    """`balanced`, or numbers for labels: yes=2,no=1."""
+
+    name = "weights"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        if value == "balanced":
+            return value
+        from novikoff.learn.class_weights import HEAVIEST, LIGHTEST
+
+        weights = dict[str, float]()
+        for part in value.split(","):
+            label, _, number = part.rpartition("=")
+            try:
+                weights[label] = float(number)
+            except ValueError:
+                weights[label] = 0.0
+            if not label or not LIGHTEST <= weights[label] <= HEAVIEST:
+                self.fail(
+                    f"{part!r} is neither 'balanced' nor a label with a positive number: yes=2", parameter, context
+                )
+        return weights
 
 
 def unlimited(limit: int | str) -> int | None:
@@ -176,10 +231,17 @@ def form(command: Command) -> Command:
 
 
 def table(command: Command) -> Command:
-    """What the columns of a table mean."""
+    """What there is to say of a labelled file; the command gets it as `table`."""
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        said = Table(**{field.name: kwargs.pop(field.name) for field in fields(Table)})
+        return command(*args, table=said, **kwargs)
+
+    result: Any = wrapped
     for option in (form, zero_based, file_format, ignore, tfidf, text, categorical, label):
-        command = option(command)
-    return command
+        result = option(result)
+    return result
 
 
 force = click.option("--force", is_flag=True, help="Replace a file that is already there.")
@@ -211,6 +273,12 @@ tie = click.option(
     "--tie", type=click.Choice(["mistake", "predict"]), default="mistake", show_default=True,
     help="Whether a score of 0 is a mistake, or predicts the second class.",
 )  # fmt: skip
+class_weight = click.option(
+    "--class-weight",
+    type=ClassWeight(),
+    metavar="balanced|A=2,B=1",
+    help="Multiply the rows of a class by a number; balanced: rows/(classes x rows of the class).",
+)
 LEAD = "Learn also from rows that are right by no more than TAU R^2; 0 is the textbook."
 lead = click.option("--lead", type=Lead(False), default=0.0, show_default=True, metavar="TAU", help=LEAD)
 lead_or_auto = click.option("--lead", type=Lead(True), default=0.0, show_default=True, metavar="TAU|auto", help=LEAD)
