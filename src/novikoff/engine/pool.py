@@ -41,10 +41,10 @@ class Emissions(NamedTuple):
     free: NDArray[np.int64]
 
     @classmethod
-    def none(cls, n_features: int) -> "Emissions":
-        """No feature has a weight yet."""
+    def none(cls, n_features: int, room: int = FIRST_POOL) -> "Emissions":
+        """No feature has a weight yet; there is room for so many."""
         blocks, free = np.zeros((n_features, 2), dtype=np.uint32), np.zeros(18, dtype=np.int64)
-        return cls(blocks, np.zeros(FIRST_POOL, dtype=np.uint16), np.zeros(FIRST_POOL), free)
+        return cls(blocks, np.zeros(room, dtype=np.uint16), np.zeros(room), free)
 
     @classmethod
     def rows(cls, n_features: int, n_labels: int) -> "Emissions":

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from novikoff.data.order import POOL, random_order
 from novikoff.engine.chain import Drift, sequence_epoch
 from novikoff.engine.emissions import Found
-from novikoff.engine.pool import MOST_LABELS, Emissions, twice_as_long
+from novikoff.engine.pool import FIRST_POOL, MOST_LABELS, MOST_PLACES, Emissions, twice_as_long
 from novikoff.engine.viterbi import Links, Scratch, Weights, best_paths, label_sequences
 from novikoff.engine.words import counted
 from novikoff.features.tokens import Tokens
@@ -38,6 +38,8 @@ from novikoff.learn.history import History, Run, Stopped
 SequenceReadout = Literal["last", "average"]
 
 TOKENS_PER_CALL = 1 << 15
+# Room that most corpora do with. Zeros take no memory before they are touched, but a pool that grows is there twice.
+PLACES_PER_FEATURE = 8
 
 
 @dataclass
@@ -59,8 +61,9 @@ class ChainMemory(History):
         table = np.zeros((n_labels + 1, n_labels + 1))
         if allowed is not None:
             table[~allowed] = -np.inf
-        emissions = Emissions.rows(n_features, n_labels) if rows else Emissions.none(n_features)
-        drift = Drift(np.zeros_like(emissions.values), np.zeros_like(table))
+        room = min(max(FIRST_POOL, PLACES_PER_FEATURE * n_features), MOST_PLACES)
+        emissions = Emissions.rows(n_features, n_labels) if rows else Emissions.none(n_features, room)
+        drift = Drift(np.zeros(emissions.values.size), np.zeros_like(table))
         return cls(Weights(emissions, Links.of(table)), drift)
 
     def copy(self) -> "ChainMemory":

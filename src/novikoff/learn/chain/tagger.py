@@ -228,12 +228,14 @@ def with_weight(
     """Without weights of size `below` or less, and without the features that have none left, or that no mistake has
     `touched`: these are in no difference of two sequences that was learned."""
     rows, labels, values = weights.emissions.entries()
-    stay = np.abs(values) > below
-    counts = np.bincount(rows[stay], minlength=weights.n_features)
+    if below > 0.0:
+        stay = np.abs(values) > below
+        rows, labels, values = rows[stay], labels[stay], values[stay]
+    counts = np.bincount(rows, minlength=weights.n_features)
     if not isinstance(features.index, Numbers):  # arrays of numbers keep their width
         wanted = weights.emissions.blocks[:, 1] > 0 if touched else counts > 0
         features, counts = replace(features, index=features.index.keep(wanted)), counts[wanted]
-    emissions = Emissions.of_entries(weights.n_labels, counts, labels[stay], values[stay])
+    emissions = Emissions.of_entries(weights.n_labels, counts, labels, values)
     return features, weights._replace(emissions=emissions)
 
 
