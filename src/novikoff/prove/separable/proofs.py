@@ -12,6 +12,7 @@ from novikoff.prove.exact.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import exact_sum, signs_of_many_products, smallest_product, whole_points
+from novikoff.prove.separable.spanning import spanning
 
 # What is written out in whole numbers, some times over, has no more of them than this.
 MOST_NUMBERS = 5_000_000
@@ -81,9 +82,14 @@ class Span:
         if len(rows) == 0:
             return cls(np.zeros(0, dtype=np.int64), [[1]])
         columns = points.columns_of(rows)
+        few = points.part(rows).in_columns(columns)
+        unspanned = [[0] * len(columns) + [1]] if points.constant == 0 else []
+        full = few.dimension - len(unspanned)
+        found = spanning(few, np.arange(len(rows)), clock) if len(rows) >= full else None
+        if found is not None and len(found.rows) == full:
+            return cls(columns, unspanned)
         if len(columns) * max(len(rows), len(columns) - len(rows)) > MOST_NUMBERS:
             raise MemoryError(f"{len(rows)} points in {len(columns)} columns are too many to be written out exactly")
-        few = points.part(rows).in_columns(columns)
         whole = whole_points(few)[0]
         if clock is UNLIMITED:
             return cls(columns, null_vectors(whole, few.dimension))

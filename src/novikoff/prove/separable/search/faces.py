@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.exact.algebra import as_whole, dot, joined_weights, null_vectors, only_null_vector, rank_at_least
+from novikoff.prove.exact.algebra import as_whole, dot, joined_weights, null_vectors, only_null_vector
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.floats import scaled_floats
 from novikoff.prove.separable.kesler import KeslerPoints
@@ -22,10 +22,11 @@ from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products, whole_points
 from novikoff.prove.separable.proofs import as_whole_floats
 from novikoff.prove.separable.search.by_one_column import one_column
+from novikoff.prove.separable.search.distinct import Scaled
 from novikoff.prove.separable.search.exact_hull import ExactNearest, nearest_point_exactly
+from novikoff.prove.separable.search.face import find_face
 from novikoff.prove.separable.search.hull import Nearest, nearest_point
-from novikoff.prove.separable.search.peeling import Peeled
-from novikoff.prove.separable.search.spanning import likely_outside
+from novikoff.prove.separable.spanning import spanning
 
 # Up to so many coordinates in all, a question that floats cannot decide is answered in rationals.
 SMALL = 40_000
@@ -37,8 +38,6 @@ LARGEST_COMPLEMENT = 2_000
 # Coordinates that are written out in whole numbers, and in floats.
 MOST_COORDINATES = 5_000_000
 MOST_FLOATS = 50_000_000
-# Sparse points of more dimensions are peeled.
-DIMENSIONS_TO_PEEL = 300
 # Beyond so many coordinates in all, linear programs find the whole face.
 SMALL_FACE = 15_000
 
@@ -191,7 +190,7 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
     elif face.dimension > LARGEST_COMPLEMENT and face.points.is_by_rivals:
         return Answer(nearest)
     elif face.basis is None and not face.extra and nearest is not None and nearest.lower <= 0:
-        beyond = _by_programs(face.points.part(face.left), clock)
+        beyond = _at_once(face.points.part(face.left), clock)
         return Answer(nearest, obstruction=None if beyond is None else beyond.obstruction)
     return Answer(nearest)
 
@@ -239,51 +238,35 @@ class ReducedFaces:
 
 def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
     """Go on beyond an obstruction until a weak separator or a spanning obstruction is found."""
-    if points.is_sparse and not points.is_by_rivals and points.dimension > DIMENSIONS_TO_PEEL:
-        peeled = Peeled.of(points)
-        if len(peeled.layers):
-            return _reduce_peeled(points, peeled, obstruction, clock)
     columns = points.columns_of(np.arange(points.n_points))
-    if len(columns) >= LARGEST_COMPLEMENT or len(obstruction.rows) * (len(columns) + 1) > MOST_COORDINATES:
-        weak = one_column(points) if isinstance(points, KeslerPoints) else None
+    is_wide = len(columns) >= LARGEST_COMPLEMENT or len(obstruction.rows) * (len(columns) + 1) > MOST_COORDINATES
+    if isinstance(points, KeslerPoints) and is_wide:
+        weak = one_column(points)
         return ReducedFaces(obstruction, np.arange(points.n_points), weak, settled=weak is not None)
+    if _spans_the_space(points, obstruction, clock):
+        return ReducedFaces(obstruction, np.arange(0), None, settled=True)
+    if points.n_points * points.dimension > SMALL_FACE:
+        at_once = _at_once(points, clock, obstruction.rows)
+        if at_once is not None:
+            return at_once
+    if is_wide:
+        return ReducedFaces(obstruction, np.arange(points.n_points), None, settled=False)
     few = points.in_columns(columns)
-    beyond = _reduce_faces(few, obstruction, clock)
+    beyond = _one_by_one(few, obstruction, clock)
     if few is points or beyond.weak_separator is None:
         return beyond
     return replace(beyond, weak_separator=widened(beyond.weak_separator, columns, points.dimension))
 
 
-def _reduce_peeled(points: Points, peeled: Peeled, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
-    """The same where some points were peeled off: none of an obstruction is among these."""
-    left = peeled.left
-    core = Obstruction(np.searchsorted(left, obstruction.rows), obstruction.weights)
-    found = reduce_faces(points.part(left), core, clock)
-    whole = Obstruction(left[found.obstruction.rows], found.obstruction.weights)
-    weak = peeled.joined(points, found.weak_separator or [0] * points.dimension) if found.settled else None
-    if weak is None:
-        return ReducedFaces(whole, np.arange(points.n_points), None, settled=False)
-    beyond = np.ones(points.n_points, dtype=bool)
-    beyond[left] = False
-    beyond[left[found.left]] = True
-    return ReducedFaces(whole, np.flatnonzero(beyond), weak, settled=True)
-
-
-def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
-    if _spans_the_space(points, obstruction, clock):
-        return ReducedFaces(obstruction, np.arange(0), None, settled=True)
-    if points.n_points * points.dimension > SMALL_FACE:
-        at_once = _by_programs(points, clock, obstruction.rows)
-        if at_once is not None and at_once.settled:
-            return at_once
-        obstruction = obstruction if at_once is None else at_once.obstruction
+def _one_by_one(points: Points, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
+    """One obstruction after the other, each in the complement of those before it."""
     while True:
         rows, _ = whole_points(points, obstruction.rows)
         complement = null_vectors(rows, points.dimension, clock)
-        outside = None if complement is None else likely_outside(points, obstruction.rows, clock)
-        if outside is None:
+        span = None if complement is None else spanning(points, obstruction.rows, clock)
+        if span is None:
             return ReducedFaces(obstruction, np.arange(points.n_points), None, settled=False)
-        left = np.flatnonzero(outside)
+        left = np.flatnonzero(span.are_outside(points))
         if len(left) == 0:
             return ReducedFaces(obstruction, left, None, settled=True)
         answer = decide(Face(points, left, complement), clock)
@@ -300,28 +283,19 @@ def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Red
 
 def _spans_the_space(points: Points, obstruction: Obstruction, clock: Clock) -> bool:
     """Whether its points are certain to span everything: then nothing lies beyond."""
-    rows, _ = whole_points(points, obstruction.rows)
-    return rank_at_least(rows, clock) == points.dimension - (points.constant == 0)
+    span = spanning(points, obstruction.rows, clock)
+    return span is not None and len(span.rows) == points.dimension - (points.constant == 0)
 
 
-def _by_programs(points: Points, clock: Clock, known: NDArray[np.int64] | None = None) -> ReducedFaces | None:
-    """The whole obstruction, and a weak separator if there seems to be one, by linear programs. Points of an
-    obstruction may be known.
-
-    It is settled if every point that is not on the side of the weak separator is spanned, modulo a prime.
-    """
-    from novikoff.prove.separable.search.faces_by_programs import whole_face
-
-    found = whole_face(points, clock, known)
-    if found is None:
+def _at_once(points: Points, clock: Clock, known: NDArray[np.int64] | None = None) -> ReducedFaces | None:
+    """The whole obstruction, and a weak separator if there is one. Points of an obstruction may be known."""
+    columns = points.columns_of(np.arange(points.n_points))
+    few = points.in_columns(columns)
+    found = find_face(Scaled.of(few), clock, known=known)
+    if found is None or found.rows is None or len(found.rows) == 0:
         return None
-    obstruction = Obstruction(found.rows, found.weights)
-    is_left = np.zeros(points.n_points, dtype=bool)
-    if found.weak is not None:
-        is_left = signs_of_products(points, found.weak) > 0
-    outside = likely_outside(points, found.rows, clock)
-    settled = outside is not None and np.array_equal(outside, is_left)
-    return ReducedFaces(obstruction, np.flatnonzero(is_left), found.weak, settled)
+    weak = found.weak if few is points or found.weak is None else widened(found.weak, columns, points.dimension)
+    return ReducedFaces(Obstruction(found.rows, found.weights or []), found.beyond, weak, settled=True)
 
 
 def _joined(points: Points, face: Obstruction, found: Obstruction, clock: Clock) -> Obstruction | None:
