@@ -7,14 +7,13 @@ import click
 
 from novikoff.cli import cluster, options
 from novikoff.cli.existence import answer_formula, check_goes_together, formula_options
-from novikoff.cli.options import Output
+from novikoff.cli.options import Output, Table
 from novikoff.cli.spaces import Space, space_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from novikoff.data.examples import Examples
-    from novikoff.data.svmlight import ZeroBased
     from novikoff.prove.run.inseparable import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
@@ -43,14 +42,7 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
 @cluster.certify
 def certify(
     file: str,
-    label: str | None,
-    categorical: tuple[str, ...],
-    text: tuple[str, ...],
-    tfidf: tuple[str, ...],
-    ignore: tuple[str, ...],
-    format: str | None,
-    zero_based: "ZeroBased",
-    form: dict[str, Any],
+    table: Table,
     out: str | None,
     report: str | None,
     report_features: tuple[str, str] | None,
@@ -59,11 +51,7 @@ def certify(
     tolerance: float,
     time_limit: float | None,
     diverging: bool | None,
-    lift: str | None,
-    kernel: str | None,
-    gamma: float | str | None,
-    degree: int | None,
-    coef0: float | None,
+    space: Space,
     asked: dict[str, Any],
     output: Output,
 ) -> int:
@@ -82,33 +70,28 @@ def certify(
     from novikoff.cli.outputs import check_free
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
-    from novikoff.cli.tables import encoding_of, open_labelled, warn_of_the_first_line
+    from novikoff.cli.tables import encoding_of
     from novikoff.data.whole_file import WholeFile
     from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.prove.separable.in_blocks import exactly
     from novikoff.show.report.writing import report_on
 
-    space = Space.chosen(lift, kernel, gamma=gamma, degree=degree, coef0=coef0)
     fit_intercept = space.has_bias(fit_intercept)
-    if kernel is not None and diverging:
+    if space.kernel is not None and diverging:
         raise ValueError("--diverging is about the columns, and the space of a kernel has none; leave out one of them")
     target = None if out is None else check_free(out, force)
-    others = {"label": label, "categorical": categorical, "text": text, "tfidf": tfidf, "ignore": ignore}
-    others |= {"report": report, "lift": lift, "kernel": kernel}
-    if check_goes_together(asked, others):
+    if check_goes_together(asked, {"label": table.label, **table.columns, "report": report, **space.given}):
         limits: dict[str, Any] = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": time_limit}
-        return answer_formula(file, format, form, asked, target, output, **limits)
+        return answer_formula(file, table, asked, target, output, **limits)
     page = options.report_path(report, report_features, force)
-    reader = open_labelled(file, label, format, zero_based, form)
-    label = reader.label
-    warn_of_the_first_line(output, reader)
-    wishes = {"categorical": categorical, "text": text, "tfidf": tfidf, "ignore": ignore, "lift": lift}
+    reader = table.open(file, output)
+    wishes = {**table.columns, "lift": space.lift}
     with progress(output.quiet) as bar:
         encoding = encoding_of(bar.over(reader, "looking"), None, **wishes)
         with exactly(bar.over(reader, "reading", bar.done or None), encoding) as examples:
             bar.close()
-            how = {**wishes, "format": format, **space.asked}
-            reported = report_on(page, examples, report_features, (file, reader.files, label), how)
+            how = {**wishes, "format": table.format, **space.asked}
+            reported = report_on(page, examples, report_features, (file, reader.files, reader.label), how)
             questions = {"fit_intercept": fit_intercept, "tolerance": tolerance, "time_limit": time_limit}
             with bar.during("proving"):
                 certificate = _certified(examples, space, diverging, bar.rename, questions)
@@ -122,7 +105,7 @@ def certify(
         "certify",
         data=documents.described_data(
             reader.files,
-            label,
+            reader.label,
             encoding,
             (certificate.n_rows, certificate.n_columns),
             certificate.classes,

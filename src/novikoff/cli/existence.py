@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli.options import Command, Output, column_names
+from novikoff.cli.options import Command, Output, Table, column_names
 
 if TYPE_CHECKING:
     from novikoff.cluster.engine import Engine
@@ -69,8 +69,7 @@ def check_goes_together(asked: dict[str, Any], others: dict[str, Any]) -> bool:
 
 def answer_formula(
     file: str,
-    format: str | None,
-    form: dict[str, Any],
+    table: Table,
     asked: dict[str, Any],
     target: Any,
     output: Output,
@@ -87,15 +86,15 @@ def answer_formula(
 
     formula, options = asked["formula"], {name: asked[name] for name in asked if name != "formula"} | options
     with progress(output.quiet) as bar:
-        table = read_table(file, format, form, bar) if engine is None else None
+        columns = read_table(file, table.format, table.form, bar) if engine is None else None
         bar.close()
         with bar.during("proving"):
             if engine is None:
-                found = existence(formula, table, progress=bar.rename, **options)
+                found = existence(formula, columns, progress=bar.rename, **options)
             else:
                 from novikoff.cluster.estimates import existence as existence_on_shards
 
-                reader = read(file, format=format, **form)
+                reader = read(file, format=table.format, **table.form)
                 found = existence_on_shards(formula, reader, engine=engine, progress=bar.rename, **options)
     if target is not None:
         with WholeFile(target) as file_out:

@@ -8,13 +8,13 @@ import click
 
 from novikoff.cli import cluster, options
 from novikoff.cli.errors import DONE, INTERRUPTED
-from novikoff.cli.options import Output
+from novikoff.cli.options import Output, Table
 from novikoff.cli.spaces import Space, space_options
 
 if TYPE_CHECKING:
     from novikoff.cli.learning import Certified
     from novikoff.data.examples import Examples
-    from novikoff.data.svmlight import ZeroBased
+    from novikoff.data.reading import Reader
     from novikoff.learn.history import Run
     from novikoff.learn.linear.space import Learned
     from novikoff.learn.linear.worked import WorkedRun
@@ -65,14 +65,7 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 @cluster.fit
 def fit(
     file: str,
-    label: str | None,
-    categorical: tuple[str, ...],
-    text: tuple[str, ...],
-    tfidf: tuple[str, ...],
-    ignore: tuple[str, ...],
-    format: str | None,
-    zero_based: "ZeroBased",
-    form: dict[str, Any],
+    table: Table,
     model: str | None,
     report: str | None,
     report_features: tuple[str, str] | None,
@@ -83,12 +76,7 @@ def fit(
     output: Output,
     held_out: float | None,
     folds: int | None,
-    lift: str | None,
-    kernel: str | None,
-    gamma: float | str | None,
-    degree: int | None,
-    coef0: float | None,
-    budget: int | None,
+    space: Space,
     **learning: Any,
 ) -> int:
     """Learn a classifier from FILE, and prove what can be proved about it.
@@ -103,7 +91,7 @@ def fit(
     from novikoff.cli.outputs import check_model_free
     from novikoff.cli.progress import progress
     from novikoff.cli.render import warn
-    from novikoff.cli.tables import encoding_of, open_labelled, warn_of_the_first_line, written_form
+    from novikoff.cli.tables import encoding_of
     from novikoff.data.held_out import HeldOut
     from novikoff.features.examples import cached
     from novikoff.keep.models import save
@@ -111,24 +99,21 @@ def fit(
     from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.show.report.writing import report_on
 
-    space = Space.chosen(lift, kernel, gamma=gamma, degree=degree, coef0=coef0, budget=budget)
     learning["fit_intercept"] = space.has_bias(learning["fit_intercept"])
     _check_together(steps, learning, held_out, folds, space)
     target = check_model_free(model or default_model(file), force)
     page = options.report_path(report, report_features, force)
     learning["max_epochs"] = options.unlimited(learning["max_epochs"])
     aside = None if held_out is None else HeldOut.share(held_out, learning["random_state"])
-    reader = open_labelled(file, label, format, zero_based, form)
-    label = reader.label
-    warn_of_the_first_line(output, reader)
-    wishes = {"categorical": categorical, "text": text, "tfidf": tfidf, "ignore": ignore, "lift": lift}
+    reader = table.open(file, output)
+    wishes = {**table.columns, "lift": space.lift}
     task = Task(space, learning, wishes)
     with progress(output.quiet) as bar:
         encoding = encoding_of(bar.over(reader, "looking"), aside, **wishes)
         source = bar.over(reader, "reading", bar.done or None)
         with cached(source, encoding=encoding, check=learnable(learning["fit_intercept"])) as examples:
-            asked = {**wishes, "format": format, **space.asked}
-            reported = report_on(page, examples, report_features, (file, reader.files, label), asked)
+            asked = {**wishes, "format": table.format, **space.asked}
+            reported = report_on(page, examples, report_features, (file, reader.files, reader.label), asked)
             kept = steps or (reported is not None and reported.needs_mistakes)
             with bar.learning(examples.n_rows, learning["max_epochs"]) as watched:
                 learned = task.learn(examples, held_out=aside, record_mistakes=kept, **watched)
@@ -137,9 +122,7 @@ def fit(
                 judged = task.judged_by_folds(bar, reader, examples, parts)
                 learned = replace(learned, run=replace(learned.run, **judged))
             bar.close()
-            own = {} if held_out is None else {"held_out": held_out}
-            own |= written_form(reader) if reader.is_table else {"zero_based": reader.counts_from_zero}
-            fitted = task.model(learned, {"label": label, **own})
+            fitted = task.model(learned, _to_remember(reader, held_out))
             save(fitted, target, force=force)  # whatever becomes of the proof, what was learned is there
             found = Certified(why_not="interrupted" if was_interrupted(learned.run) else "not asked for")
             if certify and not was_interrupted(learned.run):
@@ -159,6 +142,16 @@ def fit(
         warn(output, f"the model is saved, but the table is not certified: {found.why_not}")
     _warn_if_it_did_not_converge(output, learned.run, learning)
     return INTERRUPTED if was_interrupted(learned.run) else DONE
+
+
+def _to_remember(reader: "Reader", held_out: float | None) -> dict[str, Any]:
+    """What a model knows of the file that it was learned from."""
+    from novikoff.cli.tables import written_form
+
+    known: dict[str, Any] = (
+        {"label": reader.label} if held_out is None else {"label": reader.label, "held_out": held_out}
+    )
+    return known | (written_form(reader) if reader.is_table else {"zero_based": reader.counts_from_zero})
 
 
 def _check_together(

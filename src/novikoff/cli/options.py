@@ -2,12 +2,16 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from novikoff.data.reading import Reader
+    from novikoff.data.svmlight import ZeroBased
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -21,6 +25,33 @@ class Output:
 
     json: bool
     quiet: bool
+
+
+@dataclass(frozen=True)
+class Table:
+    """How a command reads its labelled file: the format, how a table is written in it, and what its columns mean."""
+
+    label: str | None
+    categorical: tuple[str, ...]
+    text: tuple[str, ...]
+    tfidf: tuple[str, ...]
+    ignore: tuple[str, ...]
+    format: str | None
+    zero_based: "ZeroBased"
+    form: dict[str, Any]
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """What was said of columns other than the labels, by the names of an encoding's parameters."""
+        return {"categorical": self.categorical, "text": self.text, "tfidf": self.tfidf, "ignore": self.ignore}
+
+    def open(self, file: str, output: Output) -> "Reader":
+        """The reader of the file; says so if the names of its columns look like data."""
+        from novikoff.cli.tables import open_labelled, warn_of_the_first_line
+
+        reader = open_labelled(file, self.label, self.format, self.zero_based, self.form)
+        warn_of_the_first_line(output, reader)
+        return reader
 
 
 class Limit(click.ParamType):  # type: ignore[type-arg]
@@ -176,10 +207,17 @@ def form(command: Command) -> Command:
 
 
 def table(command: Command) -> Command:
-    """What the columns of a table mean."""
+    """What there is to say of a labelled file; the command gets it as `table`."""
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        said = Table(**{field.name: kwargs.pop(field.name) for field in fields(Table)})
+        return command(*args, table=said, **kwargs)
+
+    result: Any = wrapped
     for option in (form, zero_based, file_format, ignore, tfidf, text, categorical, label):
-        command = option(command)
-    return command
+        result = option(result)
+    return result
 
 
 force = click.option("--force", is_flag=True, help="Replace a file that is already there.")

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from novikoff.learn.model import Classifier, Decided
 
 
+# As much as a pipe takes at once.
+PIECE = 1 << 16
+
+
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("file", type=options.FILE)
@@ -157,8 +161,11 @@ def sink(target: Any) -> Iterator[Callable[[bytes], None]]:
     stream = sys.stdout.buffer
 
     def write(lines: bytes) -> None:
-        stream.write(on_a_terminal(lines.decode()).encode() if sys.stdout.isatty() else lines)
-        stream.flush()
+        shown = on_a_terminal(lines.decode()).encode() if sys.stdout.isatty() else lines
+        # In small pieces: a pipe that is closed in the middle of a long one need not be noticed.
+        for start in range(0, len(shown), PIECE):
+            stream.write(shown[start : start + PIECE])
+            stream.flush()
 
     yield write
 

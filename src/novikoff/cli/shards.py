@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli.options import Output, unlimited
+from novikoff.cli.options import Output, Table, unlimited
 
 if TYPE_CHECKING:
+    from novikoff.cli.spaces import Space
     from novikoff.cluster.engine import Engine
     from novikoff.cluster.rounds import Rounds
     from novikoff.cluster.worker import Worker
@@ -30,6 +31,8 @@ def fit_on_shards(
     model: str | None,
     force: bool,
     output: Output,
+    table: Table,
+    space: "Space",
     rounds: int | str | None,
     mixing: str | None,
     resume: bool,
@@ -40,13 +43,12 @@ def fit_on_shards(
     from novikoff.cli.learning import was_interrupted
     from novikoff.cli.outputs import check_model_free
     from novikoff.cli.render import answer
-    from novikoff.cli.tables import open_labelled, warn_of_the_first_line, written_form
+    from novikoff.cli.tables import written_form
     from novikoff.cluster.learning import fit as learn
     from novikoff.keep.models import save
 
-    asked = _for_the_library(options)
-    reader = open_labelled(file, *(asked.pop(name) for name in ("label", "format", "zero_based", "form")))
-    warn_of_the_first_line(output, reader)
+    asked = {**_for_the_library({**options, **space.given}), **table.columns}
+    reader = table.open(file, output)
     target = check_model_free(model or default_model(file), force)
     progress = Progress(output)
     fitted = learn(
@@ -91,8 +93,7 @@ def _for_the_library(options: dict[str, Any]) -> dict[str, Any]:
     for name in NOT_NEEDED:
         left.pop(name, None)
     left["shuffle"] = None if left.get("shuffle") else False
-    taken = ("label", "categorical", "text", "tfidf", "ignore", "format", "zero_based", "form", "random_state", "tie")
-    known = {*taken, "readout", "lead", "shuffle", "fit_intercept", "min_margin", "time_limit"}
+    known = {"random_state", "tie", "readout", "lead", "shuffle", "fit_intercept", "min_margin", "time_limit"}
     _refuse({name: value for name, value in left.items() if name not in known})
     left["fit_intercept"] = left.get("fit_intercept") is not False
     return {name: value for name, value in left.items() if name in known}
@@ -164,18 +165,13 @@ def certify_on_shards(
     report_features: Any,
     force: bool,
     output: Output,
-    label: str | None,
-    format: str | None,
-    zero_based: Any,
+    table: Table,
+    space: "Space",
     fit_intercept: bool | None,
     tolerance: float,
     time_limit: float | None,
     diverging: bool | None,
-    categorical: tuple[str, ...],
-    text: tuple[str, ...],
-    tfidf: tuple[str, ...],
-    ignore: tuple[str, ...],
-    **others: Any,
+    asked: dict[str, Any],
 ) -> int:
     from novikoff.cli import documents
     from novikoff.cli.certify import CODES, panel
@@ -183,22 +179,18 @@ def certify_on_shards(
     from novikoff.cli.outputs import check_free
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
-    from novikoff.cli.tables import open_labelled, warn_of_the_first_line
     from novikoff.cluster.agreeing import Reading, started
     from novikoff.cluster.proving import certify_cluster
     from novikoff.data.whole_file import WholeFile
 
-    form, asked = others.pop("form", {}), others.pop("asked", {})
-    _refuse({"report": report, "report_features": report_features, **others})
+    _refuse({"report": report, "report_features": report_features, **space.given})
     target = None if out is None else check_free(out, force)
-    names = {"label": label, "categorical": categorical, "text": text, "tfidf": tfidf, "ignore": ignore}
-    if check_goes_together(asked, names):
+    if check_goes_together(asked, {"label": table.label, **table.columns}):
         has_bias = fit_intercept is not False
         limits: dict[str, Any] = {"fit_intercept": has_bias, "signs": diverging, "time_limit": time_limit}
-        return answer_formula(file, format, form, asked, target, output, engine, **limits)
-    reader = open_labelled(file, label, format, zero_based, form)
-    warn_of_the_first_line(output, reader)
-    wishes = {"categorical": categorical, "text": text, "tfidf": tfidf, "ignored": ignore}
+        return answer_formula(file, table, asked, target, output, engine, **limits)
+    reader = table.open(file, output)
+    wishes = {"ignored" if name == "ignore" else name: columns for name, columns in table.columns.items()}
     reading = Reading(wishes=wishes, fit_intercept=fit_intercept is not False)
     with progress(output.quiet) as bar, bar.during("reading"), started(engine, reader, reading) as cluster:
         limits = {"tolerance": tolerance, "time_limit": time_limit, "diverging": diverging}

@@ -1,5 +1,6 @@
 """Where a separator is looked for: among the features of a table, among these lifted, or in the space of a kernel."""
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,14 @@ class Gamma(click.ParamType):  # type: ignore[type-arg]
 
 
 def space_options(command: Command) -> Command:
-    """--lift, --kernel, and the numbers of a kernel; the command gets them by these names."""
+    """--lift, --kernel, and the numbers of a kernel; the command gets them as `space`, and --budget, too."""
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, lift: Any, kernel: str | None, **kwargs: Any) -> Any:
+        numbers = {name: kwargs.pop(name) for name in ("gamma", "degree", "coef0", "budget") if name in kwargs}
+        return command(*args, space=Space.chosen(lift, kernel, **numbers), **kwargs)
+
+    result: Any = wrapped
     for option in (
         click.option("--coef0", type=float, metavar="C", help="The constant of the kernel poly.  [default: 1]"),
         click.option(
@@ -56,8 +64,8 @@ def space_options(command: Command) -> Command:
             help="Add the squared length, for circles and balls, or the square of every number, for ellipses.",
         ),
     ):  # fmt: skip
-        command = option(command)
-    return command
+        result = option(result)
+    return result
 
 
 @dataclass(frozen=True)
@@ -87,10 +95,15 @@ class Space:
         return {} if self.kernel is None else {"kernel": self.kernel, **self.numbers}
 
     @property
-    def asked(self) -> dict[str, str]:
-        """The options as words of a command line, for a report."""
+    def given(self) -> dict[str, Any]:
+        """The options that were given."""
         known = {"lift": self.lift, "kernel": self.kernel, **self.numbers}
-        return {name: str(value) for name, value in known.items() if value is not None and name != "budget"}
+        return {name: value for name, value in known.items() if value is not None}
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """What the space is, as words of a command line, for a report."""
+        return {name: str(value) for name, value in self.given.items() if name != "budget"}
 
     def has_bias(self, fit_intercept: bool) -> bool:
         """Whether planes have a bias; in the space of a kernel only if that was said."""

@@ -27,8 +27,8 @@ Types = Mapping[str, "pa.DataType"]
 # The type of a column of features that have names and values of their own.
 NAMED_VALUES = "map<string, double>"
 
-# Small enough for the caches, large enough that the costs of a call do not count.
-BLOCK_BYTES = 1 << 20
+# Large enough that what a call costs, one for every column, does not count.
+BLOCK_BYTES = 1 << 22
 
 # The key under which records say that `line` counts records, because its file has no lines, or none that match them.
 _COUNTS_ROWS = {b"novikoff.counts": b"rows"}
