@@ -22,12 +22,19 @@ def whole_matrix(rows):
 
 
 @settings(max_examples=60)
-@given(SEEDS, st.integers(1, 12), st.sampled_from([1, 5, 10**6]), st.sampled_from([0, 40, 300]), st.booleans())
-def test_solutions_are_exact_whatever_the_size_of_numbers(seed, size, largest, bits, transpose):
+@given(
+    SEEDS,
+    st.integers(1, 12),
+    st.sampled_from([1, 5, 10**6]),
+    st.sampled_from([0, 40, 300]),
+    st.booleans(),
+    st.sampled_from([0, 10**6]),
+)
+def test_solutions_are_exact_whatever_the_size_of_numbers(seed, size, largest, bits, transpose, core):
     random = np.random.default_rng(seed)
     rows = random.integers(-largest, largest + 1, (size, size))
     right = [int(value) << bits for value in random.integers(-9, 10, size)]
-    regular = Regular.of(whole_matrix(rows))
+    regular = Regular.of(whole_matrix(rows), Clock(None), core)
     found = None if regular is None else regular.solve(right, Clock(None), transpose)
     if found is None:
         assert rank(rows.tolist()) < size or np.linalg.cond(rows) > 1e8
@@ -35,6 +42,10 @@ def test_solutions_are_exact_whatever_the_size_of_numbers(seed, size, largest, b
     given_rows = rows.T.tolist() if transpose else rows.tolist()
     sums = [sum(a * n for a, n in zip(row, found.numerators, strict=True)) for row in given_rows]
     assert sums == [value * found.denominator for value in right]
+
+
+def test_factors_that_would_take_longer_than_is_left_are_not_begun():
+    assert Regular.of(whole_matrix(np.eye(400)), Clock(0.001), core=400) is None
 
 
 def test_a_solution_without_time_is_none():

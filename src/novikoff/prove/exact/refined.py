@@ -7,6 +7,7 @@ but it cannot be wrong. Elimination modulo a prime does the same where floats fa
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.modular import denominator_of
 
 Numbers = NDArray[Any]
+Floats = NDArray[np.float64]
 
 # Bits of a digit: floats know about 52, less what the condition of the matrix takes.
 DIGIT = 40
@@ -26,6 +28,10 @@ SAFE = 2**62
 MOST_BITS = 400_000
 # Up to so many equations, numbers of more than 64 bits are eliminated modulo primes: floats gain nothing there.
 MOST_DENSE = 300
+# Columns, cubed, that are eliminated in a second on a slow machine: sparse ones that fill up, and those of a matrix
+# that is written out, which has no more rows than this.
+SPARSE_RATE, FULL_RATE = 5e9, 3e10
+MOST_FULL = 8_000
 
 
 class Solution(NamedTuple):
@@ -90,30 +96,36 @@ class WholeMatrix(NamedTuple):
 
 
 class Regular:
-    """A square matrix that floats can factorise."""
+    """A square matrix that floats can factorise: sparse, or written out if that is quicker.
 
-    def __init__(self, matrix: WholeMatrix) -> None:
+    Of sparse factors, about `core` columns fill up.
+    """
+
+    def __init__(self, matrix: WholeMatrix, core: int = 0) -> None:
         from scipy.sparse import csc_array
-        from scipy.sparse.linalg import splu
 
         self.matrix, self._transpose = matrix, matrix.transposed()
         # In units of about its largest entry, lest floats overflow.
         self._shift = matrix.largest.bit_length()
         data = np.array([value / (1 << self._shift) for value in self._transpose.data.tolist()])
         size = (matrix.n_rows, matrix.n_rows)
-        self._factors = splu(csc_array((data, self._transpose.indices, self._transpose.indptr), shape=size))
+        columns = csc_array((data, self._transpose.indices, self._transpose.indptr), shape=size)
+        is_full = _seconds(matrix.n_rows, core)[1] < _seconds(matrix.n_rows, core)[0]
+        self._solve = _full_factors(columns) if is_full else _sparse_factors(columns)
 
     @classmethod
-    def of(cls, matrix: WholeMatrix) -> "Regular | None":
-        """None if it is singular, as far as floats can tell."""
+    def of(cls, matrix: WholeMatrix, clock: Clock, core: int = 0) -> "Regular | None":
+        """None if it is singular, as far as floats can tell, or if that takes too long."""
+        if min(_seconds(matrix.n_rows, core)) > clock.left():
+            return None
         try:
-            return cls(matrix)
+            return cls(matrix, core)
         except RuntimeError:
             return None
 
     def near(self, right: NDArray[np.float64], transpose: bool = False) -> NDArray[np.float64]:
         """The solution in floats."""
-        return np.asarray(np.ldexp(self._factors.solve(right, "T" if transpose else "N"), -self._shift))
+        return np.asarray(np.ldexp(self._solve(right, transpose), -self._shift))
 
     def solve(self, right: Any, clock: Clock, transpose: bool = False) -> Solution | None:
         """The solution for a right-hand side of whole numbers; None if there is no time, or if floats fail.
@@ -159,6 +171,27 @@ class Regular:
     def _is_solved(matrix: WholeMatrix, found: Solution, right: Any) -> bool:
         products = matrix.times(found.numerators).tolist()
         return all(int(p) == int(r) * found.denominator for p, r in zip(products, right, strict=True))
+
+
+def _seconds(size: int, core: int) -> tuple[float, float]:
+    """About how long it takes to factorise a matrix: as a sparse one, and written out, if memory allows that."""
+    return core**3 / SPARSE_RATE, size**3 / FULL_RATE if size <= MOST_FULL else math.inf
+
+
+def _sparse_factors(columns: Any) -> Callable[[Floats, bool], Floats]:
+    from scipy.sparse.linalg import splu
+
+    factors = splu(columns)
+    return lambda right, transpose: np.asarray(factors.solve(right, "T" if transpose else "N"))
+
+
+def _full_factors(columns: Any) -> Callable[[Floats, bool], Floats]:
+    from scipy.linalg.lapack import dgetrf, dgetrs
+
+    factors, pivots, is_singular = dgetrf(columns.toarray(order="F"), overwrite_a=True)
+    if is_singular:
+        raise RuntimeError("the matrix is singular")
+    return lambda right, transpose: np.asarray(dgetrs(factors, pivots, right, trans=int(transpose))[0])
 
 
 def _by_elimination(matrix: WholeMatrix, right: Any, clock: Clock) -> Solution | None:

@@ -30,17 +30,18 @@ THIN = 24
 # So many more rows are eliminated as a matrix than there are columns.
 SPARE = 20
 # Operations of floats, on a slow machine.
-STEPS_PER_SECOND = 1e9
+STEPS_PER_SECOND = 1e10
 
 
 @dataclass(frozen=True, eq=False)
 class Spanning:
     """`rows` are independent in the `columns`, as many; the columns of `normals` are random vectors, orthogonal to all
-    of them modulo the prime."""
+    of them modulo the prime. So many columns as `core` were eliminated as a matrix."""
 
     rows: Numbers
     columns: Numbers
     normals: Floats
+    core: int
 
     def are_outside(self, points: Points) -> NDArray[np.bool_]:
         """Which points they do not span: certain if so, and nearly certain if not."""
@@ -64,7 +65,7 @@ def spanning(points: Points, which: Numbers, clock: Clock, first: Numbers | None
         found = spanning(points.part(which), np.arange(len(which)), clock, few)
         return None if found is None else replace(found, rows=which[found.rows])
     few = which if first is None else first
-    few = few[np.unique(np.linspace(0, len(few) - 1, min(len(few), FEW * points.dimension)).astype(np.int64))]
+    few = few[np.unique(np.linspace(0, len(few) - 1, min(len(few), FEW * points.dimension + SPARE)).astype(np.int64))]
     while True:
         found = _spanning_few(points.in_residues, few, clock)
         if found is None:
@@ -95,7 +96,7 @@ def _spanning_few(residues: Points, few: Numbers, clock: Clock) -> Spanning | No
         if 2 * len(few) * residues.dimension**2 / STEPS_PER_SECOND > clock.left():
             return None
         found = eliminated(residues.take(few))
-        return Spanning(few[found.rows], np.array(found.columns, dtype=np.int64), found.normals)
+        return Spanning(few[found.rows], np.array(found.columns, dtype=np.int64), found.normals, residues.dimension)
     rows = _by_row(residues, few)
     used = np.unique(np.concatenate([few[:0], *(columns for columns, _ in rows)]))
     rows = [(np.searchsorted(used, columns), numbers) for columns, numbers in rows]
@@ -113,6 +114,7 @@ def _spanning_few(residues: Points, few: Numbers, clock: Clock) -> Spanning | No
         few[np.array([*(row for row, _ in leading), *others[found.rows]], dtype=np.int64)],
         used[np.array([*(column for _, column in leading), *aside[found.columns]], dtype=np.int64)],
         normals,
+        len(aside),
     )
 
 

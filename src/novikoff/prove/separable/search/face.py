@@ -32,8 +32,10 @@ from novikoff.prove.separable.spanning import Spanning, spanning
 DIMENSIONS_TO_PEEL = 300
 # Points that a program begins with, for every dimension; the others join when they are on the wrong side.
 MANY = 8
-# In more dimensions, programs take longer than Newton's method.
+# In more dimensions, programs take longer than Newton's method; the basis is sought among so many times as many points
+# as there are dimensions, the heaviest.
 MOST_FOR_PROGRAMS = 1000
+FIRST = 2
 # Bits of multipliers, and of a weak separator; more are taken if these are too few.
 BITS = (8, 20, 35, 50)
 # How much more than enough an earlier direction counts.
@@ -117,7 +119,7 @@ class _Search:
         basis, multiples = found
         self.clock.tell("proving what was found")
         rows = self.scaled.whole(basis.rows)
-        regular = Regular.of(rows.in_columns(basis.columns).transposed()) if len(basis.rows) else None
+        regular = self._regular(basis, rows)
         obstruction = self._obstruction(basis, regular, multiples)
         if not self.layers:
             return None if obstruction is None else FaceProof(self.fixed[:0], None, None, *obstruction)
@@ -141,6 +143,10 @@ class _Search:
         if likely is not None:
             candidates, working = np.setdiff1d(candidates, likely.beyond), np.unique(likely.seen)
             self.layers += [(likely.beyond, likely.b)] if len(likely.beyond) else []
+        elif self.scaled.dimension > MOST_FOR_PROGRAMS and len(candidates):
+            by_weights = self._balanced(candidates, fixed)
+            if by_weights is not None or self.clock.is_over():
+                return by_weights
         while True:
             every, working = np.union1d(candidates, fixed.rows), np.intersect1d(working, candidates)
             basis = spanning(self.points, every, self.clock, np.union1d(fixed.rows, working))
@@ -165,19 +171,38 @@ class _Search:
             else:
                 return basis, dict(zip([*working.tolist(), *fixed.rows.tolist()], multiples.tolist(), strict=True))
 
+    def _balanced(self, candidates: Numbers, fixed: Spanning) -> tuple[Spanning, dict[int, float]] | None:
+        """The same if all candidates are on the face, by Newton's method; the heaviest of them are the basis."""
+        self.clock.tell(f"balancing {len(candidates):,} points in {self.scaled.dimension:,} dimensions")
+        weights = balanced(self.scaled.written(candidates), self.scaled.written(fixed.rows), self.clock)
+        if weights is None:
+            return None
+        heaviest = candidates[np.argsort(-weights[: len(candidates)], kind="stable")]
+        first = np.concatenate([fixed.rows, heaviest[: FIRST * self.scaled.dimension]])
+        basis = spanning(self.points, np.union1d(candidates, fixed.rows), self.clock, first)
+        if basis is None:
+            return None
+        # In units of the lightest of the basis.
+        base = np.isin(candidates, basis.rows)
+        unit = float(weights[: len(candidates)][base].min(initial=1.0))
+        return basis, dict(zip([*candidates.tolist(), *fixed.rows.tolist()], (weights / unit).tolist(), strict=True))
+
     def _program(self, base: Numbers, working: Numbers, fixed: Numbers) -> tuple[Floats, Floats] | None:
         """The direction with the largest sum of products with the base, and multiples of the working points and of the
         fixed ones that cancel the base, if that is possible."""
-        Z, E = self.scaled.written(working), self.scaled.written(fixed)
-        if self.scaled.dimension > MOST_FOR_PROGRAMS:
-            weights = balanced(Z, E, self.clock)
-            if weights is not None:
-                # In units of the lightest of the base.
-                return np.zeros(self.scaled.dimension), weights / weights[np.searchsorted(working, base)].min()
         goal = np.asarray(self.scaled.written(base).sum(axis=0)).ravel()
-        return largest_sum(goal, Z, E, self.clock)
+        # In many dimensions it may take long, and whoever asks may know another way.
+        is_wide = self.scaled.dimension > MOST_FOR_PROGRAMS
+        clock = self.clock.within(self.clock.left() / 2) if is_wide else self.clock
+        return largest_sum(goal, self.scaled.written(working), self.scaled.written(fixed), clock)
 
     # -- exactly ------------------------------------------------------------------------------------------------------
+
+    def _regular(self, basis: Spanning, rows: WholeMatrix) -> Regular | None:
+        """The equations of the basis in its columns."""
+        if len(basis.rows) == 0:
+            return None
+        return Regular.of(rows.in_columns(basis.columns).transposed(), self.clock, basis.core)
 
     def _obstruction(
         self, basis: Spanning, regular: Regular | None, multiples: dict[int, float]

@@ -40,6 +40,8 @@ MOST_COORDINATES = 5_000_000
 MOST_FLOATS = 50_000_000
 # Beyond so many coordinates in all, linear programs find the whole face.
 SMALL_FACE = 15_000
+# Epochs of coordinate descent after which, if nothing separates, an obstruction is more likely.
+EPOCHS = 50
 
 Whole = list[int]
 
@@ -56,13 +58,15 @@ class Obstruction:
 class Answer:
     """A vector with a positive product with every point, or an obstruction, or neither: then floats could not tell.
 
-    If the vector is that of the nearest point in rationals, `exact` is what carries that.
+    If the vector is that of the nearest point in rationals, `exact` is what carries that. If what lies beyond the
+    obstruction was found with it, that is `beyond`.
     """
 
     nearest: Nearest | None
     vector: Whole | None = None
     obstruction: Obstruction | None = None
     exact: ExactNearest | None = None
+    beyond: "ReducedFaces | None" = None
 
     def widened(self, face: "Face") -> "Answer":
         """The answer about a face, given the one without its columns of zeros."""
@@ -73,7 +77,10 @@ class Answer:
             point[[*columns, -1]], separator[[*columns, -1]] = nearest.point, nearest.separator
             nearest = replace(nearest, point=point, separator=separator)
         vector = None if self.vector is None else widened(self.vector, columns, dimension)
-        return Answer(nearest, vector, self.obstruction, self.exact)
+        beyond = self.beyond
+        if beyond is not None and beyond.weak_separator is not None:
+            beyond = replace(beyond, weak_separator=widened(beyond.weak_separator, columns, dimension))
+        return Answer(nearest, vector, self.obstruction, self.exact, beyond)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,8 +180,10 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
     if size * face.dimension > MOST_FLOATS and (face.basis is not None or face.extra):
         return Answer(None)
     floats = face.as_floats()
+    is_plain = face.basis is None and not face.extra and not face.points.is_by_rivals
     if math.isfinite(floats.radius):
-        nearest = nearest_point(floats, tolerance=tolerance, clock=clock)
+        patience = EPOCHS if is_plain else math.inf
+        nearest = nearest_point(floats, tolerance=tolerance, clock=clock, patience=patience)
         answer = _from_floats(face, nearest, clock)
         if answer is not None:
             return answer
@@ -190,9 +199,21 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
     elif face.dimension > LARGEST_COMPLEMENT and face.points.is_by_rivals:
         return Answer(nearest)
     elif face.basis is None and not face.extra and nearest is not None and nearest.lower <= 0:
-        beyond = _at_once(face.points.part(face.left), clock)
-        return Answer(nearest, obstruction=None if beyond is None else beyond.obstruction)
+        return _by_the_face(face, nearest, clock, tolerance)
     return Answer(nearest)
+
+
+def _by_the_face(face: Face, nearest: Nearest, clock: Clock, tolerance: float) -> Answer:
+    """An obstruction, or a separator, where floats lost patience; if neither is found, they go on."""
+    found = _at_once(face.points.part(face.left), clock)
+    if found is not None and len(found.obstruction.rows):
+        return Answer(nearest, obstruction=found.obstruction, beyond=found)
+    if found is not None and found.weak_separator is not None:
+        return Answer(nearest, vector=found.weak_separator)
+    if nearest.settled or face.points.is_by_rivals:
+        return Answer(nearest)
+    nearest = nearest_point(face.as_floats(), tolerance=tolerance, clock=clock)
+    return _from_floats(face, nearest, clock) or Answer(nearest)
 
 
 def _from_floats(face: Face, nearest: Nearest, clock: Clock) -> Answer | None:
@@ -292,7 +313,7 @@ def _at_once(points: Points, clock: Clock, known: NDArray[np.int64] | None = Non
     columns = points.columns_of(np.arange(points.n_points))
     few = points.in_columns(columns)
     found = find_face(Scaled.of(few), clock, known=known)
-    if found is None or found.rows is None or len(found.rows) == 0:
+    if found is None or found.rows is None:
         return None
     weak = found.weak if few is points or found.weak is None else widened(found.weak, columns, points.dimension)
     return ReducedFaces(Obstruction(found.rows, found.weights or []), found.beyond, weak, settled=True)
