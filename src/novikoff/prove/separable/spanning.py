@@ -24,7 +24,8 @@ Numbers = NDArray[np.int64]
 
 # So many points, times the dimensions that are not spanned yet, are looked at first.
 FEW = 2
-# Up to so many columns, all are eliminated as a matrix; beyond, rows with more new columns than this lead none.
+# Up to so many columns of sparse points, all are eliminated as a matrix; beyond, rows with more new columns than this
+# lead none.
 FULL = 300
 THIN = 24
 # So many more rows are eliminated as a matrix than there are columns.
@@ -92,7 +93,7 @@ def _products(residues: Points, w: Floats) -> Floats:
 
 
 def _spanning_few(residues: Points, few: Numbers, clock: Clock) -> Spanning | None:
-    if residues.dimension <= FULL:
+    if residues.dimension <= FULL or not residues.is_sparse:
         if 2 * len(few) * residues.dimension**2 / STEPS_PER_SECOND > clock.left():
             return None
         found = eliminated(residues.take(few))
@@ -120,11 +121,7 @@ def _spanning_few(residues: Points, few: Numbers, clock: Clock) -> Spanning | No
 
 def _by_row(residues: Points, few: Numbers) -> list[tuple[Numbers, Floats]]:
     """Columns and residues of some points."""
-    part = residues.written_out(few)
-    if not part.is_sparse:
-        table = part.take(np.arange(len(few)))
-        return [(places, row[places]) for row in table for places in [np.flatnonzero(row)]]
-    matrix = part.signed()
+    matrix = residues.written_out(few).signed()
     matrix.eliminate_zeros()
     columns = matrix.indices.astype(np.int64)
     return [(columns[a:b], matrix.data[a:b]) for a, b in pairwise(matrix.indptr.tolist())]

@@ -106,7 +106,7 @@ class _Search:
     def __init__(self, scaled: ScaledRows, equations: Mask, known: Numbers, clock: Clock) -> None:
         self.scaled, self.points, self.clock, self.equations = scaled, scaled.for_spans, clock, equations
         distinct = scaled.distinct(np.flatnonzero(~equations))
-        self.single, self.known = np.union1d(distinct.single, known), known
+        self.single, self.known = self._joined(distinct.single, known), known
         self.opposed = dict(zip(distinct.opposites.tolist(), distinct.opposed.tolist(), strict=True))
         self.fixed = np.sort(np.concatenate([np.flatnonzero(equations), distinct.opposites]))
         # What programs have found: some points, and a direction that has them on its side.
@@ -137,18 +137,19 @@ class _Search:
         candidates = self.single[fixed.are_outside(self.points)[self.single]]
         most = max(MANY * self.scaled.dimension, 1)
         working = np.sort(np.random.default_rng(0).permutation(candidates)[:most])
+        is_wide = self.scaled.dimension > MOST_FOR_PROGRAMS
         likely = None
-        if self.scaled.dimension <= MOST_FOR_PROGRAMS:
+        if not is_wide or len(fixed.rows) or len(self.known):
             likely = reduced(self.scaled, candidates, fixed.rows, self.known, self.clock)
         if likely is not None:
-            candidates, working = np.setdiff1d(candidates, likely.beyond), np.unique(likely.seen)
+            candidates, working = self._without(candidates, likely.beyond), np.unique(likely.seen)
             self.layers += [(likely.beyond, likely.b)] if len(likely.beyond) else []
-        elif self.scaled.dimension > MOST_FOR_PROGRAMS and len(candidates):
+        elif is_wide and len(candidates):
             by_weights = self._balanced(candidates, fixed)
             if by_weights is not None or self.clock.is_over():
                 return by_weights
         while True:
-            every, working = np.union1d(candidates, fixed.rows), np.intersect1d(working, candidates)
+            every, working = self._joined(candidates, fixed.rows), working[np.isin(working, candidates, kind="table")]
             basis = spanning(self.points, every, self.clock, np.union1d(fixed.rows, working))
             if basis is None:
                 return None
@@ -179,13 +180,26 @@ class _Search:
             return None
         heaviest = candidates[np.argsort(-weights[: len(candidates)], kind="stable")]
         first = np.concatenate([fixed.rows, heaviest[: FIRST * self.scaled.dimension]])
-        basis = spanning(self.points, np.union1d(candidates, fixed.rows), self.clock, first)
+        basis = spanning(self.points, self._joined(candidates, fixed.rows), self.clock, first)
         if basis is None:
             return None
         # In units of the lightest of the basis.
         base = np.isin(candidates, basis.rows)
         unit = float(weights[: len(candidates)][base].min(initial=1.0))
         return basis, dict(zip([*candidates.tolist(), *fixed.rows.tolist()], (weights / unit).tolist(), strict=True))
+
+    def _joined(self, *parts: Numbers) -> Numbers:
+        """All points that are in some part, ascending."""
+        is_in = np.zeros(self.scaled.n_points, dtype=bool)
+        for part in parts:
+            is_in[part] = True
+        return np.flatnonzero(is_in)
+
+    def _without(self, which: Numbers, others: Numbers) -> Numbers:
+        """Some points but for others."""
+        is_other = np.zeros(self.scaled.n_points, dtype=bool)
+        is_other[others] = True
+        return which[~is_other[which]]
 
     def _program(self, base: Numbers, working: Numbers, fixed: Numbers) -> tuple[Floats, Floats] | None:
         """The direction with the largest sum of products with the base, and multiples of the working points and of the

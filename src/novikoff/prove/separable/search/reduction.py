@@ -28,6 +28,10 @@ TOLERANCE = 0.2
 MOST_FLOATS = 20_000_000
 # In so many dimensions, sparse points are written out.
 MOST_DENSE = 300
+# In more dimensions, no basis is written out.
+MOST_WIDE = 1_000
+# Epochs after which descent gives up, if nothing separates.
+EPOCHS = 50
 # What rounding leaves of a 0.
 NOTHING = 1e-12
 
@@ -53,14 +57,15 @@ def reduced(scaled: ScaledRows, candidates: Numbers, fixed: Numbers, known: Numb
             return Likely(seen, candidates, np.zeros(scaled.dimension))
         clock.tell(f"looking beyond an obstruction, {scaled.dimension - len(span.rows):,} dimensions left")
         basis = _complement(scaled.written(span.rows))
-        if len(candidates) * basis.shape[1] > MOST_FLOATS:
+        if basis is None or (isinstance(basis, np.ndarray) and len(candidates) * basis.shape[1] > MOST_FLOATS):
             return None
         unit = _directions(scaled.written(candidates) @ basis)
         distinct = Distinct.of(_as_points(_rounded(unit)))
         if len(distinct.opposites):
             new = np.concatenate([candidates[distinct.opposites], candidates[distinct.opposed]])
         else:
-            nearest = nearest_point(_as_points(unit[distinct.single]), tolerance=TOLERANCE, clock=clock)
+            some = _as_points(unit[distinct.single])
+            nearest = nearest_point(some, tolerance=TOLERANCE, clock=clock, patience=EPOCHS)
             if nearest.lower > FAR:
                 return Likely(seen, candidates, basis @ nearest.separator[:-1])
             if nearest.upper >= NEAR:
@@ -71,7 +76,7 @@ def reduced(scaled: ScaledRows, candidates: Numbers, fixed: Numbers, known: Numb
 
 
 def _complement(rows: Any) -> Any:
-    """A basis, as columns, of what is orthogonal to some independent rows.
+    """A basis, as columns, of what is orthogonal to some independent rows; None if it would have too many numbers.
 
     In many dimensions, few sparse rows are solved for some of their columns, so that the basis is sparse, too.
     """
@@ -79,12 +84,10 @@ def _complement(rows: Any) -> Any:
     from scipy.sparse import coo_array
 
     table, dimension = dense(rows), rows.shape[1]
-    if (
-        len(table) == 0
-        or not hasattr(rows, "tocsr")
-        or dimension - len(table) <= MOST_DENSE
-        or 4 * len(table) > dimension
-    ):
+    is_small = dimension - len(table) <= MOST_DENSE or not hasattr(rows, "tocsr")
+    if is_small or 4 * len(table) > dimension:
+        if dimension > MOST_WIDE:
+            return None
         return qr(table.T)[0][:, len(table) :] if len(table) else np.eye(dimension)
     pivots = qr(table, mode="r", pivoting=True)[1]
     solved, free = pivots[: len(table)], np.sort(pivots[len(table) :])
