@@ -27,6 +27,8 @@ from tests.cli.calling import call
         ("--min-margin 0.9", {"min_margin": 0.9}),
         ("--lead 0.5", {"lead": 0.5}),
         ("--lead auto --validation 0.2 --patience 2", {"lead": "auto", "validation": 0.2, "patience": 2}),
+        ("--class-weight balanced", {"class_weight": "balanced"}),
+        ("--class-weight yes=2,no=0.5", {"class_weight": {"yes": 2.0, "no": 0.5}}),
     ],
 )
 def test_the_command_learns_what_the_library_learns(folder, options, same):
@@ -100,6 +102,33 @@ def test_a_lead_and_a_validation_part_are_in_the_panels_of_fit_and_inspect(folde
     done = call("fit", "cars.csv", "--label", "sport_car", "--force", "--validation", "0.3", folder=folder)
     assert "on the rows put aside for that" in in_one_line(done)
     assert call("fit", "cars.csv", "--label", "sport_car", "--lead", "much", folder=folder).code == 2
+
+
+@pytest.mark.parametrize("space", [(), ("--kernel", "poly", "--degree", "2")])
+def test_weights_of_classes_are_in_the_panels_of_fit_and_inspect_with_the_bound_that_holds(folder, space):
+    asked = ("--label", "sport_car", "--force", "--class-weight", "yes=3", *space)
+    done = call("fit", "cars.csv", *asked, "--report", "page.html", folder=folder)
+    assert done.code == 0
+    assert "no times 1, yes times 3; the theorem then allows 9 times as many updates" in in_one_line(done)
+    assert "no times 1, yes times 3" in in_one_line(call("inspect", "cars.novikoff", folder=folder))
+    answer = call("fit", "cars.csv", *asked, "--json", folder=folder).json
+    assert answer["class_weights"] == [1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("maybe=2",), "--class-weight maybe=2: no row has the label maybe; the labels are no, yes"),
+        (("yes=0",), "'yes=0' is neither 'balanced' nor a label with a positive number"),
+        (("even",), "'even' is neither 'balanced' nor a label with a positive number"),
+        (("yes=2", "--steps", "--no-shuffle"), "--class-weight multiplies them"),
+        (("yes=2", "--cluster", "local"), "--class-weight does not go with --cluster"),
+    ],
+)
+def test_weights_of_classes_that_make_no_sense_are_refused_in_the_words_of_the_command(folder, asked, said):
+    done = call("fit", "cars.csv", "--label", "sport_car", "--force", "--class-weight", *asked, folder=folder)
+    assert said in " ".join(done.err.split())
+    assert done.code != 0
 
 
 def test_the_mistakes_of_the_notes_example_are_three(folder):

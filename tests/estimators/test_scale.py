@@ -98,6 +98,41 @@ def test_columns_of_one_size_are_not_worth_a_word(learner):
         learner(random_state=0).fit([[1000.0, 0.0], [-1000.0, 1.0]], [0, 1])
 
 
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_auto_scales_exactly_where_the_warning_is_given_and_says_so(learner, tmp_path):
+    X, y = uneven()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = learner(scale="auto", random_state=0).fit(X, y)
+        even = learner(scale="auto", random_state=0).fit(X[:, :2], y)
+    other = learner(scale=True, random_state=0).fit(X, y)
+    assert (model.decision_function(X) == other.decision_function(X)).all()
+    assert model.run_.scaled == "column 2 holds 100 % of the squared length of the examples"
+    assert f"columns in standard deviations from their means: {model.run_.scaled}" in str(model.run_)
+    assert model.run_.scaled in model.run_._repr_html_()
+    assert other.run_.scaled == "as asked for"
+    assert even.run_.scaled is None
+    assert (even.predict(X[:, :2]) == learner(random_state=0).fit(X[:, :2], y).predict(X[:, :2])).all()
+    save(model, tmp_path / "model.novikoff")
+    assert load(tmp_path / "model.novikoff").run_ == model.run_
+    parts = learner(scale="auto").partial_fit(X, y)
+    assert (parts.decision_function(X) == learner(scale=True).partial_fit(X, y).decision_function(X)).all()
+
+
+def test_rows_that_are_held_out_do_not_decide_whether_to_scale():
+    X, y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 2
+    held = HeldOut.share(0.3, 5).which(0, 60)
+    X[held, 0] = 1e6
+    assert Perceptron(scale="auto", held_out=0.3, random_state=5).fit(X, y).run_.scaled is None
+
+
+def test_auto_leaves_alone_what_has_no_columns_to_scale():
+    assert KernelPerceptron(kernel="precomputed", scale="auto").fit(np.eye(3), [0, 1, 0]).run_.scaled is None
+    assert Perceptron(scale="auto").fit([(np.eye(2), [0, 1])]).run_.scaled is None
+    with pytest.raises(ValueError, match="must be True, False or 'auto'"):
+        Perceptron(scale="always").fit(np.eye(3), [0, 1, 0])
+
+
 def test_what_cannot_be_scaled_is_refused():
     with pytest.raises(ValueError, match="scale=True is for rows of numbers"):
         KernelPerceptron(kernel="precomputed", scale=True).fit(np.eye(3), [0, 1, 0])

@@ -214,18 +214,40 @@ def test_rare_words_count_more_as_in_scikit_learn_and_every_text_has_length_1():
 
 @pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [1.0, "x"], [1.0, 1e999]])
 def test_weights_of_words_that_make_no_sense_are_refused(weights):
-    column = {"name": "a", "kind": "text", "buckets": [1, 2], "words": [["b"], ["c"]], "n_buckets": 9}
+    column = {"name": "a", "kind": "text", "words": ["b", "c"], "n_buckets": 1}
     plain = {"is_dense": True, "columns": [column | {"has_missing": False, "weights": weights}]}
     with pytest.raises(ValueError, match="no encoding"):
         Encoding.from_dict(plain)
 
 
-def test_words_share_a_bucket_under_all_their_names():
+def test_every_feature_is_one_word_and_what_a_full_bucket_did_not_keep_counts_for_nothing():
     schema = pa.schema([SCHEMA.field("comment")])
     encoding = learn_encoding([records_of([{"comment": "d c b a"}], schema)], text="comment", n_buckets=1)
-    assert encoding.feature_names == ("comment:d|c|d c",)
-    two = learn_encoding([records_of([{"comment": "a"}], schema)], text="comment", n_buckets=1000)
-    assert two.columns["comment"].buckets == (zlib.crc32(b"a") % 1000,)
+    assert encoding.feature_names == ("comment:d", "comment:c", "comment:b")
+    encoded = encoding.encode(records_of([{"comment": "a b"}], schema))
+    assert encoded.batch.rows.as_array().tolist() == [[0.0, 0.0, 1.0]]
+    assert encoded.unseen == {"comment": 2}
+    assert Encoding.from_dict(json.loads(json.dumps(encoding.to_dict()))) == encoding
+
+
+def test_words_of_models_of_0_1_0_share_their_buckets_as_they_did():
+    column = {"name": "a", "kind": "text", "buckets": [0, 1], "words": [["y", "z z"], ["x"]], "n_buckets": 2}
+    plain = {"is_dense": True, "columns": [column | {"has_missing": False}]}
+    encoding = Encoding.from_dict(plain)
+    assert encoding.to_dict() == plain
+    assert encoding.is_as_ever
+    assert encoding.feature_names == ("a:y|z z", "a:x")
+    words = ["q", "r", "s"]
+    schema = pa.schema([("a", pa.string())])
+    X = encoding.encode(records_of([{"a": word} for word in words], schema)).batch.rows.as_array()
+    assert [row.index(1.0) for row in X.tolist()] == [zlib.crc32(word.encode()) % 2 for word in words]
+
+
+@pytest.mark.parametrize("words", [["b", "b"], ["b", 1], ["a", "c"], [["b"]]])
+def test_words_that_are_not_in_the_order_of_their_buckets_are_refused(words):
+    column = {"name": "a", "kind": "text", "words": words, "n_buckets": 2**18, "has_missing": False}
+    with pytest.raises(ValueError, match="no encoding"):
+        Encoding.from_dict({"is_dense": True, "columns": [column]})
 
 
 def test_a_constant_column_says_nothing_and_harms_nothing():

@@ -12,8 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pyarrow import compute
 
+from novikoff.engine.buckets import Features
 from novikoff.engine.jit import patience
-from novikoff.features.vocabulary import Vocabulary, features_by_row, words_and_pairs
+from novikoff.features.vocabulary import Vocabulary, features_by_row, keys_of, words_and_pairs
 
 TEXTS = st.lists(
     st.none()
@@ -58,34 +59,74 @@ def test_words_and_their_buckets_are_those_of_a_slow_reading(texts, n_buckets):
     assert found.buckets.tolist() == [bucket_of(word, n_buckets) for word in words]
 
 
+def kept_slowly(texts, n_buckets):
+    """Of every bucket the first three, words before pairs, and how many texts have each; and the order of all words."""
+    found = words_and_pairs(pa.array(texts, pa.string()), n_buckets)
+    order = dict.fromkeys(bytes(found.clean[a:b]).decode() for a, b in zip(found.starts, found.stops, strict=True))
+    rows = Counter(word for words in read_slowly(texts) for word in set(words))
+    buckets = sorted({bucket_of(word, n_buckets) for word in order})
+    for bucket in buckets:
+        own = [word for word in order if bucket_of(word, n_buckets) == bucket]
+        best = sorted(own, key=lambda word: " " in word)[:3]
+        yield from ((bucket, word, rows[word]) for word in own if word in best)
+
+
+def listed(words):
+    return list(zip(words.buckets.tolist(), words.words, words.rows.tolist(), strict=True))
+
+
 @pytest.mark.usefixtures("way", "few_are_many")
 @given(TEXTS, st.sampled_from([1, 2, 7, 1000]), st.lists(st.integers(0, 8), max_size=3), st.integers(1, 3))
+@example(["a b", "c d e", "a b c d e f"], 1, [1], 1)
 def test_the_first_words_of_every_bucket_are_kept_in_whatever_parts_texts_come(texts, n_buckets, cuts, n_jobs):
     vocabulary = Vocabulary(n_buckets, n_jobs)
     ends = sorted({0, *(min(cut, len(texts)) for cut in cuts), len(texts)})
     for start, stop in itertools.pairwise(ends):
         vocabulary.add(pa.array(texts, pa.string()).slice(start, stop - start))
-    slow = list(read_slowly(texts))
-    known = {word for words in slow for word in words}
-    buckets = sorted({bucket_of(word, n_buckets) for word in known})
-    found = words_and_pairs(pa.array(texts, pa.string()), n_buckets)
-    order = dict.fromkeys(bytes(found.clean[a:b]).decode() for a, b in zip(found.starts, found.stops, strict=True))
-    kept = {b: tuple(word for word in order if bucket_of(word, n_buckets) == b)[:3] for b in buckets}
-    assert vocabulary.words() == kept
-    rows = Counter(bucket for words in slow for bucket in {bucket_of(word, n_buckets) for word in words})
-    assert vocabulary.rows() == rows
-    assert list(vocabulary.words()) == buckets
-    assert vocabulary.occurrences == sum(len({bucket_of(word, n_buckets) for word in words}) for words in slow)
+    slow = list(kept_slowly(texts, n_buckets))
+    assert listed(vocabulary.words()) == slow
+    assert vocabulary.occurrences == sum(rows for _, _, rows in slow)
+
+
+@given(TEXTS, TEXTS, st.sampled_from([1, 2, 7, 2**18]))
+def test_words_of_two_parts_are_joined_to_those_of_the_whole(one, other, n_buckets):
+    """Their counts, too, unless a part has not kept a word of which the whole has."""
+
+    def words_of(texts):
+        vocabulary = Vocabulary(n_buckets, 1)
+        vocabulary.add(pa.array(texts, pa.string()))
+        return vocabulary.words()
+
+    joined, whole = words_of(one).joined(words_of(other)), words_of([*one, *other])
+    assert [part[:2] for part in listed(joined)] == [part[:2] for part in listed(whole)]
+    assert all(fewer <= rows for fewer, rows in zip(joined.rows, whole.rows, strict=True))
+    if n_buckets == 2**18:
+        assert joined.rows.tolist() == whole.rows.tolist()
 
 
 @pytest.mark.usefixtures("way")
-@given(TEXTS, st.sampled_from([3, 40, 100_000]), st.integers(0, 5))
-@example([" ".join(map(str, range(60)))], 100_000, 0)
-def test_the_features_of_a_row_ascend_and_occur_once(texts, n_buckets, seed):
+@given(st.lists(st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=20), max_size=5))
+def test_the_key_of_a_word_is_its_crc_and_whether_it_is_a_pair(words):
+    pairs = [f"{a} {b}" for a, b in itertools.pairwise(words)]
+    expected = [zlib.crc32(word.encode()) for word in words] + [2**32 + zlib.crc32(pair.encode()) for pair in pairs]
+    assert keys_of([*words, *pairs]).tolist() == expected
+
+
+@pytest.mark.usefixtures("way")
+@given(TEXTS, st.sampled_from([3, 40, 100_000]), st.integers(0, 5), st.booleans())
+@example([" ".join(map(str, range(60)))], 100_000, 0, True)
+def test_the_features_of_a_row_ascend_and_occur_once(texts, n_buckets, seed, shared):
+    """Every word has its own, some have none, or all of a bucket share one."""
     found = words_and_pairs(pa.array(texts, pa.string()), n_buckets)
-    places = np.random.default_rng(seed).integers(-1, 90_000, size=n_buckets).astype(np.int32)
-    rows, features, strange = features_by_row(found, places)
-    all_features = places[found.buckets].tolist()
-    assert strange == all_features.count(-1)
-    pairs = {(row, feature) for row, feature in zip(found.rows.tolist(), all_features, strict=True) if feature >= 0}
-    assert list(zip(rows.tolist(), features.tolist(), strict=True)) == sorted(pairs)
+    by_bucket = sorted({(bucket, 0 if shared else key) for bucket, key in zip(found.buckets, found.keys, strict=True)})
+    known = [one for one in by_bucket if np.random.default_rng([seed, one[0], one[1]]).random() < 0.7]
+    firsts = np.searchsorted([bucket for bucket, _ in known], np.arange(n_buckets + 1)).astype(np.int32)
+    keys = np.array([] if shared else [key for _, key in known], dtype=np.int64)
+    rows, features, strange = features_by_row(found, Features(firsts, keys))
+    places = {one: place for place, one in enumerate(known)}
+    pairs = [(b, 0 if shared else key) for b, key in zip(found.buckets.tolist(), found.keys.tolist(), strict=True)]
+    if not known and not shared:
+        return  # without a word there is nothing to be found, and no keys
+    assert strange == sum(pair not in places for pair in pairs)
+    expected = {(row, places[pair]) for row, pair in zip(found.rows.tolist(), pairs, strict=True) if pair in places}
+    assert list(zip(rows.tolist(), features.tolist(), strict=True)) == sorted(expected)

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.metrics import balanced_accuracy_score
 
-from novikoff import Perceptron, Steps, certify, follow_proof, load, mistake_bound, save
+from novikoff import KernelPerceptron, Perceptron, Steps, certify, follow_proof, load, mistake_bound, save
 from novikoff.learn.history import Stopped
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.space import perceptron
@@ -115,6 +116,103 @@ def test_weights_need_all_classes_and_cannot_change_on_the_way():
     learned = perceptron(X, 2 * y - 1, class_weight=[1.0, 2.0])
     with pytest.raises(ValueError, match="cannot change"):
         perceptron(X, 2 * y - 1, class_weight=[1.0, 3.0], start=learned.memory)
+
+
+@pytest.mark.parametrize("readout", ["last", "average", "vote"])
+@pytest.mark.filterwarnings("ignore:.*did not converge")
+@given(seed=st.integers(0, 9_999), weights=st.tuples(POWERS, POWERS), lead=st.sampled_from([0.0, 0.5]))
+def test_the_linear_kernel_learns_weighted_classes_as_the_perceptron_does(readout, seed, weights, lead):
+    """Every number is a multiple of a power of two, and no sum is rounded."""
+    X, y = rows_of(seed)
+    options = {"readout": readout, "lead": lead, "random_state": 0, "record_mistakes": True, "max_epochs": 4}
+    options["class_weight"] = dict(enumerate(weights))
+    model = KernelPerceptron(kernel="linear", **options).fit(X, y)
+    other = Perceptron(fit_intercept=False, **options).fit(X, y)
+    assert model.mistake_rows_.tolist() == other.mistake_rows_.tolist()
+    assert (model.predict(X) == other.predict(X)).all()
+    assert model.run_.weighted
+    assert model.run_.narrow == other.run_.narrow
+    for name in ("radius", "weights_length", "margin_at_most", "margin_at_least"):
+        assert getattr(model.run_, name) == pytest.approx(getattr(other.run_, name), rel=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:.*did not converge")
+@given(seed=st.integers(0, 9_999), lead=st.sampled_from([0.0, 0.7]), n_classes=st.sampled_from([2, 3]))
+def test_every_class_against_the_rest_is_the_loop_on_multiplied_kernel_values(seed, lead, n_classes):
+    """With c the weight of the row's own class, its score counts c times and so does the row."""
+    X, y = rows_of(seed, n_classes=n_classes)
+    c = np.array([0.5, 4.0, 1.0])[y]
+    K = (X @ X.T + 1.0) ** 2
+    kernel = {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0}
+    weights = {label: float(c[y == label][0]) for label in range(n_classes)}
+    options = {"shuffle": False, "max_epochs": 3, "readout": "last", "record_mistakes": True, "lead": lead}
+    model = KernelPerceptron(class_weight=weights, **kernel, **options).fit(X, y)
+    longest, found = 0.0, []
+    a = np.zeros((n_classes, len(X)))
+    for _ in range(model.n_iter_):
+        for i in range(len(X)):
+            longest = max(longest, c[i] ** 2 * K[i, i])
+            for label in range(n_classes) if n_classes > 2 else [1]:
+                sign = 1.0 if y[i] == label else -1.0
+                if sign * c[i] * (a[label] @ K[:, i]) <= lead * longest:
+                    a[label, i] += sign * c[i]
+                    found.append(i)
+    assert model.mistake_rows_.tolist() == found
+    assert model.run_.radius == pytest.approx(np.sqrt(longest))
+
+
+@given(seed=st.integers(0, 9_999), lead=st.sampled_from([0.0, 1.0]))
+def test_updates_in_the_space_of_a_kernel_obey_the_bound_of_multiplied_examples(seed, lead):
+    X, y = rows_of(seed, n=14)
+    X, where = np.unique(X, axis=0, return_index=True)
+    y = y[where]
+    options = {"lead": lead, "max_epochs": None, "readout": "last", "record_mistakes": True, "random_state": 0}
+    model = KernelPerceptron(gamma=1.0, class_weight={0: 0.5, 1: 2.0}, **options).fit(X, y)
+    certificate = certify(X, y, kernel="rbf", gamma=1.0, fit_intercept=False)
+    run = model.run_
+    assert run.stopped is Stopped.NO_MISTAKES
+    assert run.updates <= 16 * certificate.update_bound(lead)
+    c = np.array([0.5, 2.0])[y]
+    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2)) * np.outer(c, c)
+    steps = Steps.of_kernel((K + K.T) / 2, y, model.mistake_rows_, lead=lead)
+    assert steps.lengths[-1] == pytest.approx(run.weights_length)
+    assert run.margin_at_least <= run.margin_at_most
+
+
+def test_balanced_weights_of_a_kernel_survive_a_file_and_go_on_in_parts(tmp_path):
+    X, y = rows_of(2, n=40)
+    y = np.where(np.arange(40) < 8, "rare", "usual")
+    balanced = KernelPerceptron(class_weight="balanced", readout="vote", random_state=0).fit(X, y)
+    manual = {"rare": 40 / 16, "usual": 40 / 64}
+    again = KernelPerceptron(class_weight=manual, readout="vote", random_state=0).fit(X, y)
+    assert (balanced.decision_function(X) == again.decision_function(X)).all()
+    save(balanced, tmp_path / "model.novikoff")
+    loaded = load(tmp_path / "model.novikoff")
+    assert (loaded.decision_function(X) == balanced.decision_function(X)).all()
+    assert loaded.run_ == balanced.run_
+    options = {"class_weight": manual, "gamma": 1.0}
+    whole = KernelPerceptron(**options).partial_fit(X, y)
+    parts = (
+        KernelPerceptron(**options).partial_fit(X[:20], y[:20], classes=["rare", "usual"]).partial_fit(X[20:], y[20:])
+    )
+    assert (whole.dual_coef_ == parts.dual_coef_).all()
+    for model in (KernelPerceptron(class_weight="balanced"), Perceptron(class_weight="balanced")):
+        with pytest.raises(ValueError, match="counts all rows"):
+            model.partial_fit(X, y)
+    with pytest.raises(ValueError, match="projectron"):
+        KernelPerceptron(class_weight="balanced", budget=5, budget_rule="forgetron").fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [Perceptron, KernelPerceptron])
+def test_errors_on_a_heavy_class_count_by_its_weight_when_a_lead_is_chosen(kind):
+    """On these rows a lead of 2 gives the rare class up, which saves errors, but not weighted ones."""
+    generator = np.random.default_rng(4)
+    y = (generator.random(2000) < 0.1).astype(int)
+    X = generator.normal(size=(2000, 10)) + 0.6 * y[:, None]
+    model = kind(class_weight="balanced", lead="auto", random_state=0).fit(X, y)
+    by_hand = {lead: kind(class_weight="balanced", lead=lead, random_state=0).fit(X, y) for lead in (0.0, 2.0)}
+    weighted = {lead: balanced_accuracy_score(y, one.predict(X)) for lead, one in by_hand.items()}
+    assert weighted[model.lead_] >= max(weighted.values()) - 0.03
 
 
 def test_a_class_that_weighs_much_more_is_predicted_wherever_it_may_be():

@@ -90,6 +90,12 @@ def described_run(run: Any) -> Document:
     )
 
 
+def described_class_weights(model: Any) -> Document:
+    """The numbers by which the examples of the classes, in their order, were multiplied, if they were."""
+    weights = getattr(getattr(model, "memory", None), "class_weights", None)
+    return {} if weights is None else {"class_weights": plain(weights)}
+
+
 def _described_lead(run: Any) -> Document:
     return {name: getattr(run, name) for name in ("lead", "narrow", "narrow_per_epoch", "margin_at_least")}
 

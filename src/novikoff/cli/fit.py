@@ -44,6 +44,7 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 @options.random_state
 @options.tie
 @options.lead_or_auto
+@options.class_weight
 @options.min_margin
 @options.time_limit("Seconds after which to stop learning.")
 @options.fit_intercept
@@ -122,7 +123,7 @@ def fit(
                 judged = task.judged_by_folds(bar, reader, examples, parts)
                 learned = replace(learned, run=replace(learned.run, **judged))
             bar.close()
-            fitted = task.model(learned, _to_remember(reader, held_out))
+            fitted = task.model(learned, _to_remember(reader, held_out), examples.classes)
             save(fitted, target, force=force)  # whatever becomes of the proof, what was learned is there
             found = Certified(why_not="interrupted" if was_interrupted(learned.run) else "not asked for")
             if certify and not was_interrupted(learned.run):
@@ -135,6 +136,7 @@ def fit(
             laid_out = _steps(examples, learned, learning["fit_intercept"]) if steps else None
             passes = max(1, learned.run.epochs)
             left = allowance(examples, certificate, passes=passes, fit_intercept=learning["fit_intercept"])
+            left = None if learned.run.weighted else left  # it speaks of the examples as they are
             if reported is not None:
                 reported.on_model(fitted, certificate, learned.mistakes, target)
     _report(output, reader.files, examples.counts, fitted, found, left, laid_out, target, page)
@@ -162,6 +164,8 @@ def _check_together(
         raise ValueError("--steps shows the rows in the order of the file; add --no-shuffle")
     if steps and space.kernel is not None:
         raise ValueError("--steps shows weights, and in the space of a kernel there are none; leave out one of them")
+    if steps and learning["class_weight"] is not None:
+        raise ValueError("--steps shows examples as they are, and --class-weight multiplies them; choose one")
     if space.kernel is not None and learning["fit_intercept"]:
         raise ValueError("a kernel has no bias: a constant in it, such as --coef0 of poly, does the same")
     if held_out is not None and (folds is not None or steps):
@@ -225,6 +229,7 @@ def _report(
         certificate=documents.described_certificate(certificate),
         certificate_problem=found.why_not,
         model=str(target),
+        **documents.described_class_weights(model),
         **({} if steps is None else {"steps": [asdict(step) for step in steps]}),
     )
     shown = None if steps is None else columns(steps.HEADER, steps.lines(), left=len(steps.HEADER))
@@ -256,6 +261,10 @@ def panel(
             ("stopped", wording.ending(run)),
             ("mistakes", run.made),
             ("lead", wording.lead(run)),
+            (
+                "weighted",
+                wording.class_weights(document.get("class_weights"), document["data"]["classes"], certificate, run),
+            ),
             ("validation", wording.validation(run)),
             ("returned", run.returned),
             ("errors", run.wrong),

@@ -56,6 +56,7 @@ def inspect(model: str, weights: int | str, output: Output) -> None:
         certificate_is_checked=False,
         certificate_problem=problem,
         training_data=header.get("training_data"),
+        **documents.described_class_weights(loaded),
     )
     answer(output, document, lambda: panel(document, run, certificate))
 
@@ -104,7 +105,9 @@ def panel(document: dict[str, Any], run: "Run | None", certificate: "Certificate
             ("learned", document["kernel"] and document["kernel"]["in_words"]),
             ("stopped", wording.ending(run) if run and run.stopped else None),
             ("mistakes", run.made if run else None),
+            ("scaled", run.scales if run else None),
             ("lead", wording.lead(run) if run else None),
+            ("weighted", wording.class_weights(document.get("class_weights"), document["classes"], None, run)),
             ("validation", wording.validation(run) if run else None),
             ("errors", run.wrong if run else None),
             ("to come", run.generalisation().in_words if run and run.generalisation().is_known else None),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from novikoff.cli.errors import sentence
+from novikoff.cli.render import in_words, listed
 from novikoff.cli.spaces import Space
 
 if TYPE_CHECKING:
@@ -35,20 +36,35 @@ class Task:
         """A run on examples; `more` are further options of the learner."""
         from novikoff.learn.linear.space import perceptron
 
+        asked = {**self.learning, "class_weight": self._class_weight(examples.classes)}
         if self.space.kernel is None:
-            return perceptron(examples, **self.learning, **more)
+            return perceptron(examples, **asked, **more)
         from novikoff.learn.kernel.space import kernel_perceptron
 
         self.space.check_size(examples)
-        options = {name: value for name, value in self.learning.items() if name != "fit_intercept"}
+        options = {name: value for name, value in asked.items() if name != "fit_intercept"}
         return kernel_perceptron(examples, **options, **self.space.options, **more)
 
-    def model(self, learned: Any, asked: dict[str, Any]) -> "Classifier":
+    def _class_weight(self, classes: Any) -> Any:
+        """The weights of the labels as they are in the data; in the command they are words."""
+        weights = self.learning["class_weight"]
+        if not isinstance(weights, dict):
+            return weights
+        labels = {in_words(label): label for label in classes.tolist()}
+        for name, weight in weights.items():
+            if name not in labels:
+                known = listed(list(labels))
+                raise ValueError(
+                    f"--class-weight {name}={weight:g}: no row has the label {name}; the labels are {known}"
+                )
+        return {labels[name]: weight for name, weight in weights.items()}
+
+    def model(self, learned: Any, asked: dict[str, Any], classes: Any) -> "Classifier":
         """The model to be kept: without the mistakes that were recorded for a report or for steps."""
         from novikoff.learn.kernel.model import KernelModel
         from novikoff.learn.linear.model import LinearModel
 
-        parameters = asked | self.learning | self.space.options
+        parameters = asked | self.learning | self.space.options | {"class_weight": self._class_weight(classes)}
         if self.space.kernel is not None:
             del parameters["fit_intercept"]
             return replace(KernelModel.of(learned, parameters), mistake_rows=None)

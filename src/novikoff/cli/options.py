@@ -92,6 +92,30 @@ class Lead(click.ParamType):  # type: ignore[type-arg]
         return number
 
 
+class ClassWeight(click.ParamType):  # type: ignore[type-arg]
+    """`balanced`, or numbers for labels: yes=2,no=1."""
+
+    name = "weights"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        if value == "balanced":
+            return value
+        from novikoff.learn.class_weights import HEAVIEST, LIGHTEST
+
+        weights = dict[str, float]()
+        for part in value.split(","):
+            label, _, number = part.rpartition("=")
+            try:
+                weights[label] = float(number)
+            except ValueError:
+                weights[label] = 0.0
+            if not label or not LIGHTEST <= weights[label] <= HEAVIEST:
+                self.fail(
+                    f"{part!r} is neither 'balanced' nor a label with a positive number: yes=2", parameter, context
+                )
+        return weights
+
+
 def unlimited(limit: int | str) -> int | None:
     """The library's word for `none`."""
     return None if isinstance(limit, str) else limit
@@ -249,6 +273,12 @@ tie = click.option(
     "--tie", type=click.Choice(["mistake", "predict"]), default="mistake", show_default=True,
     help="Whether a score of 0 is a mistake, or predicts the second class.",
 )  # fmt: skip
+class_weight = click.option(
+    "--class-weight",
+    type=ClassWeight(),
+    metavar="balanced|A=2,B=1",
+    help="Multiply the rows of a class by a number; balanced: rows/(classes x rows of the class).",
+)
 LEAD = "Learn also from rows that are right by no more than TAU R^2; 0 is the textbook."
 lead = click.option("--lead", type=Lead(False), default=0.0, show_default=True, metavar="TAU", help=LEAD)
 lead_or_auto = click.option("--lead", type=Lead(True), default=0.0, show_default=True, metavar="TAU|auto", help=LEAD)

@@ -79,6 +79,7 @@ NOT_ON_SHARDS = {
     "max_epochs": 10,
     "validation": None,
     "patience": 3,
+    "class_weight": None,
 }
 NOT_NEEDED = ("certify", "certify_time_limit")
 

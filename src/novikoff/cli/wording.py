@@ -1,10 +1,12 @@
 """What panels say of data, runs and certificates."""
 
+import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from novikoff.cli.documents import Document
 from novikoff.cli.render import BAD, GOOD, columns, in_words, listed, stacked, weights_table
-from novikoff.engine.words import counted, radius_in_words
+from novikoff.engine.words import counted, radius_in_words, whole_at_most
 from novikoff.learn.history import NO_WEIGHTS, READOUT_WORDS, Stopped
 from novikoff.prove.separable.question import Verdict
 
@@ -74,6 +76,21 @@ def lead(run: "Run") -> str | None:
         return None
     asked = f"learned unless right by more than {run.lead:g} R^2"
     return asked if run.separated is None else f"{asked}; {run.separated}"
+
+
+def class_weights(
+    weights: list[float] | None, classes: list[Any], certificate: "Certificate | None", run: "Run | None"
+) -> str | None:
+    """By what the examples of each class were multiplied, and how many updates the theorem then allows."""
+    if weights is None:
+        return None
+    shown = listed([f"{in_words(label)} times {number:.3g}" for label, number in zip(classes, weights, strict=True)])
+    bound = None if certificate is None or run is None else certificate.update_bound(run.lead)
+    if bound is None:
+        return shown
+    square = (Fraction(max(weights)) / Fraction(min(weights))) ** 2
+    most = whole_at_most(math.floor(bound * square))
+    return f"{shown}; the theorem then allows {float(square):.3g} times as many updates, {most}"
 
 
 def validation(run: "Run") -> str | None:
@@ -149,5 +166,7 @@ def allowed(left: "FreundSchapireBound | None") -> str | None:
 
 def bound(certificate: "Certificate | None", run: "Run") -> str | None:
     """The mistakes made, against those that the theorem allows, or the margins that they rule out."""
-    against = None if certificate is None else certificate.against_bound(run.mistakes, run.narrow, run.lead)
+    against = (
+        None if certificate is None or run.weighted else certificate.against_bound(run.mistakes, run.narrow, run.lead)
+    )
     return against or run.made_rule_out

@@ -5,6 +5,9 @@ byte beyond ASCII belongs to a word: whoever calls it has put blanks in place of
 
 The checksum of a word, and that of the pair which it ends, grow with every byte. So texts are read once, and no word is
 copied but into `clean`, where the words of a text stand with one blank between them, and pairs stand by themselves.
+
+A word is known by its key: its CRC-32, and whether it is a pair. Of the words in a bucket a few are kept, so that a
+table of bounded size has most of those that occur often.
 """
 
 from typing import Any, NamedTuple
@@ -17,27 +20,25 @@ from novikoff.engine.prefetch import touch
 
 BLANK = ord(" ")
 
-# So many words of a bucket are kept: those that occur first. A word that occurs often is one of them, most likely.
+# So many words of a bucket are kept: those that occur first, words before pairs. One that occurs often is among them,
+# most likely.
 WORDS_KEPT = 3
 
-# A head is so many bytes of a word, as one number. Words have two; the second is doubled, and odd if more bytes follow.
-HEAD_BYTES = 7
-
-# Where the last row stands behind the heads of a slot, then the number of rows, and how many numbers a slot has: one
-# line of the cache.
-LAST_ROW = 2 * WORDS_KEPT
-ROWS = LAST_ROW + 1
-LINE = 8
-
-# The head of a word that is not there is like no other.
+# The key of a pair is not below this, that of a word is; and no word has the last one.
+PAIRS = 2**32
 NO_WORD = 2**62
+
+# A slot has the keys of its words, and behind them, for each, the number of rows in which it occurred, times this, plus
+# the last row modulo this; all together one line of the cache.
+ONE_ROW = 2**32
+LINE = 8
 
 # How many occurrences ahead memory is asked for a slot.
 SOON = 16
 
 # Up to so many numbers, sorting by comparing neighbours is fastest; more are sorted by digits of so many bits.
 FEW = 24
-DIGIT = 9
+DIGIT = 10
 
 # A byte costs Python as much as so many numbers.
 BYTE = 8
@@ -65,10 +66,11 @@ ALL_ONES = 0xFFFFFFFF
 
 
 class Found(NamedTuple):
-    """Occurrences of words and pairs, in order: the row, the bucket, and from where to where they stand in `clean`."""
+    """Occurrences of words and pairs, in order: the row, the bucket, the key, and where they stand in `clean`."""
 
     rows: NDArray[np.int32]
     buckets: NDArray[np.int32]
+    keys: NDArray[np.int64]
     starts: NDArray[np.int32]
     stops: NDArray[np.int32]
     clean: NDArray[np.uint8]
@@ -77,7 +79,8 @@ class Found(NamedTuple):
 def room_for_words(n_bytes: int, n_rows: int) -> Found:
     """Arrays for whatever texts may hold: a word has a byte at least, and one behind it, unless it ends a text."""
     rows, buckets, starts, stops = (np.empty(n_bytes + n_rows, dtype=np.int32) for _ in range(4))
-    return Found(rows, buckets, starts, stops, np.empty(n_bytes + n_rows + 2 * HEAD_BYTES, dtype=np.uint8))
+    keys = np.empty(n_bytes + n_rows, dtype=np.int64)
+    return Found(rows, buckets, keys, starts, stops, np.empty(n_bytes + n_rows, dtype=np.uint8))
 
 
 @jit(work=lambda text, ends, n_buckets, found: BYTE * (int(ends[-1]) - int(ends[0])))
@@ -95,10 +98,11 @@ def find_words(text: Any, ends: Any, n_buckets: Any, found: Any) -> Any:
                 word = CRC[(word ^ letter) & 255] ^ (word >> 8)
                 pair = CRC[(pair ^ letter) & 255] ^ (pair >> 8)
             elif filled > start:
-                for crc, first in ((word, start), (pair, before)):
+                for crc, first, kind in ((word, start, 0), (pair, before, PAIRS)):
                     if first >= 0:
                         found.rows[count] = row
                         found.buckets[count] = (crc ^ ALL_ONES) % n_buckets
+                        found.keys[count] = (crc ^ ALL_ONES) + kind
                         found.starts[count] = first
                         found.stops[count] = filled
                         count += 1
@@ -110,60 +114,67 @@ def find_words(text: Any, ends: Any, n_buckets: Any, found: Any) -> Any:
     return count
 
 
+@jit(work=lambda text, ends, keys: BYTE * (int(ends[-1]) - int(ends[0])))
+def fill_keys(text: Any, ends: Any, keys: Any) -> None:
+    """The key of every word or pair, of which the i-th is text[ends[i]:ends[i + 1]]."""
+    for i in range(keys.size):
+        crc, kind = ALL_ONES, 0
+        for place in range(ends[i], ends[i + 1]):
+            letter = np.int64(text[place])
+            crc = CRC[(crc ^ letter) & 255] ^ (crc >> 8)
+            if letter == BLANK:
+                kind = PAIRS
+        keys[i] = (crc ^ ALL_ONES) + kind
+
+
 class Kept(NamedTuple):
-    """The first words of every bucket that has any, in order.
+    """Some words of every bucket that has any, in the order in which they came.
 
     Bucket b has the slot `slots[b]` - 1 (0: none so far), and the slot s belongs to the bucket `buckets[s]`. What is
-    looked at for every occurrence is one line of the cache, `heads[s]`: the two heads of each of its words, then the
-    last row in which it occurred, and the number of rows. Its k-th word has `sizes[s, k]` bytes (0: there is none), in
-    `arena` from `starts[s, k]` on.
+    looked at for every occurrence is one line of the cache, `lines[s]`: the keys of its words, and in which rows they
+    are. Its k-th word has `sizes[s, k]` bytes (0: there is none), in `arena` from `starts[s, k]` on.
     """
 
     slots: NDArray[np.int32]
     buckets: NDArray[np.int64]
-    heads: NDArray[np.int64]
+    lines: NDArray[np.int64]
     starts: NDArray[np.int64]
     sizes: NDArray[np.int64]
     arena: NDArray[np.uint8]
 
 
 @part
-def head_of(text: Any, start: Any, stop: Any) -> Any:
-    """The first bytes of a word as a number, with zeros for those that it does not have."""
-    head = np.int64(0)
-    for place in range(start, start + HEAD_BYTES):
-        head = (head << 8) | np.int64(text[place])
-    beyond = 8 * (HEAD_BYTES - min(max(stop - start, 0), HEAD_BYTES))
-    return (head >> beyond) << beyond
-
-
-@part
-def is_kept(head: Any, second: Any, text: Any, start: Any, stop: Any, kept: Any, slot: Any, place: Any) -> Any:
-    """Whether a word is the one that a slot has in a place."""
-    if head != kept.heads[slot, 2 * place] or second != kept.heads[slot, 2 * place + 1]:
-        return False
-    at, size = kept.starts[slot, place], kept.sizes[slot, place]
-    if second % 2 == 1:
-        if stop - start != size:
-            return False
-        for i in range(2 * HEAD_BYTES, size):
-            if text[start + i] != kept.arena[at + i]:
-                return False
-    return True
+def give_up_a_pair(kept: Any, slot: Any) -> Any:
+    """Forget the pair of a slot that came last, and move what came after it; returns in how many rows it was, or -1 if
+    all are words."""
+    place = WORDS_KEPT - 1
+    while place >= 0 and kept.lines[slot, place] < PAIRS:
+        place -= 1
+    if place < 0:
+        return -1
+    rows = kept.lines[slot, WORDS_KEPT + place] // ONE_ROW
+    for k in range(place, WORDS_KEPT - 1):
+        kept.lines[slot, k] = kept.lines[slot, k + 1]
+        kept.lines[slot, WORDS_KEPT + k] = kept.lines[slot, WORDS_KEPT + k + 1]
+        kept.starts[slot, k] = kept.starts[slot, k + 1]
+        kept.sizes[slot, k] = kept.sizes[slot, k + 1]
+    kept.lines[slot, WORDS_KEPT - 1] = NO_WORD
+    return rows
 
 
 @jit(work=lambda found, lowest, first_row, kept, n_slots, filled: 10 * BYTE * found.rows.size)
 def keep_words(found: Any, lowest: Any, first_row: Any, kept: Any, n_slots: Any, filled: Any) -> Any:
-    """Keep the first words of each bucket from the `lowest` on, as many as `kept` is for. Rows count from `first_row`.
+    """Keep some words of each bucket from the `lowest` on, as many as `kept` is for. Rows count from `first_row`.
 
-    Returns how many slots are in use, how many bytes of the arena, and how many pairs of row and bucket are different.
+    A word takes the place of a pair if there is no other. Returns how many slots are in use, how many bytes of the
+    arena, and how many pairs of row and kept word are different: less, perhaps, than before.
     """
     different = 0
     for number in range(found.rows.size):
         soon = found.buckets[min(number + SOON, found.rows.size - 1)] - lowest
         if 0 <= soon < kept.slots.size:
-            touch(kept.heads, (np.int64(kept.slots[soon]) - 1) * LINE)
-        bucket, row = found.buckets[number] - lowest, first_row + found.rows[number]
+            touch(kept.lines, (np.int64(kept.slots[soon]) - 1) * LINE)
+        bucket = found.buckets[number] - lowest
         if not 0 <= bucket < kept.slots.size:
             continue
         slot = np.int64(kept.slots[bucket]) - 1
@@ -172,32 +183,31 @@ def keep_words(found: Any, lowest: Any, first_row: Any, kept: Any, n_slots: Any,
             n_slots += 1
             kept.slots[bucket] = slot + 1
             kept.buckets[slot] = bucket + lowest
-            kept.heads[slot, LAST_ROW] = -1
             for place in range(WORDS_KEPT):
-                kept.heads[slot, 2 * place] = NO_WORD
-        if kept.heads[slot, LAST_ROW] != row:
-            kept.heads[slot, LAST_ROW] = row
-            kept.heads[slot, ROWS] += 1
-            different += 1
+                kept.lines[slot, place] = NO_WORD
 
-        if kept.heads[slot, LAST_ROW - 2] != NO_WORD:
-            continue
-        start, stop = np.int64(found.starts[number]), np.int64(found.stops[number])
-        head = head_of(found.clean, start, stop)
-        second = 2 * head_of(found.clean, start + HEAD_BYTES, stop) + (stop - start > 2 * HEAD_BYTES)
-        place = 0
-        while kept.heads[slot, 2 * place] != NO_WORD:
-            if is_kept(head, second, found.clean, start, stop, kept, slot, place):
-                break
+        key, place = found.keys[number], 0
+        while place < WORDS_KEPT and kept.lines[slot, place] != key and kept.lines[slot, place] != NO_WORD:
             place += 1
-        if kept.heads[slot, 2 * place] == NO_WORD:
-            kept.heads[slot, 2 * place] = head
-            kept.heads[slot, 2 * place + 1] = second
+        if place == WORDS_KEPT:
+            rows = give_up_a_pair(kept, slot) if key < PAIRS else -1
+            if rows < 0:
+                continue
+            different -= rows
+            place -= 1
+        if kept.lines[slot, place] == NO_WORD:
+            kept.lines[slot, place] = key
+            kept.lines[slot, WORDS_KEPT + place] = 0
             kept.starts[slot, place] = filled
-            kept.sizes[slot, place] = stop - start
-            for i in range(start, stop):
+            kept.sizes[slot, place] = found.stops[number] - found.starts[number]
+            for i in range(found.starts[number], found.stops[number]):
                 kept.arena[filled] = found.clean[i]
                 filled += 1
+        row = (np.int64(first_row) + found.rows[number]) % ONE_ROW
+        seen = kept.lines[slot, WORDS_KEPT + place]
+        if seen < ONE_ROW or seen % ONE_ROW != row:
+            kept.lines[slot, WORDS_KEPT + place] = seen - seen % ONE_ROW + ONE_ROW + row
+            different += 1
     return n_slots, filled, different
 
 
@@ -248,20 +258,37 @@ def sort(values: Any, first: Any, stop: Any, scratch: Any, counts: Any) -> Any:
         shift += DIGIT
 
 
-@jit(work=lambda rows, buckets, places, into_rows, into_features, scratch, counts: 10 * BYTE * rows.size)
-def features_of(
-    rows: Any, buckets: Any, places: Any, into_rows: Any, into_features: Any, scratch: Any, counts: Any
-) -> Any:
-    """The features of every row, `places[bucket]`, each once and in order; those below 0 are none.
+class Features(NamedTuple):
+    """The features of words: those from `firsts[b]` to `firsts[b + 1]` are of bucket b. Each is of the word with the
+    key in `keys`; without keys, a bucket has one feature at most, for all of its words."""
+
+    firsts: NDArray[np.int32]
+    keys: NDArray[np.int64]
+
+
+@jit(work=lambda found, features, into_rows, into_features, scratch, counts: 10 * BYTE * found.rows.size)
+def features_of(found: Any, features: Any, into_rows: Any, into_features: Any, scratch: Any, counts: Any) -> Any:
+    """The features of every row, each once and in order.
 
     Rows ascend. Returns how many features there are in all, and how many occurrences are of none.
     """
     filled = strange = number = 0
+    rows = found.rows
     while number < rows.size:
         row, first = rows[number], filled
         while number < rows.size and rows[number] == row:
-            feature = places[buckets[number]]
-            if feature >= 0:
+            soon = found.buckets[min(number + SOON, rows.size - 1)]
+            touch(features.firsts, np.int64(soon))
+            if features.keys.size > 0:
+                soon = found.buckets[min(number + SOON // 2, rows.size - 1)]
+                touch(features.keys, np.int64(features.firsts[soon]))
+            bucket = found.buckets[number]
+            feature, stop = features.firsts[bucket], features.firsts[bucket + 1]
+            if features.keys.size > 0:
+                key = found.keys[number]
+                while feature < stop and features.keys[feature] != key:
+                    feature += 1
+            if feature < stop:
                 into_features[filled] = feature
                 filled += 1
             else:

@@ -87,7 +87,7 @@ def is_added(label: float, score: float, threshold: float, ties_are_mistakes: bo
 @part
 def is_doubtful(label: float, score: float, threshold: float, doubt: float) -> bool:
     """Whether rounding could decide if an example is added, or if it is a mistake."""
-    return abs(score) <= doubt or abs(label * score - threshold) <= doubt
+    return abs(score) <= doubt or abs(label * score - threshold) <= abs(label) * doubt
 
 
 @jit(work=lambda gram, labels, *_: gram.size * len(labels))
@@ -103,11 +103,12 @@ def visit_block(
     added: Floats,
     narrow: Truths,
 ) -> tuple[int, int]:
-    """Visit the examples from `start` on, every class for itself; on a mistake, add the example, with its sign.
+    """Visit the examples from `start` on, every class for itself; on a mistake, add the example y times.
 
-    `scores` are those under the weights so far, and are kept up to date; `squares` is ||w||^2, which an update changes
-    by 2 y s + K(x, x); `added` receives the sign of every update, `narrow` whether it was right. `certain` says that
-    the scores of the first example are beyond doubt. Returns the example at which it stopped, and why."""
+    A label y is a sign, times the weight of the example's class if classes have weights. `scores` are those under the
+    weights so far, and are kept up to date; `squares` is ||w||^2, which an update changes by 2 y s + y^2 K(x, x);
+    `added` receives the y of every update, `narrow` whether it was right. `certain` says that the scores of the first
+    example are beyond doubt. Returns the example at which it stopped, and why."""
     for i in range(start, labels.shape[1]):
         if i > start or not certain:
             for c in range(labels.shape[0]):
@@ -120,7 +121,7 @@ def visit_block(
                 added[c, i] = y
                 narrow[c, i] = y * s > 0.0
                 updates[c] += 1
-                squares[c] += 2.0 * y * s + gram[i, i]
+                squares[c] += 2.0 * y * s + y * y * gram[i, i]
                 for j in range(i + 1, labels.shape[1]):
                     scores[c, j] += y * gram[i, j]
         if along.min_margin > 0.0:
@@ -293,17 +294,20 @@ def fill_votes(
 ) -> None:
     """Let the zero function, and then the function after each mistake, vote on a block as often as it lived.
 
-    The k-th mistake changes the score of every example by one row of `products`; `scores` and `sizes`, which adds up
-    absolute values, are zeros to begin with. A score that could be off by as much as it is makes its row `unsure`.
+    The k-th mistake changes the score of every example by one row of `products`, `signs[k]` times; `scores` and
+    `sizes`, which adds up absolute values, are zeros to begin with. A score that could be off by as much as it is makes
+    its row `unsure`.
     """
+    weight = 0.0
     for i in range(votes.size):
         votes[i] = lives[0]  # sign(0) = +1
     for k in range(which.size):
         row, sign, life = which[k], signs[k], lives[k + 1]
-        doubt = absolute * (k + 1)
+        weight += abs(sign)
+        doubt = absolute * weight
         for i in range(votes.size):
             product = products[row, i]
             scores[i] += sign * product
-            sizes[i] += abs(product)
+            sizes[i] += abs(sign * product)
             votes[i] += life if scores[i] >= 0.0 else -life
             unsure[i] |= abs(scores[i]) <= doubt + relative * sizes[i]

@@ -26,7 +26,7 @@ ELSEWHERE = {
     "power_t": NO_STEPS,
     "optimizer": NO_STEPS,
     "average": 'the average is the default; readout="last" predicts with the last weights, readout="vote" with all',
-    "class_weight": "Perceptron has it; here, repeat the rows of a rare class, if its mistakes are to count more often",
+    "class_weight": "Perceptron and KernelPerceptron have it; here, repeat the examples that are to count more often",
     "sample_weight": "repeat rows to repeat them, scale them to scale them: these two differ",
     "verbose": "fit(..., watch=novikoff.ProgressLine()) shows how it goes on; any function may watch",
     "n_jobs": "an epoch is the work of one thread, since every mistake changes what the next example meets",

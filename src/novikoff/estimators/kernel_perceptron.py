@@ -15,6 +15,8 @@ from novikoff.data.frames import is_frame, read_frame
 from novikoff.engine.rows import as_rows
 from novikoff.estimators.shell import (
     CHECKS,
+    Scale,
+    Scaled,
     Shell,
     all_or_nothing,
     as_matrix,
@@ -23,6 +25,7 @@ from novikoff.estimators.shell import (
     held_out_part,
     in_scales,
     inner_labels,
+    inner_weights,
     labels_to_check,
     names_of,
     number_of,
@@ -32,6 +35,7 @@ from novikoff.estimators.shell import (
 )
 from novikoff.features.examples import batches_of, comes_in_batches
 from novikoff.learn.choosing import Lead
+from novikoff.learn.class_weights import ClassWeight, class_weights
 from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
 from novikoff.learn.history import Readout, Stopped, Tie
 from novikoff.learn.kernel.budget import check_budget
@@ -43,7 +47,6 @@ from novikoff.learn.linear.memory import predicted
 
 if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
-    from novikoff.features.encode import Encoding
 
 
 class KernelPerceptron(ClassifierMixin, Shell):
@@ -88,8 +91,11 @@ class KernelPerceptron(ClassifierMixin, Shell):
         Stop as soon as the run proves that no separator (of some class from the rest) has this margin.
     time_limit : float or None
         Stop after so many seconds.
-    scale : bool
+    scale : bool or "auto"
         Whether to learn from the columns in standard deviations from their means; see `Perceptron`.
+    class_weight : dict, "balanced" or None
+        Numbers by which the examples of a class are multiplied, in the space of the kernel; see `Perceptron`. It does
+        not go with budget_rule="forgetron".
     validation, patience : float or None, int
         The share of the rows that choose the number of epochs, and how many epochs to go on after the best; see
         `Perceptron`.
@@ -161,7 +167,8 @@ class KernelPerceptron(ClassifierMixin, Shell):
         lead: Lead = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
-        scale: bool = False,
+        scale: Scale = False,
+        class_weight: ClassWeight = None,
         validation: float | None = None,
         patience: int = 3,
         budget: int | None = None,
@@ -183,6 +190,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         self.min_margin = min_margin
         self.time_limit = time_limit
         self.scale = scale
+        self.class_weight = class_weight
         self.validation = validation
         self.patience = patience
         self.budget = budget
@@ -203,14 +211,15 @@ class KernelPerceptron(ClassifierMixin, Shell):
             classes = at_least_two(np.unique(labels))
             options = {**self.get_params(deep=False), "random_state": seed_of(self.random_state), "watch": watch}
             options["held_out"] = held_out_part(self.held_out, options["random_state"])
-            encoding = self._scales(X, options["held_out"])
+            encoding, why = self._scales(X, options["held_out"])
             X = X if encoding is None else in_scales(as_rows(X), encoding)
             del options["scale"]
+            options["class_weight"] = inner_weights(self.class_weight, classes)
             learned = kernel_perceptron(X, inner_labels(labels, classes), n_classes=len(classes), **options)
             self.model_ = KernelModel(
                 learned.memory,
                 classes,
-                run=replace(learned.run, encoded=learned.run.encoded or encoding is not None),
+                run=replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why),
                 encoding=encoding,
                 feature_names=self._feature_names(),
                 n_iter=learned.run.epochs,
@@ -231,10 +240,10 @@ class KernelPerceptron(ClassifierMixin, Shell):
         with put_off_interrupt(), all_or_nothing(self):
             before = getattr(self, "model_", None)
             X, labels = self._validated(X, y, reset=before is None)
-            encoding = self._scales(X) if before is None else before.encoding
+            encoding = self._scales(X).encoding if before is None else before.encoding
             X = X if encoding is None else in_scales(as_rows(X), encoding)
             known = self._known_classes(labels, classes, before)
-            memory = self._empty_memory(X, len(known)) if before is None else before.memory.copy()
+            memory = self._empty_memory(X, known) if before is None else before.memory.copy()
             options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
             options["lead"] = number_of(self.lead)
             mistakes = learn_online(
@@ -299,7 +308,9 @@ class KernelPerceptron(ClassifierMixin, Shell):
         choices = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "params": self.kernel_params}
         check_kernel(self.kernel, **choices)
         check_choices(readout=self.readout, tie=self.tie, max_epochs=self.max_epochs, min_margin=self.min_margin)
-        check_budget(self.budget, self.budget_rule, readout=self.readout, min_margin=self.min_margin)
+        weighted = self.class_weight is not None
+        limits: dict[str, Any] = {"readout": self.readout, "min_margin": self.min_margin, "weighted": weighted}
+        check_budget(self.budget, self.budget_rule, **limits)
         if self._are_objects(X, first=reset):
             labels = column_or_1d(labels_to_check(y))
             if len(labels) != len(X):
@@ -321,12 +332,12 @@ class KernelPerceptron(ClassifierMixin, Shell):
         X = validate_data(self, as_matrix(X), reset=False, **CHECKS)
         return X if encoding is None or encoding.is_of_table else in_scales(as_rows(X), encoding)
 
-    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> "Encoding | None":
+    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> Scaled:
         """The scales of rows, but for those held out; or a word about columns that need some."""
         if isinstance(X, Objects) or callable(self.kernel) or self.kernel == "precomputed":
-            if self.scale:
+            if self.scale not in (False, "auto"):
                 raise ValueError("scale=True is for rows of numbers and a kernel with a name; leave it out")
-            return None
+            return Scaled()
         return scales_of(self, as_rows(X), aside, self._feature_names())
 
     def _are_objects(self, X: Any, *, first: bool) -> bool:
@@ -335,11 +346,12 @@ class KernelPerceptron(ClassifierMixin, Shell):
             return False
         return not is_matrix(X) if first else self.model_.n_columns is None
 
-    def _empty_memory(self, X: Any, n_classes: int) -> Memory:
+    def _empty_memory(self, X: Any, classes: NDArray[Any]) -> Memory:
         numbers: dict[str, Any] = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         kernel = make_kernel(self.kernel, as_points(X, self.kernel), **numbers, params=self.kernel_params)
-        vote = self.readout == "vote"
-        return Memory.empty(kernel, n_classes, vote=vote, budget=self.budget, budget_rule=self.budget_rule)
+        weights = class_weights(self.class_weight, classes, None)
+        options: dict[str, Any] = {"budget": self.budget, "budget_rule": self.budget_rule, "class_weights": weights}
+        return Memory.empty(kernel, len(classes), vote=self.readout == "vote", **options)
 
     def _known_classes(self, labels: NDArray[Any], named: ArrayLike | None, before: KernelModel | None) -> NDArray[Any]:
         if before is None:

@@ -1,6 +1,6 @@
 """The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear.space`."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,6 +18,8 @@ from novikoff.engine.threads import on_cores
 from novikoff.estimators.batches import BatchPredictor
 from novikoff.estimators.shell import (
     CHECKS,
+    Scale,
+    Scaled,
     Shell,
     all_or_nothing,
     as_matrix,
@@ -26,6 +28,7 @@ from novikoff.estimators.shell import (
     held_out_part,
     in_scales,
     inner_labels,
+    inner_weights,
     labels_to_check,
     names_of,
     number_of,
@@ -100,11 +103,13 @@ class Perceptron(ClassifierMixin, Shell):
         Stop as soon as the run proves that no separator has this margin.
     time_limit : float or None
         Stop after so many seconds.
-    scale : bool
+    scale : bool or "auto"
         Whether to learn from the columns in standard deviations from their means (sparse columns are divided, and not
         centred), so that none drowns the others. The scales are in the model: `predict` takes rows as they are. R,
         margins and `coef_` are those of the scaled columns. With `partial_fit` the scales are those of the first rows.
-        Tables with words, and readers of tables, are scaled anyway.
+        Tables with words, and readers of tables, are scaled anyway. False gives a warning where few columns of a dense
+        matrix hold nine tenths of the squared length of all rows; "auto" scales then, and only then, and `run_` says
+        why.
     class_weight : dict, "balanced" or None
         Numbers by which the examples of a class are multiplied before they are learned, so that a mistake about a rare
         class moves the weights further; "balanced" is n/(classes x rows of the class). R, margins and bounds are then
@@ -188,7 +193,7 @@ class Perceptron(ClassifierMixin, Shell):
         lead: Lead = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
-        scale: bool = False,
+        scale: Scale = False,
         class_weight: ClassWeight = None,
         validation: float | None = None,
         patience: int = 3,
@@ -254,7 +259,7 @@ class Perceptron(ClassifierMixin, Shell):
             lead = number_of(self.lead)
             before = getattr(self, "model_", None)
             rows, labels = self._validated(X, y, reset=before is None)
-            encoding = self._scales(rows) if before is None else before.encoding
+            encoding = self._scales(rows).encoding if before is None else before.encoding
             rows = in_scales(rows, encoding)
             known, fixed = self._known_classes(labels, classes, before)
             memory = self._memory_for(rows, known, before)
@@ -390,21 +395,20 @@ class Perceptron(ClassifierMixin, Shell):
         classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
         inner, options = inner_labels(labels, classes), self._options(goes_on, watch)
         options["held_out"] = aside = held_out_part(self.held_out, options["random_state"])
-        encoding = self.model_.encoding if goes_on else self._scales(rows, aside)
+        encoding, why = (self.model_.encoding, self.run_.scaled) if goes_on else self._scales(rows, aside)
         rows = in_scales(rows, encoding)
-        if isinstance(self.class_weight, Mapping):
-            options["class_weight"] = self._weights_of(classes)
+        options["class_weight"] = inner_weights(self.class_weight, classes)
         learned = perceptron(rows, inner, n_classes=len(classes), **options)
-        run = replace(learned.run, encoded=learned.run.encoded or encoding is not None)
+        run = replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why)
         return replace(learned, classes=classes, encoding=encoding, run=run)
 
-    def _scales(self, rows: Rows, aside: "HeldOut | None" = None) -> "Encoding | None":
+    def _scales(self, rows: Rows, aside: "HeldOut | None" = None) -> Scaled:
         """The scales of rows, but for those held out; or a word about columns that need some."""
         return scales_of(self, rows, aside, self._feature_names())
 
     def _learn_batches(self, X: Iterable[Any], y: Any, goes_on: bool, watch: Watcher | None) -> Learned:
         check_choices(learning_rate=self.learning_rate)
-        if self.scale and not getattr(X, "is_table", False):
+        if self.scale not in (False, "auto") and not getattr(X, "is_table", False):
             raise ValueError(
                 "scale=True is for a matrix; a table is scaled when it is read, and batches of numbers not"
             )
@@ -438,11 +442,6 @@ class Perceptron(ClassifierMixin, Shell):
             "held_out": self.held_out,
             "watch": watch,
         }
-
-    def _weights_of(self, classes: NDArray[Any]) -> list[float] | None:
-        """The weights of the classes in their order."""
-        weights = class_weights(self.class_weight, classes, None)
-        return None if weights is None else weights.tolist()
 
     def _memory_for(self, rows: Rows, classes: NDArray[Any], before: LinearModel | None) -> Memory:
         """What to learn these rows into."""

@@ -1,10 +1,10 @@
 """What the shells around the models share: holding a model, labels, seeds, and staying as they were if a call fails."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from novikoff.engine.csr import as_csr
 from novikoff.engine.rows import Rows
 from novikoff.estimators.elsewhere import about_elsewhere
 from novikoff.features.scaling import Scaling, drowning
+from novikoff.learn.class_weights import ClassWeight, class_weights
 from novikoff.learn.epochs import check_choices
 from novikoff.learn.history import Run, why_not_converged
 
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 # What scikit-learn is to look at; the rest is looked at on the way to the kernels.
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
+
+
+# Whether columns are scaled: always, never, or if one of them drowns the others.
+Scale = bool | Literal["auto"]
 
 
 class Shell(BaseEstimator):
@@ -171,16 +176,28 @@ def held_out_part(held_out: Any, random_state: Any) -> "HeldOut | None":
     return HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
 
 
-def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str, ...] | None) -> "Encoding | None":
+class Scaled(NamedTuple):
+    """How the columns of rows are scaled, if they are, and why, for the record."""
+
+    encoding: "Encoding | None" = None
+    why: str | None = None
+
+
+def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str, ...] | None) -> Scaled:
     """The scales that a model wants of its first rows, without those held out; else a warning if it needs some."""
-    if not model.scale:
-        if (why := drowning(rows, names)) is not None:
-            warnings.warn(f"{type(model).__name__}: {why}.", UserWarning, stacklevel=4)
-        return None
+    if model.scale not in (False, True, "auto"):
+        raise ValueError(f"scale={model.scale!r} must be True, False or 'auto'")
+    known = rows if aside is None else rows.take(aside.parted(rows.n_rows)[0])
+    decided = model.scale != "auto" and bool(model.scale)
+    why = None if decided else drowning(known, names)
+    if not decided and (why is None or not model.scale):
+        if why is not None:
+            hint = 'so the other columns hardly count; pass scale=True or scale="auto", or scale the columns beforehand'
+            warnings.warn(f"{type(model).__name__}: {why}, {hint}.", UserWarning, stacklevel=4)
+        return Scaled()
     from novikoff.features.encode import Encoding
 
-    known = rows if aside is None else rows.take(aside.parted(rows.n_rows)[0])
-    return Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known))
+    return Scaled(Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known)), why or "as asked for")
 
 
 def in_scales(rows: Rows, encoding: "Encoding | None") -> Rows:
@@ -239,6 +256,14 @@ def inner_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
             "without classes=, and they grow"
         )
     return (2 * places - 1).astype(np.int8) if len(classes) == 2 else places
+
+
+def inner_weights(class_weight: ClassWeight, classes: NDArray[Any]) -> ClassWeight:
+    """Weights of classes as the learner wants them: those of named classes in their order."""
+    if not isinstance(class_weight, Mapping):
+        return class_weight
+    weights = class_weights(class_weight, classes, None)
+    return None if weights is None else weights.tolist()
 
 
 def warn_unless_converged(model: Any, run: Run, otherwise: str = "") -> None:

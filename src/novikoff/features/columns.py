@@ -17,8 +17,9 @@ from novikoff.data.batches import Records
 from novikoff.data.delimited import MARKS
 from novikoff.data.tables import NAMED_VALUES, is_number, place, type_named
 from novikoff.data.vw import UNNAMED
+from novikoff.engine.buckets import PAIRS, Features
 from novikoff.engine.words import label_in_words
-from novikoff.features.vocabulary import features_by_row, words_and_pairs
+from novikoff.features.vocabulary import features_by_row, keys_of, words_and_pairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -164,45 +165,48 @@ class Categorical:
 class Text:
     """A text becomes a 1 in the feature of each word, and of each pair of neighbouring words, that it contains.
 
-    Words are hashed into buckets, so that their number is bounded. Only buckets that the training data filled are
-    features. `words` has for each those that fell into it first. If there are `weights`,
-    these stand in the place of the 1, and every text is divided by its length.
+    `words` are those that have a feature, by their buckets, into which their CRC-32 puts them. A bucket has a few, so
+    that their number is bounded; all others count for nothing. If there are `weights`, these stand in the place of the
+    1, and every text is divided by its length.
+
+    In models of earlier formats a bucket is a feature, which all words in it share: then `shared` has the buckets, and
+    `words` some words of each.
     """
 
     kind: ClassVar[str] = "text"
 
-    buckets: tuple[int, ...]
-    words: tuple[tuple[str, ...], ...]
+    words: tuple[str, ...]
     n_buckets: int
     has_missing: bool = False
     weights: tuple[float, ...] = ()
+    shared: tuple[int, ...] = ()
 
     @property
     def type(self) -> str:
         return "string"
 
     @cached_property
-    def places(self) -> NDArray[np.int32]:
-        """The feature of every bucket."""
-        places = np.full(self.n_buckets, NOTHING, dtype=np.int32)
-        places[list(self.buckets)] = np.arange(len(self.buckets), dtype=np.int32)
-        return places
+    def features(self) -> Features:
+        """The features of every bucket."""
+        keys = keys_of(() if self.shared else self.words)
+        buckets = np.array(self.shared, dtype=np.int64) if self.shared else keys % PAIRS % self.n_buckets
+        return Features(np.searchsorted(buckets, np.arange(self.n_buckets + 1)).astype(np.int32), keys)
 
     @property
     def size(self) -> int:
-        return len(self.buckets) + self.has_missing
+        return len(self.words) + self.has_missing
 
     def name(self, column: str, number: int) -> str:
-        return f"{column}:{'|'.join(self.words[number])}" if number < len(self.words) else _missing(column)
+        return f"{column}:{self.words[number]}" if number < len(self.words) else _missing(column)
 
     def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
         found = words_and_pairs(texts(column, name, records), self.n_buckets)
-        rows, features, unseen = features_by_row(found, self.places)
+        rows, features, unseen = features_by_row(found, self.features)
         values = self._values(rows, features)
         missing = np.flatnonzero(as_numpy(column.is_null())).astype(np.int32) if column.null_count else NO_ROWS
         if self.has_missing and len(missing):
             rows = np.concatenate([rows, missing])
-            features = np.concatenate([features, np.full(len(missing), len(self.buckets), dtype=np.int32)])
+            features = np.concatenate([features, np.full(len(missing), len(self.words), dtype=np.int32)])
             values = np.concatenate([values, np.ones(len(missing))])
         return Entries(rows, features, values, unseen, 0 if self.has_missing else len(missing))
 

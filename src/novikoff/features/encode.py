@@ -23,11 +23,13 @@ from novikoff.data.batches import Batch, Records
 from novikoff.data.blocks import with_columns
 from novikoff.data.strict_json import Fields, JSONError
 from novikoff.data.tables import check_columns, type_named
+from novikoff.engine.buckets import PAIRS
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.features.columns import Categorical, Dated, Entries, Ignored, Kind, Named, Numeric, Text
 from novikoff.features.gather import Column, gather
 from novikoff.features.lift import LIFTS, SQUARED_LENGTH, Lift, lifted, lifted_names, n_lifted
 from novikoff.features.scaling import Scaling
+from novikoff.features.vocabulary import keys_of
 
 # Rows with so few features are dense. So are wider ones of which at least every fourth entry is not 0.
 ALWAYS_DENSE = 64
@@ -144,8 +146,11 @@ class Encoding:
     @property
     def is_as_ever(self) -> bool:
         """Whether it has nothing that earlier versions do not know: no lift, scales of numbers, dates, names or weights
-        of features."""
-        new = (isinstance(kind, Dated | Named) or getattr(kind, "weights", ()) for kind in self.columns.values())
+        of features, or words with features of their own."""
+        new = (
+            isinstance(kind, Dated | Named) or (isinstance(kind, Text) and not (kind.shared and not kind.weights))
+            for kind in self.columns.values()
+        )
         return self.lift is None and self.width is None and not any(new)
 
     @property
@@ -233,6 +238,8 @@ class Encoding:
         for column in columns:
             if not column.get("weights", True):
                 del column["weights"]  # a text whose words count alike has none
+            if shared := column.pop("shared", ()):
+                column |= {"buckets": shared, "words": [words.split("|") for words in column["words"]]}
         more: dict[str, Any] = {"lift": self.lift, "width": self.width}
         more["scaling"] = None if self.scaling is None else self.scaling.to_dict()
         return {"is_dense": self.is_dense, "columns": columns} | {k: v for k, v in more.items() if v is not None}
@@ -277,10 +284,11 @@ def learn_encoding(
     the column is not 0 anyway. Dates are numbers, too: days since 1970-01-01, with the time of day as a fraction. Words
     and booleans are categorical: one feature for each value. So are the columns named in `categorical`, for example
     numbers that are identifiers. Columns named in `text` get a feature for each word and each pair of neighbouring
-    words, hashed into at most `n_buckets`; in those named in `tfidf` a word counts the more the fewer texts have it
-    (idf), and every text has the length 1. Rows are dense if they have at most 64 features, or if at least a quarter of
-    all entries is not 0. A `lift` adds the squared length of what has become numbers ("paraboloid"), or the square of
-    every number ("squares").
+    words; in those named in `tfidf` a word counts the more the fewer texts have it (idf), and every text has the length
+    1. A hash puts words into `n_buckets`, and three of each are kept, the first, words before pairs; others count for
+    nothing, so that their number is bounded. Rows are dense if they have at most 64 features, or if at least a quarter
+    of all entries is not 0. A `lift` adds the squared length of what has become numbers ("paraboloid"), or the square
+    of every number ("squares").
 
     >>> import pyarrow as pa
     >>> cars = pa.RecordBatch.from_pydict({"doors": [4, 0, 2], "manufacturer": [6, 3, 6], "fast": [True, False, None]})
@@ -358,7 +366,7 @@ def _detail(kind: Kind) -> str:
     elif isinstance(kind, Named):
         return f"{len(kind.values):,} features, as they are"
     else:
-        detail = f"{len(kind.buckets):,} words and pairs of words{', rare ones more' if kind.weights else ''}"
+        detail = f"{len(kind.words):,} words and pairs of words{', rare ones more' if kind.weights else ''}"
     return f"{detail}; some are missing" if kind.has_missing else detail
 
 
@@ -431,20 +439,31 @@ def _is_temporal(unit: str) -> bool:
 
 def _text_from(column: Fields) -> Text:
     n_buckets = column.whole("n_buckets", least=1, most=MOST_BUCKETS)
+    shared, words = _shared_from(column, n_buckets)
+    weights = column.each("weights", _weight(column)) if column.has("weights") else ()
+    if column.has("weights") and len(weights) != len(words):
+        column.fail("has other weights than words")
+    keys = keys_of(() if shared else words)
+    if np.any(np.diff(keys % PAIRS % n_buckets) < 0) or len(np.unique(keys)) < len(keys):
+        column.fail("has words whose buckets do not ascend, or one twice")
+    return Text(words, n_buckets, column.flag("has_missing"), weights, shared)
 
-    def words(value: Any, name: str) -> tuple[str, ...]:
+
+def _shared_from(column: Fields, n_buckets: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The words of a column of texts; and before them, in models of 0.1.0, buckets whose words share a feature."""
+    if not column.has("buckets"):
+        return (), column.each("words", column.as_text)
+
+    def words(value: Any, name: str) -> str:
         if type(value) is not list:
             column.fail(f"has {name} = {value!r:.60}, which is no list of words")
-        return tuple(column.as_text(word, name) for word in value)
+        return "|".join(column.as_text(word, name) for word in value)
 
-    buckets = column.each("buckets", lambda value, name: column.as_whole(value, name, 0, n_buckets - 1))
-    weights = column.each("weights", _weight(column)) if column.has("weights") else ()
-    text = Text(buckets, column.each("words", words), n_buckets, column.flag("has_missing"), weights)
-    if len(text.words) != len(buckets) or any(a >= b for a, b in pairwise(buckets)):
+    shared = column.each("buckets", lambda value, name: column.as_whole(value, name, 0, n_buckets - 1))
+    called = column.each("words", words)
+    if len(called) != len(shared) or any(a >= b for a, b in pairwise(shared)):
         column.fail("has buckets that do not ascend, or other words than buckets")
-    if column.has("weights") and len(weights) != len(buckets):
-        column.fail("has other weights than buckets")
-    return text
+    return shared, called
 
 
 def _weight(column: Fields) -> Any:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from novikoff.data.batches import Records
 from novikoff.data.tables import NAMED_VALUES, check_columns, is_number, joined_type, place
-from novikoff.engine.buckets import WORDS_KEPT
 from novikoff.features.columns import (
     NOTHING,
     Categorical,
@@ -25,7 +24,7 @@ from novikoff.features.columns import (
     numbers,
     texts,
 )
-from novikoff.features.vocabulary import Vocabulary
+from novikoff.features.vocabulary import Vocabulary, Words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -186,9 +185,8 @@ class Column:
     missing: int = 0
     moments: Moments = field(default_factory=Moments)
     values: set[str] = field(default_factory=set)
-    words: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    words: Words | None = None
     occurrences: int = 0
-    rows_with: dict[int, int] = field(default_factory=dict)
     vocabulary: Vocabulary | None = None
     n_jobs: int | None = None
 
@@ -232,10 +230,8 @@ class Column:
         self.occurrences += other.occurrences
         self.values |= other.values
         self._check_categories("the data")
-        for bucket, words in other.words.items():
-            self.words[bucket] = tuple(dict.fromkeys([*self.words.get(bucket, ()), *words]))[:WORDS_KEPT]
-        for bucket, rows in other.rows_with.items():
-            self.rows_with[bucket] = self.rows_with.get(bucket, 0) + rows
+        if other.words is not None:
+            self.words = other.words if self.words is None else self.words.joined(other.words)
 
     @property
     def kind(self) -> str:
@@ -295,7 +291,6 @@ class Column:
         self.moments.close()
         if self.vocabulary is not None:
             self.occurrences, self.words = self.vocabulary.occurrences, self.vocabulary.words()
-            self.rows_with = self.vocabulary.rows() if self.asked == "tfidf" else {}
             self.vocabulary = None
 
     @property
@@ -313,9 +308,8 @@ class Column:
             return Ignored("no values")
         has_missing = self.missing > 0
         if self.kind == "text":
-            buckets = tuple(sorted(self.words))
-            words = tuple(map(self.words.__getitem__, buckets))
-            return Text(buckets, words, self.n_buckets, has_missing, self._rarities(buckets))
+            assert self.words is not None
+            return Text(tuple(self.words.words), self.n_buckets, has_missing, self._rarities(self.words.rows))
         if self.kind == "named":
             return Named(tuple(sorted(self.values)))
         if self.kind == "categorical":
@@ -323,11 +317,11 @@ class Column:
             return Categorical(tuple(sorted(self.values, key=_rank(self.type))), str(self.type), has_missing)
         return self._numeric(dense, has_missing)
 
-    def _rarities(self, buckets: tuple[int, ...]) -> tuple[float, ...]:
+    def _rarities(self, rows: NDArray[np.int64]) -> tuple[float, ...]:
         """What words count, by how few texts have them: 1 + log((1 + texts) / (1 + texts with the word)), if asked."""
         texts = self.rows - self.missing
-        asked = buckets if self.asked == "tfidf" else ()
-        return tuple(1.0 + math.log((1 + texts) / (1 + self.rows_with[bucket])) for bucket in asked)
+        asked = rows.tolist() if self.asked == "tfidf" else ()
+        return tuple(1.0 + math.log((1 + texts) / (1 + with_it)) for with_it in asked)
 
     def _numeric(self, dense: bool, has_missing: bool) -> Kind:
         moments = self.moments

@@ -86,14 +86,11 @@ def columns_that_drown(rows: Rows) -> tuple[list[int], float]:
 
 
 def drowning(rows: Rows, names: Sequence[str] | None) -> str | None:
-    """What to tell who learns from such columns; None if there are none."""
+    """Which columns drown the others, and by how much, in words; None if none does."""
     columns, share = columns_that_drown(rows)
     if not columns:
         return None
     called = [f"column {column}" if names is None else repr(names[column]) for column in columns[:5]]
     more = f" and {len(columns) - 5} more" if len(columns) > 5 else ""
     hold = "holds" if len(columns) == 1 else "hold"
-    return (
-        f"{', '.join(called)}{more} {hold} {100 * share:.0f} % of the squared length of the examples, so the other "
-        "columns hardly count; pass scale=True, or scale the columns beforehand"
-    )
+    return f"{', '.join(called)}{more} {hold} {100 * share:.0f} % of the squared length of the examples"

@@ -1,9 +1,9 @@
 """The words of a column of texts: into which buckets they fall, and some of those that did."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from novikoff.engine.buckets import (
     DIGIT,
     LINE,
-    ROWS,
+    ONE_ROW,
+    PAIRS,
     WORDS_KEPT,
+    Features,
     Found,
     Kept,
     copy_words,
     features_of,
+    fill_keys,
     find_words,
     keep_words,
     room_for_words,
@@ -39,7 +42,7 @@ def words_and_pairs(column: "pa.Array", n_buckets: int) -> Found:
     follows from the CRC-32 of its UTF-8, which is the same on every machine and in every year.
 
     >>> import pyarrow as pa
-    >>> rows, buckets, starts, stops, clean = words_and_pairs(pa.array(["A fast car!", None, "Fast, fast"]), 1000)
+    >>> rows, buckets, keys, starts, stops, clean = words_and_pairs(pa.array(["A fast car!", None, "Fast, fast"]), 1000)
     >>> [(int(row), bytes(clean[a:b]).decode()) for row, a, b in zip(rows, starts, stops)]
     [(0, 'a'), (0, 'fast'), (0, 'a fast'), (0, 'car'), (0, 'fast car'), (2, 'fast'), (2, 'fast'), (2, 'fast fast')]
     """
@@ -52,17 +55,56 @@ def words_and_pairs(column: "pa.Array", n_buckets: int) -> Found:
         text, ends = _bytes(column)
     found = room_for_words(int(ends[-1]) - int(ends[0]), len(column))
     count = find_words(text, ends, n_buckets, found)
-    rows, buckets, starts, stops, clean = found
-    return Found(rows[:count], buckets[:count], starts[:count], stops[:count], clean)
+    rows, buckets, keys, starts, stops, clean = found
+    return Found(rows[:count], buckets[:count], keys[:count], starts[:count], stops[:count], clean)
 
 
-def features_by_row(found: Found, places: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
-    """The rows and features of words, each pair once and in order, where `places` has the feature of every bucket; and
-    how many words have none."""
+def keys_of(words: Sequence[str]) -> NDArray[np.int64]:
+    """What words are known by: their CRC-32, and whether they are pairs.
+
+    >>> [(key % PAIRS, key >= PAIRS) for key in keys_of(["a", "a b"]).tolist()]
+    [(3904355907, False), (2154585299, True)]
+    """
+    import pyarrow as pa
+
+    text, ends = _bytes(pa.array(words, pa.string()))
+    keys = np.empty(len(words), dtype=np.int64)
+    fill_keys(text, ends, keys)
+    return keys
+
+
+def features_by_row(found: Found, known: Features) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+    """The rows and features of words, each pair once and in order; and how many words have none."""
     rows, features, scratch = (np.empty(len(found.rows), dtype=np.int32) for _ in range(3))
     counts = np.empty(2**DIGIT + 1, dtype=np.int32)
-    filled, strange = features_of(found.rows, found.buckets, places, rows, features, scratch, counts)
+    filled, strange = features_of(found, known, rows, features, scratch, counts)
     return rows[:filled].copy(), features[:filled].copy(), int(strange)
+
+
+class Words(NamedTuple):
+    """Words by ascending buckets, those of a bucket in the order in which they came, and how many texts have each."""
+
+    buckets: NDArray[np.int64]
+    words: list[str]
+    rows: NDArray[np.int64]
+
+    def joined(self, other: "Words") -> "Words":
+        """These of some texts, and then those of others: of every bucket the first, words before pairs.
+
+        What others did not keep of a bucket, they did not count, either.
+        """
+        parts = (self, other)
+        buckets, rows = (np.concatenate([part[field] for part in parts]) for field in (0, 2))
+        words = self.words + other.words
+        keys = keys_of(words)
+        _, first, same = np.unique(keys, return_index=True, return_inverse=True)
+        rows = np.bincount(same, rows).astype(np.int64)
+        order = np.lexsort([first, keys[first] >= PAIRS, buckets[first]])
+        begins = np.flatnonzero(np.diff(buckets[first[order]], prepend=-1))
+        place = np.arange(len(order)) - np.repeat(begins, np.diff(begins, append=len(order)))
+        kept = order[place < WORDS_KEPT]
+        kept = kept[np.lexsort([first[kept], buckets[first[kept]]])]
+        return Words(buckets[first[kept]], [words[number] for number in first[kept].tolist()], rows[kept])
 
 
 def _bytes(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -75,15 +117,16 @@ def _bytes(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
 
 
 class Vocabulary:
-    """Which buckets the words of texts fall into, with the words of each that occurred first.
+    """The words of texts by the buckets into which they fall: of each the first few, words before pairs.
 
     Threads have a share of the buckets each, and what comes out does not depend on their number.
 
     >>> import pyarrow as pa
     >>> vocabulary = Vocabulary(2)
     >>> vocabulary.add(pa.array(["c b a", "a b a"]))
-    >>> vocabulary.occurrences, vocabulary.words()
-    (4, {0: ('b a',), 1: ('c', 'b', 'c b')})
+    >>> buckets, words, rows = vocabulary.words()
+    >>> vocabulary.occurrences, list(zip(buckets.tolist(), words, rows.tolist()))
+    (7, [(0, 'b a', 2), (1, 'c', 1), (1, 'b', 2), (1, 'a', 2)])
     """
 
     def __init__(self, n_buckets: int, n_jobs: int | None = None) -> None:
@@ -103,13 +146,13 @@ class Vocabulary:
         self.occurrences += sum(in_turn(tasks, len(tasks)))
         self._rows += len(column)
 
-    def words(self) -> dict[int, tuple[str, ...]]:
-        """The words of each bucket, by ascending buckets."""
-        return {bucket: words for share in self._shares for bucket, words in share.words()}
-
-    def rows(self) -> dict[int, int]:
-        """In how many texts each bucket occurs."""
-        return {bucket: rows for share in self._shares for bucket, rows in share.rows()}
+    def words(self) -> Words:
+        """The words that were kept."""
+        parts = [share.words() for share in self._shares]
+        words = [word for part in parts for word in part.words]
+        none = np.empty(0, dtype=np.int64)
+        buckets, rows = (np.concatenate([none, *(part[field] for part in parts)]) for field in (0, 2))
+        return Words(buckets, words, rows)
 
 
 class _Share:
@@ -121,28 +164,24 @@ class _Share:
         self.kept = _room(np.zeros(self.n_buckets, dtype=np.int32), 0, np.empty(0, dtype=np.uint8))
 
     def add(self, found: Found, first_row: int) -> int:
-        """Let words in; returns how many pairs of row and bucket are different."""
+        """Let words in; returns how many more pairs of row and kept word are different."""
         self._make_room(len(found.rows), 3 * len(found.clean))
         counts = keep_words(found, self.lowest, first_row, self.kept, self.n_slots, self.filled)
         self.n_slots, self.filled, different = map(int, counts)
         return different
 
-    def words(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+    def words(self) -> Words:
         import pyarrow as pa
 
         order = np.argsort(self.kept.buckets[: self.n_slots])
         sizes = self.kept.sizes[order]
+        there = sizes > 0
         text = np.empty(int(sizes.sum()), dtype=np.uint8)
         copy_words(self.kept, order, text)
-        ends = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
+        ends = np.concatenate([[0], np.cumsum(sizes[there])]).astype(np.int64)
         words = pa.LargeStringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(text)).to_pylist()
-        stops = np.cumsum(np.count_nonzero(sizes, axis=1)).tolist()
-        parts = (tuple(words[start:stop]) for start, stop in pairwise([0, *stops]))
-        return zip(self.kept.buckets[order].tolist(), parts, strict=True)
-
-    def rows(self) -> Iterator[tuple[int, int]]:
-        counts = self.kept.heads[: self.n_slots, ROWS].tolist()
-        return zip(self.kept.buckets[: self.n_slots].tolist(), counts, strict=True)
+        rows = self.kept.lines[order, WORDS_KEPT : 2 * WORDS_KEPT][there] // ONE_ROW
+        return Words(np.repeat(self.kept.buckets[order], np.count_nonzero(there, axis=1)), words, rows)
 
     def _make_room(self, n_slots: int, n_bytes: int) -> None:
         """Room for so many more buckets, and for so many more bytes."""
@@ -164,5 +203,5 @@ class _Share:
 def _room(slots: NDArray[np.int32], count: int, arena: NDArray[np.uint8]) -> Kept:
     """Room for so many slots."""
     sizes = (count, LINE), (count, WORDS_KEPT), (count, WORDS_KEPT)
-    heads, starts, lengths = (np.zeros(size, dtype=np.int64) for size in sizes)
-    return Kept(slots, np.zeros(count, dtype=np.int64), heads, starts, lengths, arena)
+    lines, starts, lengths = (np.zeros(size, dtype=np.int64) for size in sizes)
+    return Kept(slots, np.zeros(count, dtype=np.int64), lines, starts, lengths, arena)

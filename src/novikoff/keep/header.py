@@ -12,6 +12,7 @@ from novikoff.data.strict_json import Fields
 from novikoff.keep.expect import ensure
 from novikoff.keep.parameters import check_parameters
 from novikoff.keep.values import decode, decode_array, encode, encode_array
+from novikoff.learn.class_weights import HEAVIEST, LIGHTEST, Weights
 from novikoff.learn.cycles import Cycle
 from novikoff.learn.history import History, Run, Stopped
 from novikoff.learn.model import Model
@@ -141,6 +142,20 @@ def decode_lead(state: Fields) -> dict[str, Any]:
     return {"lead": lead, "narrow": state.whole("narrow")}
 
 
+def encode_class_weights(memory: Any) -> dict[str, Any]:
+    """The weights of the classes, if there are some."""
+    return {} if memory.class_weights is None else {"class_weights": memory.class_weights.tolist()}
+
+
+def decode_class_weights(state: Fields, n_classes: int) -> Weights:
+    """The same, since format 3."""
+    if "class_weights" not in state.content:
+        return None
+    weights = state.each("class_weights", lambda value, name: state.as_number(value, name, least=LIGHTEST))
+    ensure(len(weights) == n_classes and max(weights) <= HEAVIEST, "the weights of the classes make no sense")
+    return np.array(weights, dtype=np.float64)
+
+
 def decode_encoding(header: Fields) -> "Encoding | None":
     """How the columns of a table become numbers, if the model was learned from one."""
     if header.value("encoding") is None:
@@ -231,7 +246,7 @@ LATER = (
     *("order", "mistaken_rows", "errors_elsewhere", "encoded"),
     *("held_out_rows", "held_out_errors", "fold_rows", "fold_errors"),
     *("epochs", "cycle"),
-    *("lead", "narrow", "narrow_per_epoch", "margin_at_least", "validation_errors", "weighted"),
+    *("lead", "narrow", "narrow_per_epoch", "margin_at_least", "validation_errors", "weighted", "scaled"),
 )
 NUMBERS = ("mixed_mistakes", "radius", "weights_length", "margin_at_most", "lead", "margin_at_least")
 FINITE = ("mixed_mistakes", "lead", "margin_at_least")
@@ -253,6 +268,8 @@ def _fits(name: str, value: Any) -> bool:
         return value in ("last", "average", "vote")
     if name == "order":
         return value in (None, "given", "mixed", "random")
+    if name == "scaled":
+        return value is None or type(value) is str
     if name in ("encoded", "weighted"):
         return type(value) is bool
     if name in LISTS:

@@ -14,11 +14,13 @@ from novikoff.engine.rows import Csr
 from novikoff.keep.expect import Table, check_arrays, check_ascends, check_finite, check_within, ensure, fields
 from novikoff.keep.header import (
     Evidence,
+    decode_class_weights,
     decode_classes,
     decode_encoding,
     decode_lead,
     decode_parameters,
     decode_run,
+    encode_class_weights,
     encode_classes,
     encode_lead,
     encode_parameters,
@@ -93,7 +95,7 @@ def to_parts(model: KernelModel, evidence: Evidence) -> Parts:
     own = model.encoding is not None and model.encoding.names_features
     names = None if own or model.feature_names is None else list(model.feature_names)
     header = {
-        **({} if model.encoding is None and not memory.lead else {"format": FORMAT}),
+        **({"format": FORMAT} if model.encoding is not None or memory.lead or memory.class_weights is not None else {}),
         "learner": LEARNER,
         "parameters": encode_parameters(model.parameters),
         "classes": encode_classes(model.classes),
@@ -134,6 +136,7 @@ def _state(model: KernelModel, kind: str) -> dict[str, Any]:
         "n_iter": model.n_iter,
         "has_mistake_rows": model.mistake_rows is not None,
         **encode_lead(memory),
+        **encode_class_weights(memory),
     }
 
 
@@ -167,6 +170,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Ker
     check_finite(arrays, *(name for name, array in arrays.items() if array.dtype.kind == "f"))
     memory = _memory(state, arrays, kind, functions.get("kernel"))
     memory.n_classes = len(classes)
+    memory.class_weights = decode_class_weights(state, len(classes))
     _check(memory, arrays, kind, sizes)
     encoding = decode_encoding(header)
     own = encoding is not None and encoding.names_features
@@ -276,6 +280,7 @@ def _check_kept(memory: Memory, kept: Mistakes, support: int) -> None:
     check_within(kept.times, "kept.times", memory.examples)
     check_ascends(kept.times, "kept.times", strictly=False)
     check_within(kept.rows, "kept.rows", 2**62)
-    ensure(bool(np.all(np.abs(kept.signs) == 1.0)), "a kept mistake has another sign than -1 and +1")
+    known = [1.0] if memory.class_weights is None else memory.class_weights
+    ensure(bool(np.isin(np.abs(kept.signs), known).all()), "a kept mistake has another sign than -1 and +1")
     counts = np.bincount(kept.classes, minlength=len(memory.by_class))
     ensure(np.array_equal(counts, memory.by_class), "other mistakes were kept than were made")

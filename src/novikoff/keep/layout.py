@@ -26,7 +26,7 @@ from novikoff.data.whole_file import WholeFile
 
 # The newest format. A file has the oldest that can say what it says: 2 also has averages before they are divided,
 # and delays; 3 what a record says about new rows, lifts, tables in the space of a kernel, mixed weights, and
-# running scales and trials.
+# running scales and trials, and words of texts.
 FORMAT = 3
 # Chains have a newer one: their weights without those that are 0.
 CHAIN_FORMAT = NEWEST = 4

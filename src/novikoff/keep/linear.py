@@ -17,11 +17,13 @@ from novikoff.keep.expect import (
 )
 from novikoff.keep.header import (
     Evidence,
+    decode_class_weights,
     decode_classes,
     decode_encoding,
     decode_lead,
     decode_parameters,
     decode_run,
+    encode_class_weights,
     encode_classes,
     encode_lead,
     encode_parameters,
@@ -29,7 +31,6 @@ from novikoff.keep.header import (
 )
 from novikoff.keep.layout import FORMAT, Arrays, Parts
 from novikoff.keep.rows import rows_from_arrays, rows_table, rows_to_arrays
-from novikoff.learn.class_weights import HEAVIEST, LIGHTEST
 from novikoff.learn.history import READOUTS, TIES
 from novikoff.learn.linear.memory import Memory, Mixed
 from novikoff.learn.linear.model import LinearModel
@@ -71,7 +72,7 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
             **({} if memory.columns is None else {"n_columns": memory.n_columns}),
             **({} if memory.mixed is None else {"mixed": [memory.mixed.fewer, memory.mixed.moved]}),
             **encode_lead(memory),
-            **({} if memory.class_weights is None else {"class_weights": memory.class_weights.tolist()}),
+            **encode_class_weights(memory),
         },
     }
     arrays: Arrays = {"weights": memory.weights, "drift": memory.drift}
@@ -166,7 +167,7 @@ def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> 
         width=state.whole("n_columns", most=2**32) if "columns" in arrays else 0,
         mixed=_mixed(state),
         **decode_lead(state),
-        class_weights=_class_weights(state, n_classes),
+        class_weights=decode_class_weights(state, n_classes),
     )
     if memory.columns is not None:
         check_within(memory.columns, "columns", memory.n_columns)
@@ -183,15 +184,6 @@ def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> 
         kept = sum(len(ballot.mistakes.rows) for ballot in memory.ballots)
         ensure(kept == memory.updates, f"{kept} mistakes were kept, but {memory.updates} were made")
     return memory
-
-
-def _class_weights(state: Fields, n_classes: int) -> Any:
-    """The weights of the classes, since format 3."""
-    if "class_weights" not in state.content:
-        return None
-    weights = state.each("class_weights", lambda value, name: state.as_number(value, name, least=LIGHTEST))
-    ensure(len(weights) == n_classes and max(weights) <= HEAVIEST, "the weights of the classes make no sense")
-    return np.array(weights, dtype=np.float64)
 
 
 def _mixed(state: Fields) -> Mixed | None:

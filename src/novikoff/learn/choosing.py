@@ -18,6 +18,7 @@ from novikoff.learn.epochs import MOST_LEAD, Limits, Space, Watcher, check_choic
 from novikoff.learn.history import Stopped
 
 Truths = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 Lead = float | Literal["auto"]
 
 # The leads to choose from, and the one that is taken unless another is clearly better.
@@ -55,11 +56,12 @@ class Trial:
         return cls(0.6 * share, 0.4 * share, epochs)
 
 
-def best_lead(wrong: Callable[[float], Truths]) -> float:
+def best_lead(wrong: Callable[[float], Truths], weights: Floats | None = None) -> float:
     """The lead whose errors on the judging rows are fewest, if they are clearly fewer than those of the usual one.
 
     `wrong` says of every judging row whether it is wrong after learning with a lead. Rows on which two leads disagree
-    are b and c; if the leads are equally good, b - c is 0 give or take the root of b + c.
+    are b and c; if the leads are equally good, b - c is 0 give or take the root of b + c. Rows of classes with weights
+    count by these, and the root is that of the sum of their squares.
 
     >>> rows = np.arange(100)
     >>> best_lead(lambda lead: rows < 30 - 10 * lead), best_lead(lambda lead: rows < 5 * lead)
@@ -67,9 +69,10 @@ def best_lead(wrong: Callable[[float], Truths]) -> float:
     """
     errors = {lead: wrong(lead) for lead in LEADS}
     usual = errors[USUAL_LEAD]
-    for lead in sorted(LEADS, key=lambda lead: int(errors[lead].sum())):
-        better, worse = int((usual & ~errors[lead]).sum()), int((errors[lead] & ~usual).sum())
-        if better - worse > math.sqrt(better + worse):
+    heft = np.ones(len(usual)) if weights is None else weights
+    for lead in sorted(LEADS, key=lambda lead: float(heft[errors[lead]].sum())):
+        better, worse = heft[usual & ~errors[lead]], heft[errors[lead] & ~usual]
+        if better.sum() - worse.sum() > math.sqrt((better**2).sum() + (worse**2).sum()):
             return lead
     return USUAL_LEAD
 
@@ -107,6 +110,10 @@ class Chooser:
         """Which of some examples the read-out gets wrong."""
         raise NotImplementedError
 
+    def heft(self, some: Any) -> Floats | None:
+        """By how much an error on each of some examples counts: the weight of its class, if classes have weights."""
+        raise NotImplementedError
+
     def choose(self, lead: Lead, validation: float | None, patience: int) -> Chosen:
         """First the lead, if that is to be chosen, then the number of epochs."""
         if not isinstance(lead, str) and validation is None:
@@ -130,7 +137,8 @@ class Chooser:
             some = self.parted(HeldOut(seed, trial.judging + trial.learned, trial.judging))[1]
         except ValueError:  # too few rows to put some aside
             return USUAL_LEAD
-        return best_lead(lambda lead: self.wrong(self.learned(some, lead, trial.epochs), judging))
+        weights = self.heft(judging)
+        return best_lead(lambda lead: self.wrong(self.learned(some, lead, trial.epochs), judging), weights)
 
     def _errors(self, lead: float, validation: float, patience: int) -> list[int]:
         """The errors on the validation part after every epoch, until they got no fewer for so many."""

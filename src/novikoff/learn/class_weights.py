@@ -12,6 +12,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.rounding import OUTWARDS
+
 ClassWeight = Literal["balanced"] | Mapping[Any, float] | Sequence[float] | None
 Weights = NDArray[np.float64] | None
 
@@ -49,3 +51,8 @@ def class_weights(asked: ClassWeight, classes: NDArray[Any], counts: Sequence[in
         if not (isinstance(number, int | float) and math.isfinite(number) and LIGHTEST <= number <= HEAVIEST):
             raise ValueError(f"class_weight[{name!r}]={number!r} must be a positive number")
     return np.array(numbers, dtype=np.float64)
+
+
+def multiplied_squares(squares: NDArray[np.float64], weights: Weights, places: NDArray[Any]) -> NDArray[np.float64]:
+    """The squared lengths of examples times the weights of their classes, whose places are given; rounded up."""
+    return squares if weights is None else squares * weights[places] ** 2 * OUTWARDS

@@ -81,8 +81,8 @@ class Run:
     `margin_at_least`, rounded down, and 0 where nothing is known.
 
     If it was `weighted`, R, ||w|| and margins are those of the examples times the weights of their classes.
-    `validation_errors` counts the errors on the validation part after each epoch, if one chose how many there should
-    be.
+    If columns were `scaled`, which says why, they are those of the scaled rows. `validation_errors` counts the errors
+    on the validation part after each epoch, if one chose how many there should be.
 
     Where the weights of `shards` learners were mixed round by round, every mistake counts by its share: K =
     `mixed_mistakes` stands in the place of k, in gamma <= ||w||/K and in K <= (R/gamma)^2.
@@ -116,9 +116,17 @@ class Run:
     margin_at_least: float = 0.0
     validation_errors: tuple[int, ...] = ()
     weighted: bool = False
+    scaled: str | None = None
 
     def __str__(self) -> str:
-        parts = [self._what_happened(), self._what_it_proves(), self._what_it_gets_wrong(), self._what_is_to_come()]
+        scales = "" if self.scales is None else f"Learned {self.scales}."
+        parts = [
+            self._what_happened(),
+            scales,
+            self._what_it_proves(),
+            self._what_it_gets_wrong(),
+            self._what_is_to_come(),
+        ]
         return "\n".join(filter(None, parts))
 
     def _repr_html_(self) -> str:
@@ -220,6 +228,11 @@ class Run:
     @property
     def _times_weights(self) -> str:
         return " on the examples times the weights of their classes" if self.weighted else ""
+
+    @property
+    def scales(self) -> str | None:
+        """How columns were scaled, and why, in words; None if they were not."""
+        return None if self.scaled is None else f"columns in standard deviations from their means: {self.scaled}"
 
     @property
     def returned(self) -> str | None:

@@ -19,6 +19,7 @@ def as_html(run: "Run") -> str:
     facts = {
         "stopped": run.ending,
         "mistakes": run.made,
+        "scaled": run.scales,
         "longest example": None if run.radius == float("inf") else radius_in_words(run.radius),
         "proved": run.made_rule_out,
         "weights returned": run.returned,

@@ -34,7 +34,14 @@ if TYPE_CHECKING:
 BUDGET_RULES: dict[BudgetRule, int] = {"projectron": PROJECTRON, "forgetron": FORGETRON, "random": RANDOM}
 
 
-def check_budget(budget: int | None, rule: str, *, readout: str = "average", min_margin: float | None = None) -> None:
+def check_budget(
+    budget: int | None,
+    rule: str,
+    *,
+    readout: str = "average",
+    min_margin: float | None = None,
+    weighted: bool = False,
+) -> None:
     if rule not in BUDGET_RULES:
         raise ValueError(f"budget_rule={rule!r} is unknown; choose one of {', '.join(BUDGET_RULES)}")
     if budget is None:
@@ -44,6 +51,11 @@ def check_budget(budget: int | None, rule: str, *, readout: str = "average", min
     if readout == "vote":
         raise ValueError(
             f'readout="vote" needs all mistakes, and budget={budget} forgets some; use readout="average", or no budget'
+        )
+    if weighted and rule == "forgetron":
+        raise ValueError(
+            'class_weight multiplies examples, and budget_rule="forgetron" shrinks by what steps of 1 may do; use '
+            '"projectron"'
         )
     if min_margin is not None:
         raise ValueError(

@@ -30,15 +30,15 @@ class KernelChooser(Chooser):
     readout: Any
     tie: Any
     shuffle: bool
-    budgeted: dict[str, Any]
+    empty: dict[str, Any]
 
     def parted(self, part: HeldOut) -> tuple[Numbers, Numbers]:
         return part.parted(len(self.points))
 
     def learned(self, some: Numbers, lead: float, max_epochs: int | None, watch: Watcher | None = None) -> Memory:
-        memory = Memory.empty(self.kernel, self.n_classes, vote=self.readout == "vote", **self.budgeted)
+        memory = Memory.empty(self.kernel, self.n_classes, vote=self.readout == "vote", **self.empty)
         points = self.points.take(some)
-        prepare(memory, points)
+        prepare(memory, points, self.labels[some])
         task = (memory, points, self.labels[some], self.tie, np.random.default_rng(self.random_state), False)
         space = Expansion.of(*task, self.shuffle, lead=lead)
 
@@ -49,6 +49,10 @@ class KernelChooser(Chooser):
         run_or_raise(space, Limits(max_epochs, time_limit=self.limits.time_limit, watch=look if watch else None))
         space.settle()
         return memory
+
+    def heft(self, some: Numbers) -> NDArray[np.float64] | None:
+        weights = self.empty["class_weights"]
+        return None if weights is None else weights[class_places(self.labels[some], self.n_classes)]
 
     def wrong(self, memory: Memory, some: Numbers) -> NDArray[np.bool_]:
         found = predicted(decide(memory, self.points.take(some), self.readout))

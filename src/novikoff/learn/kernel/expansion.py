@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.examples import class_places
 from novikoff.data.order import POOL, random_order
 from novikoff.engine.gram import DOUBT, RULED_OUT, Pass, visit_block
 from novikoff.engine.sums import exact_sum
+from novikoff.learn.class_weights import multiplied_squares
 from novikoff.learn.epochs import Epochs, Watch
 from novikoff.learn.history import Readout, Stopped, Tie
 from novikoff.learn.kernel.budget import visit_on_a_budget
@@ -80,7 +82,7 @@ class Expansion:
         if isinstance(points, Vectors):
             points = points.like(memory.support.points())
         place = np.full(len(points), -1, dtype=np.int64)
-        signs, keep = _signs(labels, memory.n_classes), keep or memory.kept is not None
+        signs, keep = _signs(labels, memory), keep or memory.kept is not None
         memory.lead = max(memory.lead, float(lead))
         task = (memory, points, signs, tie, generator, keep, shuffle, place, memory.examples)
         return cls(*task, lead=float(lead), so_far=so_far)._anew()
@@ -88,7 +90,10 @@ class Expansion:
     def __post_init__(self) -> None:
         self.epochs = Epochs(len(self.points))
         self.longer = np.zeros(len(self.points), dtype=np.bool_)
-        self.squares = self.memory.kernel.diagonal(self.points) if self.lead else np.zeros(len(self.points))
+        self.squares = np.zeros(len(self.points))
+        if self.lead:
+            own = self.memory.kernel.diagonal(self.points)
+            self.squares = multiplied_squares(own, self.memory.class_weights, self._places())
         self.returning = CountedMistakes.of(self)
 
     @property
@@ -282,12 +287,19 @@ class Expansion:
         for rows in blocks_of(len(close), self.memory.coefficients.length):
             exact = decide(self.memory, self.points.take(close[rows]), readout)
             scores[:, close[rows]] = exact if n_classes == 1 else exact.T
-        truth = self.labels[0] > 0 if n_classes == 1 else np.argmax(self.labels, axis=0)
-        return int(np.count_nonzero(predicted(scores[0] if n_classes == 1 else scores.T) != truth))
+        return int(np.count_nonzero(predicted(scores[0] if n_classes == 1 else scores.T) != self._places()))
+
+    def _places(self) -> NDArray[np.int64]:
+        """The place of the class of every row."""
+        labels = self.labels
+        return (labels[0] > 0).astype(np.int64) if len(labels) == 1 else np.argmax(labels, axis=0)
 
 
-def _signs(labels: NDArray[Any], n_classes: int) -> Floats:
-    """-1 and +1, a row a class: one row for two classes, every class against the rest for more."""
+def _signs(labels: NDArray[Any], memory: Memory) -> Floats:
+    """-1 and +1, a row a class: one row for two classes, every class against the rest for more; times the weight of the
+    class that an example is of."""
+    n_classes, weights = memory.n_classes, memory.class_weights
+    of_rows = 1.0 if weights is None else weights[class_places(labels, n_classes)]
     if n_classes == 2:
-        return labels[None].astype(np.float64)
-    return np.where(np.arange(n_classes)[:, None] == labels, 1.0, -1.0)
+        return np.asarray(of_rows * labels[None], dtype=np.float64)
+    return np.where(np.arange(n_classes)[:, None] == labels, 1.0, -1.0) * of_rows

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, down, root_up, up
+from novikoff.learn.class_weights import Weights
 from novikoff.learn.history import History
 from novikoff.learn.kernel.kernels import Floats, GrowingArray, GrowingPoints, Kernel
 
@@ -22,7 +23,8 @@ VALUES = 1 << 22
 
 @dataclass(frozen=True)
 class Mistakes:
-    """The mistakes in order: the row, how many examples went before it, the class that was mistaken, and its sign.
+    """The mistakes in order: the row, how many examples went before it, the class that was mistaken, and its sign,
+    times the weight of the example's class if classes have weights.
 
     `rows` count from the first row ever seen, `support` in the support rows. One example can be a mistake of several
     classes.
@@ -52,7 +54,8 @@ class Memory(History):
     same shape, and (examples x coefficients - drift) is the sum of the coefficients after each example. `by_class` has
     the updates, mistakes and narrow ones, and `squares` ||w||^2, a number a class. `longest` is R^2 = max K(x, x),
     `largest` the largest |K| met, `doubt` how much rounding may change a kernel value. `kept` has the mistakes for a
-    vote, if there is to be one."""
+    vote, if there is to be one. `class_weights`, one a class, multiply the examples of each class before they are
+    learned: R, ||w|| and margins are then those of the multiplied examples."""
 
     kernel: Kernel
     n_classes: int
@@ -74,6 +77,7 @@ class Memory(History):
     damage: Floats = field(default_factory=lambda: np.zeros(0))
     rounds: int = 0
     since: int = 0
+    class_weights: Weights = None
 
     @classmethod
     def empty(
@@ -84,6 +88,7 @@ class Memory(History):
         vote: bool = False,
         budget: int | None = None,
         budget_rule: BudgetRule = "projectron",
+        class_weights: Weights = None,
     ) -> "Memory":
         n = n_classes if n_classes > 2 else 1
         zeros, none = np.zeros(n, dtype=np.int64), GrowingArray.empty(np.float64, n)
@@ -98,6 +103,7 @@ class Memory(History):
             budget=budget,
             budget_rule=budget_rule,
             damage=np.zeros(n),
+            class_weights=class_weights,
         )
 
     def copy(self) -> "Memory":
@@ -108,6 +114,11 @@ class Memory(History):
     def makes_claims(self) -> bool:
         """Whether the theorem speaks of this run: a kernel that is a product, and no mistake ever forgotten."""
         return self.kernel.is_definite and self.budget is None
+
+    @property
+    def heaviest(self) -> float:
+        """The largest number by which an example is multiplied."""
+        return 1.0 if self.class_weights is None else float(self.class_weights.max())
 
     @property
     def weights_length(self) -> float:
@@ -125,7 +136,8 @@ class Memory(History):
     @property
     def radius(self) -> float:
         """R, rounded up; without a space in which the kernel is a product there is no length."""
-        return root_up(self.longest + self.doubt) if self.kernel.is_definite else math.inf
+        doubt = self.heaviest * self.heaviest * self.doubt
+        return root_up(self.longest + doubt) if self.kernel.is_definite else math.inf
 
     def lengths(self) -> Iterable[tuple[int, float]]:
         """Every class has its own separator, against the rest; nothing is claimed where the theorem does not speak.
@@ -145,7 +157,7 @@ class Memory(History):
         """As everywhere; a score may be off by its doubt, and every class has its own separator."""
         if not lead:
             return 0.0
-        found = zip(self.lengths(), self.doubts(0).tolist(), strict=False)
+        found = zip(self.lengths(), (self.heaviest * self.doubts(0)).tolist(), strict=False)
         margins = [down((lead * self.longest - doubt) / up(length)) for (k, length), doubt in found if k]
         return max(0.0, down(min(margins, default=0.0)))
 
@@ -153,16 +165,20 @@ class Memory(History):
         """How far from zero a score is certain, class by class, for the next `more` examples.
 
         k mistakes are k kernel values, each off by at most `doubt`; m rows summed in any order, in a few parts, are off
-        by m u times the sum of the absolute values, at most k `largest`.
+        by m u times the sum of the absolute values, at most k `largest`; all that times the weight of a class.
         """
         terms = self.coefficients.length + more + 4 * self.passes + 16
         each = UNIT_ROUNDOFF * terms * self.largest + self.doubt
-        return np.asarray(2.0 * (self.by_class + more) * each, dtype=np.float64)
+        return np.asarray(2.0 * self.heaviest * (self.by_class + more) * each, dtype=np.float64)
 
     def slack(self, more: int) -> float:
-        """How much ||w||^2 may be off: every mistake added 2 y s, with the doubt of s, and K(x, x)."""
-        k = int(self.by_class.max()) + more
-        return k * (2.0 * float(self.doubts(more).max()) + 8.0 * UNIT_ROUNDOFF * k * self.largest + self.doubt)
+        """How much ||w||^2 may be off: every mistake added 2 y s, with the doubt of s, and y^2 K(x, x)."""
+        k, c = int(self.by_class.max()) + more, self.heaviest
+        own = 8.0 * UNIT_ROUNDOFF * k * self.largest + self.doubt
+        return k * (2.0 * c * float(self.doubts(more).max()) + c * c * own)
+
+    def recorded(self, *asked: Any, **more: Any) -> Any:
+        return super().recorded(*asked, **{"weighted": self.class_weights is not None, **more})
 
     def summed(self) -> Floats:
         """The sum of the coefficients after each example; with a budget, since a row was last forgotten."""

@@ -22,7 +22,8 @@ DECAYING = ("rbf", "laplacian")
 
 
 class Ballot(NamedTuple):
-    """The mistakes of a class: support rows, signs, and how long each function lived, the zero function first."""
+    """The mistakes of a class: support rows, signs, times weights if classes have some, and how long each function
+    lived, the zero function first."""
 
     which: Numbers
     signs: Floats
@@ -141,7 +142,8 @@ def _ballots(memory: Memory) -> list[Ballot]:
 
 def _exact_vote(values: Floats, ballot: Ballot) -> float:
     multiples, score, votes = as_whole_multiples(values.tolist()), 0, float(ballot.lives[0])
-    for row, sign, life in zip(*(part.tolist() for part in ballot[:2]), ballot.lives[1:].tolist(), strict=True):
-        score += multiples[row] if sign > 0 else -multiples[row]
+    signs, lives = as_whole_multiples(ballot.signs.tolist()), ballot.lives[1:].tolist()
+    for row, sign, life in zip(ballot.which.tolist(), signs, lives, strict=True):
+        score += sign * multiples[row]
         votes += life if score >= 0 else -life
     return votes

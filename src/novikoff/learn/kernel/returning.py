@@ -33,6 +33,7 @@ class CountedMistakes:
         """None if a return could not be proved, or does not decide what follows."""
         memory = space.memory
         in_order = not space.shuffle and memory.budget is None and memory.n_classes == 2
+        in_order = in_order and memory.class_weights is None
         return cls(space) if in_order and _is_whole(memory.kernel, space.points) else None
 
     def count(self, rows: Numbers) -> None:

@@ -30,6 +30,7 @@ from novikoff.data.blocks import stacked
 from novikoff.data.examples import Examples, check_labels, class_places
 from novikoff.data.held_out import HeldOut
 from novikoff.learn.choosing import Lead, check_chosen
+from novikoff.learn.class_weights import ClassWeight, class_weights, multiplied_squares
 from novikoff.learn.cycles import Cycle
 from novikoff.learn.epochs import Limits, Watch, Watcher, check_choices, put_off_interrupt, run
 from novikoff.learn.history import Readout, Run, Stopped, Tie
@@ -85,6 +86,7 @@ def kernel_perceptron(
     lead: Lead = 0.0,
     min_margin: float | None = None,
     time_limit: float | None = None,
+    class_weight: ClassWeight = None,
     validation: float | None = None,
     patience: int = 3,
     budget: int | None = None,
@@ -106,6 +108,9 @@ def kernel_perceptron(
     With `held_out`, that share of the rows, drawn at random, has no say in anything, not even in gamma="scale", and is
     predicted in the end: the record counts the errors.
 
+    A `class_weight` multiplies the examples of every class by a number, as in the linear space: phi(x) becomes
+    c phi(x), and R^2 the largest c^2 K(x, x).
+
     The record counts the mistakes of all classes. Its `errors` are known only after an epoch without a mistake: else a
     look at every row would cost as much as learning did.
 
@@ -121,7 +126,7 @@ def kernel_perceptron(
     check_choices(readout=readout, tie=tie)
     check_chosen(lead, validation, patience)
     limits = Limits(max_epochs, min_margin, time_limit, watch, progress, readout)
-    check_budget(budget, budget_rule, readout=readout, min_margin=min_margin)
+    check_budget(budget, budget_rule, readout=readout, min_margin=min_margin, weighted=class_weight is not None)
     examples = X if isinstance(X, Examples) else None
     points, labels, n_classes = _points_and_labels(X, y, kernel, n_classes)
     part = HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
@@ -134,7 +139,12 @@ def kernel_perceptron(
         raise ValueError(
             f"min_margin={min_margin} cannot be ruled out with kernel={kernel!r}: it is not positive definite"
         )
-    budgeted: dict[str, Any] = {"budget": budget, "budget_rule": budget_rule}
+    counts = np.bincount(class_places(labels, n_classes), minlength=n_classes).tolist()
+    classes = (
+        examples.classes if examples is not None else np.array([-1, 1]) if n_classes == 2 else np.arange(n_classes)
+    )
+    weights = class_weights(class_weight, classes, counts)
+    empty: dict[str, Any] = {"budget": budget, "budget_rule": budget_rule, "class_weights": weights}
     chosen = KernelChooser(
         points=points,
         labels=labels,
@@ -143,13 +153,13 @@ def kernel_perceptron(
         readout=readout,
         tie=tie,
         shuffle=shuffle,
-        budgeted=budgeted,
+        empty=empty,
         random_state=random_state,
         limits=limits,
     ).choose(lead, validation, patience)
     lead, limits = chosen.lead, chosen.limits
-    memory = Memory.empty(form, n_classes, vote=readout == "vote", **budgeted)
-    prepare(memory, points)
+    memory = Memory.empty(form, n_classes, vote=readout == "vote", **empty)
+    prepare(memory, points, labels)
     task = (memory, points, labels, tie, np.random.default_rng(random_state), record_mistakes, shuffle)
     space = Expansion.of(*task, lead=lead)
     stopped = chosen.reason(run(space, limits))
@@ -157,18 +167,17 @@ def kernel_perceptron(
     errors = space.errors(readout) if stopped is Stopped.NO_MISTAKES else None
     scaled = gamma == "scale" and not callable(kernel) and kernel not in ("linear", "precomputed")
     encoded = scaled or (examples is not None and examples.is_encoded)
-    counts = space.counts() | {"errors": errors, "encoded": encoded} | space.epochs.recorded()
-    counts["margin_at_least"] = memory.margin_at_least(lead) if stopped is Stopped.NO_MISTAKES else 0.0
+    known = space.counts() | {"errors": errors, "encoded": encoded} | space.epochs.recorded()
+    known["margin_at_least"] = memory.margin_at_least(lead) if stopped is Stopped.NO_MISTAKES else 0.0
     mistakes = space.mistakes()
     if kept is not None and judged is not None:
         wrong = predicted(decide(memory, whole.take(judged), readout)) != class_places(all_labels[judged], n_classes)
-        counts |= {"held_out_rows": len(judged), "held_out_errors": int(wrong.sum())}
-        counts["cycle"], mistakes = _numbered_again(memory, kept, counts["cycle"], mistakes)
-    counts |= {name: value for name, value in chosen.counts.items() if name != "errors_elsewhere"}
-    record = memory.recorded(readout, stopped, n_rows=len(points), **counts)
-    if examples is None:
-        return Learned(memory, record, mistakes, np.array([-1, 1]) if n_classes == 2 else np.arange(n_classes))
-    return Learned(memory, record, mistakes, examples.classes, examples.encoding, examples.fingerprint)
+        known |= {"held_out_rows": len(judged), "held_out_errors": int(wrong.sum())}
+        known["cycle"], mistakes = _numbered_again(memory, kept, known["cycle"], mistakes)
+    known |= {name: value for name, value in chosen.counts.items() if name != "errors_elsewhere"}
+    record = memory.recorded(readout, stopped, n_rows=len(points), **known)
+    source = (None, None) if examples is None else (examples.encoding, examples.fingerprint)
+    return Learned(memory, record, mistakes, classes, *source)
 
 
 def _points_and_labels(
@@ -222,7 +231,7 @@ def learn_online(
     points = as_points(X, memory.kernel.form)
     labels = check_labels(y, len(points), memory.n_classes)
     so_far = memory.longest
-    prepare(memory, points)
+    prepare(memory, points, labels)
     task = (memory, points, labels, tie, np.random.default_rng(random_state), record_mistakes)
     space = Expansion.of(*task, lead=lead, so_far=so_far)
     with put_off_interrupt():
@@ -231,7 +240,7 @@ def learn_online(
     return space.mistakes()
 
 
-def prepare(memory: Memory, points: Points) -> None:
+def prepare(memory: Memory, points: Points, labels: NDArray[Any]) -> None:
     """Learn what must be known of the rows before the first is visited: their width, R^2, what rounding may do."""
     n_columns: int | None = None
     if isinstance(points, Vectors):
@@ -247,4 +256,5 @@ def prepare(memory: Memory, points: Points) -> None:
         raise ValueError(f"K(x, x) is {diagonal[row]:.6g} in row {row}: this is no positive semidefinite kernel")
     memory.n_columns = n_columns
     memory.doubt = max(memory.doubt, memory.kernel.doubt(points))
-    memory.longest = max(memory.longest, float(diagonal.max(initial=0.0)))
+    squares = multiplied_squares(diagonal, memory.class_weights, class_places(labels, memory.n_classes))
+    memory.longest = max(memory.longest, float(squares.max(initial=0.0)))

@@ -45,6 +45,10 @@ class LinearChooser(Chooser):
         space.logged()
         space.parts.clear()
 
+    def heft(self, some: Examples) -> NDArray[np.float64] | None:
+        weights = self.how["weights"]
+        return None if weights is None else weights[np.concatenate([some.places_of(b.labels) for b in some.blocks()])]
+
     def wrong(self, memory: Memory, some: Examples) -> NDArray[np.bool_]:
         decides = decider(memory, self.how["readout"])
         return np.concatenate([decides.classes(b.rows) != some.places_of(b.labels) for b in some.blocks()])

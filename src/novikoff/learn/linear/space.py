@@ -26,11 +26,11 @@ from novikoff.data.held_out import HeldOut
 from novikoff.data.narrow import used_columns
 from novikoff.data.order import POOL, Order, block_order, given_order, random_order
 from novikoff.engine.linear import Rule, multiclass_epoch
-from novikoff.engine.rounding import OUTWARDS, UNIT_ROUNDOFF
+from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, folded_squares, longest_square
 from novikoff.engine.slack import Ahead
 from novikoff.learn.choosing import Lead, check_chosen
-from novikoff.learn.class_weights import ClassWeight, Weights, class_weights
+from novikoff.learn.class_weights import ClassWeight, Weights, class_weights, multiplied_squares
 from novikoff.learn.cycles import next_look
 from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, check_choices, put_off_interrupt, run
 from novikoff.learn.history import Readout, Run, Stopped, Tie
@@ -361,10 +361,8 @@ class Coordinates:
 
     def _lengths(self, block: Block) -> NDArray[np.float64]:
         """The squared lengths of rows, multiplied by the weights of their classes if these have some."""
-        memory, squares = self.history, folded_squares(block.rows, self.history.constant)
-        if memory.class_weights is None:
-            return squares
-        return squares * memory.class_weights[self.examples.places_of(block.labels)] ** 2 * OUTWARDS
+        squares = folded_squares(block.rows, self.history.constant)
+        return multiplied_squares(squares, self.history.class_weights, self.examples.places_of(block.labels))
 
     def _rule(self, rows: Rows) -> Rule:
         memory = self.history

@@ -113,6 +113,8 @@ def _run_evidence(
     """The proof along the run, or what is left of it on data that nothing separates, where that is quick."""
     if model is None or mistakes is None or not 0 < len(mistakes.rows) <= FOLLOWED_MISTAKES:
         return {}
+    if model.record.weighted:  # the certificate is about examples as they are
+        return {}
     if isinstance(model, KernelModel):
         return _kernel_evidence(examples, certificate, mistakes, model)
     if not isinstance(model, LinearModel):

@@ -42,6 +42,7 @@ def proof_section(run: Run, certificate: Certificate | None, evidence: Evidence)
     many = certificate is not None and certificate.problem.has_rivals
     if (
         certificate is not None
+        and not run.weighted
         and (sentence := certificate.against_bound(run.mistakes, run.narrow, run.lead)) is not None
     ):
         return section("The proof", f"{typeset(sentence)}.", _last_line(run, certificate))
