@@ -168,9 +168,11 @@ class Points:
     def take(self, which: NDArray[np.int64]) -> Floats:
         """Some points, written out."""
         chosen = self.rows[which]
-        dense = chosen.toarray() if self.is_sparse else chosen
-        constants = np.full((len(which), 1), self.constant)
-        return np.hstack([np.asarray(dense, dtype=np.float64), constants]) * self.signs[which, None]
+        written = np.empty((len(which), self.dimension))
+        written[:, :-1] = chosen.toarray() if self.is_sparse else chosen
+        written[:, -1] = self.constant
+        written *= self.signs[which, None]
+        return written
 
     def with_entries(self, entries: Floats) -> Any:
         """The rows, without labels and constants, with other entries in the places of theirs."""

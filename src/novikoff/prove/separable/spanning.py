@@ -26,7 +26,7 @@ Numbers = NDArray[np.int64]
 FEW = 2
 # Up to so many columns of sparse points, all are eliminated as a matrix; beyond, rows with more new columns than this
 # lead none.
-FULL = 300
+FULL = 400
 THIN = 24
 # So many more rows are eliminated as a matrix than there are columns.
 SPARE = 20
