@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from novikoff.data import read
 from novikoff.data.batches import Records
@@ -203,10 +203,13 @@ def test_rare_words_count_more_as_in_scikit_learn_and_every_text_has_length_1():
     found = encoding.encode(
         records_of([{"comment": text} for text in [*TEXTS, "new red"]], schema)
     ).batch.rows.as_array()
-    peer = TfidfVectorizer(ngram_range=(1, 2), binary=True, token_pattern=r"\w+").fit(TEXTS)
+    peer = CountVectorizer(ngram_range=(1, 2), token_pattern=r"\w+").fit(TEXTS)
+    rarity = TfidfTransformer().fit(peer.transform(TEXTS))
     names = [name.removeprefix("comment:") for name in encoding.feature_names]
     assert sorted(names) == sorted(peer.get_feature_names_out())
-    theirs = peer.transform([*TEXTS, "new red"]).toarray()[:, [peer.vocabulary_[name] for name in names]]
+    counts = peer.transform([*TEXTS, "new red"]).astype(float)
+    counts.data = np.array([sum(1 / m for m in range(1, round(times) + 1)) for times in counts.data])
+    theirs = rarity.transform(counts).toarray()[:, [peer.vocabulary_[name] for name in names]]
     np.testing.assert_allclose(found, theirs, rtol=1e-12)
     assert Encoding.from_dict(json.loads(json.dumps(encoding.to_dict()))) == encoding
     assert "weights" not in str(learn_encoding([records_of([{"comment": "a"}], schema)], text="comment").to_dict())

@@ -122,11 +122,13 @@ def test_the_features_of_a_row_ascend_and_occur_once(texts, n_buckets, seed, sha
     known = [one for one in by_bucket if np.random.default_rng([seed, one[0], one[1]]).random() < 0.7]
     firsts = np.searchsorted([bucket for bucket, _ in known], np.arange(n_buckets + 1)).astype(np.int32)
     keys = np.array([] if shared else [key for _, key in known], dtype=np.int64)
-    rows, features, strange = features_by_row(found, Features(firsts, keys))
+    rows, features, times, strange = features_by_row(found, Features(firsts, keys))
     places = {one: place for place, one in enumerate(known)}
     pairs = [(b, 0 if shared else key) for b, key in zip(found.buckets.tolist(), found.keys.tolist(), strict=True)]
     if not known and not shared:
         return  # without a word there is nothing to be found, and no keys
     assert strange == sum(pair not in places for pair in pairs)
-    expected = {(row, places[pair]) for row, pair in zip(found.rows.tolist(), pairs, strict=True) if pair in places}
+    by_row = zip(found.rows.tolist(), pairs, strict=True)
+    expected = Counter((row, places[pair]) for row, pair in by_row if pair in places)
     assert list(zip(rows.tolist(), features.tolist(), strict=True)) == sorted(expected)
+    assert times.tolist() == [expected[one] for one in sorted(expected)]

@@ -45,7 +45,7 @@ LAYOUTS = [np.asarray, sparse.csr_array, backwards]
 @pytest.mark.parametrize("n_classes", [2, 3])
 @given(seed=st.integers(0, 9_999), readout=st.sampled_from(["average", "last", "vote"]))
 def test_a_fit_and_its_predictions_are_the_same_on_any_number_of_threads(layout, n_classes, seed, readout):
-    X, y = one_decimal(seed, n=30, d=6)
+    X, y = one_decimal(seed, n=80, d=6)
     X, y = layout(X), np.minimum(y, n_classes - 1)
     y[:n_classes] = range(n_classes)
     base = Perceptron(readout=readout, random_state=seed, held_out=0.2, record_mistakes=True)

@@ -266,9 +266,11 @@ class Features(NamedTuple):
     keys: NDArray[np.int64]
 
 
-@jit(work=lambda found, features, into_rows, into_features, scratch, counts: 10 * BYTE * found.rows.size)
-def features_of(found: Any, features: Any, into_rows: Any, into_features: Any, scratch: Any, counts: Any) -> Any:
-    """The features of every row, each once and in order.
+@jit(work=lambda found, features, into_rows, into_features, times, scratch, counts: 10 * BYTE * found.rows.size)
+def features_of(
+    found: Any, features: Any, into_rows: Any, into_features: Any, times: Any, scratch: Any, counts: Any
+) -> Any:
+    """The features of every row, each once and in order, and how many times it stands there.
 
     Rows ascend. Returns how many features there are in all, and how many occurrences are of none.
     """
@@ -300,5 +302,7 @@ def features_of(found: Any, features: Any, into_rows: Any, into_features: Any, s
             if i == first or into_features[i] != into_features[filled - 1]:
                 into_features[filled] = into_features[i]
                 into_rows[filled] = row
+                times[filled] = 0
                 filled += 1
+            times[filled - 1] += 1
     return filled, strange

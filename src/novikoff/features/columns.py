@@ -167,7 +167,7 @@ class Text:
 
     `words` are those that have a feature, by their buckets, into which their CRC-32 puts them. A bucket has a few, so
     that their number is bounded; all others count for nothing. If there are `weights`, these stand in the place of the
-    1, and every text is divided by its length.
+    1, times 1 + 1/2 + ... + 1/m where a word stands m times, and every text is divided by its length.
 
     In models of earlier formats a bucket is a feature, which all words in it share: then `shared` has the buckets, and
     `words` some words of each.
@@ -201,8 +201,8 @@ class Text:
 
     def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
         found = words_and_pairs(texts(column, name, records), self.n_buckets)
-        rows, features, unseen = features_by_row(found, self.features)
-        values = self._values(rows, features)
+        rows, features, times, unseen = features_by_row(found, self.features)
+        values = self._values(rows, features, times)
         missing = np.flatnonzero(as_numpy(column.is_null())).astype(np.int32) if column.null_count else NO_ROWS
         if self.has_missing and len(missing):
             rows = np.concatenate([rows, missing])
@@ -210,11 +210,14 @@ class Text:
             values = np.concatenate([values, np.ones(len(missing))])
         return Entries(rows, features, values, unseen, 0 if self.has_missing else len(missing))
 
-    def _values(self, rows: NDArray[np.int32], features: NDArray[np.int32]) -> NDArray[np.float64]:
+    def _values(
+        self, rows: NDArray[np.int32], features: NDArray[np.int32], times: NDArray[np.int32]
+    ) -> NDArray[np.float64]:
         """The value of every feature in its row."""
         if not self.weights:
             return np.ones(len(rows))
-        values = self._weights[features]
+        shares = np.cumsum(1.0 / np.arange(1, times.max(initial=0) + 1))  # about 1 + log(times), on every machine alike
+        values = self._weights[features] * shares[times - 1]
         return np.asarray(values / np.sqrt(np.bincount(rows, values * values))[rows])
 
     @cached_property

@@ -284,11 +284,11 @@ def learn_encoding(
     the column is not 0 anyway. Dates are numbers, too: days since 1970-01-01, with the time of day as a fraction. Words
     and booleans are categorical: one feature for each value. So are the columns named in `categorical`, for example
     numbers that are identifiers. Columns named in `text` get a feature for each word and each pair of neighbouring
-    words; in those named in `tfidf` a word counts the more the fewer texts have it (idf), and every text has the length
-    1. A hash puts words into `n_buckets`, and three of each are kept, the first, words before pairs; others count for
-    nothing, so that their number is bounded. Rows are dense if they have at most 64 features, or if at least a quarter
-    of all entries is not 0. A `lift` adds the squared length of what has become numbers ("paraboloid"), or the square
-    of every number ("squares").
+    words; in those named in `tfidf` a word counts the more the fewer texts have it (idf), the m-th time in a text 1/m,
+    and every text has the length 1. A hash puts words into `n_buckets`, and three of each are kept, the first, words
+    before pairs; others count for nothing, so that their number is bounded. Rows are dense if they have at most 64
+    features, or if at least a quarter of all entries is not 0. A `lift` adds the squared length of what has become
+    numbers ("paraboloid"), or the square of every number ("squares").
 
     >>> import pyarrow as pa
     >>> cars = pa.RecordBatch.from_pydict({"doors": [4, 0, 2], "manufacturer": [6, 3, 6], "fast": [True, False, None]})

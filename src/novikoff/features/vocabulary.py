@@ -29,6 +29,8 @@ from novikoff.engine.threads import in_turn, thread_count
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Numbers = NDArray[np.int32]
+
 ASCII = 128
 
 # What begins with no more words is short, and needs no threads.
@@ -73,12 +75,13 @@ def keys_of(words: Sequence[str]) -> NDArray[np.int64]:
     return keys
 
 
-def features_by_row(found: Found, known: Features) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
-    """The rows and features of words, each pair once and in order; and how many words have none."""
-    rows, features, scratch = (np.empty(len(found.rows), dtype=np.int32) for _ in range(3))
+def features_by_row(found: Found, known: Features) -> tuple[Numbers, Numbers, Numbers, int]:
+    """The rows and features of words, each pair once and in order, and how many times it occurs; and how many words
+    have none."""
+    rows, features, times, scratch = (np.empty(len(found.rows), dtype=np.int32) for _ in range(4))
     counts = np.empty(2**DIGIT + 1, dtype=np.int32)
-    filled, strange = features_of(found, known, rows, features, scratch, counts)
-    return rows[:filled].copy(), features[:filled].copy(), int(strange)
+    filled, strange = features_of(found, known, rows, features, times, scratch, counts)
+    return rows[:filled].copy(), features[:filled].copy(), times[:filled].copy(), int(strange)
 
 
 class Words(NamedTuple):
