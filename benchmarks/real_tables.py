@@ -36,7 +36,12 @@ def tables(arguments):
     """What there is, by name; each is loaded when it is its turn."""
     if arguments.smoke:
         return {"categories": categories}
-    found = {"words, wide": lambda: words(3_000, 4_000), "words, sparse": lambda: words(25_000, 436_597)}
+    found = {
+        "words, wide": lambda: words(3_000, 4_000),
+        "words, overlapping": lambda: overlapping_words(15_000, 3_000),
+        "words, sparse": lambda: words(25_000, 436_597),
+        "pages": lambda: pages(39_799, 300),
+    }
     if arguments.data:
         found["a9a"] = lambda: load_svmlight_file(str(arguments.data / "a9a/a9a.gz"), n_features=123)
         found["agaricus"] = lambda: load_svmlight_file(str(arguments.data / "agaricus/agaricus.txt.train"))
@@ -116,6 +121,30 @@ def words(n, d, seed=0):
     X.sum_duplicates()
     y = X @ random.standard_normal(d) > 0
     return (X, y) if n > 10_000 else (sparse.vstack([X, X[:5]], format="csr"), np.append(y, ~y[:5]))
+
+
+def overlapping_words(n, d, per_text=5, seed=0):
+    """Short texts of words that are all as frequent, and labels that the words explain in part."""
+    random = np.random.default_rng(seed)
+    columns, starts = random.integers(0, d, n * per_text), np.arange(0, n * per_text + 1, per_text)
+    X = sparse.csr_array((np.ones(n * per_text), columns, starts), shape=(n, d))
+    X.sum_duplicates()
+    score = X @ random.standard_normal(d)
+    return X, score + 3 * score.std() * random.standard_normal(n) > 0
+
+
+def pages(n, d, topics=10, mean=12, seed=0):
+    """A table of zeros and ones as pages of the web have it: a few topics, many short pages, one label in thirty."""
+    random = np.random.default_rng(seed)
+    shares = random.gamma(0.15, size=(topics, d)) / np.arange(1, d + 1) ** 0.5
+    sums = np.cumsum(shares / shares.sum(axis=1, keepdims=True), axis=1)
+    topic, rows = random.integers(0, topics, n), np.repeat(np.arange(n), random.geometric(1 / mean, n))
+    columns = np.minimum((sums[topic[rows]] < random.random((len(rows), 1))).sum(axis=1), d - 1)
+    X = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, d))
+    X.sum_duplicates()
+    X.data[:] = 1.0
+    score = X @ random.standard_normal(d) + 2 * random.standard_normal(n)
+    return X, score > np.quantile(score, 0.97)
 
 
 def ask_highs(X, y):

@@ -203,7 +203,7 @@ def test_time_that_is_over_claims_nothing_that_is_not_proved(clock):
 
 
 def test_a_direction_without_an_obstruction_proves_that_something_is_infinite(monkeypatch):
-    monkeypatch.setattr("novikoff.prove.existence.search.face._obstruction", lambda *arguments: None)
+    monkeypatch.setattr("novikoff.prove.separable.search.face._Search._obstruction", lambda *arguments: None)
     X, y = [[0.0], [0.0], [1.0], [1.0]], [0, 1, 1, 1]
     found = existence(X, y)
     assert found.exists is False
@@ -225,8 +225,18 @@ def test_signs_that_nobody_asked_for_are_not_looked_for():
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("most", [0, 1000])
+def test_hulls_programs_and_newtons_method_find_the_same_face(family, most, monkeypatch):
+    monkeypatch.setattr("novikoff.prove.separable.search.face.MOST_FOR_PROGRAMS", most)
+    monkeypatch.setattr("novikoff.prove.separable.search.face.DIMENSIONS_TO_PEEL", 0)
+    for seed in range(440, 460):
+        agrees(family, seed)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 def test_programs_that_begin_with_few_rows_have_the_same_answer(family, monkeypatch):
-    monkeypatch.setattr("novikoff.prove.existence.search.face.MANY", 0)
+    monkeypatch.setattr("novikoff.prove.separable.search.face.MANY", 0)
+    monkeypatch.setattr("novikoff.prove.separable.search.face.reduced", lambda *arguments: None)
     for seed in range(400, 425):
         agrees(family, seed)
 

@@ -11,8 +11,12 @@ from scipy.sparse import csr_array
 
 from novikoff.prove.exact.algebra import dot, rank
 from novikoff.prove.exact.clock import Clock
-from novikoff.prove.separable.search import faces
-from novikoff.prove.separable.search.face import find_face
+from novikoff.prove.separable.points import Points
+from novikoff.prove.separable.products import signs_of_products
+from novikoff.prove.separable.proofs import vanishes, weakly_separates
+from novikoff.prove.separable.search import face, faces
+from novikoff.prove.separable.search.distinct import Scaled
+from novikoff.prove.separable.search.faces import Face, decide, reduce_faces
 from tests.prove.separable.cone import can_be_positive
 
 
@@ -49,61 +53,59 @@ def face_by_hand(Z, E):
     return [not can_be_positive(point, points, zeros) for point in points]
 
 
-@pytest.mark.parametrize("at_once", [False, True])
-@settings(max_examples=150)
+def find_face(Z, E=None, form=np.asarray, clock=None):
+    """As points of a form, dense or sparse, of which the last are equations."""
+    E = np.zeros((0, Z.shape[1])) if E is None else E
+    points = Points(form(np.vstack([Z, E])), np.ones(len(Z) + len(E), dtype=np.int8), 0.0)
+    return face.find_face(Scaled.of(points), clock or Clock(None), np.arange(points.n_points) >= len(Z))
+
+
+WAYS = {
+    "by hulls": {},
+    "by programs": {"reduced": lambda *arguments: None},
+    "from few rows": {"reduced": lambda *arguments: None, "MANY": 0},
+    "by Newton's method": {"MOST_FOR_PROGRAMS": 0},
+    "peeled": {"DIMENSIONS_TO_PEEL": 0},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@settings(max_examples=100)
 @given(design=designs(), is_sparse=st.booleans())
-def test_the_face_and_every_proof_are_those_of_an_exact_program(at_once, design, is_sparse):
+def test_the_face_and_every_proof_are_those_of_an_exact_program(way, design, is_sparse):
     Z, E = design
-    form = csr_array if is_sparse else np.asarray
     with pytest.MonkeyPatch.context() as patched:
-        if at_once:
-            patched.setattr(faces, "SMALL_FACE", -1)
-        proof = find_face(form(Z), None if E is None else form(E))
+        for name, value in WAYS[way].items():
+            patched.setattr(face, name, value)
+        proof = find_face(Z, E, csr_array if is_sparse else np.asarray)
     assert proof is not None
     on_face = face_by_hand(Z, E)
-    assert proof.on_face.tolist() == on_face
-    check_obstruction(proof, exactly(Z), [] if E is None else exactly(E), on_face)
+    assert np.isin(np.arange(len(Z)), proof.beyond, invert=True).tolist() == on_face
+    check_obstruction(proof, exactly(np.vstack([Z, E]) if E is not None else Z), len(Z), on_face)
     check_weak(proof.weak, exactly(Z), [] if E is None else exactly(E), on_face)
-    check_directions(proof, exactly(Z), [] if E is None else exactly(E))
 
 
-def check_obstruction(proof, points, zeros, on_face):
-    assert min(proof.weights, default=1) > 0
-    assert all(proof.zero_weights)
-    terms = [*((w, points[row]) for row, w in zip(proof.rows, proof.weights, strict=True))]
-    terms += [(w, zeros[row]) for row, w in zip(proof.zero_rows, proof.zero_weights, strict=True)]
-    for column in range(len(points[0])):
-        assert sum(weight * row[column] for weight, row in terms) == 0
-    assert all(on_face[row] for row in proof.rows)
-    span = [points[row] for row in proof.rows] + zeros
-    face = [point for point, is_on in zip(points, on_face, strict=True) if is_on]
-    assert rank_of(span + face) == rank_of(span)
+def check_obstruction(proof, rows, n_points, on_face):
+    assert all(
+        weight > 0 or (row >= n_points and weight) for row, weight in zip(proof.rows, proof.weights, strict=True)
+    )
+    for column in range(len(rows[0])):
+        terms = zip(proof.rows, proof.weights, strict=True)
+        assert sum(weight * rows[row][column] for row, weight in terms) == 0
+    assert all(on_face[row] for row in proof.rows if row < n_points)
+    span = [rows[row] for row in proof.rows] + rows[n_points:]
+    on = [row for row, is_on in zip(rows, on_face, strict=False) if is_on]
+    assert rank_of(span + on) == rank_of(span)
 
 
 def check_weak(weak, points, zeros, on_face):
     assert (weak is None) == all(on_face)
     if weak is None:
         return
+    weak = weak[:-1]
     assert [dot(point, weak) > 0 for point in points] == [not is_on for is_on in on_face]
     assert all(dot(point, weak) >= 0 for point in points)
     assert not any(dot(zero, weak) for zero in zeros)
-
-
-def check_directions(proof, points, zeros):
-    """Every column: not identified, or the signs that weak separators can have there."""
-    for column in range(len(points[0])):
-        unit = [Fraction(int(i == column)) for i in range(len(points[0]))]
-        is_identified = rank_of([*points, *zeros, unit]) == rank_of([*points, *zeros])
-        assert (column in proof.unidentified) == (not is_identified)
-        if not is_identified:
-            vector = proof.unidentified[column]
-            assert vector[column]
-            assert not any(dot(row, vector) for row in [*points, *zeros])
-            continue
-        signs = [s for s in (1, -1) if can_be_positive([s * v for v in unit], points, zeros)]
-        expected = {(): None, (1,): "+inf", (-1,): "-inf", (1, -1): "sign undetermined"}[tuple(signs)]
-        found = proof.directions.get(column)
-        assert (None if found is None else found.sign) == expected
 
 
 def rank_of(rows):
@@ -118,15 +120,9 @@ def test_order_and_scale_of_rows_and_columns_change_no_face(design, seed):
     random = np.random.default_rng(seed)
     order, columns = random.permutation(len(Z)), random.permutation(Z.shape[1])
     scales = 2.0 ** random.integers(-20, 20, len(Z))
-    plain, other = (
-        find_face(Z, E),
-        find_face((Z * scales[:, None])[order][:, columns], E if E is None else E[:, columns]),
-    )
-    assert other.on_face.tolist() == plain.on_face[order].tolist()
-    places = columns.tolist()
-    signs = {places[column]: direction.sign for column, direction in other.directions.items()}
-    assert signs == {column: direction.sign for column, direction in plain.directions.items()}
-    assert {places[column] for column in other.unidentified} == set(plain.unidentified)
+    plain = find_face(Z, E)
+    other = find_face((Z * scales[:, None])[order][:, columns], E if E is None else E[:, columns])
+    assert set(order[other.beyond].tolist()) == set(plain.beyond.tolist())
 
 
 def test_a_face_without_time_is_none():
@@ -141,18 +137,63 @@ def test_all_pairs_of_many_opposites_are_one_face():
         Z[2 * number, [i, j]], Z[2 * number + 1, [i, j]] = 1.0, -1.0
     Z[-1, -1] = 1.0
     proof = find_face(Z)
-    assert proof.on_face.tolist() == [True] * (2 * len(pairs)) + [False]
-    assert {column: direction.sign for column, direction in proof.directions.items()} == {8: "+inf"}
+    assert proof.beyond.tolist() == [2 * len(pairs)]
+    assert [np.sign(value) for value in proof.weak] == [0] * 8 + [1, 0]
 
 
-@settings(max_examples=100)
-@given(design=designs())
-def test_peeling_changes_no_face(design):
-    Z, _ = design
-    plain = find_face(csr_array(Z))
+def categories(seed, n_rows=40, noise=0.3):
+    """A table of three columns of categories and one of numbers, with labels that a plane nearly explains."""
+    random = np.random.default_rng(seed)
+    columns = [np.eye(4)[random.choice(4, n_rows, p=[0.5, 0.3, 0.15, 0.05])] for _ in range(3)]
+    X = np.hstack([*columns, random.standard_normal((n_rows, 1))])
+    score = X @ random.standard_normal(X.shape[1])
+    y = score + noise * random.standard_normal(n_rows) > np.median(score)
+    return Points.of(X, np.where(y, 1, -1))
+
+
+def beyond(points):
+    """What facial reduction finds; None if a plane separates."""
+    answer = decide(Face(points, np.arange(points.n_points)), Clock(None))
+    return None if answer.obstruction is None else reduce_faces(points, answer.obstruction, Clock(None))
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 99_999), st.sampled_from([0.1, 0.3, 1.0]))
+def test_the_whole_face_is_what_reduction_finds_one_obstruction_at_a_time(seed, noise):
+    points = categories(seed, noise=noise)
+    one_by_one = beyond(points)
+    if one_by_one is None:
+        return
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(faces, "DIMENSIONS_TO_PEEL", 0)
-        peeled = find_face(csr_array(Z))
-    assert peeled.on_face.tolist() == plain.on_face.tolist()
-    check_weak(peeled.weak, exactly(Z), [], plain.on_face.tolist())
-    check_obstruction(peeled, exactly(Z), [], plain.on_face.tolist())
+        patched.setattr(faces, "SMALL_FACE", 0)
+        at_once = reduce_faces(points, one_by_one.obstruction, Clock(None))
+    assert at_once.settled
+    assert vanishes(points, at_once.obstruction.rows, at_once.obstruction.weights)
+    assert at_once.left.tolist() == one_by_one.left.tolist()
+    if at_once.weak_separator is not None:
+        assert weakly_separates(points, at_once.weak_separator)
+        assert np.flatnonzero(signs_of_products(points, at_once.weak_separator)).tolist() == at_once.left.tolist()
+
+
+@pytest.mark.parametrize("scales", [(1.0, 1.0), (2.0**300, 2.0**-300), (1e-9, 1e9)])
+def test_points_of_any_size_have_their_face(scales):
+    Z = np.array([[1.0, 0, -3], [-1, 0, 1], [-2, 0, -1], [0, 1, 0], [0, 0, 0.1]]) * [scales[0], 1.0, scales[1]]
+    proof = find_face(Z)
+    assert proof.beyond.tolist() == [3]
+    check_obstruction(proof, exactly(Z), len(Z), [True, True, True, False, True])
+
+
+def test_programs_and_hulls_that_lie_are_not_believed(monkeypatch):
+    points = next(points for points in map(categories, range(100)) if (found := beyond(points)) and len(found.left))
+    first = beyond(points).obstruction
+    monkeypatch.setattr(faces, "SMALL_FACE", 0)
+    largest_sum = face.largest_sum
+
+    def wrong(goal, Z, E, clock):
+        b, multiples = largest_sum(goal, Z, E, clock)
+        return b, np.abs(multiples) + 1.0
+
+    monkeypatch.setattr(face, "largest_sum", wrong)
+    again = reduce_faces(points, first, Clock(None))
+    assert vanishes(points, again.obstruction.rows, again.obstruction.weights)
+    assert again.weak_separator is None or weakly_separates(points, again.weak_separator)

@@ -132,7 +132,7 @@ def _read_off(values: Any, modulus: Any, clock: Clock) -> Fractions | None:
     bound = modulus.isqrt() >> SPARE_BITS
     denominator, numerators = fmpz(1), []
     for value in values.entries():
-        part = _denominator(value * denominator % modulus, modulus, bound, clock)
+        part = denominator_of(value * denominator % modulus, modulus, bound, clock)
         if part is None:
             return None
         denominator *= part
@@ -142,11 +142,11 @@ def _read_off(values: Any, modulus: Any, clock: Clock) -> Fractions | None:
     return Fractions(fmpz_mat(values.nrows(), values.ncols(), numerators), denominator)
 
 
-def _denominator(value: Any, modulus: Any, bound: Any, clock: Clock) -> Any:
+def denominator_of(value: Any, modulus: Any, bound: Any, clock: Clock) -> Any:
     """The smallest number that makes a value small modulo the modulus (Wang 1981); None if there is none.
 
     >>> from flint import fmpz
-    >>> _denominator(fmpz(pow(7, -1, 10**9 + 7) * 5 % (10**9 + 7)), fmpz(10**9 + 7), 1000, Clock(None))
+    >>> denominator_of(fmpz(pow(7, -1, 10**9 + 7) * 5 % (10**9 + 7)), fmpz(10**9 + 7), 1000, Clock(None))
     7
     """
     if value <= bound or modulus - value <= bound:

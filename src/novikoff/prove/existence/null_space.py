@@ -54,6 +54,17 @@ class NullSpace:
 
         return [sum((value * free[k] for k, value in part.items()), fmpq(0)) for part in self.expressions]
 
+    def free_numbers(self, vector: Sequence[Any]) -> list[Any]:
+        """The free numbers of one of these vectors."""
+        from flint import fmpq
+
+        free = [fmpq(0)] * self.dimension
+        for value, part in zip(vector, self.expressions, strict=True):
+            if len(part) == 1:
+                (k,) = part
+                free[k] = fmpq(value) / part[k]
+        return free
+
     def times(self, row: Sparse) -> Sparse:
         """The product of a vector, given by its entries, with every basis vector; empty if it lies in the span."""
         total: Sparse = {}

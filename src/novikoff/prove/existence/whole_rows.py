@@ -131,8 +131,8 @@ class WholeRows:
         highest = int(self.exponents.max(initial=0))
         return [value << (highest - int(e)) for value, e in zip(vector, self.exponents, strict=True)]
 
-    def as_floats(self) -> tuple[Any, Numbers]:
-        """The rows as CSR floats near 1: columns and rows divided by powers of two; and the exponents of the rows."""
+    def as_floats(self) -> tuple[Any, Numbers, Numbers]:
+        """The rows as CSR floats near 1: entries divided by 2^rows and times 2^columns, which are returned."""
         from scipy.sparse import csr_array
 
         mantissas, exponents = _as_floats(self.given)
@@ -146,7 +146,8 @@ class WholeRows:
         data = np.ldexp(mantissas, exponents - np.repeat(rows, np.diff(self.indptr)))
         matrix = csr_array((data, self.indices.copy(), self.indptr.copy()), shape=(self.n_rows, self.size))
         matrix.sum_duplicates()
-        return matrix, rows
+        columns[columns == np.iinfo(np.int64).min] = 0
+        return matrix, rows, (self.exponents if self.given.dtype == np.float64 else 0) - columns
 
 
 def _lowest_exponents(values: NDArray[np.float64]) -> Numbers:

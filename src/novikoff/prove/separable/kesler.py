@@ -82,6 +82,10 @@ class KeslerPoints(Points):
     def exponents(self) -> tuple[int, int]:
         return self._plain.exponents
 
+    @cached_property
+    def bits(self) -> int:
+        return self._plain.bits
+
     def scaled(self, rows: Any, scale: float) -> "KeslerPoints":
         return replace(self, rows=rows if scale == 1.0 else rows * scale, bias=self.bias * scale)
 
@@ -95,10 +99,10 @@ class KeslerPoints(Points):
         scores = np.asarray(self.rows @ W[:, :-1].T, dtype=np.float64) + self.bias * W[:, -1]
         return self._differences(scores)
 
-    def products_modulo(self, w: NDArray[np.int64], prime: int) -> NDArray[np.int64]:
-        parts = w[:-1].reshape(self.n_classes, self.width)
-        scores = np.stack([self._plain.products_modulo(part, prime) for part in parts], axis=1)
-        return np.asarray(self._differences(scores) % prime, dtype=np.int64)
+    @cached_property
+    def in_residues(self) -> "KeslerPoints":
+        plain = self._plain.in_residues
+        return self if plain is self._plain else replace(self, rows=plain.rows, bias=plain.constant)
 
     def _differences(self, scores: NDArray[Any]) -> NDArray[Any]:
         """What every row's own class has more than each of its rivals."""

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.threads import over_rows
 from novikoff.features.fold import signs
+from novikoff.prove.exact.elimination import PRIME, centred
 from novikoff.prove.exact.floats import lowest_exponent, residues
 from novikoff.prove.exact.given_numbers import matrix_of_examples
 from novikoff.prove.separable.margin import radius
@@ -22,6 +23,8 @@ Floats = NDArray[np.float64]
 
 # Rows of a dense matrix of which something is computed at a time.
 BLOCK = 4096
+# The same of entries of a sparse one.
+ENTRIES = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +103,14 @@ class Points:
         """All coordinates are whole multiples of two to the first, and smaller than two to the second."""
         blocks = [self.rows.data] if self.is_sparse else [self.rows[start : start + BLOCK] for start in self._starts]
         lowest = min((lowest_exponent(np.append(block, self.constant)) for block in blocks), default=0)
+        return lowest, self.bits
+
+    @cached_property
+    def bits(self) -> int:
+        """All coordinates are smaller than two to this."""
+        blocks = [self.rows.data] if self.is_sparse else [self.rows[start : start + BLOCK] for start in self._starts]
         largest = max((float(np.abs(block).max(initial=self.constant)) for block in blocks), default=0.0)
-        return lowest, math.frexp(largest)[1]
+        return math.frexp(largest)[1]
 
     def products(self, w: Floats) -> Floats:
         """<z, w> for every point. Of a matrix BLAS shares them among cores, of sparse rows we do."""
@@ -159,9 +168,11 @@ class Points:
     def take(self, which: NDArray[np.int64]) -> Floats:
         """Some points, written out."""
         chosen = self.rows[which]
-        dense = chosen.toarray() if self.is_sparse else chosen
-        constants = np.full((len(which), 1), self.constant)
-        return np.hstack([np.asarray(dense, dtype=np.float64), constants]) * self.signs[which, None]
+        written = np.empty((len(which), self.dimension))
+        written[:, :-1] = chosen.toarray() if self.is_sparse else chosen
+        written[:, -1] = self.constant
+        written *= self.signs[which, None]
+        return written
 
     def with_entries(self, entries: Floats) -> Any:
         """The rows, without labels and constants, with other entries in the places of theirs."""
@@ -184,19 +195,22 @@ class Points:
         data *= np.repeat(self.signs, np.diff(indptr))
         return csr_array((data, indices, indptr), shape=(self.n_points, self.dimension))
 
-    def products_modulo(self, w: NDArray[np.int64], prime: int) -> NDArray[np.int64]:
-        """<z, w> modulo a prime below 2^31, times the same power of two for every point."""
-        lowest, _ = self.exponents
-        constant = int(residues([self.constant], lowest, prime)[0]) * int(w[-1]) % prime
-        if self.is_sparse:
-            terms = residues(self.rows.data, lowest, prime) * w[self.rows.indices] % prime
-            sums = _by_row(np.add, terms, self.rows.indptr, 0)
-        else:
-            sums = np.empty(self.n_points, dtype=np.int64)
-            for start in self._starts:
-                block = residues(self.rows[start : start + BLOCK], lowest, prime)
-                sums[start : start + BLOCK] = (block * w[:-1] % prime).sum(axis=1)
-        return np.asarray(self.signs * (sums + constant) % prime, dtype=np.int64)
+    @cached_property
+    def in_residues(self) -> "Points":
+        """The points, all times the same power of two, modulo the prime: whole numbers between -p/2 and p/2.
+
+        These are the points themselves, not copied, if they are such whole numbers already.
+        """
+        lowest, highest = self.exponents
+        if lowest >= 0 and highest < PRIME.bit_length():
+            return self
+        entries = self.rows.data if self.is_sparse else self.rows
+        numbers = np.empty(entries.shape)
+        step = ENTRIES if self.is_sparse else BLOCK
+        for start in range(0, len(entries), step):
+            numbers[start : start + step] = centred(residues(entries[start : start + step], lowest, PRIME))
+        constant = float(centred(residues([self.constant], lowest, PRIME))[0])
+        return Points(self.with_entries(numbers), self.signs, constant)
 
     # -- how large they are, and which are equal ----------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two, scaled_floats
+from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.separable.points import Floats, Points
 
 # Numbers that are written out as whole numbers at a time; each takes about 50 bytes.
@@ -20,6 +21,18 @@ MOST_DIGITS = 8
 MANY = 200
 # So many vectors are multiplied with the points at once.
 TOGETHER = 32
+# Up to so many digits, numbers are taken apart one digit at a time.
+FEW_DIGITS = 8
+
+
+def whole_matrix(points: Points, which: NDArray[np.int64]) -> WholeMatrix:
+    """Some points as sparse rows of whole numbers, in units of a power of two."""
+    from scipy.sparse import csr_array
+
+    part = points.written_out(which)
+    few = part.signed() if part.is_sparse else csr_array(part.take(np.arange(len(which))))
+    few.eliminate_zeros()
+    return WholeMatrix.of(as_integers(few.data, lowest_exponent(few.data)), few.indices, few.indptr, points.dimension)
 
 
 def whole_points(points: Points, which: NDArray[np.int64] | None = None) -> tuple[list[list[int]], int]:
@@ -187,11 +200,19 @@ def _carried(sums: NDArray[np.int64], base: int) -> NDArray[np.int8]:
 def _digits_of_whole(w: Sequence[int], base: int) -> Floats:
     """The digits of whole numbers, the lowest first, each with the sign of its number."""
     n_digits = max(1, -(-max(map(abs, w)).bit_length() // base))
-    mask = (1 << base) - 1
-    return np.array(
-        [[(1 if v > 0 else -1) * (abs(v) >> base * place & mask) for place in range(n_digits)] for v in w],
-        dtype=np.float64,
-    )
+    if n_digits <= FEW_DIGITS:
+        mask = (1 << base) - 1
+        return np.array(
+            [[(1 if v > 0 else -1) * (abs(v) >> base * place & mask) for place in range(n_digits)] for v in w],
+            dtype=np.float64,
+        )
+    digits, n_bits, powers = np.empty((len(w), n_digits)), n_digits * base, np.ldexp(1.0, np.arange(base))
+    for row, value in zip(digits, w, strict=True):
+        octets = np.frombuffer(abs(int(value)).to_bytes(-(-n_bits // 8), "little"), dtype=np.uint8)
+        row[:] = np.unpackbits(octets, count=n_bits, bitorder="little").reshape(n_digits, base) @ powers
+        if value < 0:
+            row *= -1.0
+    return digits
 
 
 def smallest_product(points: Points, w: Sequence[int]) -> tuple[Fraction, int]:

@@ -10,8 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from novikoff.prove.exact.algebra import as_whole, dot, null_vectors
 from novikoff.prove.exact.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
+from novikoff.prove.exact.refined import Regular, WholeMatrix
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.products import exact_sum, signs_of_many_products, smallest_product, whole_points
+from novikoff.prove.separable.products import (
+    exact_sum,
+    signs_of_many_products,
+    smallest_product,
+    whole_matrix,
+    whole_points,
+)
+from novikoff.prove.separable.spanning import Spanning, spanning
 
 # What is written out in whole numbers, some times over, has no more of them than this.
 MOST_NUMBERS = 5_000_000
@@ -81,9 +89,15 @@ class Span:
         if len(rows) == 0:
             return cls(np.zeros(0, dtype=np.int64), [[1]])
         columns = points.columns_of(rows)
-        if len(columns) * max(len(rows), len(columns) - len(rows)) > MOST_NUMBERS:
-            raise MemoryError(f"{len(rows)} points in {len(columns)} columns are too many to be written out exactly")
         few = points.part(rows).in_columns(columns)
+        unspanned = [[0] * len(columns) + [1]] if points.constant == 0 else []
+        full = few.dimension - len(unspanned)
+        is_large = len(columns) * max(len(rows), len(columns) - len(rows)) > MOST_NUMBERS
+        found = spanning(few, np.arange(len(rows)), clock) if is_large or len(rows) >= full else None
+        if found is not None and len(found.rows) == full:
+            return cls(columns, unspanned)
+        if is_large:
+            return cls(columns, _normals_of_many(few, found, clock))
         whole = whole_points(few)[0]
         if clock is UNLIMITED:
             return cls(columns, null_vectors(whole, few.dimension))
@@ -142,3 +156,35 @@ def ends_in_span(
     unit_of_total = power_of_two(exponent)
     left = [v * unit_of_total - part if v or part else Fraction(0) for v, part in zip(total, unit, strict=True)]
     return span.has(left)
+
+
+def _normals_of_many(few: Points, found: Spanning | None, clock: Clock) -> list[list[int]]:
+    """A basis of what is orthogonal to many points, if it is small: by sparse systems, solved exactly.
+
+    Independent rows prove that there are no more normals than these, and the products that all of these are.
+    """
+    if clock.is_over():
+        raise OutOfTimeError
+    free = [] if found is None else sorted(set(range(few.dimension)) - set(found.columns.tolist()))
+    normals = None
+    if found is not None and len(free) * few.dimension <= MOST_NUMBERS:
+        normals = _solved_for(whole_matrix(few, found.rows), found, free, clock)
+    if normals is None or any(np.any(signs) for signs in clock.through(signs_of_many_products(few, normals))):
+        n_columns = few.dimension - 1
+        raise MemoryError(f"{few.n_points} points in {n_columns} columns are too many to be written out exactly")
+    return normals
+
+
+def _solved_for(rows: WholeMatrix, found: Spanning, free: list[int], clock: Clock) -> list[list[int]] | None:
+    """For every free column, the vector that is orthogonal to the rows and has 0 in all other free ones."""
+    regular = Regular.of(rows.in_columns(found.columns), clock, found.core)
+    normals: list[list[int]] = []
+    for column in free:
+        right = rows.in_columns(np.array([column])).times(np.ones(1, dtype=np.int64))
+        solution = None if regular is None else regular.solve(right, clock)
+        if solution is None:
+            return None
+        normal = np.zeros(rows.n_columns, dtype=object)
+        normal[found.columns], normal[column] = solution.numerators, -solution.denominator
+        normals.append([int(value) for value in normal])
+    return normals

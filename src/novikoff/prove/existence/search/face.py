@@ -1,13 +1,9 @@
-"""The face of a cone: the rows that vanish along every direction in it, found by linear programs and then proved.
-
-HiGHS maximises the sum of some rows that span all, over the directions of the cone in a box. Rows with a positive
-product are not on the face, and the question goes on without them, until the maximum is 0. Then the spanning rows are
-on the face, hence all are, and the multipliers of the program say why: some rows with positive weights add up to 0.
-Floats only say which rows; the weights are the solution of linear equations, and these are solved exactly.
-"""
+"""The face of a cone, as `separable` finds it, and its null space, in which questions about signs are asked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,18 +11,17 @@ from numpy.typing import NDArray
 
 from novikoff.prove.exact.algebra import as_whole, solution
 from novikoff.prove.exact.clock import Clock, OutOfTimeError
+from novikoff.prove.exact.elimination import PRIME, centred
+from novikoff.prove.exact.floats import power_of_two
+from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.existence.cone import Cone
 from novikoff.prove.existence.null_space import FULL, Echelon, NullSpace, Sparse
 from novikoff.prove.existence.rationals import fraction, rational
 from novikoff.prove.existence.whole_rows import Numbers, WholeRows
 from novikoff.prove.existence.witnesses import Combination
-
-# Of rows whose largest entry is about 1, a product or a multiplier below this is 0 as far as a program can tell.
-ZERO = 1e-7
-# Rows that a linear program begins with, for every coefficient; the others join when they are broken.
-MANY = 20
-# A direction is rounded to so many bits, or to more if that is too few to prove it.
-ROUNDINGS = (8, 20, 45, 90)
+from novikoff.prove.separable.points import Points
+from novikoff.prove.separable.search import face
+from novikoff.prove.separable.search.distinct import Distinct
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -50,139 +45,92 @@ class Face:
 
 def find_face(cone: Cone, clock: Clock) -> Face | None:
     """The face of a cone with its proof; None if it could not be proved. Raises OutOfTimeError."""
-    found = _by_programs(cone, clock)
-    if found is None:
+    proof = face.find_face(ScaledCone.of(cone.whole), clock, cone.is_equation)
+    if proof is None:
         return None
-    on_face, null_space, base, multipliers = found
-    obstruction = _obstruction(cone, base, multipliers, clock)
-    is_strict = ~on_face & ~cone.is_equation
-    if not is_strict.any():
-        return None if obstruction is None else Face(is_strict, None, [], obstruction, null_space)
-    direction = _direction(cone.whole, is_strict, null_space, clock)
-    return None if direction is None else Face(is_strict, *direction, obstruction, null_space)
+    is_strict = np.zeros(cone.whole.n_rows, dtype=bool)
+    is_strict[proof.beyond] = True
+    null_space = NullSpace.of(cone.whole, np.flatnonzero(~is_strict), clock)
+    obstruction = None
+    if proof.rows is not None and proof.weights is not None:
+        obstruction = Combination(tuple(proof.rows.tolist()), tuple(proof.weights))
+    free = [] if proof.weak is None else null_space.free_numbers(proof.weak)
+    return Face(is_strict, proof.weak, free, obstruction, null_space)
 
 
-# -- by linear programs -----------------------------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class ScaledCone:
+    """Whole rows as the search for a face wants them; vectors and weights are in the units of the whole rows."""
 
+    whole_rows: WholeRows
+    matrix: Any
+    rows: Numbers
+    columns: Numbers
+    is_sparse: bool = True
 
-def _by_programs(cone: Cone, clock: Clock) -> tuple[Mask, NullSpace, Numbers, Floats] | None:
-    """The rows on the face (equations included), what is orthogonal to them, the spanning inequalities among them, and
-    the multipliers of all rows that cancel the sum of these."""
-    scaled = cone.whole.as_floats()[0]
-    on_face = _without_one_sided_columns(cone.whole, cone.is_equation)
-    while True:
-        which = np.flatnonzero(on_face)
-        null_space = NullSpace.of(cone.whole, which, clock)
-        spanning = np.array(null_space.rows, dtype=np.int64)
-        base = spanning[~cone.is_equation[spanning]]
-        multipliers = np.zeros(cone.whole.n_rows)
-        if len(base) == 0:
-            return on_face, null_space, base, multipliers
-        inequalities, equations = which[~cone.is_equation[which]], which[cone.is_equation[which]]
-        goal = -np.asarray(scaled[base].sum(axis=0)).ravel()
-        found = _among_all(goal, scaled, inequalities, np.isin(inequalities, base), equations, clock)
-        if found is None:
-            return None
-        answer, working = found
-        is_beyond = scaled[inequalities] @ answer.x > ZERO
-        if not is_beyond.any():
-            multipliers[working] = answer.ineqlin.marginals
-            multipliers[equations] = answer.eqlin.marginals if len(equations) else 0.0
-            return on_face, null_space, base, multipliers
-        on_face[inequalities[is_beyond]] = False
+    @classmethod
+    def of(cls, whole_rows: WholeRows) -> "ScaledCone":
+        return cls(whole_rows, *whole_rows.as_floats())
 
+    @property
+    def n_points(self) -> int:
+        return self.whole_rows.n_rows
 
-def _among_all(
-    cost: Floats, scaled: Any, inequalities: Numbers, is_in: Mask, equations: Numbers, clock: Clock
-) -> tuple[Any, Numbers] | None:
-    """The vertex of least cost, from as few of the inequalities as prove it: those that it breaks join them.
+    @property
+    def dimension(self) -> int:
+        return self.whole_rows.size
 
-    Some are in from the start. The answer, and which inequalities it needed.
-    """
-    size, random = max(MANY * scaled.shape[1], 1), np.random.default_rng(0)
-    is_in = is_in.copy()
-    is_in[random.permutation(len(is_in))[: max(size - int(is_in.sum()), 0)]] = True
-    while True:
-        working = inequalities[is_in]
-        answer = vertex(cost, scaled[working], clock, scaled[equations])
-        if answer is None or is_in.all():
-            return None if answer is None else (answer, working)
-        products = scaled[inequalities] @ answer.x
-        broken = np.flatnonzero(products < -ZERO)
-        if len(broken) == 0:
-            return answer, working
-        is_in[broken[np.argsort(products[broken])[:size]]] = True
+    @cached_property
+    def for_spans(self) -> Points:
+        """Of the whole rows; a constant 0 comes last."""
+        from scipy.sparse import csr_array
 
+        whole = self.whole_rows
+        numbers = centred((whole.data % PRIME).astype(np.float64))
+        shape = (whole.n_rows, whole.size)
+        matrix = csr_array((numbers, whole.indices.copy(), whole.indptr.copy()), shape=shape)
+        matrix.sum_duplicates()
+        matrix.data = centred(matrix.data)
+        return Points(matrix, np.ones(whole.n_rows, dtype=np.int8), 0.0)
 
-def _without_one_sided_columns(whole: WholeRows, is_equation: Mask) -> Mask:
-    """The rows that are left when columns that no entry forbids to grow, or to fall, have done so.
+    def products(self, b: Floats) -> Floats:
+        return np.asarray(self.matrix @ b)
 
-    Such are the levels of a fixed effect with one outcome only.
-    """
-    left = np.ones(whole.n_rows, dtype=bool)
-    of_row = np.repeat(np.arange(whole.n_rows), np.diff(whole.indptr))
-    is_positive = whole.given > 0
-    while True:
-        used = left[of_row]
-        free = used & ~is_equation[of_row]
-        up = np.bincount(whole.indices[free & is_positive], minlength=whole.size)
-        down = np.bincount(whole.indices[free & ~is_positive], minlength=whole.size)
-        fixed = np.bincount(whole.indices[used & is_equation[of_row]], minlength=whole.size)
-        one_sided = (fixed == 0) & ((up == 0) != (down == 0))
-        if not one_sided.any():
-            return left
-        left[of_row[used & one_sided[whole.indices]]] = False
+    def written(self, which: Numbers) -> Any:
+        return self.matrix[which]
 
+    def part(self, which: Numbers) -> "ScaledCone":
+        return ScaledCone(self.whole_rows.take(which), self.matrix[which], self.rows[which], self.columns)
 
-def vertex(cost: Floats, inequalities: Any, clock: Clock, equations: Any = None) -> Any:
-    """The least cost.b with inequalities b >= 0, equations b = 0 and b in a box; None if there is no answer."""
-    sides: dict[str, Any] = {"A_ub": -inequalities, "b_ub": np.zeros(inequalities.shape[0])}
-    if equations is not None and equations.shape[0]:
-        sides |= {"A_eq": equations, "b_eq": np.zeros(equations.shape[0])}
-    return _solved_in_time(clock, c=cost, bounds=(-1, 1), **sides)
+    def distinct(self, which: Numbers) -> Distinct:
+        """None are sought for."""
+        return Distinct(which, which[:0], which[:0])
 
+    def whole(self, which: Numbers) -> WholeMatrix:
+        few = [self.whole_rows.row(row) for row in which.tolist()]
+        unit = self.unit(which)
+        shifts = [(self.columns - int(self.rows[row]) - unit).tolist() for row in which.tolist()]
+        numbers = [v << shift[place] for row, shift in zip(few, shifts, strict=True) for place, v in row.items()]
+        indptr = np.concatenate([[0], np.cumsum([len(row) for row in few])]).astype(np.int64)
+        places = np.array([place for row in few for place in row], dtype=np.int64)
+        return WholeMatrix.of(numbers, places, indptr, self.dimension)
 
-def _inside(P: Any, clock: Clock) -> Any:
-    """Some t with P t >= 1, the least in the sum of these products; None if floats find none."""
-    goal = np.asarray(P.sum(axis=0)).ravel()
-    return _solved_in_time(clock, c=goal, A_ub=-P, b_ub=-np.ones(P.shape[0]), bounds=(None, None))
+    def unit(self, which: Numbers) -> int:
+        few = self.whole_rows.take(which)
+        shifts = self.columns[few.indices] - np.repeat(self.rows[which], np.diff(few.indptr))
+        return int(shifts.min(initial=0))
 
+    def unscaled_weights(self, which: Numbers, weights: Sequence[Fraction]) -> list[int]:
+        return as_whole([w * power_of_two(-int(e)) for w, e in zip(weights, self.rows[which], strict=True)])
 
-def _solved_in_time(clock: Clock, **program: Any) -> Any:
-    from scipy.optimize import linprog
+    def unscaled(self, vector: Sequence[int]) -> list[int]:
+        return as_whole([value * power_of_two(int(e)) for value, e in zip(vector, self.columns, strict=True)])
 
-    seconds = clock.left()
-    if seconds == 0:
-        raise OutOfTimeError
-    options = {"time_limit": seconds} if np.isfinite(seconds) else {}
-    result = linprog(**program, method="highs-ds", options=options)
-    if result.status == 1:
-        raise OutOfTimeError
-    return result if result.status == 0 else None
+    def signs(self, vector: Sequence[int]) -> NDArray[np.int8]:
+        return self.whole_rows.signs(self.unscaled(vector))
 
-
-# -- exactly ----------------------------------------------------------------------------------------------------------
-
-
-def _obstruction(cone: Cone, base: Numbers, multipliers: Floats, clock: Clock) -> Combination | None:
-    """Rows on the face, the spanning ones among them, with weights that add up to 0: positive but for equations."""
-    if len(base) == 0:
-        return Combination((), ())
-    exponents = cone.whole.as_floats()[1][base]
-    start = [1 << int(exponents.max() - e) for e in exponents.tolist()]
-    target = {place: -value for place, value in cone.whole.combined(base.tolist(), start).items()}
-    chosen = np.flatnonzero(np.abs(multipliers) > ZERO)
-    chosen = chosen[np.argsort(-np.abs(multipliers[chosen]), kind="stable")].tolist()
-    found = solved([cone.whole.row(row) for row in chosen], target, cone.size, clock)
-    if found is None:
-        return None
-    weights = dict(zip(base.tolist(), map(fraction, start), strict=True))
-    for i, number in found.items():
-        weights[chosen[i]] = weights.get(chosen[i], 0) + fraction(number)
-    rows = tuple(sorted(row for row, weight in weights.items() if weight))
-    if not set(base.tolist()) <= set(rows) or any(weights[row] < 0 and not cone.is_equation[row] for row in rows):
-        return None
-    return Combination(rows, tuple(as_whole([weights[row] for row in rows])))
+    def add_up_to_nothing(self, which: Numbers, weights: list[int]) -> bool:
+        return not self.whole_rows.combined(which.tolist(), weights)
 
 
 def solved(rows: Sequence[Sparse], target: Sparse, size: int, clock: Clock) -> dict[int, Any] | None:
@@ -216,23 +164,6 @@ def in_lowest_terms(values: Sequence[Any], keep: bool = False) -> Any:
         return whole
     first = next((i for i, value in enumerate(numbers) if value), None)
     return whole, fraction(1) if first is None else whole[first] / numbers[first]
-
-
-def _direction(
-    whole: WholeRows, is_strict: Mask, null_space: NullSpace, clock: Clock
-) -> tuple[list[int], list[Any]] | None:
-    """A vector of the null space that is positive on all rows beyond the face, exactly, and its free numbers."""
-    beyond = whole.take(np.flatnonzero(is_strict))
-    P, units = projected([null_space.times(beyond.row(i)) for i in range(beyond.n_rows)], null_space.dimension)
-    answer = _inside(P, clock)
-    if answer is None:
-        return None
-    for bits in ROUNDINGS:
-        free = rounded(answer.x, units, bits)
-        vector = as_whole([fraction(v) for v in null_space.vector(free)])
-        if (beyond.products(vector) > 0).all():
-            return vector, free
-    return None
 
 
 def projected(rows: Sequence[Sparse], size: int, units: Numbers | None = None) -> tuple[Any, Numbers]:

@@ -16,8 +16,10 @@ from novikoff.prove.existence.conclude import lineality
 from novikoff.prove.existence.cone import Cone
 from novikoff.prove.existence.null_space import Sparse
 from novikoff.prove.existence.rationals import fraction, rational
-from novikoff.prove.existence.search.face import ZERO, Face, in_lowest_terms, projected, rounded, solved, vertex
+from novikoff.prove.existence.search.face import Face, in_lowest_terms, projected, rounded, solved
 from novikoff.prove.existence.witnesses import SignProof
+from novikoff.prove.separable.search import programs
+from novikoff.prove.separable.search.programs import ZERO
 
 # Programs times their entries: beyond, signs are found only if that is asked for.
 QUICK = 2_000_000
@@ -149,7 +151,10 @@ class _Search:
         P = self.P[component.rows][:, component.free]
         scaled, _ = projected([goal], self.null_space.dimension, self.units)
         target = sign * scaled.toarray()[0, component.free]
-        return vertex(-target, P, clock)
+        answer = programs.solved(clock, c=-target, A_ub=-P, b_ub=np.zeros(P.shape[0]), bounds=(-1, 1))
+        if answer is None and clock.is_over():
+            raise OutOfTimeError
+        return answer
 
     def _proof(self, place: int, goal: Sparse, sign: int, clock: Clock) -> SignProof | None:
         """Rows that give the coefficient with its sign, component by component."""

@@ -270,7 +270,7 @@ def _bracketed_exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | 
 def _not_separable(question: Question, answer: Answer, clock: Clock, wanted: bool | None) -> Witnesses:
     points = question.points
     assert answer.obstruction is not None
-    reduced = reduce_faces(points, answer.obstruction, clock)
+    reduced = answer.beyond or reduce_faces(points, answer.obstruction, clock)
     order = np.argsort(reduced.obstruction.rows)
     weights = tuple(reduced.obstruction.weights[place] for place in order)
     obstruction = Obstruction(*question.named(reduced.obstruction.rows[order], weights))

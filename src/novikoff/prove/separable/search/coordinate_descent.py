@@ -16,12 +16,13 @@ PATIENCE = 40.0
 LEAST_ATTEMPT = 2.0
 
 
-def descend_by_coordinates(source: Source, tolerance: float, clock: Clock | None) -> Search:
+def descend_by_coordinates(source: Source, tolerance: float, clock: Clock | None, patience: float = math.inf) -> Search:
     """Epochs of coordinate descent in random order, with a look at the bracket now and then.
 
     On points that no plane separates the multipliers grow forever, and fastest on the points that are to blame. So
     after some epochs cutting planes try those, and also finish what is nearly finished if few points carry it. As long
     as nothing separates, each part of the points that might cancel has its turn, too, the likeliest before all else.
+    It ends after about `patience` epochs if nothing separates then.
     """
     clock = clock or Clock(PATIENCE)
     started = clock.now()
@@ -40,7 +41,7 @@ def descend_by_coordinates(source: Source, tolerance: float, clock: Clock | None
         search = _with_multipliers(source, search, descent.alpha)
         if search.agrees(tolerance):
             return replace(search, settled=True)
-        if is_late(clock):
+        if is_late(clock) or (search.lower <= 0 and epoch >= patience):
             break
         # An attempt that fails may cost about as much as the descent up to it.
         until = clock.within(max(LEAST_ATTEMPT, clock.now() - started))

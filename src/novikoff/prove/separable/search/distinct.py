@@ -5,16 +5,57 @@ looked for. Which rows are equal is told by 64-bit keys. Two different rows may 
 one of them is forgotten here; nothing that is found here is believed before it was tried on all points.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
+from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.separable.points import Floats, Points
+from novikoff.prove.separable.products import exact_sum, signs_of_products
 
 Numbers = NDArray[np.int64]
+
+
+class ScaledRows(Protocol):
+    """Points divided by powers of two, coordinates and rows, until their entries are about 1, and what is exact."""
+
+    @property
+    def n_points(self) -> int: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def is_sparse(self) -> bool: ...
+
+    @property
+    def for_spans(self) -> Points: ...
+
+    def products(self, b: Floats) -> Floats: ...
+
+    def written(self, which: Numbers) -> Any: ...
+
+    def whole(self, which: Numbers) -> WholeMatrix: ...
+
+    def unit(self, which: Numbers) -> int: ...
+
+    def distinct(self, which: Numbers) -> "Distinct": ...
+
+    def part(self, which: Numbers) -> "ScaledRows": ...
+
+    def unscaled_weights(self, which: Numbers, weights: Sequence[Fraction]) -> list[int]: ...
+
+    def unscaled(self, vector: Sequence[int]) -> list[int]: ...
+
+    def signs(self, vector: Sequence[int]) -> NDArray[np.int8]: ...
+
+    def add_up_to_nothing(self, which: Numbers, weights: list[int]) -> bool: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +72,21 @@ class Scaled:
         return cls(points, np.frexp(points.largest_by_row(np.ldexp(1.0, -columns)))[1], columns)
 
     @property
+    def n_points(self) -> int:
+        return self.points.n_points
+
+    @property
     def dimension(self) -> int:
         return self.points.dimension
+
+    @property
+    def for_spans(self) -> Points:
+        return self.points
+
+    @property
+    def is_sparse(self) -> bool:
+        """And may be written out."""
+        return self.points.is_sparse and not self.points.is_by_rivals
 
     def products(self, b: Floats) -> Floats:
         """With every point."""
@@ -48,18 +102,42 @@ class Scaled:
         matrix.data = np.ldexp(matrix.data, -np.repeat(self.rows[which], np.diff(matrix.indptr)))
         return matrix
 
-    def whole(self, which: Numbers) -> list[list[int]]:
-        """The same, dense, in whole multiples of a power of two."""
-        few = dense(self.written(which))
-        return as_integers(few, lowest_exponent(few)).tolist()
+    def whole(self, which: Numbers) -> WholeMatrix:
+        """The same in whole multiples of a power of two."""
+        from scipy.sparse import csr_array
 
-    def unscaled_weights(self, which: Numbers) -> list[Any]:
-        """What the weights of some points have to be multiplied by to become those of the points as they are."""
-        return [power_of_two(-int(exponent)) for exponent in self.rows[which]]
+        few = csr_array(self.written(which))
+        few.eliminate_zeros()
+        return WholeMatrix.of(as_integers(few.data, self.unit(which)), few.indices, few.indptr, self.dimension)
 
-    def unscaled_vector(self) -> list[Any]:
-        """The same for the coordinates of a vector."""
-        return [power_of_two(-int(exponent)) for exponent in self.columns]
+    def unit(self, which: Numbers) -> int:
+        """The exponent of that power of two."""
+        few = self.written(which)
+        return lowest_exponent(few.data if hasattr(few, "tocsr") else few)
+
+    def distinct(self, which: Numbers) -> "Distinct":
+        """Which of some points are different."""
+        found = Distinct.of(self.points.part(which))
+        return Distinct(which[found.single], which[found.opposites], which[found.opposed])
+
+    def part(self, which: Numbers) -> "Scaled":
+        return Scaled(self.points.part(which), self.rows[which], self.columns)
+
+    def unscaled_weights(self, which: Numbers, weights: Sequence[Fraction]) -> list[int]:
+        """Weights of some points as whole weights of the points as they are."""
+        return as_whole([w * power_of_two(-int(e)) for w, e in zip(weights, self.rows[which], strict=True)])
+
+    def unscaled(self, vector: Sequence[int]) -> list[int]:
+        """A vector for the points as they are."""
+        return as_whole([value * power_of_two(-int(e)) for value, e in zip(vector, self.columns, strict=True)])
+
+    def signs(self, vector: Sequence[int]) -> NDArray[np.int8]:
+        """The exact sign of the product with every point."""
+        return signs_of_products(self.points, self.unscaled(vector))
+
+    def add_up_to_nothing(self, which: Numbers, weights: list[int]) -> bool:
+        """Whether some points as they are, each times a whole number, do so."""
+        return not any(exact_sum(self.points, which, weights)[0])
 
 
 @dataclass(frozen=True, eq=False)

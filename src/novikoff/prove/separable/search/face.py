@@ -1,160 +1,292 @@
 """One question behind separability and the existence of estimates: which points lie on every weak separator?
 
-Given points z and rows e that must vanish, a *weak separator* is a vector b with <z, b> >= 0 for every point,
-<e, b> = 0 for every such row, and <z, b> > 0 for at least one point. The *face* is what all of them leave at 0.
-Everything is proved in exact arithmetic before it is returned; what could not be proved is None.
+Given points z, some of them equations, a *weak separator* is a vector b with <z, b> >= 0 for every point, 0 for the
+equations, and <z, b> > 0 for at least one point. The *face* is what all of them leave at 0.
+
+A linear program maximises the sum of points that span all others over such b in a box. Points with a positive product
+are beyond the face, and the question goes on without them, until the maximum is 0. Then the spanning points are on the
+face, hence all are, and the multipliers of the program say why: they cancel the sum. That leaves the spanning points
+with a weight of at least 1 each, so multipliers may be rounded: the weights of the spanning points that cancel the
+rounded ones are the solution of a regular system, which is solved exactly, and remain positive. So nothing depends on
+how good the floats are, and whatever cannot be proved is not claimed.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.exact.algebra import null_vectors
 from novikoff.prove.exact.clock import Clock
-from novikoff.prove.separable.certificate import Divergence
-from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.products import whole_points
-from novikoff.prove.separable.search.divergences import divergences
-from novikoff.prove.separable.search.faces import Face, Obstruction, ReducedFaces, decide, reduce_faces
+from novikoff.prove.exact.floats import power_of_two
+from novikoff.prove.exact.refined import Regular, WholeMatrix
+from novikoff.prove.separable.points import Floats
+from novikoff.prove.separable.search.balance import balanced
+from novikoff.prove.separable.search.distinct import Numbers, ScaledRows
+from novikoff.prove.separable.search.peeling import Peeled
+from novikoff.prove.separable.search.programs import ZERO, largest_sum
+from novikoff.prove.separable.search.reduction import reduced
+from novikoff.prove.separable.spanning import Spanning, spanning
 
-Numbers = NDArray[np.int64]
+# Sparse points of more dimensions are peeled.
+DIMENSIONS_TO_PEEL = 300
+# Points that a program begins with, for every dimension; the others join when they are on the wrong side.
+MANY = 8
+# In more dimensions, programs take longer than Newton's method; the basis is sought among so many times as many points
+# as there are dimensions, the heaviest.
+MOST_FOR_PROGRAMS = 1000
+FIRST = 2
+# Bits of multipliers, and of a weak separator; more are taken if these are too few.
+BITS = (8, 20, 35, 50)
+# How much more than enough an earlier direction counts.
+SLACK = 4
+
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class FaceProof:
-    """What was proved of points z (the rows of Z) and rows e that must vanish (the rows of E).
+    """`weak` is a weak separator, in whole numbers, that has a positive product with the points `beyond` the face, and
+    0 with all others; None if there are none beyond. `scaled_weak` is the same for the scaled points.
 
-    `on_face` says of every point whether every weak separator has product 0 with it. `weak` is a weak separator, in
-    whole numbers, that has a positive product with all other points; None if there are none.
-
-    `rows` with their positive `weights`, and `zero_rows` with their `zero_weights` of any sign but 0, add up to 0, and
-    `rows` with all rows of E span the points on the face (Stiemke).
-
-    `directions` has, for every column in which some weak separator differs from 0, the signs that weak separators
-    have there, and why (as `Divergence` in a certificate; its rows are rows of Z off the face, and the combination
-    equals a multiple of the unit vector up to something in the span of `rows` and `zero_rows`). None if not asked for,
-    or not proved in time. Columns that are `unidentified` are not among them: those have a vector, given here, that is
-    0 on every row of Z and E and not 0 in that column, so that no data can tell what stands there.
+    `rows` with their `weights`, which are positive but for equations, add up to 0, and with the equations they span the
+    face (Stiemke), the latter nearly certainly. They are None if that could not be proved.
     """
 
-    on_face: NDArray[np.bool_]
-    weak: tuple[int, ...] | None
-    rows: tuple[int, ...]
-    weights: tuple[int, ...]
-    zero_rows: tuple[int, ...]
-    zero_weights: tuple[int, ...]
-    unidentified: Mapping[int, tuple[int, ...]]
-    directions: Mapping[int, Divergence] | None
+    beyond: Numbers
+    scaled_weak: list[int] | None
+    weak: list[int] | None
+    rows: Numbers | None
+    weights: list[int] | None
 
 
-def find_face(Z: Any, E: Any = None, *, clock: Clock | None = None, directions: bool = True) -> FaceProof | None:
-    """The face of points Z (rows of a float64 matrix, dense or CSR) under <e, b> = 0 for the rows of E; None if the
-    time was used up, or if the answer could not be proved.
+def find_face(
+    rows: ScaledRows, clock: Clock, is_equation: Mask | None = None, known: Numbers | None = None
+) -> FaceProof | None:
+    """The face of points; None if the time was used up, or if nothing could be proved.
 
-    >>> proof = find_face(np.array([[1.0, 0.0], [1.0, 1.0], [-1.0, 0.0]]))
-    >>> proof.on_face.tolist(), proof.weak, proof.rows, proof.weights
-    ([True, False, True], (0, 1), (0, 2), (1, 1))
-    >>> {column: direction.sign for column, direction in proof.directions.items()}
-    {1: '+inf'}
+    Points of an obstruction may be known: they are on the face.
+
+    >>> from novikoff.prove.separable.points import Points
+    >>> from novikoff.prove.separable.search.distinct import Scaled
+    >>> points = Points(np.array([[1.0, 0.0], [1.0, 1.0], [-1.0, 0.0]]), np.ones(3, dtype=np.int8), 0.0)
+    >>> proof = find_face(Scaled.of(points), Clock(None))
+    >>> proof.beyond.tolist(), proof.weak, proof.rows.tolist(), proof.weights
+    ([1], [0, 1, 0], [0, 2], [1, 1])
     """
-    clock = clock or Clock(None)
-    every = _with_both_signs(Z, E)
-    n_points, n_zero = Z.shape[0], 0 if E is None else E.shape[0]
-    reduced = _reduced(every, n_points, clock)
-    if reduced is None:
+    if clock.is_over():
         return None
-    on_face = np.ones(every.n_points, dtype=bool)
-    on_face[reduced.left] = False
-    weak = reduced.weak_separator
-    rows, weights = _of_points(reduced.obstruction, n_points)
-    zero_rows, zero_weights = _of_zero_rows(reduced.obstruction, n_points, n_zero)
-    unidentified = _unidentified(every, clock)
-    if unidentified is None:
+    equations = np.zeros(rows.n_points, dtype=bool) if is_equation is None else is_equation
+    known = np.zeros(0, dtype=np.int64) if known is None else known
+    if not rows.is_sparse or rows.dimension <= DIMENSIONS_TO_PEEL:
+        return _Search(rows, equations, known, clock).proof()
+    Z = rows.written(np.arange(rows.n_points))
+    peeled = Peeled.of(Z, equations)
+    left = peeled.left
+    if not peeled.layers:
+        return _Search(rows, equations, known, clock).proof()
+    inner = _Search(rows.part(left), equations[left], np.searchsorted(left, known), clock).proof()
+    if inner is None:
         return None
-    found: dict[int, Divergence] | None = {}
-    if weak is not None and directions:
-        found = _directions(every, reduced, unidentified, clock)
-    return FaceProof(
-        on_face[:n_points],
-        None if weak is None else tuple(weak[:-1]),
-        rows,
-        weights,
-        zero_rows,
-        zero_weights,
-        unidentified,
-        found if directions else None,
-    )
-
-
-def _with_both_signs(Z: Any, E: Any) -> Points:
-    """All points, then the rows that must vanish, then their opposites."""
-    if hasattr(Z, "tocsr"):
-        from scipy.sparse import csr_matrix, vstack
-
-        rows = csr_matrix(Z, dtype=np.float64) if E is None else vstack([Z, E, -E], format="csr", dtype=np.float64)
-    else:
-        plain = np.asarray(Z, dtype=np.float64)
-        rows = plain if E is None else np.vstack([plain, E, -np.asarray(E, dtype=np.float64)])
-    return Points(rows, np.ones(rows.shape[0], dtype=np.int8), 0.0)
-
-
-def _reduced(every: Points, n_points: int, clock: Clock) -> ReducedFaces | None:
-    numbers = np.arange(every.n_points)
-    if every.n_points > n_points:
-        reduced = reduce_faces(every, Obstruction(numbers[n_points:], [1] * (every.n_points - n_points)), clock)
-        return reduced if reduced.settled else None
-    answer = decide(Face(every, numbers), clock)
-    if answer.vector is not None:
-        return ReducedFaces(Obstruction(numbers[:0], []), numbers, answer.vector, settled=True)
-    if answer.obstruction is None:
+    within = [0] * rows.dimension if inner.scaled_weak is None else inner.scaled_weak
+    weak = peeled.joined(Z, within)
+    signs = rows.signs(weak)
+    is_beyond = np.ones(rows.n_points, dtype=bool)
+    is_beyond[left] = False
+    is_beyond[left[inner.beyond]] = True
+    if signs.min() < 0 or not np.array_equal(signs > 0, is_beyond):
         return None
-    reduced = reduce_faces(every, answer.obstruction, clock)
-    return reduced if reduced.settled else None
+    on_face = None if inner.rows is None else left[inner.rows]
+    return FaceProof(np.flatnonzero(is_beyond), weak, rows.unscaled(weak), on_face, inner.weights)
 
 
-def _of_points(found: Obstruction, n_points: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    own = sorted((row, w) for row, w in zip(found.rows.tolist(), found.weights, strict=True) if row < n_points)
-    return tuple(row for row, _ in own), tuple(w for _, w in own)
+class _Search:
+    """`fixed` are the equations, and the points whose opposites are points, too: these are on every face."""
 
+    def __init__(self, scaled: ScaledRows, equations: Mask, known: Numbers, clock: Clock) -> None:
+        self.scaled, self.points, self.clock, self.equations = scaled, scaled.for_spans, clock, equations
+        distinct = scaled.distinct(np.flatnonzero(~equations))
+        self.single, self.known = self._joined(distinct.single, known), known
+        self.opposed = dict(zip(distinct.opposites.tolist(), distinct.opposed.tolist(), strict=True))
+        self.fixed = np.sort(np.concatenate([np.flatnonzero(equations), distinct.opposites]))
+        # What programs have found: some points, and a direction that has them on its side.
+        self.layers: list[tuple[Numbers, Floats]] = []
 
-def _of_zero_rows(found: Obstruction, n_points: int, n_zero: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The rows that must vanish, each with its weight minus that of its opposite, unless that is 0."""
-    total: dict[int, int] = {}
-    for row, weight in zip(found.rows.tolist(), found.weights, strict=True):
-        if row >= n_points:
-            sign = 1 if row < n_points + n_zero else -1
-            total[(row - n_points) % n_zero] = total.get((row - n_points) % n_zero, 0) + sign * weight
-    named = sorted(row for row, weight in total.items() if weight)
-    return tuple(named), tuple(total[row] for row in named)
+    def proof(self) -> FaceProof | None:
+        found = self._by_programs()
+        if found is None:
+            return None
+        basis, multiples = found
+        self.clock.tell("proving what was found")
+        rows = self.scaled.whole(basis.rows)
+        regular = self._regular(basis, rows)
+        obstruction = self._obstruction(basis, regular, multiples)
+        if not self.layers:
+            return None if obstruction is None else FaceProof(self.fixed[:0], None, None, *obstruction)
+        weak = self._weak_separator(basis, rows, regular)
+        return None if weak is None else FaceProof(*weak, *(obstruction or (None, None)))
 
+    # -- in floats ----------------------------------------------------------------------------------------------------
 
-def _unidentified(every: Points, clock: Clock) -> dict[int, tuple[int, ...]] | None:
-    """The columns in which some vector that is 0 on all points differs from 0, each with one."""
-    rows, _ = whole_points(every)
-    kernel = null_vectors([row[:-1] for row in rows], every.dimension - 1, clock)
-    if kernel is None:
+    def _by_programs(self) -> tuple[Spanning, dict[int, float]] | None:
+        """Points that are a basis of what the face spans, and the multiples of points that cancel the sum of those of
+        them that are not fixed."""
+        fixed = spanning(self.points, self.fixed, self.clock)
+        if fixed is None:
+            return None
+        candidates = self.single[fixed.are_outside(self.points)[self.single]]
+        most = max(MANY * self.scaled.dimension, 1)
+        working = np.sort(np.random.default_rng(0).permutation(candidates)[:most])
+        is_wide = self.scaled.dimension > MOST_FOR_PROGRAMS
+        likely = None
+        if not is_wide or len(fixed.rows) or len(self.known):
+            likely = reduced(self.scaled, candidates, fixed.rows, self.known, self.clock)
+        if likely is not None:
+            candidates, working = self._without(candidates, likely.beyond), np.unique(likely.seen)
+            self.layers += [(likely.beyond, likely.b)] if len(likely.beyond) else []
+        elif is_wide and len(candidates):
+            by_weights = self._balanced(candidates, fixed)
+            if by_weights is not None or self.clock.is_over():
+                return by_weights
+        while True:
+            every, working = self._joined(candidates, fixed.rows), working[np.isin(working, candidates, kind="table")]
+            basis = spanning(self.points, every, self.clock, np.union1d(fixed.rows, working))
+            if basis is None:
+                return None
+            base = np.setdiff1d(basis.rows, fixed.rows)
+            working = np.union1d(working, base)
+            if len(base) == 0:
+                return basis, {}
+            self.clock.tell(f"linear programs: {len(candidates):,} points, {len(base):,} dimensions")
+            found = self._program(base, working, fixed.rows)
+            if found is None:
+                return None
+            b, multiples = found
+            products = self.scaled.products(b)[candidates]
+            wrong, is_beyond = np.flatnonzero(products < -ZERO), products > ZERO
+            if len(wrong):
+                working = np.union1d(working, candidates[wrong[np.argsort(products[wrong], kind="stable")[:most]]])
+            elif is_beyond.any():
+                self.layers.append((candidates[is_beyond], b))
+                candidates = candidates[~is_beyond]
+            else:
+                return basis, dict(zip([*working.tolist(), *fixed.rows.tolist()], multiples.tolist(), strict=True))
+
+    def _balanced(self, candidates: Numbers, fixed: Spanning) -> tuple[Spanning, dict[int, float]] | None:
+        """The same if all candidates are on the face, by Newton's method; the heaviest of them are the basis."""
+        self.clock.tell(f"balancing {len(candidates):,} points in {self.scaled.dimension:,} dimensions")
+        weights = balanced(self.scaled.written(candidates), self.scaled.written(fixed.rows), self.clock)
+        if weights is None:
+            return None
+        heaviest = candidates[np.argsort(-weights[: len(candidates)], kind="stable")]
+        first = np.concatenate([fixed.rows, heaviest[: FIRST * self.scaled.dimension]])
+        basis = spanning(self.points, self._joined(candidates, fixed.rows), self.clock, first)
+        if basis is None:
+            return None
+        # In units of the lightest of the basis.
+        base = np.isin(candidates, basis.rows)
+        unit = float(weights[: len(candidates)][base].min(initial=1.0))
+        return basis, dict(zip([*candidates.tolist(), *fixed.rows.tolist()], (weights / unit).tolist(), strict=True))
+
+    def _joined(self, *parts: Numbers) -> Numbers:
+        """All points that are in some part, ascending."""
+        is_in = np.zeros(self.scaled.n_points, dtype=bool)
+        for part in parts:
+            is_in[part] = True
+        return np.flatnonzero(is_in)
+
+    def _without(self, which: Numbers, others: Numbers) -> Numbers:
+        """Some points but for others."""
+        is_other = np.zeros(self.scaled.n_points, dtype=bool)
+        is_other[others] = True
+        return which[~is_other[which]]
+
+    def _program(self, base: Numbers, working: Numbers, fixed: Numbers) -> tuple[Floats, Floats] | None:
+        """The direction with the largest sum of products with the base, and multiples of the working points and of the
+        fixed ones that cancel the base, if that is possible."""
+        goal = np.asarray(self.scaled.written(base).sum(axis=0)).ravel()
+        # In many dimensions it may take long, and whoever asks may know another way.
+        is_wide = self.scaled.dimension > MOST_FOR_PROGRAMS
+        clock = self.clock.within(self.clock.left() / 2) if is_wide else self.clock
+        return largest_sum(goal, self.scaled.written(working), self.scaled.written(fixed), clock)
+
+    # -- exactly ------------------------------------------------------------------------------------------------------
+
+    def _regular(self, basis: Spanning, rows: WholeMatrix) -> Regular | None:
+        """The equations of the basis in its columns."""
+        if len(basis.rows) == 0:
+            return None
+        return Regular.of(rows.in_columns(basis.columns).transposed(), self.clock, basis.core)
+
+    def _obstruction(
+        self, basis: Spanning, regular: Regular | None, multiples: dict[int, float]
+    ) -> tuple[Numbers, list[int]] | None:
+        """Points that span the face, and whole weights with which they add up to 0."""
+        if len(basis.rows) == 0:
+            zeros = self.single[~np.isin(self.single, np.concatenate([self.fixed, *(r for r, _ in self.layers)]))][:1]
+            return zeros, [1] * len(zeros)
+        if regular is None:
+            return None
+        must = np.isin(basis.rows, self.fixed, invert=True)
+        in_basis = set(basis.rows.tolist())
+        others = np.array([row for row, m in multiples.items() if m and row not in in_basis], dtype=np.int64)
+        moving = self.scaled.whole(others).transposed()
+        scale = power_of_two(self.scaled.unit(basis.rows) - self.scaled.unit(others))
+        for bits in BITS:
+            times = np.rint(np.ldexp([multiples[row] for row in others.tolist()], bits))
+            if np.abs(times).max(initial=0.0) >= 2**60:
+                return None
+            target = [-int(v) for v in moving.times(times.astype(np.int64))[basis.columns]]
+            if not np.all(regular.near(np.array(target, dtype=np.float64))[must] > 0):
+                continue
+            found = regular.solve(target, self.clock)
+            if found is not None and min(np.array(found.numerators, dtype=object)[must], default=1) > 0:
+                weights = {
+                    row: int(t) * found.denominator * scale for row, t in zip(others.tolist(), times, strict=True)
+                }
+                weights |= zip(basis.rows.tolist(), map(Fraction, found.numerators), strict=True)
+                return self._in_whole_numbers(weights)
         return None
-    found: dict[int, tuple[int, ...]] = {}
-    for vector in kernel:
-        for column, value in enumerate(vector):
-            if value:
-                found.setdefault(column, tuple(vector))
-    return dict(sorted(found.items()))
 
+    def _in_whole_numbers(self, weights: dict[int, Fraction]) -> tuple[Numbers, list[int]] | None:
+        """Weights of scaled points as those of the points themselves; an opposite takes what would be negative."""
+        for row in weights.keys() & self.opposed.keys():
+            weight, other = weights[row], self.opposed[row]
+            weights[row], weights[other] = max(weight, Fraction(0)) + 1, max(-weight, Fraction(0)) + 1
+        rows = np.array(sorted(row for row, weight in weights.items() if weight), dtype=np.int64)
+        whole = self.scaled.unscaled_weights(rows, [weights[row] for row in rows.tolist()])
+        return (rows, whole) if self.scaled.add_up_to_nothing(rows, whole) else None
 
-def _directions(
-    every: Points, reduced: ReducedFaces, unidentified: Mapping[int, Any], clock: Clock
-) -> dict[int, Divergence] | None:
-    weak = reduced.weak_separator
-    assert weak is not None
-    found = divergences(every, weak, reduced.obstruction.rows, reduced.left, clock)
-    if found is None:
+    def _weak_separator(
+        self, basis: Spanning, rows: WholeMatrix, regular: Regular | None
+    ) -> tuple[Numbers, list[int], list[int]] | None:
+        """The points beyond, and a vector that is orthogonal to the face, exactly, and has them on its side.
+
+        Some coordinates of one that floats found are rounded, and the others follow from them.
+        """
+        b = self._direction()
+        free = np.setdiff1d(np.arange(len(b)), basis.columns)
+        known, must = rows.in_columns(free), basis.are_outside(self.points)
+        for bits in BITS:
+            rounded = np.rint(np.ldexp(b[free] / (np.abs(b).max() or 1.0), bits)).astype(np.int64)
+            whole = np.zeros(len(b), dtype=object)
+            whole[free] = [int(v) for v in rounded]
+            if regular is not None:
+                found = regular.solve([-int(v) for v in known.times(rounded)], self.clock, transpose=True)
+                if found is None:
+                    return None
+                whole *= found.denominator
+                whole[basis.columns] = found.numerators
+            weak = [int(value) for value in whole]
+            signs = self.scaled.signs(weak)
+            if signs.min() >= 0 and signs.any() and not np.any(signs[must] == 0) and not signs[self.equations].any():
+                return np.flatnonzero(signs), weak, self.scaled.unscaled(weak)
         return None
-    return {
-        int(column): direction._replace(witnesses=tuple(witness[:-1] for witness in direction.witnesses))
-        for column, direction in found.items()
-        if column not in unidentified
-    }
+
+    def _direction(self) -> Floats:
+        """The sum of all that were found, an earlier one so many times that it outweighs those after it."""
+        total = np.zeros(self.scaled.dimension)
+        for rows, b in reversed(self.layers):
+            own, after = self.scaled.products(b)[rows], self.scaled.products(total)[rows]
+            total = total + max(SLACK * float(np.max(-after / own, initial=0.0)), 1.0) * b
+        return total

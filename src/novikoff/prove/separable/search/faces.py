@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.exact.algebra import as_whole, dot, joined_weights, null_vectors, only_null_vector, rank_at_least
+from novikoff.prove.exact.algebra import as_whole, dot, joined_weights, null_vectors, only_null_vector
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.floats import scaled_floats
 from novikoff.prove.separable.kesler import KeslerPoints
@@ -22,10 +22,11 @@ from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products, whole_points
 from novikoff.prove.separable.proofs import as_whole_floats
 from novikoff.prove.separable.search.by_one_column import one_column
+from novikoff.prove.separable.search.distinct import Scaled
 from novikoff.prove.separable.search.exact_hull import ExactNearest, nearest_point_exactly
+from novikoff.prove.separable.search.face import find_face
 from novikoff.prove.separable.search.hull import Nearest, nearest_point
-from novikoff.prove.separable.search.peeling import Peeled
-from novikoff.prove.separable.search.spanning import likely_outside
+from novikoff.prove.separable.spanning import spanning
 
 # Up to so many coordinates in all, a question that floats cannot decide is answered in rationals.
 SMALL = 40_000
@@ -37,10 +38,10 @@ LARGEST_COMPLEMENT = 2_000
 # Coordinates that are written out in whole numbers, and in floats.
 MOST_COORDINATES = 5_000_000
 MOST_FLOATS = 50_000_000
-# Sparse points of more dimensions are peeled.
-DIMENSIONS_TO_PEEL = 300
 # Beyond so many coordinates in all, linear programs find the whole face.
 SMALL_FACE = 15_000
+# Epochs of coordinate descent after which, if nothing separates, an obstruction is more likely.
+EPOCHS = 50
 
 Whole = list[int]
 
@@ -57,13 +58,15 @@ class Obstruction:
 class Answer:
     """A vector with a positive product with every point, or an obstruction, or neither: then floats could not tell.
 
-    If the vector is that of the nearest point in rationals, `exact` is what carries that.
+    If the vector is that of the nearest point in rationals, `exact` is what carries that. If what lies beyond the
+    obstruction was found with it, that is `beyond`.
     """
 
     nearest: Nearest | None
     vector: Whole | None = None
     obstruction: Obstruction | None = None
     exact: ExactNearest | None = None
+    beyond: "ReducedFaces | None" = None
 
     def widened(self, face: "Face") -> "Answer":
         """The answer about a face, given the one without its columns of zeros."""
@@ -74,7 +77,10 @@ class Answer:
             point[[*columns, -1]], separator[[*columns, -1]] = nearest.point, nearest.separator
             nearest = replace(nearest, point=point, separator=separator)
         vector = None if self.vector is None else widened(self.vector, columns, dimension)
-        return Answer(nearest, vector, self.obstruction, self.exact)
+        beyond = self.beyond
+        if beyond is not None and beyond.weak_separator is not None:
+            beyond = replace(beyond, weak_separator=widened(beyond.weak_separator, columns, dimension))
+        return Answer(nearest, vector, self.obstruction, self.exact, beyond)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,8 +180,10 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
     if size * face.dimension > MOST_FLOATS and (face.basis is not None or face.extra):
         return Answer(None)
     floats = face.as_floats()
+    is_plain = face.basis is None and not face.extra and not face.points.is_by_rivals
     if math.isfinite(floats.radius):
-        nearest = nearest_point(floats, tolerance=tolerance, clock=clock)
+        patience = EPOCHS if is_plain else math.inf
+        nearest = nearest_point(floats, tolerance=tolerance, clock=clock, patience=patience)
         answer = _from_floats(face, nearest, clock)
         if answer is not None:
             return answer
@@ -191,9 +199,21 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
     elif face.dimension > LARGEST_COMPLEMENT and face.points.is_by_rivals:
         return Answer(nearest)
     elif face.basis is None and not face.extra and nearest is not None and nearest.lower <= 0:
-        beyond = _by_programs(face.points.part(face.left), clock)
-        return Answer(nearest, obstruction=None if beyond is None else beyond.obstruction)
+        return _by_the_face(face, nearest, clock, tolerance)
     return Answer(nearest)
+
+
+def _by_the_face(face: Face, nearest: Nearest, clock: Clock, tolerance: float) -> Answer:
+    """An obstruction, or a separator, where floats lost patience; if neither is found, they go on."""
+    found = _at_once(face.points.part(face.left), clock)
+    if found is not None and len(found.obstruction.rows):
+        return Answer(nearest, obstruction=found.obstruction, beyond=found)
+    if found is not None and found.weak_separator is not None:
+        return Answer(nearest, vector=found.weak_separator)
+    if nearest.settled or face.points.is_by_rivals:
+        return Answer(nearest)
+    nearest = nearest_point(face.as_floats(), tolerance=tolerance, clock=clock)
+    return _from_floats(face, nearest, clock) or Answer(nearest)
 
 
 def _from_floats(face: Face, nearest: Nearest, clock: Clock) -> Answer | None:
@@ -239,51 +259,35 @@ class ReducedFaces:
 
 def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
     """Go on beyond an obstruction until a weak separator or a spanning obstruction is found."""
-    if points.is_sparse and not points.is_by_rivals and points.dimension > DIMENSIONS_TO_PEEL:
-        peeled = Peeled.of(points)
-        if len(peeled.layers):
-            return _reduce_peeled(points, peeled, obstruction, clock)
     columns = points.columns_of(np.arange(points.n_points))
-    if len(columns) >= LARGEST_COMPLEMENT or len(obstruction.rows) * (len(columns) + 1) > MOST_COORDINATES:
-        weak = one_column(points) if isinstance(points, KeslerPoints) else None
+    is_wide = len(columns) >= LARGEST_COMPLEMENT or len(obstruction.rows) * (len(columns) + 1) > MOST_COORDINATES
+    if isinstance(points, KeslerPoints) and is_wide:
+        weak = one_column(points)
         return ReducedFaces(obstruction, np.arange(points.n_points), weak, settled=weak is not None)
+    if _spans_the_space(points, obstruction, clock):
+        return ReducedFaces(obstruction, np.arange(0), None, settled=True)
+    if points.n_points * points.dimension > SMALL_FACE:
+        at_once = _at_once(points, clock, obstruction.rows)
+        if at_once is not None:
+            return at_once
+    if is_wide:
+        return ReducedFaces(obstruction, np.arange(points.n_points), None, settled=False)
     few = points.in_columns(columns)
-    beyond = _reduce_faces(few, obstruction, clock)
+    beyond = _one_by_one(few, obstruction, clock)
     if few is points or beyond.weak_separator is None:
         return beyond
     return replace(beyond, weak_separator=widened(beyond.weak_separator, columns, points.dimension))
 
 
-def _reduce_peeled(points: Points, peeled: Peeled, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
-    """The same where some points were peeled off: none of an obstruction is among these."""
-    left = peeled.left
-    core = Obstruction(np.searchsorted(left, obstruction.rows), obstruction.weights)
-    found = reduce_faces(points.part(left), core, clock)
-    whole = Obstruction(left[found.obstruction.rows], found.obstruction.weights)
-    weak = peeled.joined(points, found.weak_separator or [0] * points.dimension) if found.settled else None
-    if weak is None:
-        return ReducedFaces(whole, np.arange(points.n_points), None, settled=False)
-    beyond = np.ones(points.n_points, dtype=bool)
-    beyond[left] = False
-    beyond[left[found.left]] = True
-    return ReducedFaces(whole, np.flatnonzero(beyond), weak, settled=True)
-
-
-def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
-    if _spans_the_space(points, obstruction, clock):
-        return ReducedFaces(obstruction, np.arange(0), None, settled=True)
-    if points.n_points * points.dimension > SMALL_FACE:
-        at_once = _by_programs(points, clock, obstruction.rows)
-        if at_once is not None and at_once.settled:
-            return at_once
-        obstruction = obstruction if at_once is None else at_once.obstruction
+def _one_by_one(points: Points, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
+    """One obstruction after the other, each in the complement of those before it."""
     while True:
         rows, _ = whole_points(points, obstruction.rows)
         complement = null_vectors(rows, points.dimension, clock)
-        outside = None if complement is None else likely_outside(points, obstruction.rows, clock)
-        if outside is None:
+        span = None if complement is None else spanning(points, obstruction.rows, clock)
+        if span is None:
             return ReducedFaces(obstruction, np.arange(points.n_points), None, settled=False)
-        left = np.flatnonzero(outside)
+        left = np.flatnonzero(span.are_outside(points))
         if len(left) == 0:
             return ReducedFaces(obstruction, left, None, settled=True)
         answer = decide(Face(points, left, complement), clock)
@@ -300,28 +304,19 @@ def _reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Red
 
 def _spans_the_space(points: Points, obstruction: Obstruction, clock: Clock) -> bool:
     """Whether its points are certain to span everything: then nothing lies beyond."""
-    rows, _ = whole_points(points, obstruction.rows)
-    return rank_at_least(rows, clock) == points.dimension - (points.constant == 0)
+    span = spanning(points, obstruction.rows, clock)
+    return span is not None and len(span.rows) == points.dimension - (points.constant == 0)
 
 
-def _by_programs(points: Points, clock: Clock, known: NDArray[np.int64] | None = None) -> ReducedFaces | None:
-    """The whole obstruction, and a weak separator if there seems to be one, by linear programs. Points of an
-    obstruction may be known.
-
-    It is settled if every point that is not on the side of the weak separator is spanned, modulo a prime.
-    """
-    from novikoff.prove.separable.search.faces_by_programs import whole_face
-
-    found = whole_face(points, clock, known)
-    if found is None:
+def _at_once(points: Points, clock: Clock, known: NDArray[np.int64] | None = None) -> ReducedFaces | None:
+    """The whole obstruction, and a weak separator if there is one. Points of an obstruction may be known."""
+    columns = points.columns_of(np.arange(points.n_points))
+    few = points.in_columns(columns)
+    found = find_face(Scaled.of(few), clock, known=known)
+    if found is None or found.rows is None:
         return None
-    obstruction = Obstruction(found.rows, found.weights)
-    is_left = np.zeros(points.n_points, dtype=bool)
-    if found.weak is not None:
-        is_left = signs_of_products(points, found.weak) > 0
-    outside = likely_outside(points, found.rows, clock)
-    settled = outside is not None and np.array_equal(outside, is_left)
-    return ReducedFaces(obstruction, np.flatnonzero(is_left), found.weak, settled)
+    weak = found.weak if few is points or found.weak is None else widened(found.weak, columns, points.dimension)
+    return ReducedFaces(Obstruction(found.rows, found.weights or []), found.beyond, weak, settled=True)
 
 
 def _joined(points: Points, face: Obstruction, found: Obstruction, clock: Clock) -> Obstruction | None:

@@ -66,8 +66,12 @@ class NearestByProducts:
     settled: bool
 
 
-def nearest_point(points: Points, *, tolerance: float = 1e-6, clock: Clock | None = None) -> Nearest:
+def nearest_point(
+    points: Points, *, tolerance: float = 1e-6, clock: Clock | None = None, patience: float = math.inf
+) -> Nearest:
     """The point of the hull of `points` that is nearest to the origin, up to a relative gap of `tolerance`.
+
+    Where coordinate descent looks for it, `patience` is after how many epochs it ends if nothing separates.
 
     >>> from novikoff.prove.separable.points import Points
     >>> nearest = nearest_point(Points.of([[3.0, 1.0], [1.0, 3.0], [5.0, 5.0]], [1, 1, 1], fit_intercept=False))
@@ -82,7 +86,7 @@ def nearest_point(points: Points, *, tolerance: float = 1e-6, clock: Clock | Non
     scale = _safe_scale(max(largest, abs(points.constant)))
     scaled = points.scaled(rows.as_scipy() if rows.is_sparse else rows.matrix, scale)
     zero_row = points.first_zero(_first_zero(rows))
-    search, separator = _search(PointsInSpace(scaled), zero_row, tolerance, clock)
+    search, separator = _search(PointsInSpace(scaled), zero_row, tolerance, clock, patience)
     return Nearest(
         rows=search.rows,
         weights=search.weights,
@@ -130,14 +134,16 @@ def nearest_in_feature_space(
     return NearestByProducts(weights, separator * root, search.lower / root, search.upper / root, search.settled)
 
 
-def _search(source: Source, zero_row: int | None, tolerance: float, clock: Clock | None) -> tuple[Search, Floats]:
+def _search(
+    source: Source, zero_row: int | None, tolerance: float, clock: Clock | None, patience: float = math.inf
+) -> tuple[Search, Floats]:
     """What is found in the way that suits so many points, and a separator."""
     if zero_row is not None:
         search = of_one_row(source, zero_row)
     elif min(source.n_points, source.dimension) <= MOST_FOR_CUTTING:
         search, _ = cut(source, tolerance, clock)
     else:
-        search = descend_by_coordinates(source, tolerance, clock)
+        search = descend_by_coordinates(source, tolerance, clock, patience)
     search = with_own_plane(source, search) if search.separator is None else search
     assert search.separator is not None
     return search, search.separator

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.separable.points import Floats, Points
-from novikoff.prove.separable.products import signs_of_products
+from novikoff.prove.separable.points import Floats
 
 # How much more than enough an outer layer counts, so that rounding does not matter.
 SLACK = 4
@@ -27,28 +26,26 @@ class Peeled:
     layers: list[tuple[NDArray[np.int64], Floats]]
 
     @classmethod
-    def of(cls, points: Points) -> "Peeled":
-        """Of sparse points."""
-        Z = points.signed()
-        Z.eliminate_zeros()
-        rows = np.repeat(np.arange(points.n_points), np.diff(Z.indptr))
-        is_left = np.ones(points.n_points, dtype=bool)
+    def of(cls, Z: Any, is_equation: NDArray[np.bool_]) -> "Peeled":
+        """Of a CSR of points; columns of those that are equations stay."""
+        rows = np.repeat(np.arange(Z.shape[0]), np.diff(Z.indptr))
+        is_fixed = np.bincount(Z.indices[is_equation[rows]], minlength=Z.shape[1]) > 0
+        is_left = np.ones(Z.shape[0], dtype=bool)
         layers: list[tuple[NDArray[np.int64], Floats]] = []
         while True:
             used = is_left[rows]
-            above = np.bincount(Z.indices[used & (Z.data > 0)], minlength=points.dimension) > 0
-            below = np.bincount(Z.indices[used & (Z.data < 0)], minlength=points.dimension) > 0
-            direction = above.astype(np.float64) - below
+            above = np.bincount(Z.indices[used & (Z.data > 0)], minlength=Z.shape[1]) > 0
+            below = np.bincount(Z.indices[used & (Z.data < 0)], minlength=Z.shape[1]) > 0
+            direction = np.where(is_fixed, 0.0, above.astype(np.float64) - below)
             peeled = np.unique(rows[used & (direction[Z.indices] != 0)])
             if len(peeled) == 0:
                 return cls(np.flatnonzero(is_left), layers)
             is_left[peeled] = False
             layers.append((peeled, direction))
 
-    def joined(self, points: Points, inner: list[int]) -> list[int] | None:
-        """A weak separator of all points that has all that were peeled off on its side, from one of those that are
-        left (perhaps 0); None if floats were not enough to find it."""
-        Z: Any = points.signed()
+    def joined(self, Z: Any, inner: list[int]) -> list[int]:
+        """A vector that has all that were peeled off on its side, as far as floats can tell, and others as one of those
+        that are left (perhaps 0) has them."""
         largest = max(map(abs, inner)) or 1
         vector = [int(v) for v in inner]
         floats = np.array([v / largest for v in vector])
@@ -61,7 +58,4 @@ class Peeled:
             for place in np.flatnonzero(direction).tolist():
                 vector[place] += int(times) * largest * int(direction[place])
             floats = floats + times * direction
-        signs = signs_of_products(points, vector)
-        everything = np.ones(points.n_points, dtype=bool)
-        everything[self.left] = False
-        return vector if signs.min() >= 0 and np.all(signs[everything] > 0) else None
+        return vector
