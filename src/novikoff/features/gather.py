@@ -163,8 +163,11 @@ class Runs(Moments):
             self.runs.append((means, squares))
 
     def close(self) -> None:
-        """What is waiting stays so."""
+        """What is waiting stays so. The runs become two arrays: thousands of short ones would take long to send."""
         self.waiting = self.waiting.copy()
+        if self.runs:
+            means, squares = zip(*self.runs, strict=True)
+            self.runs = [(np.concatenate(means), np.concatenate(squares))]
 
 
 @dataclass
