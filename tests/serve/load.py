@@ -83,7 +83,8 @@ class Loads:
 
     @property
     def acknowledged(self):
-        return {name: seq for load in self.all for name, seq in load.acknowledged.items()}
+        # Copies: the threads go on.
+        return {name: seq for load in self.all for name, seq in load.acknowledged.copy().items()}
 
     def wait(self, more):
         """Wait until so many more are acknowledged."""

@@ -281,6 +281,8 @@ class _Search:
             signs = self.scaled.signs(weak)
             if signs.min() >= 0 and signs.any() and not np.any(signs[must] == 0) and not signs[self.equations].any():
                 return np.flatnonzero(signs), weak, self.scaled.unscaled(weak)
+            if self.clock.is_over():
+                return None
         return None
 
     def _direction(self) -> Floats:
