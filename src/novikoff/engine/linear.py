@@ -110,17 +110,7 @@ def visited(X, y, order, *_):
     return order.size * (1 + (X[0] if isinstance(X, tuple) else X).size / max(1, y.size))
 
 
-@part(inline="always")
-def binary_score(X, row, label, rule, threshold, updates, w):
-    """The score of a row after so many updates; in column order where the order could decide what it is."""
-    score = dot(X, row, w) + rule.constant * w[w.size - 1]
-    doubt = rule.doubt * math.sqrt(updates) + TINY
-    if abs(label * score) <= doubt or abs(label * score - threshold) <= doubt:
-        score = deciding_dot(X, row, w) + rule.constant * w[w.size - 1]
-    return score
-
-
-@part(inline="always")
+@part
 def is_to_be_added(label, score, rule, threshold):
     """Whether an example with this score is a mistake, or narrow."""
     return label * score <= threshold if rule.ties_are_mistakes else (score >= 0.0) != (label > 0)
@@ -149,6 +139,7 @@ def binary_epoch(X, y, order, soon, rule, lengths, clock, updates, w, drift, at,
     is the sign of an example, times the weight of its class if classes have weights.
     Returns the number of examples seen and of updates made.
     """
+    bias = w.size - 1
     made = 0
     longest = rule.longest
     if at.size == 0:
@@ -162,7 +153,10 @@ def binary_epoch(X, y, order, soon, rule, lengths, clock, updates, w, drift, at,
         threshold = rule.lead * longest
 
         label = y[row]
-        score = binary_score(X, row, label, rule, threshold, updates + made, w)
+        score = dot(X, row, w) + rule.constant * w[bias]
+        doubt = rule.doubt * math.sqrt(updates + made) + TINY
+        if abs(label * score) <= doubt or abs(label * score - threshold) <= doubt:
+            score = deciding_dot(X, row, w) + rule.constant * w[bias]
         if is_to_be_added(label, score, rule, threshold):
             add_example(X, row, label, rule, clock + step, w, drift)
             at[made] = step

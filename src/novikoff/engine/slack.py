@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.access import REORDERED, prefetch
+from novikoff.engine.access import REORDERED, dot, prefetch
 from novikoff.engine.jit import by_layout, jit
-from novikoff.engine.linear import Rule, add_example, binary_epoch, binary_score, is_to_be_added, visited
+from novikoff.engine.linear import Rule, add_example, binary_epoch, is_to_be_added, visited
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, span
-from novikoff.engine.scoring import TINY
+from novikoff.engine.scoring import TINY, deciding_dot
 from novikoff.engine.threads import over_rows, threads_for
 
 Floats = NDArray[np.float64]
@@ -129,6 +129,7 @@ def binary_steps(
     Stops also when `most` rows have been scored. Returns the number of steps, of updates, of rows that were scored,
     and how far the weights have moved.
     """
+    bias = w.size - 1
     made = scored = 0
     used = moved + roundoff * (length + moved)
     for step in range(order.size):
@@ -139,10 +140,13 @@ def binary_steps(
             continue
         scored += 1
         label = y[row]
-        score = binary_score(X, row, label, rule, threshold, updates + made, w)
+        score = dot(X, row, w) + rule.constant * w[bias]
+        doubt = rule.doubt * math.sqrt(updates + made) + TINY
+        if abs(label * score) <= doubt or abs(label * score - threshold) <= doubt:
+            score = deciding_dot(X, row, w) + rule.constant * w[bias]
         if is_to_be_added(label, score, rule, threshold):
             now, then, square = two_dots_and_square(X, row, w, v)
-            now, then = now + rule.constant * w[w.size - 1], then + rule.constant * v[w.size - 1]
+            now, then = now + rule.constant * w[bias], then + rule.constant * v[bias]
             square = max(square + rule.constant, SHORTEST)
             rounding = 4.0 * roundoff * (math.sqrt(square) * (length + moved) + square + moved * moved)
             apart = moved * moved + 2.0 * label * (now - then) + square + rounding
