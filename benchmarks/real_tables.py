@@ -20,6 +20,8 @@ from timing import figure
 from novikoff import certify
 
 REPETITIONS = 3
+# Seconds after which a table is not measured again.
+LONG = 30
 KEEL = ("spambase", "splice", "chess", "german", "crx", "segment", "satimage", "penbased", "letter")
 TABULAR = ("sonar", "banknote_authentication", "pima-indians-diabetes", "ionosphere", "breast-cancer-wisconsin")
 
@@ -169,6 +171,8 @@ def compare(name, X, y):
             ask_highs(X, y)
             theirs.append(time.process_time() - start)
             ratios.append(seconds[-1] / theirs[-1])
+        if sum(seconds) + sum(theirs) > LONG:
+            break
     signs = "" if certificate.diverging is None else len(certificate.diverging)
     ours = f"{statistics.median(seconds):.2f}"
     bare = (f"{statistics.median(theirs):.2f}", f"{statistics.median(ratios):.2f}") if theirs else ("", "")
