@@ -118,7 +118,8 @@ class Existence:
         derived = Existence.of(likelihood, self.witnesses)
         for name in ("estimate", "coefficients", "separated_rows", "diverging"):
             said, found = getattr(self, name), getattr(derived, name)
-            claim(_same(said, found), name, f"it says {said!r:.200}, and {found!r:.200} follows")
+            shown = [value.value if isinstance(value, Estimate) else value for value in (said, found)]
+            claim(_same(said, found), name, f"it says {shown[0]!r:.200}, and {shown[1]!r:.200} follows")
 
     def to_json(self) -> str:
         """The claims with their proof; see `docs/certificates.md`."""
