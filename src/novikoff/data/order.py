@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 RUN = 64
 POOL = 1024
 
-# A pool that would not stay in the cache until its turn is not worth loading ahead.
-CACHED_POOL_BYTES = 4_000_000
+# A pool that would not stay in the cache until its turn is not worth loading ahead; and rows that long are read without
+# a stop as they are.
+CACHED_POOL_BYTES = 2_000_000
 
 
 class Order(NamedTuple):

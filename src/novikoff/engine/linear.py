@@ -62,16 +62,19 @@ def longest_row(X, n_rows, constant, slack):
     """The largest squared length of a folded row, never below the exact value, and the first row without a finite one.
 
     `slack` bounds the relative error of a sum in the fastest order; only rows that could be the longest are added up
-    twice. Without a row that is not finite, the second number is `n_rows`.
+    with care. Where one could, the next one is added up that way at once: rows of unit length all could. Without a row
+    that is not finite, the second number is `n_rows`.
     """
     longest = 0.0
+    could_be = False
     for i in range(n_rows):
         row = np.uint64(i)
-        square = squares(X, row) + constant
+        square = folded_square(X, row, constant) if could_be else squares(X, row) + constant
         if not square < np.inf:
             return longest, i
-        if square >= longest * (1.0 - slack):
-            longest = max(longest, folded_square(X, row, constant))
+        was_added_with_care, could_be = could_be, square >= longest * (1.0 - slack)
+        if could_be:
+            longest = max(longest, square if was_added_with_care else folded_square(X, row, constant))
     return longest, n_rows
 
 

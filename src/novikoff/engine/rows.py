@@ -103,8 +103,13 @@ class Rows:
         """The same rows, with every column once: a copy only if there are repeats."""
         if not self.repeats:
             return self
-        marks = np.zeros(self.n_columns, dtype=np.uint32)
-        if count_rows_without_repeats(self.matrix, self.n_rows, marks) < self.n_rows:
+        count = count_rows_without_repeats.for_parts(self.n_entries)
+
+        def names_a_column_twice(start: int, stop: int) -> bool:
+            marks = np.zeros(self.n_columns, dtype=np.uint32)
+            return bool(count(span(self.matrix, start, stop), stop - start, marks) < stop - start)
+
+        if any(over_rows(names_a_column_twice, self.n_rows, self.n_entries)):
             return self.in_order()
         return replace(self, repeats=False)
 

@@ -25,7 +25,7 @@ from novikoff.engine.linear import Rule, add_example, binary_epoch, is_to_be_add
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, span
 from novikoff.engine.scoring import TINY, deciding_dot
-from novikoff.engine.threads import over_rows, threads_for
+from novikoff.engine.threads import over_rows
 
 Floats = NDArray[np.float64]
 
@@ -250,6 +250,5 @@ class Ahead:
             find(span(X, start, stop), y[start:stop], constant, threshold, w, error, slack[start:stop])
 
         over_rows(work, self.n_rows, self.n_entries)
-        cost = self.n_rows / threads_for(self.n_entries)
-        self.cost += cost
-        self.left = max(1, int(cost / SCATTERED))
+        self.cost += self.n_rows
+        self.left = max(1, int(self.n_rows / SCATTERED))
