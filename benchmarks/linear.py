@@ -2,8 +2,9 @@
 
     python benchmarks/linear.py [--data DIR] [--smoke] [--only NAME ...]
 
-Every figure is a ratio taken in one run, in interleaved rounds, with one thread, but for `cores`. `--data` is a folder
-with `a9a/a9a.gz` and `a9a/a9a.t.gz` in LIBSVM format. `--smoke` shrinks everything to check that it runs.
+Every figure is a ratio taken in one run, in interleaved rounds, with one thread, but for `cores` and for whole fits of
+`text`, which are taken both ways. `--data` is a folder with `a9a/a9a.gz` and `a9a/a9a.t.gz` in LIBSVM format. `--smoke`
+shrinks everything to check that it runs.
 """
 
 import argparse
@@ -46,7 +47,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     print("ratios: median over the rounds [smallest .. largest]   figure asked for")
     for name in arguments.only:
-        with threadpool_limits(None if name == "cores" else 1):
+        with threadpool_limits(None if name in ("cores", "text") else 1):
             PARTS[name](arguments)
 
 
@@ -346,21 +347,21 @@ def text(arguments):
 
         ours, peer = Perceptron(random_state=0), PeerPerceptron(max_iter=10, tol=None, random_state=0)
         w = np.ascontiguousarray(peer.fit(X, y).coef_.T.squeeze())
-        seconds = interleaved(
-            {
-                "fit": lambda ours=ours, y=y: ours.fit(as_new(), y),
-                "peer": lambda peer=peer, y=y: peer.fit(as_new(), y),
-                "predict": lambda ours=ours: ours.predict(as_new()),
-                "scores": lambda ours=ours: ours.decision_function(as_new()),
-                "product": lambda w=w: as_new() @ w,
-            },
-            1 if arguments.smoke else 7,
-        )
+        fits = {"fit": lambda ours=ours, y=y: ours.fit(as_new(), y),
+                "peer": lambda peer=peer, y=y: peer.fit(as_new(), y)}  # fmt: skip
+        passes = {"predict": lambda ours=ours: ours.predict(as_new()),
+                  "scores": lambda ours=ours: ours.decision_function(as_new()),
+                  "product": lambda w=w: as_new() @ w}  # fmt: skip
+        repetitions = 1 if arguments.smoke else 9
+        seconds = interleaved(fits, repetitions)
+        with threadpool_limits(1):
+            alone = interleaved(fits | passes, repetitions)
         show_ratio("fit of 10 epochs, averaged / scikit-learn's of 10 epochs", seconds["fit"], seconds["peer"], floor)
-        show_ratio("predict / SciPy's X @ w", seconds["predict"], seconds["product"], "<= 1.2")
-        show_ratio("decision_function / SciPy's X @ w", seconds["scores"], seconds["product"])
+        show_ratio("the same on one core", alone["fit"], alone["peer"])
+        show_ratio("predict / SciPy's X @ w", alone["predict"], alone["product"], "<= 1.2")
+        show_ratio("decision_function / SciPy's X @ w", alone["scores"], alone["product"])
         figure(f"fit of 10 epochs, {title}", seconds["fit"], seconds["peer"], against="scikit-learn's of 10 epochs")
-        figure(f"predict, {title}", seconds["predict"], seconds["product"], against="SciPy's X @ w")
+        figure(f"predict, {title}", alone["predict"], alone["product"], against="SciPy's X @ w")
 
 
 MEMORY = """

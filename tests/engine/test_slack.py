@@ -149,7 +149,7 @@ def test_rows_with_slack_are_not_read():
         mistakes += made
         if one.looks_ahead and not made:
             break
-    slack = one.slack > one.moved + 1e-9
+    slack = one.stands.slack > one.stands.used[one.stands.by] + 1e-9
     assert slack[::3].all()
     X[slack] = np.nan
     assert one.epoch(*task, mistakes, *last) == (30, 0)

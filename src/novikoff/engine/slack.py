@@ -7,20 +7,25 @@ y<x, v> - ||x|| ||w - v||. So the row is right as long as the weights have moved
 To look ahead is to find the slack of every row under the weights as they are. Nothing is learned meanwhile, so the
 order does not matter: rows are read as they lie in memory, on all cores. After that, one thread goes through the steps
 of the epoch in order. It scores only rows whose slack is used up, as `binary_epoch` would, and learns what that would
-learn: the same mistakes, the same bits. Once it has scored too many rows, it is time to look ahead again.
+learn: the same mistakes, the same bits.
+
+Rows whose slack is used up would be scored in every epoch from then on. So once many have been, the weights as they are
+are kept beside the earlier ones, and a row that is scored gets new slack, under the last weights that were kept: every
+row goes by one of these `Stands`, and how far the weights have moved is known for each. After a few of them it is time
+to look ahead again.
 
 Where mistakes are too frequent for that to pay, `binary_epoch` does the work. Everything is decided by counts, so that
 a run takes the same way every time.
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.access import REORDERED, dot, prefetch
-from novikoff.engine.jit import by_layout, jit
+from novikoff.engine.access import REORDERED, dot, prefetch, squares
+from novikoff.engine.jit import by_layout, jit, part
 from novikoff.engine.linear import Rule, add_example, binary_epoch, is_to_be_added, visited
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, span
@@ -37,6 +42,9 @@ SCATTERED, SHUFFLED = 5.0, 2.5
 
 # Fewer rows are not worth it, and for more the slacks would take too much memory.
 FEWEST_ROWS, MOST_ROWS = 1 << 13, 1 << 23
+
+# So many earlier weights are kept at most, and together they have no more numbers than the rows.
+MOST_STANDS = 4
 
 # So many steps ahead, a row that will be scored is loaded.
 SOON = 96
@@ -102,65 +110,100 @@ dot_and_square = by_layout(
 )
 
 
+class Stands(NamedTuple):
+    """Earlier weights, a row each, their lengths, and how far the weights have moved since, no farther than that.
+
+    Row i of the examples goes by `weights[by[i]]`, and has the slack `slack[i]` under them. What is `used` up of it is
+    how far the weights have moved, and what rounding may add.
+    """
+
+    weights: Floats
+    lengths: Floats
+    moved: Floats
+    used: Floats
+    by: NDArray[np.uint8]
+    slack: NDArray[np.float32]
+
+
+@part(inline="always")
+def slack_of(score, square, threshold, error):
+    """How far the weights may move before a row with this score and squared length could be a mistake; never too far.
+
+    `error` bounds what rounding does to a score, for a row of length 1.
+    """
+    left = 0.0
+    if square > SHORTEST:
+        left = (score - threshold - TINY) / (math.sqrt(square) * OUTWARDS) - error
+    return min(left * INWARDS, MOST_SLACK) if left > LEAST_SLACK else -np.inf
+
+
 @jit
 def find_slack(X, y, constant, threshold, w, error, slack):
-    """How far the weights may move before a row could be a mistake, for every row; never too far.
+    """The slack of every row under the weights w.
 
-    A row counts as one if y<x, w> is at most `threshold`, which is 0 but for a lead. `error` bounds what rounding does
-    to a score, for a row of length 1.
+    A row counts as a mistake if y<x, w> is at most `threshold`, which is 0 but for a lead.
     """
     bias = constant * w[w.size - 1]
     for i in range(slack.size):
         total, square = dot_and_square(X, np.uint64(i), w)
-        square += constant
-        left = 0.0
-        if square > SHORTEST:
-            left = (y[i] * (total + bias) - threshold - TINY) / (math.sqrt(square) * OUTWARDS) - error
-        slack[i] = min(left * INWARDS, MOST_SLACK) if left > LEAST_SLACK else -np.inf
+        slack[i] = slack_of(y[i] * (total + bias), square + constant, threshold, error)
+
+
+@part
+def move(X, row, label, constant, roundoff, now, stands):
+    """Let all stands know that the example is added to the weights, under which it has the score `now`."""
+    square = max(squares(X, row) + constant, SHORTEST)
+    for k in range(stands.lengths.size):
+        v, length, moved = stands.weights[k], stands.lengths[k], stands.moved[k]
+        then = dot(X, row, v) + constant * v[v.size - 1]
+        rounding = 4.0 * roundoff * (math.sqrt(square) * (length + moved) + square + moved * moved)
+        apart = moved * moved + 2.0 * label * (now - then) + square + rounding
+        moved = math.sqrt(max(apart, 0.0)) * (1.0 + roundoff) + roundoff * (length + moved)
+        stands.moved[k] = moved
+        stands.used[k] = moved + roundoff * (length + moved)
 
 
 @jit(work=visited)
-def binary_steps(
-    X, y, order, rule, threshold, clock, updates, slack, roundoff, length, moved, most, v, w, drift, at, narrow
-):
-    """As `binary_epoch`, but rows are passed over that have slack. It was found under the weights v, of this `length`,
-    and the weights have `moved` since, no farther than that.
+def binary_steps(X, y, order, rule, threshold, clock, updates, stands, last, roundoff, most, w, drift, at, narrow):
+    """As `binary_epoch`, but rows are passed over that have slack, and those that are scored get new slack, under the
+    stand with the number `last`.
 
-    Stops also when `most` rows have been scored. Returns the number of steps, of updates, of rows that were scored,
-    and how far the weights have moved.
+    Stops also when `most` rows have been scored. Returns the number of steps, of updates, and of rows that were scored.
     """
     bias = w.size - 1
     made = scored = 0
-    used = moved + roundoff * (length + moved)
+    v, error = stands.weights[last], roundoff * stands.lengths[last]
     for step in range(order.size):
-        if step + SOON < order.size and slack[order[step + SOON]] <= used:
-            prefetch(X, order[step + SOON])
+        if step + SOON < order.size:
+            soon = order[step + SOON]
+            if stands.slack[soon] <= stands.used[stands.by[soon]]:
+                prefetch(X, soon)
         row = order[step]
-        if slack[row] > used:
+        if stands.slack[row] > stands.used[stands.by[row]]:
             continue
         scored += 1
         label = y[row]
-        score = dot(X, row, w) + rule.constant * w[bias]
+        if stands.by[row] == last:
+            score = dot(X, row, w) + rule.constant * w[bias]
+        else:
+            now, then, square = two_dots_and_square(X, row, w, v)
+            score, then = now + rule.constant * w[bias], then + rule.constant * v[bias]
+            stands.slack[row] = slack_of(label * then, square + rule.constant, threshold, error)
+            stands.by[row] = last
         doubt = rule.doubt * math.sqrt(updates + made) + TINY
         if abs(label * score) <= doubt or abs(label * score - threshold) <= doubt:
             score = deciding_dot(X, row, w) + rule.constant * w[bias]
         if is_to_be_added(label, score, rule, threshold):
-            now, then, square = two_dots_and_square(X, row, w, v)
-            now, then = now + rule.constant * w[bias], then + rule.constant * v[bias]
-            square = max(square + rule.constant, SHORTEST)
-            rounding = 4.0 * roundoff * (math.sqrt(square) * (length + moved) + square + moved * moved)
-            apart = moved * moved + 2.0 * label * (now - then) + square + rounding
-            moved = math.sqrt(max(apart, 0.0)) * (1.0 + roundoff) + roundoff * (length + moved)
-            used = moved + roundoff * (length + moved)
+            move(X, row, label, rule.constant, roundoff, score, stands)
             add_example(X, row, label, rule, clock + step, w, drift)
             at[made] = step
             narrow[made] = label * score > 0.0
             made += 1
             if made == at.size:
-                return step + 1, made, scored, moved
+                return step + 1, made, scored
         if scored == most:
-            return step + 1, made, scored, moved
-    return order.size, made, scored, moved
+            return step + 1, made, scored
+    return order.size, made, scored
 
 
 class Ahead:
@@ -174,9 +217,10 @@ class Ahead:
         pays = not weighted and rows.n_rows >= FEWEST_ROWS and n_rows_in_all <= MOST_ROWS
         self.limit = rows.n_rows // RARE if pays else -1
         self.made, self.cost, self.looks_ahead = rows.n_rows, 0.0, False
-        self.slack, self.then = np.empty(0, dtype=np.float32), np.empty(0)
-        self.length = self.moved = self.threshold = 0.0
-        self.left = 0
+        self.most_stands = max(1, min(MOST_STANDS, rows.n_entries // (rows.n_columns + 1)))
+        self.stands: Stands | None = None
+        self.last = self.left = 0
+        self.threshold = 0.0
 
     def begin(self, w: Floats) -> None:
         """Before a pass: if the last one cost more than it would have in order, go back until mistakes are rarer."""
@@ -184,13 +228,13 @@ class Ahead:
             self.looks_ahead = self.made <= self.limit
         elif self.cost > self.dear:
             self._give_up()
-        elif self.slack.size:
-            self.moved = float(np.linalg.norm(w - self.then)) * OUTWARDS
+        elif self.stands is not None:
+            for k in range(len(self.stands.weights)):
+                self._measure(k, w)
         self.made, self.cost = 0, 0.0
 
     def _give_up(self) -> None:
-        self.looks_ahead, self.limit = False, self.made // 2
-        self.slack, self.left = self.slack[:0], 0
+        self.looks_ahead, self.limit, self.stands = False, self.made // 2, None
 
     def epoch(
         self,
@@ -211,15 +255,11 @@ class Ahead:
         seen = made = 0
         threshold = rule.lead * rule.longest
         while seen < order.size and made < at.size:
-            # While R may grow, a threshold may, too.
-            ahead = self.looks_ahead and not lengths.size
-            if ahead and (self.left <= 0 or self.threshold != threshold):
-                self._look(X, y, rule.constant, threshold, w)
             counts, own = (clock + seen, updates + made), (w, drift, at[made:], narrow[made:])
-            if ahead:
-                since = (self.slack, self.roundoff, self.length, self.moved, self.left, self.then)
-                task = (X, y, order[seen:], rule, threshold, *counts, *since)
-                done, new, scored, self.moved = binary_steps(*task, *own)
+            if self.looks_ahead and not lengths.size:  # while R may grow, a threshold may, too
+                stands = self._stands(X, y, rule.constant, threshold, w)
+                task = (X, y, order[seen:], rule, threshold, *counts, stands, self.last, self.roundoff, self.left)
+                done, new, scored = binary_steps(*task, *own)
                 self._count(scored)
             else:
                 done, new = binary_epoch(X, y, order[seen:], soon[seen:], rule, lengths, *counts, *own)
@@ -234,21 +274,47 @@ class Ahead:
         if self.cost > 2.0 * self.dear:
             self._give_up()
 
-    def _look(self, X: Any, y: NDArray[Any], constant: float, threshold: float, w: Floats) -> None:
-        """Find the slack of every row, and how many rows may be scored before it pays to do so again."""
-        if not self.slack.size:
-            self.slack = np.empty(self.n_rows, dtype=np.float32)
-        self.then, self.length, self.moved, self.threshold = (
-            w.copy(),
-            float(np.linalg.norm(w)) * OUTWARDS,
-            0.0,
-            threshold,
-        )
-        slack, error, find = self.slack, self.roundoff * self.length, find_slack.for_parts(self.n_entries)
+    def _stands(self, X: Any, y: NDArray[Any], constant: float, threshold: float, w: Floats) -> Stands:
+        """The stands to go by: with the weights as they are among them, if many rows were scored since the last."""
+        if self.stands is None or self.threshold != threshold:
+            return self._looked(X, y, constant, threshold, w)
+        if self.left > 0:
+            return self.stands
+        if self.last + 1 == self.most_stands:
+            return self._looked(X, y, constant, threshold, w)
+        self._stand(self.last + 1, w)
+        return self.stands
+
+    def _looked(self, X: Any, y: NDArray[Any], constant: float, threshold: float, w: Floats) -> Stands:
+        """Find the slack of every row under the weights as they are."""
+        if self.stands is None:
+            numbers = (np.zeros((self.most_stands, len(w))), *(np.zeros(self.most_stands) for _ in range(3)))
+            by, slack = np.empty(self.n_rows, dtype=np.uint8), np.empty(self.n_rows, dtype=np.float32)
+            self.stands = Stands(*numbers, by, slack)
+        self.stands.by[:] = 0
+        self._stand(0, w)
+        self.threshold = threshold
+        slack, error = self.stands.slack, self.roundoff * float(self.stands.lengths[0])
+        find = find_slack.for_parts(self.n_entries)
 
         def work(start: int, stop: int) -> None:
             find(span(X, start, stop), y[start:stop], constant, threshold, w, error, slack[start:stop])
 
         over_rows(work, self.n_rows, self.n_entries)
         self.cost += self.n_rows
+        return self.stands
+
+    def _stand(self, k: int, w: Floats) -> None:
+        """Let the weights as they are be a stand, the last one."""
+        assert self.stands is not None
+        self.stands.weights[k], self.stands.lengths[k] = w, float(np.linalg.norm(w)) * OUTWARDS
+        self.last = k
         self.left = max(1, int(self.n_rows / SCATTERED))
+        self._measure(k, w)
+
+    def _measure(self, k: int, w: Floats) -> None:
+        """How far the weights have moved since a stand."""
+        assert self.stands is not None
+        moved, length = float(np.linalg.norm(w - self.stands.weights[k])) * OUTWARDS, float(self.stands.lengths[k])
+        self.stands.moved[k] = moved
+        self.stands.used[k] = moved + self.roundoff * (length + moved)
