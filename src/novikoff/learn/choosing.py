@@ -5,7 +5,7 @@ the training rows says nothing about new ones, so the record of such a run makes
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -21,9 +21,9 @@ Truths = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Lead = float | Literal["auto"]
 
-# The leads to choose from, and the one that is taken unless another is clearly better.
-LEADS = (0.0, 2.0)
-USUAL_LEAD = 2.0
+# A lead is chosen from none and a share of the number of epochs, up to a limit.
+LEAD_PER_EPOCH = 1 / 6
+MOST_CHOSEN = 4.0
 
 # Choosing learns at most this part of what learning does; if no limit is set to the epochs, of this many.
 COST = 0.4
@@ -33,48 +33,53 @@ USUAL_EPOCHS = 10
 CHOSEN: dict[str, Any] = {"order": None, "mistaken_rows": None, "errors_elsewhere": None}
 
 
+def leads_within(max_epochs: int | None) -> tuple[float, float]:
+    """The leads to choose from if there are so many epochs: none, and one that these epochs can make use of.
+
+    An epoch adds an example at most once, so after E epochs its own part of its score is at most E R^2. If most
+    examples do not reach the lead in time, all of them are added over and over, and that is all. A sixth of E did well
+    on generated texts, for 1 to 20 epochs.
+
+    >>> leads_within(12), leads_within(3), leads_within(1000)
+    ((0.0, 2.0), (0.0, 0.5), (0.0, 4.0))
+    """
+    epochs = USUAL_EPOCHS if max_epochs is None else max_epochs
+    return 0.0, min(MOST_CHOSEN, LEAD_PER_EPOCH * epochs)
+
+
 @dataclass(frozen=True)
 class Trial:
-    """The parts of a trial: which share of the rows is learned, for how many epochs, and which share judges."""
+    """Which share of the rows is learned in a trial, and for how many epochs. As many other rows judge."""
 
-    learned: float
-    judging: float
+    share: float
     epochs: int
 
     @classmethod
     def within(cls, max_epochs: int | None) -> "Trial":
-        """So much that trying all leads costs less than learning.
+        """So much that trying two leads costs less than learning.
 
         >>> Trial.within(10)
-        Trial(learned=0.6, judging=0.4, epochs=2)
-        >>> Trial.within(5)
-        Trial(learned=0.6, judging=0.4, epochs=1)
+        Trial(share=0.5, epochs=4)
+        >>> Trial.within(1)
+        Trial(share=0.2, epochs=1)
         """
-        most = COST * (USUAL_EPOCHS if max_epochs is None else max_epochs) / len(LEADS)
-        epochs = max(1, math.floor(most))
-        share = min(1.0, most / epochs)
-        return cls(0.6 * share, 0.4 * share, epochs)
+        most = COST * (USUAL_EPOCHS if max_epochs is None else max_epochs)
+        return cls(0.5 * min(1.0, most), max(1, math.floor(most)))
 
 
-def best_lead(wrong: Callable[[float], Truths], weights: Floats | None = None) -> float:
-    """The lead whose errors on the judging rows are fewest, if they are clearly fewer than those of the usual one.
+def fewest_errors(wrong: Sequence[Truths], weights: Floats | None = None) -> int:
+    """Which of some learners is wrong on the fewest judging rows; of those that are equally good, the last.
 
-    `wrong` says of every judging row whether it is wrong after learning with a lead. Rows on which two leads disagree
-    are b and c; if the leads are equally good, b - c is 0 give or take the root of b + c. Rows of classes with weights
-    count by these, and the root is that of the sum of their squares.
+    `wrong` says of every learner on which rows it is. Rows of classes with weights count by these.
 
     >>> rows = np.arange(100)
-    >>> best_lead(lambda lead: rows < 30 - 10 * lead), best_lead(lambda lead: rows < 5 * lead)
-    (2.0, 0.0)
+    >>> fewest_errors([rows < 30, rows < 20, rows >= 80])
+    2
+    >>> fewest_errors([rows < 30, rows < 20, rows >= 80], np.where(rows < 50, 1.0, 3.0))
+    1
     """
-    errors = {lead: wrong(lead) for lead in LEADS}
-    usual = errors[USUAL_LEAD]
-    heft = np.ones(len(usual)) if weights is None else weights
-    for lead in sorted(LEADS, key=lambda lead: float(heft[errors[lead]].sum())):
-        better, worse = heft[usual & ~errors[lead]], heft[errors[lead] & ~usual]
-        if better.sum() - worse.sum() > math.sqrt((better**2).sum() + (worse**2).sum()):
-            return lead
-    return USUAL_LEAD
+    errors = [float((errs if weights is None else weights[errs]).sum()) for errs in wrong]
+    return max(range(len(errors)), key=lambda number: (-errors[number], number))
 
 
 @dataclass(frozen=True)
@@ -130,15 +135,20 @@ class Chooser:
         return Chosen(found, limits, counts, limits.max_epochs != self.limits.max_epochs)
 
     def _lead(self) -> float:
-        trial = Trial.within(self.limits.max_epochs)
-        seed = HeldOut.share(trial.judging, self.random_state).seed
+        """The lead that did better on one half of the rows after some epochs on the other.
+
+        A lead goes with a number of epochs: in the trial, which has fewer, it is smaller by as much.
+        """
+        trial, leads = Trial.within(self.limits.max_epochs), leads_within(self.limits.max_epochs)
+        seed = HeldOut.share(trial.share, self.random_state).seed
         try:
-            judging = self.parted(HeldOut(seed, trial.judging))[1]
-            some = self.parted(HeldOut(seed, trial.judging + trial.learned, trial.judging))[1]
+            some, judging = self.parted(HeldOut(seed, trial.share))
+            if 2 * trial.share < 1:
+                some = self.parted(HeldOut(seed, 2 * trial.share, trial.share))[1]
         except ValueError:  # too few rows to put some aside
-            return USUAL_LEAD
-        weights = self.heft(judging)
-        return best_lead(lambda lead: self.wrong(self.learned(some, lead, trial.epochs), judging), weights)
+            return leads[-1]
+        wrong = [self.wrong(self.learned(some, lead, trial.epochs), judging) for lead in leads_within(trial.epochs)]
+        return leads[fewest_errors(wrong, self.heft(judging))]
 
     def _errors(self, lead: float, validation: float, patience: int) -> list[int]:
         """The errors on the validation part after every epoch, until they got no fewer for so many."""
