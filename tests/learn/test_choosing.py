@@ -6,10 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import KernelPerceptron, Perceptron, load, save
+from novikoff.data.examples import Examples
 from novikoff.data.held_out import HeldOut
-from novikoff.learn.choosing import MOST_CHOSEN, Trial, fewest_errors, leads_within
+from novikoff.engine.rows import as_rows
+from novikoff.learn.choosing import MOST_CHOSEN, Trial, leads_within, with_fewest
 from novikoff.learn.epochs import Limits
 from novikoff.learn.history import Stopped
+from novikoff.learn.linear.chosen import LinearChooser
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.space import perceptron
 
@@ -28,26 +31,23 @@ EPOCHS = st.one_of(st.none(), st.integers(1, 10_000))
 @given(epochs=EPOCHS)
 def test_trying_all_leads_costs_less_than_learning(epochs):
     trial = Trial.within(epochs)
-    assert len(leads_within(epochs)) * (trial.epochs * trial.share + trial.share) <= (epochs or 10)
+    assert len(trial.tried) * (trial.epochs * trial.share + trial.share) <= (epochs or 10)
     assert 0 < trial.share <= 0.5
 
 
 @given(epochs=EPOCHS)
 def test_a_trial_has_the_lead_of_its_own_epochs_which_is_smaller(epochs):
     trial = Trial.within(epochs)
-    assert 0 < leads_within(trial.epochs)[1] <= leads_within(epochs)[1] <= MOST_CHOSEN
-    assert leads_within(epochs)[1] < (epochs or 10)
+    assert trial.leads[0] == trial.tried[0] == 0
+    assert 0 < trial.tried[1] <= trial.leads[1] <= MOST_CHOSEN
+    assert trial.leads[1] < (epochs or 10)
 
 
-@given(st.lists(st.sets(st.integers(0, 39)), min_size=2, max_size=4), st.booleans())
-def test_the_fewest_errors_choose_and_the_last_of_equals(sets, weighted):
-    rows = np.arange(40)
-    weights = np.where(rows < 10, 4.0, 1.0) if weighted else np.ones(40)
-    wrong = [np.isin(rows, list(some)) for some in sets]
-    chosen = fewest_errors(wrong, weights if weighted else None)
-    errors = [weights[some].sum() for some in wrong]
-    assert errors[chosen] == min(errors)
-    assert min(errors) not in errors[chosen + 1 :]
+@given(st.dictionaries(st.floats(0, 4), st.integers(0, 5), min_size=1))
+def test_the_fewest_errors_choose_and_the_largest_lead_of_equals(errors):
+    chosen = with_fewest(errors)
+    assert errors[chosen] == min(errors.values())
+    assert all(errors[lead] > errors[chosen] for lead in errors if lead > chosen)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -59,11 +59,11 @@ def test_the_lead_is_the_one_that_did_better_on_rows_that_it_did_not_learn(learn
     judging = HeldOut(3, trial.share).which(0, len(X))
     some = HeldOut(3, min(1.0, 2 * trial.share), trial.share).which(0, len(X))
     errors = []
-    for lead in leads_within(trial.epochs):
+    for lead in trial.tried:
         tried = learner(lead=lead, max_epochs=trial.epochs, **options).fit(X[some], y[some])
         errors.append((tried.predict(X[judging]) != y[judging]).sum())
     chosen = learner(lead="auto", max_epochs=epochs, **options).fit(X, y)
-    assert chosen.lead_ == leads_within(epochs)[int(errors[1] <= errors[0])]
+    assert chosen.lead_ == trial.leads[int(errors[1] <= errors[0])]
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -126,6 +126,19 @@ def test_batches_choose_as_a_matrix_does():
     parts = learn_from([(X[:100], labels[:100]), (X[100:], labels[100:])], **options)
     assert parts.run == whole.run
     assert (parts.memory.weights == whole.memory.weights).all()
+
+
+@pytest.mark.parametrize("lead", [0.0, 0.5])
+def test_a_trial_is_the_run_with_its_lead_also_if_that_ends_early(lead):
+    X = np.array([[1.0], [2.0], [-1.0], [-2.0]])
+    labels = np.sign(X[:, 0])
+    how = {"readout": "average", "fit_intercept": True, "tie": "mistake", "shuffle": True, "weights": None}
+    examples = Examples.in_blocks([(as_rows(X), labels)], 2)
+    chooser = LinearChooser(random_state=0, limits=Limits(), examples=examples, how=how)
+    tried, told = chooser.learned(examples, lead, 50), perceptron(X, labels, lead=lead, max_epochs=50, random_state=0)
+    assert told.run.stopped is Stopped.NO_MISTAKES
+    assert tried.examples == told.memory.examples
+    assert (tried.drift == told.memory.drift).all()
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -5,7 +5,7 @@ the training rows says nothing about new ones, so the record of such a run makes
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -21,8 +21,8 @@ Truths = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Lead = float | Literal["auto"]
 
-# A lead is chosen from none and a share of the number of epochs, up to a limit.
-LEAD_PER_EPOCH = 1 / 6
+# A lead is chosen from none and one for so many epochs, up to a limit.
+EPOCHS_PER_LEAD = 6
 MOST_CHOSEN = 4.0
 
 # Choosing learns at most this part of what learning does; if no limit is set to the epochs, of this many.
@@ -33,53 +33,68 @@ USUAL_EPOCHS = 10
 CHOSEN: dict[str, Any] = {"order": None, "mistaken_rows": None, "errors_elsewhere": None}
 
 
-def leads_within(max_epochs: int | None) -> tuple[float, float]:
+def leads_within(max_epochs: int | None, shards: int = 1) -> tuple[float, float]:
     """The leads to choose from if there are so many epochs: none, and one that these epochs can make use of.
 
     An epoch adds an example at most once, so after E epochs its own part of its score is at most E R^2. If most
     examples do not reach the lead in time, all of them are added over and over, and that is all. A sixth of E did well
-    on generated texts, for 1 to 20 epochs.
+    on generated texts, for 1 to 20 epochs. Where the weights of several shards are mixed, a round adds an example by
+    its share only, and what it can reach is less by as much.
 
-    >>> leads_within(12), leads_within(3), leads_within(1000)
-    ((0.0, 2.0), (0.0, 0.5), (0.0, 4.0))
+    >>> leads_within(12), leads_within(3), leads_within(1000), leads_within(12, shards=4)
+    ((0.0, 2.0), (0.0, 0.5), (0.0, 4.0), (0.0, 0.5))
     """
     epochs = USUAL_EPOCHS if max_epochs is None else max_epochs
-    return 0.0, min(MOST_CHOSEN, LEAD_PER_EPOCH * epochs)
+    return 0.0, min(MOST_CHOSEN, epochs / EPOCHS_PER_LEAD) / shards
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Which share of the rows is learned in a trial, and for how many epochs. As many other rows judge."""
+    """Which share of the rows is learned in a trial, and for how many epochs. As many other rows judge.
+
+    `tried` are the leads that go with so many epochs, in the place of `leads`, from which one is to be chosen.
+    """
 
     share: float
     epochs: int
+    leads: tuple[float, float]
+    tried: tuple[float, float]
 
     @classmethod
-    def within(cls, max_epochs: int | None) -> "Trial":
+    def within(cls, max_epochs: int | None, shards: int = 1) -> "Trial":
         """So much that trying two leads costs less than learning.
 
-        >>> Trial.within(10)
-        Trial(share=0.5, epochs=4)
-        >>> Trial.within(1)
-        Trial(share=0.2, epochs=1)
+        >>> Trial.within(15)
+        Trial(share=0.5, epochs=6, leads=(0.0, 2.5), tried=(0.0, 1.0))
+        >>> Trial.within(1).share
+        0.2
         """
         most = COST * (USUAL_EPOCHS if max_epochs is None else max_epochs)
-        return cls(0.5 * min(1.0, most), max(1, math.floor(most)))
+        epochs = max(1, math.floor(most))
+        return cls(0.5 * min(1.0, most), epochs, leads_within(max_epochs, shards), leads_within(epochs, shards))
+
+    def parts(self, random_state: int | np.random.Generator | None) -> tuple[HeldOut, HeldOut | None]:
+        """The rows that judge, and those that are learned, if these are not all others."""
+        judging = HeldOut.share(self.share, random_state)
+        upper = 2 * self.share
+        return judging, HeldOut(judging.seed, upper, self.share) if upper < 1 else None
 
 
-def fewest_errors(wrong: Sequence[Truths], weights: Floats | None = None) -> int:
-    """Which of some learners is wrong on the fewest judging rows; of those that are equally good, the last.
+def with_fewest(errors: Mapping[float, float]) -> float:
+    """The lead that made the fewest errors; of those that made equally many, the largest.
 
-    `wrong` says of every learner on which rows it is. Rows of classes with weights count by these.
-
-    >>> rows = np.arange(100)
-    >>> fewest_errors([rows < 30, rows < 20, rows >= 80])
-    2
-    >>> fewest_errors([rows < 30, rows < 20, rows >= 80], np.where(rows < 50, 1.0, 3.0))
-    1
+    >>> with_fewest({0.0: 30, 1.0: 20, 2.0: 20})
+    2.0
     """
-    errors = [float((errs if weights is None else weights[errs]).sum()) for errs in wrong]
-    return max(range(len(errors)), key=lambda number: (-errors[number], number))
+    return min(errors, key=lambda lead: (errors[lead], -lead))
+
+
+def less_time(limits: Limits, began: float) -> Limits:
+    """The same limits after something that counts towards the time has been done."""
+    if limits.time_limit is None:
+        return limits
+    # At least a moment is left, so that something is learned.
+    return replace(limits, time_limit=max(limits.time_limit - (now() - began), 1e-3 * limits.time_limit))
 
 
 @dataclass(frozen=True)
@@ -130,8 +145,7 @@ class Chooser:
             errors = self._errors(found, validation, patience)
             limits = replace(limits, max_epochs=int(np.argmin(errors)) + 1)
             counts["validation_errors"] = tuple(errors)
-        if limits.time_limit is not None:  # at least a moment is left, so that something is learned
-            limits = replace(limits, time_limit=max(limits.time_limit - (now() - began), 1e-3 * limits.time_limit))
+        limits = less_time(limits, began)
         return Chosen(found, limits, counts, limits.max_epochs != self.limits.max_epochs)
 
     def _lead(self) -> float:
@@ -139,16 +153,19 @@ class Chooser:
 
         A lead goes with a number of epochs: in the trial, which has fewer, it is smaller by as much.
         """
-        trial, leads = Trial.within(self.limits.max_epochs), leads_within(self.limits.max_epochs)
-        seed = HeldOut.share(trial.share, self.random_state).seed
+        trial = Trial.within(self.limits.max_epochs)
+        judging_part, learned_part = trial.parts(self.random_state)
         try:
-            some, judging = self.parted(HeldOut(seed, trial.share))
-            if 2 * trial.share < 1:
-                some = self.parted(HeldOut(seed, 2 * trial.share, trial.share))[1]
+            some, judging = self.parted(judging_part)
+            if learned_part is not None:
+                some = self.parted(learned_part)[1]
         except ValueError:  # too few rows to put some aside
-            return leads[-1]
-        wrong = [self.wrong(self.learned(some, lead, trial.epochs), judging) for lead in leads_within(trial.epochs)]
-        return leads[fewest_errors(wrong, self.heft(judging))]
+            return trial.leads[-1]
+        weights, errors = self.heft(judging), dict[float, float]()
+        for lead, tried in zip(trial.leads, trial.tried, strict=True):
+            wrong = self.wrong(self.learned(some, tried, trial.epochs), judging)
+            errors[lead] = float((wrong if weights is None else weights[wrong]).sum())
+        return with_fewest(errors)
 
     def _errors(self, lead: float, validation: float, patience: int) -> list[int]:
         """The errors on the validation part after every epoch, until they got no fewer for so many."""
@@ -165,18 +182,25 @@ class Chooser:
         return errors
 
 
-def run_or_raise(space: Space, limits: Limits) -> None:
+def run_or_raise(space: Space, limits: Limits) -> Stopped:
     """A run of which nothing is kept: Ctrl-C ends the call."""
-    if run(space, limits) is Stopped.INTERRUPTED:
+    stopped = run(space, limits)
+    if stopped is Stopped.INTERRUPTED:
         raise KeyboardInterrupt
+    return stopped
 
 
-def check_chosen(lead: Lead, validation: float | None, patience: int) -> None:
-    """Say which of these is wrong, and what it may be."""
+def check_lead(lead: Lead) -> None:
+    """Say that a lead is wrong, and what it may be."""
     if isinstance(lead, str) and lead != "auto":
         raise ValueError(f"lead={lead!r} must be a number from 0 to {MOST_LEAD:g}, in units of R^2, or 'auto'")
     if not isinstance(lead, str):
         check_choices(lead=lead)
+
+
+def check_chosen(lead: Lead, validation: float | None, patience: int) -> None:
+    """Say which of these is wrong, and what it may be."""
+    check_lead(lead)
     if validation is not None and not (isinstance(validation, float | int) and 0 < validation < 1):
         raise ValueError(f"validation={validation!r} must be a share of the rows between 0 and 1, such as 0.1, or None")
     if isinstance(patience, bool) or int(patience) != patience or patience < 1:
