@@ -45,7 +45,7 @@ PEERS = (
 ASKED = {
     "cold": ["--rounds", "1"],
     "linear": ["--only", "epochs", "fits", "text", "online"],
-    "accuracy": ["--repeats", "1"],
+    "accuracy": [],
     "files": ["--rounds", "1"],
     "certify": ["--only", "program", "tables"],
     "existence": ["--only", "effects", "--rows", "20000"],

@@ -35,11 +35,11 @@ def test_a_round_has_a_line_and_the_answer_says_what_was_mixed(folder):
     assert not (folder / "model.checkpoint").exists()
 
 
-def test_without_mixing_the_model_is_that_of_one_machine(folder):
-    fitted(folder, "--mixing", "none", "--quiet", "--rounds", "4")
-    done(
-        folder, "fit", "part-*.csv", "--label", "y", "--no-shuffle", "--max-epochs", "4", "--model", "alone", "--quiet"
-    )
+@pytest.mark.parametrize("more", [(), ("--lead", "auto")])
+def test_without_mixing_the_model_is_that_of_one_machine(folder, more):
+    fitted(folder, "--mixing", "none", "--quiet", "--rounds", "4", *more)
+    alone = ("--no-shuffle", "--max-epochs", "4", "--model", "alone", "--quiet", *more)
+    done(folder, "fit", "part-*.csv", "--label", "y", *alone)
     ours, theirs = (json.loads(done(folder, "inspect", name, "--json").out) for name in ("model", "alone"))
     assert ours["weights"] == theirs["weights"]
     assert ours["run"] == theirs["run"]

@@ -49,10 +49,11 @@ def test_many_classes_too_and_where_weights_return(tmp_path):
 
 
 @pytest.mark.parametrize("mixing", ["uniform", "adaptive"])
+@pytest.mark.parametrize("lead", [0.0, 2.0])
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_a_mixed_model_predicts_saves_loads_and_learns_on(tmp_path, mixing):
+def test_a_mixed_model_predicts_saves_loads_and_learns_on(tmp_path, mixing, lead):
     pattern = write_all(tmp_path, "csv", n=200)
-    model = fit(pattern, label="y", mixing=mixing, rounds=5)
+    model = fit(pattern, label="y", mixing=mixing, rounds=5, lead=lead)
     assert model.run_.shards == 3
     assert model.run_.errors / model.run_.n_rows < 0.15
     assert "The weights of 3 shards were mixed" in str(model.run_)

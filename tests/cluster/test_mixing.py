@@ -200,8 +200,3 @@ def test_with_a_lead_too_weights_that_go_from_shard_to_shard_are_those_of_one_ma
     assert (ours.coef_ == one.coef_).all()
     for name in ("mistakes", "narrow", "narrow_per_epoch", "mistaken_rows", "lead"):
         assert getattr(ours.run_, name) == getattr(one.run_, name)
-
-
-def test_shards_cannot_choose_a_lead(tmp_path):
-    with pytest.raises(ValueError, match="shards need a number"):
-        fit(write(tmp_path / "one.svm", rows(60, words=False)), lead="auto")

@@ -89,6 +89,14 @@ def test_an_actor_that_is_killed_in_the_middle_of_a_round_changes_nothing(nodes,
     assert engine.restarted == 1
 
 
+@pytest.mark.parametrize("mixing", ["uniform", "none"])
+def test_an_actor_that_is_killed_while_a_lead_is_tried_changes_nothing(nodes, pattern, mixing):
+    nodes.have(2)
+    engine = Killing("learn", "go_on")
+    same(learned(pattern, engine, mixing, lead="auto"), learned(pattern, Local(), mixing, lead="auto"))
+    assert engine.restarted == 1
+
+
 def test_an_actor_that_is_killed_while_it_proves_or_predicts_changes_nothing(nodes, pattern, monkeypatch):
     nodes.have(2)
     monkeypatch.setattr(working_set, "MEMORY", 2000)

@@ -6,10 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import KernelPerceptron, Perceptron, load, save
+from novikoff.data.examples import Examples
 from novikoff.data.held_out import HeldOut
-from novikoff.learn.choosing import LEADS, USUAL_LEAD, Trial, best_lead
+from novikoff.engine.rows import as_rows
+from novikoff.learn.choosing import MOST_CHOSEN, Trial, leads_within, with_fewest
 from novikoff.learn.epochs import Limits
 from novikoff.learn.history import Stopped
+from novikoff.learn.linear.chosen import LinearChooser
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.space import perceptron
 
@@ -22,21 +25,45 @@ def noisy(seed=0, n=300):
     return X, X[:, 0] + 0.7 * generator.normal(size=n) > 0
 
 
-@given(epochs=st.one_of(st.none(), st.integers(1, 10_000)))
+EPOCHS = st.one_of(st.none(), st.integers(1, 10_000))
+
+
+@given(epochs=EPOCHS)
 def test_trying_all_leads_costs_less_than_learning(epochs):
     trial = Trial.within(epochs)
-    assert len(LEADS) * (trial.epochs * trial.learned + trial.judging) <= (epochs or 10)
-    assert 0 < trial.judging < trial.judging + trial.learned <= 1
+    assert len(trial.tried) * (trial.epochs * trial.share + trial.share) <= (epochs or 10)
+    assert 0 < trial.share <= 0.5
 
 
-@given(st.lists(st.sets(st.integers(0, 39)), min_size=len(LEADS), max_size=len(LEADS)))
-def test_another_lead_is_taken_only_if_it_is_clearly_better(sets):
-    wrong = {lead: np.isin(np.arange(40), list(rows)) for lead, rows in zip(LEADS, sets, strict=True)}
-    chosen = best_lead(wrong.__getitem__)
-    usual = wrong[USUAL_LEAD]
-    assert wrong[chosen].sum() <= usual.sum()
-    better, worse = (usual & ~wrong[chosen]).sum(), (wrong[chosen] & ~usual).sum()
-    assert chosen == USUAL_LEAD or (better - worse) ** 2 > better + worse
+@given(epochs=EPOCHS)
+def test_a_trial_has_the_lead_of_its_own_epochs_which_is_smaller(epochs):
+    trial = Trial.within(epochs)
+    assert trial.leads[0] == trial.tried[0] == 0
+    assert 0 < trial.tried[1] <= trial.leads[1] <= MOST_CHOSEN
+    assert trial.leads[1] < (epochs or 10)
+
+
+@given(st.dictionaries(st.floats(0, 4), st.integers(0, 5), min_size=1))
+def test_the_fewest_errors_choose_and_the_largest_lead_of_equals(errors):
+    chosen = with_fewest(errors)
+    assert errors[chosen] == min(errors.values())
+    assert all(errors[lead] > errors[chosen] for lead in errors if lead > chosen)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("epochs", [1, 2, 10])
+def test_the_lead_is_the_one_that_did_better_on_rows_that_it_did_not_learn(learner, epochs):
+    X, y = noisy(seed=epochs)
+    options = {"random_state": 3} | ({"gamma": 0.5} if learner is KernelPerceptron else {})
+    trial = Trial.within(epochs)
+    judging = HeldOut(3, trial.share).which(0, len(X))
+    some = HeldOut(3, min(1.0, 2 * trial.share), trial.share).which(0, len(X))
+    errors = []
+    for lead in trial.tried:
+        tried = learner(lead=lead, max_epochs=trial.epochs, **options).fit(X[some], y[some])
+        errors.append((tried.predict(X[judging]) != y[judging]).sum())
+    chosen = learner(lead="auto", max_epochs=epochs, **options).fit(X, y)
+    assert chosen.lead_ == trial.leads[int(errors[1] <= errors[0])]
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -44,7 +71,7 @@ def test_the_chosen_lead_is_that_of_a_run_that_was_told_it(learner):
     X, y = noisy()
     chosen = learner(lead="auto", random_state=0).fit(X, y)
     told = learner(lead=chosen.lead_, random_state=0).fit(X, y)
-    assert chosen.lead_ in LEADS
+    assert chosen.lead_ in leads_within(10)
     assert (chosen.decision_function(X) == told.decision_function(X)).all()
     assert (chosen.n_mistakes_, chosen.n_narrow_) == (told.n_mistakes_, told.n_narrow_)
 
@@ -101,6 +128,19 @@ def test_batches_choose_as_a_matrix_does():
     assert (parts.memory.weights == whole.memory.weights).all()
 
 
+@pytest.mark.parametrize("lead", [0.0, 0.5])
+def test_a_trial_is_the_run_with_its_lead_also_if_that_ends_early(lead):
+    X = np.array([[1.0], [2.0], [-1.0], [-2.0]])
+    labels = np.sign(X[:, 0])
+    how = {"readout": "average", "fit_intercept": True, "tie": "mistake", "shuffle": True, "weights": None}
+    examples = Examples.in_blocks([(as_rows(X), labels)], 2)
+    chooser = LinearChooser(random_state=0, limits=Limits(), examples=examples, how=how)
+    tried, told = chooser.learned(examples, lead, 50), perceptron(X, labels, lead=lead, max_epochs=50, random_state=0)
+    assert told.run.stopped is Stopped.NO_MISTAKES
+    assert tried.examples == told.memory.examples
+    assert (tried.drift == told.memory.drift).all()
+
+
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_rows_that_come_in_parts_cannot_choose_a_lead(learner):
     with pytest.raises(ValueError, match="partial_fit needs a number, such as lead=1"):
@@ -116,8 +156,8 @@ def test_who_goes_on_keeps_its_lead_and_cannot_put_rows_aside():
         model.set_params(validation=0.2).fit(X, y)
 
 
-def test_too_few_rows_take_the_usual_lead():
-    assert Perceptron(lead="auto", random_state=0).fit([[1.0], [-1.0]], [0, 1]).lead_ == USUAL_LEAD
+def test_too_few_rows_take_a_lead():
+    assert Perceptron(lead="auto", random_state=0).fit([[1.0], [-1.0]], [0, 1]).lead_ == leads_within(10)[1]
 
 
 @pytest.mark.parametrize(

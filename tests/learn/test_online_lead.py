@@ -194,3 +194,8 @@ def test_the_record_counts_mistakes_and_narrow_ones_apart():
 def test_a_lead_that_is_no_number_from_0_on_is_refused(lead):
     with pytest.raises(ValueError, match="lead="):
         OnlinePerceptron(lead=lead)
+
+
+def test_a_stream_has_no_rows_to_choose_a_lead_by():
+    with pytest.raises(ValueError, match="let two models learn it, with lead=0"):
+        OnlinePerceptron(lead="auto")

@@ -2,7 +2,8 @@
 
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.cluster.agreeing import Cluster, Reading, started
 from novikoff.cluster.checkpoint import Checkpoint, check_no_run_is_lost, read_checkpoint, take_up
+from novikoff.cluster.choosing import ShardedChooser
 from novikoff.cluster.engine import Engine, Local
 from novikoff.cluster.mixing import MIXINGS, Mixing
-from novikoff.cluster.rounds import MixedRounds, PassedRounds, Rounds
+from novikoff.cluster.rounds import MixedRounds, PassedRounds, Rounds, rounds_of
 from novikoff.cluster.shards import SHARD_BYTES
 from novikoff.cluster.worker import Learning
+from novikoff.engine.clock import now
+from novikoff.learn.choosing import CHOSEN, Lead, check_lead, less_time
 from novikoff.learn.epochs import Limits, check_choices, run
 from novikoff.learn.history import Readout, Stopped, Tie
 from novikoff.learn.linear.model import LinearModel
@@ -41,7 +45,7 @@ def fit(
     shuffle: bool | None = None,
     random_state: int = 0,
     tie: Tie = "mistake",
-    lead: float = 0.0,
+    lead: Lead = 0.0,
     min_margin: float | None = None,
     time_limit: float | None = None,
     classes: ArrayLike | None = None,
@@ -73,7 +77,9 @@ def fit(
     shuffle : whether a shard is learned in another order each round, drawn from `random_state`, the round and the
         shard. Not with `mixing="none"`.
     lead : by how much an example must be right so as not to be learned, in units of R^2; with mixing, R is the longest
-        example of all shards.
+        example of all shards. "auto" tries 0 and a sixth of `rounds`, divided by the number of shards that are
+        mixed, on one half of the rows, and takes the one that is wrong on fewer of the other half. With mixing="none"
+        that is the choice of one machine.
     classes : the labels, if a shard may lack some, or have one that no other has.
     encoding, categorical, text, tfidf, ignore : how columns become numbers; see `novikoff.features.encode`.
     shard_bytes : about how many bytes of a file make a shard.
@@ -101,7 +107,8 @@ def fit(
         labels_are_shared=mixing != "none",
     )
     shuffled = mixing != "none" if shuffle is None else shuffle
-    how = Learning(tie, int(random_state) if shuffled else None, readout == "average", float(lead))
+    told = 0.0 if lead == "auto" else float(lead)
+    how = Learning(tie, int(random_state) if shuffled else None, readout == "average", told)
     asked: dict[str, Any] = {
         "label": reading.of(source).label,
         "readout": readout,
@@ -114,9 +121,14 @@ def fit(
     }
     kept = _Kept(checkpoint, {**asked, "mixing": mixing}, resume)
     with started(engine or Local(), source, reading, kept.token) as cluster:
-        space = _space(cluster, how, limits, mixing, kept.watched_by(watch))
+        if lead == "auto":
+            began, found = now(), kept.lead()
+            if found is None:
+                found = ShardedChooser(cluster, how, mixing, readout, int(random_state)).lead(limits)
+            how, limits = replace(how, lead=found), less_time(limits, began)
+        space = rounds_of(cluster, how, limits, mixing, kept.watched_by(watch))
         kept.take_up(space)
-        learned = _learned(cluster, space, limits, readout)
+        learned = _learned(cluster, space, limits, readout, CHOSEN if lead == "auto" else {})
     if learned.run.stopped is not Stopped.INTERRUPTED:
         kept.remove()
     asked |= {"max_epochs": rounds, "time_limit": time_limit}
@@ -129,9 +141,8 @@ def fit(
 def _check(rounds: int | None, mixing: Mixing, readout: Readout, tie: Tie, shuffle: bool | None, lead: Any) -> None:
     if mixing not in MIXINGS:
         raise ValueError(f"mixing={mixing!r} is unknown; choose one of {', '.join(MIXINGS)}")
-    if isinstance(lead, str):
-        raise ValueError(f"lead={lead!r} is chosen where all rows are on one machine; shards need a number, such as 2")
-    check_choices(readout=readout, tie=tie, lead=lead)
+    check_choices(readout=readout, tie=tie)
+    check_lead(lead)
     if readout == "vote":
         raise ValueError('a vote needs every mistake, and shards keep theirs; choose readout="average" or "last"')
     if mixing == "none" and shuffle:
@@ -163,6 +174,10 @@ class _Kept:
 
         return after
 
+    def lead(self) -> float | None:
+        """The lead of the run that goes on, which may have been chosen."""
+        return None if self._parts is None else float(self._parts.header["history"]["lead"])
+
     def take_up(self, space: Rounds) -> None:
         if self._parts is not None:
             take_up(space, self._parts)
@@ -172,17 +187,10 @@ class _Kept:
             self._file.remove()
 
 
-def _space(cluster: Cluster, how: Learning, limits: Limits, mixing: Mixing, after: Watcher) -> Rounds:
-    memory = cluster.agreed.new_memory()
-    if mixing == "none":
-        return PassedRounds(cluster, how, memory, after, limits=limits)
-    return MixedRounds(cluster, how, memory, after, mixing=mixing)
-
-
-def _learned(cluster: Cluster, space: Rounds, limits: Limits, readout: Readout) -> Learned:
+def _learned(cluster: Cluster, space: Rounds, limits: Limits, readout: Readout, chosen: Mapping[str, Any]) -> Learned:
     stopped = _stopped_before(space, limits) or run(space, limits)
     space.finished()
-    counts = {**_counts(cluster, space, readout), **space.epochs.recorded(), **space.facts()}
+    counts = {**_counts(cluster, space, readout), **space.epochs.recorded(), **space.facts(), **chosen}
     if stopped is Stopped.NO_MISTAKES:
         counts["margin_at_least"] = space.history.margin_at_least(space.how.lead)
     record = space.history.recorded(readout, stopped, n_rows=cluster.n_rows, **counts)

@@ -178,3 +178,13 @@ class PassedRounds(Rounds):
 
     def facts(self) -> dict[str, Any]:
         return {"order": "given", "mistaken_rows": int(self.mistaken.sum())}
+
+
+def rounds_of(
+    cluster: Cluster, how: Learning, limits: Limits, mixing: Mixing, after: Callable[[Rounds], None]
+) -> Rounds:
+    """Rounds that begin with nothing learned."""
+    memory = cluster.agreed.new_memory()
+    if mixing == "none":
+        return PassedRounds(cluster, how, memory, after, limits=limits)
+    return MixedRounds(cluster, how, memory, after, mixing=mixing)

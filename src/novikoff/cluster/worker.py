@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff import __version__
+from novikoff.cluster.parts import Part
 from novikoff.cluster.shards import Shard
 from novikoff.cluster.survey import Query, Surveyed, survey
 from novikoff.data.cache import Cache, open_cache
@@ -94,7 +95,7 @@ class Agreement:
     """What all shards agree on: how they are read, the classes, the number of columns, and R^2, of all of them.
 
     `starts` has the number of the first row of every shard among all, and the number of all rows.
-    Of very many columns, `columns` are those that some row uses.
+    Of very many columns, `columns` are those that some row uses. With a `part`, only its rows count, and are numbered.
     """
 
     terms: Terms
@@ -104,6 +105,7 @@ class Agreement:
     longest: float
     starts: NDArray[np.int64]
     columns: NDArray[np.int64] | None = None
+    part: Part | None = None
 
     @property
     def n_rows(self) -> int:
@@ -247,7 +249,7 @@ class Worker:
         places = np.searchsorted(agreed.classes, prepared.known)
         counts = np.zeros(len(agreed.classes), dtype=np.int64)
         counts[places] = prepared.counts
-        return Examples(
+        examples = Examples(
             cache,
             cache.starts,
             agreed.classes,
@@ -259,6 +261,7 @@ class Worker:
             agreed.terms.label,
             agreed.terms.encoding,
         )
+        return examples if agreed.part is None else agreed.part.of(examples, self.number)
 
     # -- learning -----------------------------------------------------------------------------------------------------
 
@@ -301,7 +304,7 @@ class Worker:
         """Which rows the read-out gets wrong, in bits."""
         examples, decided = self.examples(agreed), decider(memory, readout)
         wrong = (decided.classes(block.rows) != examples.places_of(block.labels) for block in examples.blocks())
-        return np.packbits(np.concatenate(list(wrong)))
+        return np.packbits(np.concatenate([np.zeros(0, dtype=np.bool_), *wrong]))
 
     def take(self, agreed: Agreement, numbers: NDArray[np.int64]) -> Any:
         """Those of some rows, by their numbers among all, that are in this shard; None if none is."""

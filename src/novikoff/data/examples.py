@@ -184,12 +184,16 @@ class Examples:
 
     def parted(self, held_out: HeldOut) -> "tuple[Examples, Examples]":
         """The examples to learn from, and those to judge by, each numbered anew."""
-        kept, held = (self._some(_Some(self.parts, self.starts, held_out, wanted)) for wanted in (False, True))
+        kept, held = (self.only(held_out, wanted) for wanted in (False, True))
         check_parts(self.n_rows, held.n_rows)
         return kept, held
 
-    def _some(self, some: "_Some") -> "Examples":
-        """Those examples; a copy if they are one block, so that every epoch finds it ready."""
+    def only(self, held_out: HeldOut, wanted: bool, first: int = 0) -> "Examples":
+        """The examples that are held out, or all others, numbered anew; `first` is the number of the first of all.
+
+        A copy if they are one block, so that every epoch finds it ready.
+        """
+        some = _Some(self.parts, self.starts + first, held_out, wanted)
         labels = [some.labels(number) for number in range(len(some))]
         inner = [part if self.inner is None else self.inner[part] for part in labels]
         counts = np.zeros(len(self.classes), dtype=np.int64)

@@ -97,8 +97,8 @@ class Perceptron(ClassifierMixin, Shell):
         many classes); R is the longest example so far. 0 is the perceptron of the textbook. With tau > 0 there are at
         most (1 + 2 tau) (R/gamma)^2 updates, mistakes and narrow ones together, and when none is left, the last weights
         have a margin of at least gamma tau/(1 + 2 tau). A tie is then a mistake, whatever `tie` says. With "auto",
-        `fit` tries some on a share of the rows that it puts aside, in less time than learning takes, and learns all
-        rows with the best; `lead_` has it.
+        `fit` tries 0 and a sixth of `max_epochs` (at most 4) on one half of the rows, in less time than learning takes,
+        and learns all rows with the one that is wrong on fewer of the other half; `lead_` has it.
     min_margin : float or None
         Stop as soon as the run proves that no separator has this margin.
     time_limit : float or None

@@ -174,6 +174,7 @@ def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> 
         check_ascends(memory.columns, "columns", strictly=True)
     ensure(memory.weights.shape[1] >= 1, "the weights have no column for the bias")
     ensure(memory.updates <= memory.examples, "there are more mistakes than examples")
+    ensure(memory.mixed is None or memory.mixed.fewer <= memory.updates, "the record of mixing makes no sense")
     if "mistake_rows" in arrays:
         check_within(arrays["mistake_rows"], "mistake_rows", 2**62)
     if "mistake_guesses" in arrays:
@@ -191,7 +192,7 @@ def _mixed(state: Fields) -> Mixed | None:
     if "mixed" not in state.content:
         return None
     numbers = state.each("mixed", lambda value, name: state.as_number(value, name, least=0.0))
-    ensure(len(numbers) == 2 and numbers[0] <= state.whole("mistakes"), "the record of mixing makes no sense")
+    ensure(len(numbers) == 2, "the record of mixing makes no sense")
     return Mixed(*numbers)
 
 

@@ -5,7 +5,7 @@ the training rows says nothing about new ones, so the record of such a run makes
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -21,9 +21,9 @@ Truths = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Lead = float | Literal["auto"]
 
-# The leads to choose from, and the one that is taken unless another is clearly better.
-LEADS = (0.0, 2.0)
-USUAL_LEAD = 2.0
+# A lead is chosen from none and one for so many epochs, up to a limit.
+EPOCHS_PER_LEAD = 6
+MOST_CHOSEN = 4.0
 
 # Choosing learns at most this part of what learning does; if no limit is set to the epochs, of this many.
 COST = 0.4
@@ -33,48 +33,68 @@ USUAL_EPOCHS = 10
 CHOSEN: dict[str, Any] = {"order": None, "mistaken_rows": None, "errors_elsewhere": None}
 
 
+def leads_within(max_epochs: int | None, shards: int = 1) -> tuple[float, float]:
+    """The leads to choose from if there are so many epochs: none, and one that these epochs can make use of.
+
+    An epoch adds an example at most once, so after E epochs its own part of its score is at most E R^2. If most
+    examples do not reach the lead in time, all of them are added over and over, and that is all. A sixth of E did well
+    on generated texts, for 1 to 20 epochs. Where the weights of several shards are mixed, a round adds an example by
+    its share only, and what it can reach is less by as much.
+
+    >>> leads_within(12), leads_within(3), leads_within(1000), leads_within(12, shards=4)
+    ((0.0, 2.0), (0.0, 0.5), (0.0, 4.0), (0.0, 0.5))
+    """
+    epochs = USUAL_EPOCHS if max_epochs is None else max_epochs
+    return 0.0, min(MOST_CHOSEN, epochs / EPOCHS_PER_LEAD) / shards
+
+
 @dataclass(frozen=True)
 class Trial:
-    """The parts of a trial: which share of the rows is learned, for how many epochs, and which share judges."""
+    """Which share of the rows is learned in a trial, and for how many epochs. As many other rows judge.
 
-    learned: float
-    judging: float
+    `tried` are the leads that go with so many epochs, in the place of `leads`, from which one is to be chosen.
+    """
+
+    share: float
     epochs: int
+    leads: tuple[float, float]
+    tried: tuple[float, float]
 
     @classmethod
-    def within(cls, max_epochs: int | None) -> "Trial":
-        """So much that trying all leads costs less than learning.
+    def within(cls, max_epochs: int | None, shards: int = 1) -> "Trial":
+        """So much that trying two leads costs less than learning.
 
-        >>> Trial.within(10)
-        Trial(learned=0.6, judging=0.4, epochs=2)
-        >>> Trial.within(5)
-        Trial(learned=0.6, judging=0.4, epochs=1)
+        >>> Trial.within(15)
+        Trial(share=0.5, epochs=6, leads=(0.0, 2.5), tried=(0.0, 1.0))
+        >>> Trial.within(1).share
+        0.2
         """
-        most = COST * (USUAL_EPOCHS if max_epochs is None else max_epochs) / len(LEADS)
+        most = COST * (USUAL_EPOCHS if max_epochs is None else max_epochs)
         epochs = max(1, math.floor(most))
-        share = min(1.0, most / epochs)
-        return cls(0.6 * share, 0.4 * share, epochs)
+        return cls(0.5 * min(1.0, most), epochs, leads_within(max_epochs, shards), leads_within(epochs, shards))
+
+    def parts(self, random_state: int | np.random.Generator | None) -> tuple[HeldOut, HeldOut | None]:
+        """The rows that judge, and those that are learned, if these are not all others."""
+        judging = HeldOut.share(self.share, random_state)
+        upper = 2 * self.share
+        return judging, HeldOut(judging.seed, upper, self.share) if upper < 1 else None
 
 
-def best_lead(wrong: Callable[[float], Truths], weights: Floats | None = None) -> float:
-    """The lead whose errors on the judging rows are fewest, if they are clearly fewer than those of the usual one.
+def with_fewest(errors: Mapping[float, float]) -> float:
+    """The lead that made the fewest errors; of those that made equally many, the largest.
 
-    `wrong` says of every judging row whether it is wrong after learning with a lead. Rows on which two leads disagree
-    are b and c; if the leads are equally good, b - c is 0 give or take the root of b + c. Rows of classes with weights
-    count by these, and the root is that of the sum of their squares.
-
-    >>> rows = np.arange(100)
-    >>> best_lead(lambda lead: rows < 30 - 10 * lead), best_lead(lambda lead: rows < 5 * lead)
-    (2.0, 0.0)
+    >>> with_fewest({0.0: 30, 1.0: 20, 2.0: 20})
+    2.0
     """
-    errors = {lead: wrong(lead) for lead in LEADS}
-    usual = errors[USUAL_LEAD]
-    heft = np.ones(len(usual)) if weights is None else weights
-    for lead in sorted(LEADS, key=lambda lead: float(heft[errors[lead]].sum())):
-        better, worse = heft[usual & ~errors[lead]], heft[errors[lead] & ~usual]
-        if better.sum() - worse.sum() > math.sqrt((better**2).sum() + (worse**2).sum()):
-            return lead
-    return USUAL_LEAD
+    return min(errors, key=lambda lead: (errors[lead], -lead))
+
+
+def less_time(limits: Limits, began: float) -> Limits:
+    """The same limits after something that counts towards the time has been done."""
+    if limits.time_limit is None:
+        return limits
+    # At least a moment is left, so that something is learned.
+    return replace(limits, time_limit=max(limits.time_limit - (now() - began), 1e-3 * limits.time_limit))
 
 
 @dataclass(frozen=True)
@@ -125,20 +145,27 @@ class Chooser:
             errors = self._errors(found, validation, patience)
             limits = replace(limits, max_epochs=int(np.argmin(errors)) + 1)
             counts["validation_errors"] = tuple(errors)
-        if limits.time_limit is not None:  # at least a moment is left, so that something is learned
-            limits = replace(limits, time_limit=max(limits.time_limit - (now() - began), 1e-3 * limits.time_limit))
+        limits = less_time(limits, began)
         return Chosen(found, limits, counts, limits.max_epochs != self.limits.max_epochs)
 
     def _lead(self) -> float:
+        """The lead that did better on one half of the rows after some epochs on the other.
+
+        A lead goes with a number of epochs: in the trial, which has fewer, it is smaller by as much.
+        """
         trial = Trial.within(self.limits.max_epochs)
-        seed = HeldOut.share(trial.judging, self.random_state).seed
+        judging_part, learned_part = trial.parts(self.random_state)
         try:
-            judging = self.parted(HeldOut(seed, trial.judging))[1]
-            some = self.parted(HeldOut(seed, trial.judging + trial.learned, trial.judging))[1]
+            some, judging = self.parted(judging_part)
+            if learned_part is not None:
+                some = self.parted(learned_part)[1]
         except ValueError:  # too few rows to put some aside
-            return USUAL_LEAD
-        weights = self.heft(judging)
-        return best_lead(lambda lead: self.wrong(self.learned(some, lead, trial.epochs), judging), weights)
+            return trial.leads[-1]
+        weights, errors = self.heft(judging), dict[float, float]()
+        for lead, tried in zip(trial.leads, trial.tried, strict=True):
+            wrong = self.wrong(self.learned(some, tried, trial.epochs), judging)
+            errors[lead] = float((wrong if weights is None else weights[wrong]).sum())
+        return with_fewest(errors)
 
     def _errors(self, lead: float, validation: float, patience: int) -> list[int]:
         """The errors on the validation part after every epoch, until they got no fewer for so many."""
@@ -155,18 +182,25 @@ class Chooser:
         return errors
 
 
-def run_or_raise(space: Space, limits: Limits) -> None:
+def run_or_raise(space: Space, limits: Limits) -> Stopped:
     """A run of which nothing is kept: Ctrl-C ends the call."""
-    if run(space, limits) is Stopped.INTERRUPTED:
+    stopped = run(space, limits)
+    if stopped is Stopped.INTERRUPTED:
         raise KeyboardInterrupt
+    return stopped
 
 
-def check_chosen(lead: Lead, validation: float | None, patience: int) -> None:
-    """Say which of these is wrong, and what it may be."""
+def check_lead(lead: Lead) -> None:
+    """Say that a lead is wrong, and what it may be."""
     if isinstance(lead, str) and lead != "auto":
         raise ValueError(f"lead={lead!r} must be a number from 0 to {MOST_LEAD:g}, in units of R^2, or 'auto'")
     if not isinstance(lead, str):
         check_choices(lead=lead)
+
+
+def check_chosen(lead: Lead, validation: float | None, patience: int) -> None:
+    """Say which of these is wrong, and what it may be."""
+    check_lead(lead)
     if validation is not None and not (isinstance(validation, float | int) and 0 < validation < 1):
         raise ValueError(f"validation={validation!r} must be a share of the rows between 0 and 1, such as 0.1, or None")
     if isinstance(patience, bool) or int(patience) != patience or patience < 1:

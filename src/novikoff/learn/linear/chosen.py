@@ -36,7 +36,9 @@ class LinearChooser(Chooser):
             self._log(space)
             return None if watch is None else watch(memory)
 
-        run_or_raise(space, Limits(max_epochs, time_limit=self.limits.time_limit, watch=look if each else None))
+        limits = Limits(max_epochs, time_limit=self.limits.time_limit, watch=look if each else None)
+        if run_or_raise(space, limits) is Stopped.NO_MISTAKES:
+            space.forget_what_came_after()
         self._log(space)
         return memory
 

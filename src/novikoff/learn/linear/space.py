@@ -317,6 +317,8 @@ class Coordinates:
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Visit all blocks; several epochs at a time only with one block."""
+        if not self.examples.n_rows:  # of a shard, all rows may be put aside
+            return None
         epochs = self._epochs_at_once()
         for number in block_order(self.examples.n_blocks, self.generator):
             stopped = self._visit_block(number, epochs, watch)

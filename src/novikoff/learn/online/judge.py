@@ -41,6 +41,11 @@ class OnlineJudge(OnlineReadouts):
         lead: float,
         scale: bool,
     ) -> None:
+        if isinstance(lead, str) and lead == "auto":
+            raise ValueError(
+                'lead="auto" judges by rows that are put aside, and a stream has none to spare; let two models learn '
+                "it, with lead=0 and lead=0.2, say, and keep the one whose predictions were wrong less often"
+            )
         check_choices(tie=tie, lead=lead)
         super().__init__(labels, readout, half_life, fit_intercept, lead)
         self.tie, self.scale = tie, scale
