@@ -12,7 +12,7 @@ from pyarrow import csv
 from novikoff.cluster import Local, Ray, certify, check, existence, fit, predict, score
 from novikoff.prove.separable.search import working_set
 from tests.cluster.conftest import SOURCE, needed_ray
-from tests.cluster.files import write_all
+from tests.cluster.files import rows, write, write_all
 
 
 @pytest.fixture(scope="module")
@@ -168,6 +168,18 @@ def test_a_data_set_of_ray_is_taken_if_it_keeps_its_order(nodes, pattern, monkey
 def test_an_error_of_a_shard_is_the_error_of_this_process(nodes, pattern):
     with pytest.raises(ValueError, match=r"part-0\.csv has no column 'z' for the label"):
         fit(pattern, label="z", engine=Ray())
+
+
+def test_of_several_shards_that_are_wrong_the_first_is_named(nodes, tmp_path):
+    """Also where its actor has answered for other shards before, and another actor has failed meanwhile."""
+    nodes.have(2)
+    pattern = write_all(tmp_path, "csv", n_files=7)
+    for number in (3, 4, 6):
+        table = rows(9)
+        write(tmp_path / f"part-{number}.csv", {**table, "y": [None, *table["y"][1:]]})
+    for engine in (Local(), Ray(workers=2)):
+        with pytest.raises(ValueError, match=r"part-3\.csv, line 2: the label 'y' is missing"):
+            fit(pattern, label="y", engine=engine)
 
 
 def test_a_node_with_other_programs_is_named(nodes, pattern, monkeypatch):

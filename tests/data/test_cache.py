@@ -215,6 +215,18 @@ def test_an_index_that_lies_with_right_checksums_is_an_error(sound, data, tmp_pa
         )
 
 
+def test_whoever_has_just_written_a_cache_reads_it_without_another_look(tmp_path, monkeypatch):
+    X, codes = examples(5)
+    path = write(tmp_path / "cache", X, codes, block_rows=7).path
+    checked, ours, sums = open_cache(path), open_cache(path, is_ours=True), []
+    crc32 = zlib.crc32
+    monkeypatch.setattr(zlib, "crc32", lambda *content: sums.append(1) or crc32(*content))
+    assert np.vstack([rows.matrix for rows, _ in ours]).tolist() == X.tolist()
+    assert not sums
+    assert np.vstack([rows.matrix for rows, _ in checked]).tolist() == X.tolist()
+    assert len(sums) == len(checked)
+
+
 @pytest.mark.parametrize(
     ("columns", "codes", "words"), [(4, 3, "column beyond"), (5, 2, "code beyond"), (5, 0, "code beyond")]
 )

@@ -1,8 +1,9 @@
 """Shards as actors of Ray, on as many machines as a cluster has.
 
-An actor has one shard or several. Ray starts an actor that dies again, here or on another node, and calls the method
-once more that it was in the middle of; workers do not mind (`cluster/engine.py`). Actors ask for next to no part of a
-processor, so that those of a node that is gone find room on the nodes that are left.
+An actor has one shard or several, and is asked for all of them in one call: a call for each would cost the driver, on
+whose processors actors may run, a fifth of a short round. Ray starts an actor that dies again, here or on another node,
+and calls the method once more that it was in the middle of; workers do not mind (`cluster/engine.py`). Actors ask for
+next to no part of a processor, so that those of a node that is gone find room on the nodes that are left.
 """
 
 import contextlib
@@ -12,12 +13,18 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from novikoff import __version__
 from novikoff.cluster.engine import MakeWorker
 from novikoff.cluster.shards import Shard
 
 # Enough that an actor goes to no node without processors, such as a head that is to do nothing else.
 PROCESSOR = 0.001
+
+# Arrays up to this size go with the call; larger ones, and whatever else is no plain value, are put where all actors of
+# a node can see them.
+SMALL_BYTES = 1 << 14
 
 # How often a call whose answer was lost with a node is made again.
 MOST_TRIES = 100
@@ -70,9 +77,13 @@ class Ray:
     def call(self, method: str, *args: Any, on: Sequence[int] | None = None) -> list[Any]:
         ray = _ray()
         numbers = range(self._n_shards) if on is None else on
-        handed = [arg if isinstance(arg, ray.ObjectRef) else ray.put(arg) for arg in args]
-        asked = [self._ask(number, method, handed) for number in numbers]
-        return [self._answer(ray, number, method, handed, ref) for number, ref in zip(numbers, asked, strict=True)]
+        handed = [arg if isinstance(arg, ray.ObjectRef) or _is_small(arg) else ray.put(arg) for arg in args]
+        of_each = [[number for number in numbers if self._place(number) == i] for i in range(len(self._actors))]
+        found = self._answers(ray, method, handed, [its for its in of_each if its])
+        for number in numbers:  # an actor ends with the first shard that fails, and what failed says why in its turn
+            if number not in found:
+                found |= self._answers(ray, method, handed, [[number]])
+        return [found[number] for number in numbers]
 
     def close(self) -> None:
         if not self._actors and not self._is_ours:
@@ -90,17 +101,30 @@ class Ray:
 
     # -- asking -------------------------------------------------------------------------------------------------------
 
+    def _place(self, number: int) -> int:
+        """Which actor has a shard."""
+        return number % len(self._actors)
+
+    def _answers(self, ray: Any, method: str, handed: list[Any], asked: list[list[int]]) -> dict[int, Any]:
+        """What shards answer, by their numbers; those of one actor are asked for together."""
+        calls = [(its, [its, *handed]) for its in asked]
+        refs = [self._ask(its[0], method, with_numbers) for its, with_numbers in calls]
+        found: dict[int, Any] = {}
+        for (its, with_numbers), ref in zip(calls, refs, strict=True):
+            found |= zip(its, self._answer(ray, its[0], method, with_numbers, ref), strict=False)
+        return found
+
     def _ask(self, number: int, method: str, handed: list[Any]) -> Any:
-        return self._actors[number % len(self._actors)].call.remote(number, method, *handed)
+        return self._actors[self._place(number)].call.remote(method, *handed)
 
     def _answer(self, ray: Any, number: int, method: str, handed: list[Any], ref: Any) -> Any:
-        """What a shard answers. An answer that is lost with its node is asked for again."""
+        """What an actor answers. An answer that is lost with its node is asked for again."""
         for left in reversed(range(MOST_TRIES)):
             try:
                 with _plain_errors(ray):
-                    life, answer = ray.get(ref)
-                    self._seen[number % len(self._actors)].add(life)
-                    return answer
+                    life, answers = ray.get(ref)
+                    self._seen[self._place(number)].add(life)
+                    return answers
             except (ray.exceptions.ObjectLostError, ray.exceptions.RayActorError):
                 if not left:
                     raise
@@ -155,7 +179,6 @@ class Ray:
 def versions() -> dict[str, str]:
     """What must be the same on all machines."""
     import numba
-    import numpy as np
     import ray
 
     python = ".".join(platform.python_version_tuple()[:2])
@@ -172,9 +195,20 @@ class _Actor:
         pyarrow.set_cpu_count(1)  # an actor has one processor; Arrow would take the others' as well
         self._workers = {number: make(number, shard) for number, shard in shards.items()}
 
-    def call(self, number: int, method: str, *args: Any) -> tuple[str, Any]:
-        """What a shard answers, and which life of the actor this is."""
-        return self._life(), getattr(self._workers[number], method)(*args)
+    def call(self, method: str, numbers: list[int], *args: Any) -> tuple[str, list[Any]]:
+        """What shards answer, up to the first that fails, and which life of the actor this is.
+
+        What the first of all raises is raised here.
+        """
+        answers: list[Any] = []
+        for number in numbers:
+            try:
+                answers.append(getattr(self._workers[number], method)(*args))
+            except Exception:
+                if not answers:
+                    raise
+                break
+        return self._life(), answers
 
     def about(self) -> tuple[str, dict[str, str]]:
         """Where this is, and with which programs."""
@@ -186,6 +220,13 @@ class _Actor:
 
     def _life(self) -> str:
         return f"{platform.node()} {os.getpid()}"
+
+
+def _is_small(value: Any) -> bool:
+    """Whether a value is best sent along with a call."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes <= SMALL_BYTES and value.dtype.kind != "O"
+    return value is None or type(value) in (bool, int, float)
 
 
 @contextlib.contextmanager

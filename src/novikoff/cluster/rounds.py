@@ -35,8 +35,10 @@ class Rounds:
     epochs: Epochs = field(init=False)
     returning: None = None
     seconds: float = 0.0  # of the last round
+    shared: Any = field(init=False)  # how shards learn, as an engine shares it
 
     def __post_init__(self) -> None:
+        self.shared = self.cluster.engine.share(self.how)
         self.epochs = Epochs(self.cluster.n_rows)
         self.history.longest, self.history.lead = self.cluster.agreed.longest, self.how.lead
 
@@ -96,7 +98,7 @@ class MixedRounds(Rounds):
         """What all shards learn in the next round; in that of a number, once more."""
         number = self.epochs.steps // self.epochs.n_rows if number is None else number
         mixture = self.mixture
-        return self.cluster.call("learn", self.how, mixture.weights, mixture.updates_at_least, number, record)
+        return self.cluster.call("learn", self.shared, mixture.weights, mixture.updates_at_least, number, record)
 
     def _count(self, made: int, narrow: int) -> None:
         n_rows = self.cluster.n_rows
@@ -155,7 +157,7 @@ class PassedRounds(Rounds):
     def learn(self, watch: Watch) -> Stopped | None:
         began = time.monotonic()
         for number in range(len(self.cluster.shards)):
-            [passed] = self.cluster.call("go_on", self.how, self.history, self.limits.min_margin, on=[number])
+            [passed] = self.cluster.call("go_on", self.shared, self.history, self.limits.min_margin, on=[number])
             self._note(passed)
             stopped = passed.stopped or watch.cut_short()
             if stopped is not None:

@@ -203,11 +203,12 @@ class Worker:
         if key not in self._open:
             path = _cache_folder(terms.cache_folder) / key
             about = path.with_suffix(".json")
-            if not (path.exists() and about.exists()):
+            is_there = path.exists() and about.exists()
+            if not is_there:
                 prepared = self._write(path, terms)
                 with WholeFile(about, sync=False) as file:
                     file.write(prepared.to_json().encode())
-            self._open[key] = (open_cache(path), Prepared.from_json(about.read_text()))
+            self._open[key] = (open_cache(path, is_ours=not is_there), Prepared.from_json(about.read_text()))
         return self._open[key]
 
     def _key(self, terms: Terms) -> str:

@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some examples: their rows, and their labels as the file has them (None: the file has none)."""
+    """Some examples: their rows, and their labels as the file has them (None: the file has none).
+
+    Rows that were made for a batch, and that nobody will write to, `need_no_copy` to be kept.
+    """
 
     rows: Rows
     labels: NDArray[Any] | None
     file: str = ""
     line: int = 0
+    need_no_copy: bool = False
 
 
 @dataclass(frozen=True)

@@ -138,8 +138,10 @@ class CacheWriter:
         self._file.write(MAGIC)
         return self
 
-    def append(self, rows: Rows, codes: NDArray[Any]) -> None:
-        """Add examples with the codes of their labels: 0, 1, and so on. Both are copied."""
+    def append(self, rows: Rows, codes: NDArray[Any], *, copied: bool = True) -> None:
+        """Add examples with the codes of their labels: 0, 1, and so on. Both are copied, unless nobody will write to
+        the rows before the cache is complete.
+        """
         self._check(rows, codes)
         start = 0
         while start < rows.n_rows:
@@ -147,7 +149,7 @@ class CacheWriter:
             if stop == start:
                 self._flush()
                 continue
-            part = _copied(rows.part(start, stop))
+            part = _copied(rows.part(start, stop)) if copied else rows.part(start, stop)
             self._pending.append((part, codes[start:stop].copy()))
             self._held_rows += part.n_rows
             self._held_bytes += _cost(part)
@@ -329,8 +331,12 @@ class Cache:
             _is_damaged(self.path, f"block {number} has a column beyond the last")
 
 
-def open_cache(path: str | os.PathLike[str]) -> Cache:
-    """The cache in a file; its index is checked here, and each block when it is first used."""
+def open_cache(path: str | os.PathLike[str], *, is_ours: bool = False) -> Cache:
+    """The cache in a file; its index is checked here, and each block when it is first used.
+
+    Nobody reads a block a second time to check it. So whoever has just written all of them, and says that they are
+    `is_ours`, need not read them for that at all.
+    """
     path = Path(path)
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -356,7 +362,8 @@ def open_cache(path: str | os.PathLike[str]) -> Cache:
     if places[-1] != index_start or TRAILER.pack(n_blocks, n_columns, n_codes, fingerprint, checksum) != trailer:
         _is_damaged(path, "its blocks do not fill the file")
     starts = np.array([0, *accumulate(entry.rows for entry in entries)], dtype=np.int64)
-    return Cache(path, n_columns, n_codes, fingerprint.hex(), entries, starts, places)
+    known = set(range(len(entries))) if is_ours else set[int]()
+    return Cache(path, n_columns, n_codes, fingerprint.hex(), entries, starts, places, known)
 
 
 def _is_damaged(path: Path, what: str) -> NoReturn:

@@ -65,10 +65,9 @@ class Numeric:
     def scaled(self, column: "pa.Array", name: str, records: Records) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """The value of every row, 0 where it is missing, and the rows where it is missing."""
         x = numbers(column, name, records)
-        if self.mean:
-            x = x - self.mean
-        x = x / self.deviation
-        missing = np.flatnonzero(np.isnan(x))
+        x = x - self.mean  # a copy, whatever the mean
+        x /= self.deviation
+        missing = np.flatnonzero(np.isnan(x)) if has_nan(x) else NO_ROWS
         x[missing] = 0.0
         return x, missing
 
@@ -296,25 +295,35 @@ def numbers(column: "pa.Array", name: str, records: Records) -> NDArray[np.float
         return np.full(len(column), np.nan)
     if pa.types.is_temporal(column.type):
         return days(column)
-    try:
-        if pa.types.is_string(column.type):
-            column = as_written(column)
-        elif not is_number(column.type):
-            raise pa.ArrowInvalid
-        floats = column.cast(pa.float64(), safe=False)
-    except pa.ArrowInvalid:
-        row, value = _first_word(column)
-        raise ValueError(
-            f"{place(records, row)}: the column {name!r} has numbers, but here it has {value!r}; correct the value"
-        ) from None
-    x = as_numpy(floats, math.nan)
-    infinite = np.isinf(x)
-    if infinite.any():
+    x = as_numpy(column if pa.types.is_float64(column.type) else _floats(column, name, records), math.nan)
+    if not np.isfinite(x).all() and (infinite := np.isinf(x)).any():
         row = int(np.argmax(infinite))
         raise ValueError(
             f"{place(records, row)}: the column {name!r} is {x[row]}; write a finite number, or nothing if missing"
         )
     return x
+
+
+def _floats(column: "pa.Array", name: str, records: Records) -> "pa.Array":
+    """Numbers of any type, or in words, as floats."""
+    import pyarrow as pa
+
+    try:
+        if pa.types.is_string(column.type):
+            column = as_written(column)
+        elif not is_number(column.type):
+            raise pa.ArrowInvalid
+        return column.cast(pa.float64(), safe=False)
+    except pa.ArrowInvalid:
+        row, value = _first_word(column)
+        raise ValueError(
+            f"{place(records, row)}: the column {name!r} has numbers, but here it has {value!r}; correct the value"
+        ) from None
+
+
+def has_nan(x: NDArray[np.float64]) -> bool:
+    """Whether a number is NaN: the least of some is, if one of them is, and that is found quickly."""
+    return bool(np.isnan(np.min(x, initial=0.0)))
 
 
 # How many units make a day.

@@ -193,7 +193,8 @@ class Encoding:
                 if count:
                     counts[name] = count
         own = (_dense if self.is_dense else _sparse)(parts, n_rows, self.n_own, numbers)
-        return Encoded(Batch(self.lifted(own), records.labels, records.file, records.line), unseen, missing)
+        batch = Batch(self.lifted(own), records.labels, records.file, records.line, need_no_copy=True)
+        return Encoded(batch, unseen, missing)
 
     def encode_numbers(self, batch: Batch) -> Batch:
         """Examples that are numbers already, scaled and with their lift; those of a table are left as they are."""
@@ -337,7 +338,8 @@ def _dense(parts: list[Entries], n_rows: int, n_columns: int, numbers: Mapping[i
     at_once = max(1, CACHED_BYTES // (8 * n_columns))
     for first in range(0, n_rows, at_once):
         some = dense[first : first + at_once]
-        some.fill(0.0)
+        if len(numbers) < n_columns:
+            some.fill(0.0)
         for place, column in numbers.items():
             some[:, place] = column[first : first + at_once]
     for part in parts:

@@ -171,7 +171,7 @@ def cached(
     with _temporary_folder(folder) as place:
         path = Path(place) / "examples"
         counts = written(path, batches_of(watched(source, encoding, rounded), encoding), labels, check)
-        cache = open_cache(path)
+        cache = open_cache(path, is_ours=True)
         check_there_are_two(labels, cache.n_rows)
         yield Examples(
             cache,
@@ -197,7 +197,7 @@ def written(path: Path, batches: Iterable[Batch], labels: Labels, check: Callabl
             with located_errors(batch):
                 check(batch.rows)
                 codes = labels.codes(batch.labels)
-                writer.append(batch.rows, codes)
+                writer.append(batch.rows, codes, copied=not batch.need_no_copy)
             more = np.bincount(codes, minlength=len(labels.known))
             more[: len(counts)] += counts
             counts = more

@@ -20,6 +20,7 @@ from novikoff.features.columns import (
     Numeric,
     Text,
     categories,
+    has_nan,
     named_entries,
     numbers,
     texts,
@@ -100,7 +101,7 @@ class Moments:
             return
         self.smallest = min(self.smallest, float(x.min()))
         self.largest = max(self.largest, float(x.max()))
-        self.filled += int(np.count_nonzero(x))
+        self.filled += int(np.count_nonzero(x != 0))  # booleans are counted several at a time
         self._run_on(x)
 
     def _run_on(self, x: NDArray[np.float64]) -> None:
@@ -127,7 +128,8 @@ class Moments:
     def _merge(self, runs: NDArray[np.float64]) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             means = runs.mean(axis=1)
-            squares = np.square(runs - means[:, None]).sum(axis=1)
+            distances = runs - means[:, None]
+            squares = np.square(distances, out=distances).sum(axis=1)
         self._merge_runs(means, squares, runs.shape[1])
 
     def _merge_runs(self, means: NDArray[np.float64], squares: NDArray[np.float64], size: int) -> None:
@@ -174,7 +176,8 @@ class Runs(Moments):
 class Column:
     """What is known of one column so far. `asked` is what the caller wants it to be: "", or the name of a kind.
 
-    A type that is not certain `may_change`; then what was gathered is of no use, and the column `is_mixed`.
+    A type that is not certain `may_change`; then what was gathered is of no use, and the column `is_mixed`. A type is
+    looked at where it is another than in the records before, the `last_type`.
     """
 
     name: str
@@ -192,6 +195,8 @@ class Column:
     occurrences: int = 0
     vocabulary: Vocabulary | None = None
     n_jobs: int | None = None
+    last_type: "pa.DataType | None" = None
+    last_kind: str = ""
 
     def add(self, column: "pa.Array | None", records: Records) -> None:
         """The column in some records; None if they do not have it."""
@@ -204,22 +209,26 @@ class Column:
         if column is None or pa.types.is_null(column.type):
             self.missing += n_rows
             return
-        self.is_mixed = self.is_mixed or (self.may_change and self._changes_to(column.type))
+        if column.type != self.last_type:
+            self.is_mixed = self.is_mixed or (self.may_change and self._changes_to(column.type))
+            if not self.is_mixed:
+                self._settle_type(column.type, records)
+            self.last_type, self.last_kind = column.type, self.kind
         if self.is_mixed:
             return
-        self._settle_type(column.type, records)
-        if self.kind == "text":
+        if self.last_kind == "text":
             self._add_text(texts(column, self.name, records))
-        elif self.kind == "named":
+        elif self.last_kind == "named":
             self._add_names(column)
-        elif self.kind == "categorical":
+        elif self.last_kind == "categorical":
             self._add_categories(column, records)
         else:
             x = numbers(column, self.name, records)
-            missing = np.isnan(x)
-            n_missing = int(np.count_nonzero(missing))
-            self.missing += n_missing
-            self.moments.add(x[~missing] if n_missing else x)
+            if has_nan(x):
+                missing = np.isnan(x)
+                self.missing += int(np.count_nonzero(missing))
+                x = x[~missing]
+            self.moments.add(x)
 
     def join(self, other: "Column | None", n_rows: int) -> None:
         """Go on with the same column in `n_rows` later records, gathered elsewhere; None if they do not have it."""
