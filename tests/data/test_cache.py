@@ -145,6 +145,27 @@ def test_the_fingerprint_is_of_the_examples_not_of_their_form(tmp_path):
     assert one.fingerprint == two.fingerprint != other.fingerprint
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("room", [1, 300, 700, 10**6])
+def test_a_cache_in_memory_is_that_in_a_file(form, n_jobs, room, tmp_path):
+    X, codes = examples(5)
+    file = write(tmp_path / "file", FORMS[form](X), codes, block_rows=7)
+    path = tmp_path / "perhaps"
+    with CacheWriter(path, block_rows=7, room=room, n_jobs=n_jobs) as writer:
+        for start in range(0, len(codes), 9):
+            writer.append(as_rows(FORMS[form](X)[start : start + 9]), codes[start : start + 9], copied=False)
+    assert (writer.held is not None) == (room == 10**6) != path.exists()
+    cache = open_cache(path) if writer.held is None else writer.held
+    assert (cache.n_rows, cache.n_columns, len(cache)) == (file.n_rows, file.n_columns, len(file))
+    assert (cache.fingerprint, cache.starts.tolist()) == (file.fingerprint, file.starts.tolist())
+    for number in range(len(file)):
+        (rows, found), (expected_rows, expected) = cache[number], file[number]
+        assert (rows.as_array() == expected_rows.as_array()).all()
+        assert (rows.entries.dtype, found.tolist()) == (expected_rows.entries.dtype, expected.tolist())
+    cache.close()
+
+
 # -- rows of blocks ---------------------------------------------------------------------------------------------------
 
 

@@ -38,7 +38,7 @@ def all_forms(X, y, size):
     yield Examples.in_blocks(blocks, len(whole.classes), whole.classes)
     with pytest.MonkeyPatch.context() as patch:
         writer = filling.CacheWriter
-        patch.setattr(filling, "CacheWriter", lambda path: writer(path, block_rows=size))
+        patch.setattr(filling, "CacheWriter", lambda path, **how: writer(path, **how, block_rows=size))
         with cached(cut(X, y, 7)) as on_disk:
             yield on_disk
 

@@ -71,6 +71,20 @@ def test_one_item_needs_no_thread():
     assert list(ahead(lambda _: threading.current_thread(), "a", 3)) == [threading.main_thread()]
 
 
+def test_no_more_threads_work_than_were_asked_for_and_this_one_is_among_them():
+    begun, others = threading.Barrier(3, timeout=60), set()
+
+    def work(number):
+        others.add(threading.current_thread())
+        if number in (1, 2, 3):  # none of these three goes on before all three have begun
+            begun.wait()
+        return number
+
+    assert list(ahead(work, range(20), 3)) == list(range(20))
+    assert threading.main_thread() in others
+    assert len(others) == 3
+
+
 def test_the_work_has_the_settings_of_who_asked_for_it():
     setting = ContextVar("setting", default=0)
     setting.set(7)

@@ -33,7 +33,7 @@ def way(request):
 
 @pytest.fixture
 def few_are_many(monkeypatch):
-    monkeypatch.setattr("novikoff.features.vocabulary.FEW_WORDS", 1)
+    monkeypatch.setattr("novikoff.features.vocabulary.FEW_BYTES", 1)
 
 
 def read_slowly(texts):

@@ -66,13 +66,18 @@ def passes(monkeypatch):
         return opened(source, stamps)
 
     monkeypatch.setattr(reading, "reading", counted)
-    monkeypatch.setattr(examples, "CacheWriter", lambda path: (made.update(["caches"]), writer(path))[1])
+    monkeypatch.setattr(examples, "CacheWriter", lambda *of, **how: (made.update(["caches"]), writer(*of, **how))[1])
     return made
 
 
 def assert_read_once(passes, file):
     """Once for the types, or to see whether indices begin with 0, and once for the values."""
     assert passes == {file.name: 2, "caches": 1}
+
+
+def assert_learned_at_once(passes, file):
+    """The same, but whoever learns finds out in the one pass where indices begin."""
+    assert passes == {file.name: 1 if file.suffix == ".svm" else 2, "caches": 1}
 
 
 def test_whoever_says_where_indices_begin_saves_a_pass(tmp_path, passes):
@@ -84,7 +89,7 @@ def test_whoever_says_where_indices_begin_saves_a_pass(tmp_path, passes):
 @pytest.mark.parametrize("options", ["", "--no-certify", "--report page.html", "--readout vote", "--no-shuffle"])
 def test_fitting_reads_a_file_once_for_types_and_once_for_values(file, passes, options):
     call("fit", file.name, *label_of(file), "--quiet", *options.split(), folder=file.parent)
-    assert_read_once(passes, file)
+    assert_learned_at_once(passes, file)
 
 
 @pytest.mark.parametrize("options", ["", "--report page.html", "--out table.cert"])
@@ -103,7 +108,18 @@ def test_checking_reads_a_file_once_for_types_and_once_for_values(file, passes):
 @pytest.mark.parametrize("use", [learn_from, certify], ids=["learn_from", "certify"])
 def test_the_library_reads_a_file_as_often_as_the_command(file, passes, use):
     use(read(file, label="fast" if label_of(file) else None))
-    assert_read_once(passes, file)
+    (assert_learned_at_once if use is learn_from else assert_read_once)(passes, file)
+
+
+def test_a_file_that_counts_from_zero_is_begun_again(tmp_path, passes):
+    text = "".join(f"{row % 2} {'0:3 ' if row == 700 else ''}{1 + row % 3}:{row % 2 + 1} 4:1\n" for row in range(900))
+    path = tmp_path / "late.svm"
+    path.write_text(text)
+    late = learn_from(read(path), max_epochs=2, random_state=0)
+    assert (late.memory.n_columns, passes[path.name], passes["caches"]) == (5, 3, 2)
+    told = learn_from(read(path, zero_based=True), max_epochs=2, random_state=0)
+    assert (late.memory.weights == told.memory.weights).all()
+    assert (late.fingerprint, late.classes.tolist()) == (told.fingerprint, told.classes.tolist())
 
 
 def test_a_column_that_turns_to_words_late_is_looked_at_again_by_itself(tmp_path, passes):

@@ -8,7 +8,8 @@ pointers of its entries if it is sparse, and its codes, each starting at a multi
 from the index, and must add up to the size of the file. Every block has a checksum, and so has the index. Whatever a
 file says is checked before it is believed, so that a damaged one is an error, never a crash or a wrong number.
 
-Only one block is mapped at a time: the memory that a pass needs is that of a block, however long the file.
+Only one block is mapped at a time: the memory that a pass needs is that of a block, however long the file. Blocks for
+which there is room need no file: they are `Held` in memory, all of them, or none.
 """
 
 import hashlib
@@ -16,13 +17,13 @@ import mmap
 import os
 import struct
 import zlib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,7 +109,8 @@ def _padded(size: int) -> int:
 class CacheWriter:
     """Writes a cache: `with CacheWriter(path) as cache: cache.append(rows, codes)`.
 
-    The file has its name only when it is complete; if anything fails before, nothing is left of it.
+    The file has its name only when it is complete; if anything fails before, nothing is left of it. Blocks of no more
+    than `room` bytes in all are not written, but `held`. `n_jobs` threads may be used, this one among them.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -121,36 +123,45 @@ class CacheWriter:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, block_bytes: int = BLOCK_BYTES, block_rows: int = BLOCK_ROWS
+        self,
+        path: str | os.PathLike[str],
+        *,
+        block_bytes: int = BLOCK_BYTES,
+        block_rows: int = BLOCK_ROWS,
+        room: int = 0,
+        n_jobs: int | None = None,
     ) -> None:
         self.path = Path(path)
+        self.held: Held | None = None
+        self._room = room
+        self._kept: list[_Block] = []
+        self._file: WholeFile | None = None
         self._width = Width()
         self._block_bytes, self._block_rows = block_bytes, block_rows
         self._pending: list[tuple[Rows, NDArray[Any]]] = []
         self._held_rows = self._held_bytes = 0
-        self._entries: list[tuple[int, ...]] = []
         self._n_codes = 0
-        self._hash = hashlib.sha256()
-        self._behind = Behind()
+        self._seal = _Seal()
+        self._behind = Behind(n_jobs)
 
     def __enter__(self) -> Self:
-        self._file = WholeFile(self.path, sync=False).__enter__()  # whoever loses a cache makes it anew
-        self._file.write(MAGIC)
+        if self._room <= 0:
+            self._begin_file()
         return self
 
     def append(self, rows: Rows, codes: NDArray[Any], *, copied: bool = True) -> None:
         """Add examples with the codes of their labels: 0, 1, and so on. Both are copied, unless nobody will write to
-        the rows before the cache is complete.
+        them any more.
         """
         self._check(rows, codes)
         start = 0
         while start < rows.n_rows:
-            stop = self._room(rows, start)
+            stop = self._full_at(rows, start)
             if stop == start:
                 self._flush()
                 continue
-            part = _copied(rows.part(start, stop)) if copied else rows.part(start, stop)
-            self._pending.append((part, codes[start:stop].copy()))
+            part = rows if (start, stop) == (0, rows.n_rows) else rows.part(start, stop)
+            self._pending.append((_copied(part), codes[start:stop].copy()) if copied else (part, codes[start:stop]))
             self._held_rows += part.n_rows
             self._held_bytes += _cost(part)
             start = stop
@@ -162,12 +173,15 @@ class CacheWriter:
             if kind is None:
                 self._finish()
         except BaseException as failed:
-            self._file.__exit__(type(failed), failed, None)
+            kind, error = type(failed), failed
             raise
         finally:
             self._pending.clear()
-            self._behind.close()
-        self._file.__exit__(kind, error, trace)
+            self._kept.clear()
+            if self.held is None:
+                self._behind.close()
+            if self._file is not None:
+                self._file.__exit__(kind, error, trace)
 
     def _check(self, rows: Rows, codes: NDArray[Any]) -> None:
         if codes.shape != (rows.n_rows,) or codes.dtype.kind not in "iu":
@@ -176,7 +190,7 @@ class CacheWriter:
             raise ValueError(f"the code {int(codes.min())} is negative; codes count from 0")
         self._width.add(rows)
 
-    def _room(self, rows: Rows, start: int) -> int:
+    def _full_at(self, rows: Rows, start: int) -> int:
         """The row before which the block in hand is full."""
         if self._pending and self._pending[-1][0].is_sparse != rows.is_sparse:
             return start
@@ -199,34 +213,89 @@ class CacheWriter:
         parts, codes = [part for part, _ in pending], [part for _, part in pending]
         n_rows = sum(part.n_rows for part in parts)
         top = max(int(part.max()) for part in codes)
-        arrays = [*_arrays(parts), (np.min_scalar_type(top), codes)]
-        checksum = 0
-        for kind, pieces in arrays:
-            size = 0
-            for piece in pieces:
-                content = np.ascontiguousarray(piece, dtype=kind).reshape(-1).view(np.uint8)
-                checksum = self._write_checked(content, checksum)
-                size += content.size
-            checksum = self._write_checked(bytes(-size % ALIGNMENT), checksum)
-        sparse, values = parts[0].is_sparse, sum(part.n_entries for part in parts)
-        sizes = (arrays[0][0].itemsize, arrays[1][0].itemsize if sparse else 0, arrays[-1][0].itemsize)
-        self._entries.append((n_rows, values, 0 if sparse else parts[0].n_columns, checksum, *sizes, 0))
+        kinds = [*_arrays(parts), (np.min_scalar_type(top), codes)]
+        arrays = [_joined(pieces, kind) for kind, pieces in kinds]
+        columns = 0 if (sparse := parts[0].is_sparse) else parts[0].n_columns
+        sizes = (arrays[0].itemsize, arrays[1].itemsize if sparse else 0, arrays[-1].itemsize)
+        block = _Block(Entry(n_rows, sum(part.n_entries for part in parts), columns, 0, *sizes), arrays)
         self._n_codes = max(self._n_codes, top + 1)
+        self._room -= sum(array.nbytes for array in arrays)
+        if self._room >= 0:
+            self._kept.append(block)
+            return
+        if self._file is None:
+            self._begin_file()
+        self._write(block)
+
+    def _begin_file(self) -> None:
+        """From now on blocks are written, and first those that there was room for."""
+        self._file = WholeFile(self.path, sync=False).__enter__()  # whoever loses a cache makes it anew
+        self._file.write(MAGIC)
+        for block in self._kept:
+            self._write(block)
+        self._kept.clear()
+
+    def _write(self, block: "_Block") -> None:
+        assert self._file is not None
+        self._seal.add(block)
+        for content in block.contents():
+            self._file.write(content)
 
     def _finish(self) -> None:
         if self._pending:
             self._flush()
         self._behind.wait()
-        index = np.array(self._entries, dtype=INDEX).tobytes()
-        self._hash.update(index)
-        counts = (len(self._entries), self._width.n_columns, self._n_codes, self._hash.digest())
+        if self._file is None:
+            self.held = Held(self._width.n_columns, tuple(self._kept), self._behind)
+            self.held.take_fingerprint()
+            return
+        index, digest = self._seal.index(), self._seal.digest()
+        counts = (len(self._seal.entries), self._width.n_columns, self._n_codes, digest)
         checksum = zlib.crc32(TRAILER.pack(*counts, 0), zlib.crc32(index))
         self._file.write(index + TRAILER.pack(*counts, checksum))
 
-    def _write_checked(self, content: Any, checksum: int) -> int:
-        self._hash.update(content)
-        self._file.write(content)
-        return zlib.crc32(content, checksum)
+
+class _Block(NamedTuple):
+    """A block that is complete: what the index says of it, but for the checksum, and its arrays."""
+
+    entry: Entry
+    arrays: list[NDArray[Any]]
+
+    def contents(self) -> Iterator[Any]:
+        """Its bytes, array by array."""
+        for array in self.arrays:
+            yield array.view(np.uint8)
+            yield bytes(-array.nbytes % ALIGNMENT)
+
+
+class _Seal:
+    """The checksums of blocks, in an index of them, and the SHA-256 of all."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self._hash = hashlib.sha256()
+
+    def add(self, block: _Block) -> None:
+        checksum = 0
+        for content in block.contents():
+            self._hash.update(content)
+            checksum = zlib.crc32(content, checksum)
+        self.entries.append(replace(block.entry, checksum=checksum))
+
+    def index(self) -> bytes:
+        return np.array([(*astuple(entry), 0) for entry in self.entries], dtype=INDEX).tobytes()
+
+    def digest(self) -> bytes:
+        self._hash.update(self.index())
+        return self._hash.digest()
+
+
+def _joined(pieces: Iterable[NDArray[Any]], kind: np.dtype[Any]) -> NDArray[Any]:
+    """Pieces of an array, one after the other."""
+    flat = [piece.reshape(-1) for piece in pieces]
+    if len(flat) == 1:
+        return np.ascontiguousarray(flat[0], dtype=kind)
+    return np.concatenate(flat, dtype=kind, casting="unsafe")  # each fits, which was looked at
 
 
 def _cost(rows: Rows) -> int:
@@ -272,6 +341,57 @@ def _is_short(values: NDArray[Any]) -> bool:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+class Held:
+    """A cache in memory. Another thread takes its fingerprint, while it is used; `close` ends that thread."""
+
+    def __init__(self, n_columns: int, blocks: tuple[_Block, ...], behind: Behind) -> None:
+        self.n_columns, self.entries = n_columns, tuple(block.entry for block in blocks)
+        self.starts = _starts(self.entries)
+        self._blocks, self._behind = blocks, behind
+        self._fingerprint = ""
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.starts[-1])
+
+    @property
+    def fingerprint(self) -> str:
+        self._behind.wait()
+        return self._fingerprint
+
+    def take_fingerprint(self) -> None:
+        """Have it taken."""
+
+        def take() -> None:
+            seal = _Seal()
+            for block in self._blocks:
+                seal.add(block)
+            self._fingerprint = seal.digest().hex()
+
+        self._behind.do(take)
+
+    def close(self) -> None:
+        self._behind.close()
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def __getitem__(self, number: int) -> tuple[Rows, NDArray[Any]]:
+        entry, (*arrays, codes) = self._blocks[number]
+        return _rows_of(entry, arrays, self.n_columns), codes
+
+
+def _starts(entries: Iterable[Entry]) -> NDArray[np.int64]:
+    """The numbers of the first rows of blocks, and how many rows there are in all."""
+    return np.array([0, *accumulate(entry.rows for entry in entries)], dtype=np.int64)
+
+
+def _rows_of(entry: Entry, arrays: Sequence[NDArray[Any]], n_columns: int) -> Rows:
+    if entry.index_bytes:
+        return csr_rows(*Csr(*arrays), n_columns)
+    return as_rows(arrays[0].reshape(entry.rows, entry.columns))
+
+
 @dataclass(frozen=True)
 class Cache:
     """A complete cache. `fingerprint` is a SHA-256 of its rows and codes, whatever batches they came in."""
@@ -292,6 +412,9 @@ class Cache:
     def __len__(self) -> int:
         return len(self.entries)
 
+    def close(self) -> None:
+        """There is nothing to end: blocks are mapped only as long as they are used."""
+
     def __getitem__(self, number: int) -> tuple[Rows, NDArray[Any]]:
         """The rows of a block and their codes: views of the file, which is mapped as long as they are used."""
         entry, start = self.entries[number], self.places[number]
@@ -306,9 +429,7 @@ class Cache:
         if number not in self.verified:
             self._verify(number, arrays, codes)
             self.verified.add(number)
-        if entry.index_bytes:
-            return csr_rows(*Csr(*arrays), self.n_columns), codes
-        return as_rows(arrays[0].reshape(entry.rows, entry.columns)), codes
+        return _rows_of(entry, arrays, self.n_columns), codes
 
     def _mapped(self, start: int, size: int) -> tuple[mmap.mmap, int]:
         """The file's bytes from `start` on, and where they begin in what had to be mapped."""
@@ -361,9 +482,8 @@ def open_cache(path: str | os.PathLike[str], *, is_ours: bool = False) -> Cache:
     places = tuple(accumulate((entry.places()[-1] for entry in entries), initial=len(MAGIC)))
     if places[-1] != index_start or TRAILER.pack(n_blocks, n_columns, n_codes, fingerprint, checksum) != trailer:
         _is_damaged(path, "its blocks do not fill the file")
-    starts = np.array([0, *accumulate(entry.rows for entry in entries)], dtype=np.int64)
     known = set(range(len(entries))) if is_ours else set[int]()
-    return Cache(path, n_columns, n_codes, fingerprint.hex(), entries, starts, places, known)
+    return Cache(path, n_columns, n_codes, fingerprint.hex(), entries, _starts(entries), places, known)
 
 
 def _is_damaged(path: Path, what: str) -> NoReturn:

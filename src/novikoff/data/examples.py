@@ -5,7 +5,7 @@ needs (see `novikoff.features.examples`). So there is one driver for both, and w
 learned from the same rows in one piece. Whatever can be counted was counted when the examples were put together.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -80,7 +80,8 @@ class Examples:
     of which `inner` has the inner labels. `n_entries` counts the numbers that are stored, in sparse rows not the zeros.
 
     If they were a table, `label` is its column of labels, and `encoding` says how the others became numbers.
-    `fingerprint` is a SHA-256 of a cache. `rounded` says which numbers are not those that were given, if any are not.
+    `take_fingerprint` returns the SHA-256 of a cache. `rounded` says which numbers are not those that were given, if
+    any are not.
 
     >>> examples = Examples.of([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
     >>> examples.n_rows, examples.classes.tolist(), examples.counts, examples.block(0).labels.tolist()
@@ -97,7 +98,7 @@ class Examples:
     inner: NDArray[Any] | None = None
     label: str | None = None
     encoding: Any = None
-    fingerprint: str | None = None
+    take_fingerprint: Callable[[], str] | None = None
     rounded: str | None = None
 
     @classmethod
@@ -151,6 +152,11 @@ class Examples:
     @property
     def n_blocks(self) -> int:
         return len(self.parts)
+
+    @property
+    def fingerprint(self) -> str | None:
+        """A SHA-256 of the examples in order, if they are in a cache."""
+        return None if self.take_fingerprint is None else self.take_fingerprint()
 
     @property
     def is_encoded(self) -> bool:

@@ -16,6 +16,7 @@ from novikoff.data.batches import Batch, Records
 from novikoff.data.files import FORMATS, files_of, format_of
 from novikoff.data.frames import FrameReader, is_frame, read_frame
 from novikoff.data.places import Stamp
+from novikoff.data.room import room
 from novikoff.data.streams import (
     STANDARD_INPUT,
     Form,
@@ -54,6 +55,7 @@ class _Found:
         self.stream = stream  # standard input, until it is used
         self.spool: str | None = None
         self.zero_based: bool | None = None
+        self.kept: list[Records] | None = None  # all records of the last look, if there was room for them
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,25 @@ class Reader:
             raise ValueError(f"{_named(self.files)} has column names, but no records; add at least one")
 
     def _labelled(self) -> Iterator[Records]:
-        return (with_labels(records, self._label_of(records)) for records in self._records(self._types()))
+        types = self._types()
+        parts = self._records(types) if self._found.kept is None else self._kept(types)
+        return (with_labels(records, self._label_of(records)) for records in parts)
+
+    def _kept(self, types: Types) -> Iterator[Records]:
+        """The records that were kept, once, if every piece has shown the columns as they are; else those of the files.
+
+        The files are looked at nevertheless: they must be what they were.
+        """
+        kept, self._found.kept = self._found.kept, None
+        if kept is None or not all(_has_types(records, types) for records in kept):
+            yield from self._records(types)
+            return
+        for source in self._sources():
+            with reading(source, self._found.stamps):
+                pass
+        kept.reverse()
+        while kept:
+            yield kept.pop()
 
     def _label_of(self, records: Records) -> str | None:
         """The column of labels; Vowpal Wabbit's text may have none, where nothing is to be learned."""
@@ -173,6 +193,11 @@ class Reader:
             yield batch
         self._found.zero_based = has_zero
 
+    def from_one(self) -> Iterator[Batch]:
+        """One pass that takes indices to begin with 1; an error if one is 0. At its end, it is known that none is."""
+        yield from replace(self, zero_based=False)
+        self._found.zero_based = False
+
     def _has_index_zero(self, source: Source) -> bool:
         from novikoff.data import svmlight
 
@@ -213,9 +238,17 @@ class Reader:
     def _as_shown(self) -> Iterator[Records]:
         """All columns but the labels, in the types that each piece shows."""
         types: dict[str, pa.DataType] = {}
+        kept, left = list[Records](), room()
+        self._found.kept = None
         for records in self._shown(types, None):
+            left -= records.columns.nbytes
+            if left >= 0:
+                kept.append(records)
+            else:
+                kept.clear()
             yield without_labels(records, self.label)
         self._found.types = types
+        self._found.kept = kept if left >= 0 else None
 
     def _shown(self, types: dict[str, "pa.DataType"], only: Any) -> Iterator[Records]:
         """All columns, or some, in the types that each piece shows; `types` becomes what holds all values."""
@@ -393,6 +426,12 @@ def _checked_size(block_bytes: int) -> int:
     if block_bytes < 1:
         raise ValueError(f"block_bytes is {block_bytes}, but a block has at least one byte")
     return block_bytes
+
+
+def _has_types(records: Records, types: Types) -> bool:
+    """Whether these are the columns in `types`, in their order, as reading in these types gives them."""
+    schema = records.columns.schema
+    return schema.names == list(types) and schema.types == list(types.values())
 
 
 def named_part(path: str, format: str, part: tuple[int, int] | None) -> str:

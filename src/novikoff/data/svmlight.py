@@ -102,7 +102,8 @@ def batches(
             raise ValueError(f"{name} has the index 0, but zero_based=False says that it counts from 1; leave that out")
         if part.rows.n_rows:
             n_columns = max(n_columns, part.rows.n_columns)
-            yield Batch(replace(part.rows, n_columns=n_columns), part.labels, name, lines + part.first + 1)
+            rows = replace(part.rows, n_columns=n_columns)
+            yield Batch(rows, part.labels, name, lines + part.first + 1, need_no_copy=True)
         lines += part.lines
 
 

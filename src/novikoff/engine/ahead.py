@@ -4,7 +4,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from novikoff.engine.threads import thread_count
 
@@ -37,11 +38,13 @@ def ahead(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | N
 
 
 def _in_threads(work: Callable[[Item], Result], first: Item, left: Iterator[Item], threads: int) -> Iterator[Result]:
-    pending: deque[Future[Result]] = deque()
+    """This thread is one of them: it works on what is not begun instead of waiting for the others. So as many threads
+    as were asked for share the cores, and none of them waits long for another."""
+    pending: deque[_Task[Item, Result]] = deque()
     failed: Exception | None = None
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="novikoff-ahead")
+    pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="novikoff-ahead")
     try:
-        pending.append(pool.submit(copy_context().run, work, first))
+        pending.append(_Task(first, pool.submit(copy_context().run, work, first)))
         while pending:
             while failed is None and len(pending) <= threads:
                 try:
@@ -51,12 +54,33 @@ def _in_threads(work: Callable[[Item], Result], first: Item, left: Iterator[Item
                 except Exception as error:  # comes when those before it are used
                     failed = error
                 else:
-                    pending.append(pool.submit(copy_context().run, work, item))
-            yield pending.popleft().result()
+                    pending.append(_Task(item, pool.submit(copy_context().run, work, item)))
+            while not pending[0].result.done() and any(task.is_done_here(work) for task in pending):
+                pass
+            yield pending.popleft().result.result()
         if failed is not None:
             raise failed
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@dataclass
+class _Task(Generic[Item, Result]):
+    """An item that another thread was asked to work on, and what will come of it."""
+
+    item: Item
+    result: "Future[Result]"
+
+    def is_done_here(self, work: Callable[[Item], Result]) -> bool:
+        """Whether no other thread had begun; then the work has been done here."""
+        if not self.result.cancel():
+            return False
+        self.result = Future()
+        try:
+            self.result.set_result(work(self.item))
+        except Exception as error:  # comes in its place
+            self.result.set_exception(error)
+        return True
 
 
 class Behind:

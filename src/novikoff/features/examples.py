@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch, Records
-from novikoff.data.cache import CacheWriter, open_cache
+from novikoff.data.cache import Cache, CacheWriter, Held, open_cache
 from novikoff.data.examples import Examples
 from novikoff.data.held_out import HeldOut, Kept
 from novikoff.data.labels import Labels, checked_labels, located_errors
+from novikoff.data.room import room
 from novikoff.data.streams import STANDARD_INPUT
 from novikoff.engine.ahead import ahead
 from novikoff.engine.rows import Rows, as_rows, check_finite
@@ -50,10 +51,10 @@ def comes_once(source: Iterable[Any]) -> bool:
     return iter(source) is source or getattr(source, "files", None) == (STANDARD_INPUT,)
 
 
-def batches_of(source: Iterable[Any], encoding: "Encoding | None" = None) -> Iterator[Batch]:
-    """The examples of a source as numbers, batch by batch; other threads encode what comes next."""
+def batches_of(source: Iterable[Any], encoding: "Encoding | None" = None, n_jobs: int | None = 1) -> Iterator[Batch]:
+    """The examples of a source as numbers, batch by batch; `n_jobs` threads encode what comes next."""
     if encoding is not None:
-        n_jobs = getattr(source, "n_jobs", 1)
+        n_jobs = getattr(source, "n_jobs", n_jobs)
         batches = ahead(lambda item: _encoded(item, encoding), _with_places(source), n_jobs)
     else:
         batches = map(_as_batch, _with_places(source))
@@ -167,32 +168,69 @@ def cached(
     if isinstance(source, Examples) and (classes is None or np.array_equal(classes, source.classes)):
         yield source
         return
-    encoding, labels, rounded = learned_encoding(source, encoding), Labels(classes), list[str]()
+    encoding, rounded = learned_encoding(source, encoding), list[str]()
     with _temporary_folder(folder) as place:
-        path = Path(place) / "examples"
-        counts = written(path, batches_of(watched(source, encoding, rounded), encoding), labels, check)
-        cache = open_cache(path, is_ours=True)
-        check_there_are_two(labels, cache.n_rows)
-        yield Examples(
-            cache,
-            cache.starts,
-            labels.classes(),
-            counts,
-            cache.n_columns,
-            sum(entry.entries for entry in cache.entries),
-            all(entry.index_bytes for entry in cache.entries),
-            labels.inner(),
-            label or getattr(source, "label", None),
-            encoding,
-            cache.fingerprint,
-            next(iter(rounded), None),
-        )
+        cache, labels, counts = _written(Path(place) / "examples", source, encoding, classes, check, rounded)
+        with contextlib.closing(cache):
+            check_there_are_two(labels, cache.n_rows)
+            yield Examples(
+                cache,
+                cache.starts,
+                labels.classes(),
+                counts,
+                cache.n_columns,
+                sum(entry.entries for entry in cache.entries),
+                all(entry.index_bytes for entry in cache.entries),
+                labels.inner(),
+                label or getattr(source, "label", None),
+                encoding,
+                lambda: cache.fingerprint,
+                next(iter(rounded), None),
+            )
+
+
+Written = tuple[Cache | Held, Labels, tuple[int, ...]]
+
+
+def _written(
+    path: Path,
+    source: Iterable[Any],
+    encoding: "Encoding | None",
+    classes: NDArray[Any] | None,
+    check: Callable[[Rows], Any],
+    rounded: list[str],
+) -> Written:
+    """A cache of all examples, their labels, and how many examples each class has.
+
+    Where nobody has said whether indices begin with 0, they are taken to begin with 1 until one is 0. Whatever is wrong
+    is said of columns as they are counted in the end.
+    """
+
+    def write(items: Iterable[Any]) -> Written:
+        labels, writer = Labels(classes), CacheWriter(path, room=room(), n_jobs=getattr(source, "n_jobs", None))
+        batches = batches_of(watched(items, encoding, rounded), encoding, getattr(source, "n_jobs", 1))
+        counts = _appended(writer, batches, labels, check)
+        return open_cache(path, is_ours=True) if writer.held is None else writer.held, labels, counts
+
+    if encoding is None and getattr(source, "is_undecided", False):
+        try:
+            return write(source.from_one())  # type: ignore[attr-defined]
+        except ValueError:
+            if not source.counts_from_zero:  # type: ignore[attr-defined]
+                raise
+    return write(source)
 
 
 def written(path: Path, batches: Iterable[Batch], labels: Labels, check: Callable[[Rows], Any]) -> tuple[int, ...]:
     """Write all batches into a cache; how many examples each class has."""
+    return _appended(CacheWriter(path), batches, labels, check)
+
+
+def _appended(
+    writer: CacheWriter, batches: Iterable[Batch], labels: Labels, check: Callable[[Rows], Any]
+) -> tuple[int, ...]:
     counts = np.zeros(len(labels.known), dtype=np.int64)
-    with CacheWriter(path) as writer:
+    with writer:
         for batch in batches:
             with located_errors(batch):
                 check(batch.rows)

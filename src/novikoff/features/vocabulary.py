@@ -33,8 +33,8 @@ Numbers = NDArray[np.int32]
 
 ASCII = 128
 
-# What begins with no more words is short, and needs no threads.
-FEW_WORDS = 1 << 16
+# What begins with no more bytes is short, and needs no threads.
+FEW_BYTES = 1 << 18
 
 
 def words_and_pairs(column: "pa.Array", n_buckets: int) -> Found:
@@ -140,14 +140,22 @@ class Vocabulary:
 
     def add(self, column: "pa.Array") -> None:
         """Let the words of some texts in."""
-        found = words_and_pairs(column, self.n_buckets)
         if not self._shares:
-            n_shares = min(thread_count(self.n_jobs), self.n_buckets) if len(found.rows) > FEW_WORDS else 1
+            n_shares = min(thread_count(self.n_jobs), self.n_buckets) if column.nbytes > FEW_BYTES else 1
             ends = [self.n_buckets * number // n_shares for number in range(n_shares + 1)]
             self._shares = [_Share(lowest, stop) for lowest, stop in pairwise(ends)]
-        tasks: list[Callable[[], int]] = [partial(share.add, found, self._rows) for share in self._shares]
+        parts = self._found(column)
+        tasks: list[Callable[[], int]] = [partial(share.add, parts) for share in self._shares]
         self.occurrences += sum(in_turn(tasks, len(tasks)))
         self._rows += len(column)
+
+    def _found(self, column: "pa.Array") -> "list[tuple[Found, int]]":
+        """The words of some texts, found by as many threads as there are shares; and the row with which each begins."""
+        n_parts = len(self._shares)
+        ends = [len(column) * number // n_parts for number in range(n_parts + 1)]
+        slices = [column.slice(first, stop - first) for first, stop in pairwise(ends)]
+        found = in_turn([partial(words_and_pairs, part, self.n_buckets) for part in slices], n_parts)
+        return [(part, self._rows + first) for part, first in zip(found, ends[:-1], strict=True)]
 
     def words(self) -> Words:
         """The words that were kept."""
@@ -166,23 +174,28 @@ class _Share:
         self.n_slots = self.filled = 0
         self.kept = _room(np.zeros(self.n_buckets, dtype=np.int32), 0, np.empty(0, dtype=np.uint8))
 
-    def add(self, found: Found, first_row: int) -> int:
-        """Let words in; returns how many more pairs of row and kept word are different."""
-        self._make_room(len(found.rows), 3 * len(found.clean))
-        counts = keep_words(found, self.lowest, first_row, self.kept, self.n_slots, self.filled)
-        self.n_slots, self.filled, different = map(int, counts)
-        return different
+    def add(self, parts: list[tuple[Found, int]]) -> int:
+        """Let words in, of texts that begin with a row each; returns how many more pairs of row and kept word are
+        different."""
+        more = 0
+        for found, first_row in parts:
+            self._make_room(len(found.rows), 3 * len(found.clean))
+            counts = keep_words(found, self.lowest, first_row, self.kept, self.n_slots, self.filled)
+            self.n_slots, self.filled, different = map(int, counts)
+            more += different
+        return more
 
     def words(self) -> Words:
         import pyarrow as pa
 
-        order = np.argsort(self.kept.buckets[: self.n_slots])
+        order = self.kept.slots[self.kept.slots > 0].astype(np.int64) - 1
         sizes = self.kept.sizes[order]
         there = sizes > 0
         text = np.empty(int(sizes.sum()), dtype=np.uint8)
         copy_words(self.kept, order, text)
         ends = np.concatenate([[0], np.cumsum(sizes[there])]).astype(np.int64)
-        words = pa.LargeStringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(text)).to_pylist()
+        strings = pa.LargeStringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(text))
+        words = strings.to_numpy(zero_copy_only=False).tolist()  # quicker than to_pylist, which wraps every word
         rows = self.kept.lines[order, WORDS_KEPT : 2 * WORDS_KEPT][there] // ONE_ROW
         return Words(np.repeat(self.kept.buckets[order], np.count_nonzero(there, axis=1)), words, rows)
 

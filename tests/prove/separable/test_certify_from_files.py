@@ -52,7 +52,7 @@ def passes(monkeypatch):
 
 def with_blocks_of(monkeypatch, rows, memory):
     writer = examples.CacheWriter
-    monkeypatch.setattr(examples, "CacheWriter", lambda path: writer(path, block_rows=rows))
+    monkeypatch.setattr(examples, "CacheWriter", lambda path, **how: writer(path, **how, block_rows=rows))
     monkeypatch.setattr(working_set, "MEMORY", memory)
 
 
