@@ -88,7 +88,8 @@ class ChainMemory(History):
         Not by BLAS, whose threads would go on spinning, and whose sum depends on their number.
         """
         links = self.weights.links.table[np.isfinite(self.weights.links.table)]
-        return math.hypot(*(math.sqrt(np.square(part).sum()) for part in (self.weights.emissions.used, links)))
+        squares = (float(np.einsum("i,i->", part, part)) for part in (self.weights.emissions.used, links))
+        return math.hypot(*map(math.sqrt, squares))
 
     @property
     def terms(self) -> int:
