@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import novikoff.features.templates as module
 from novikoff.data.sentences import Sentences
 from novikoff.features.template_files import default_templates, read_templates, translated
-from novikoff.features.templates import TemplateIndex, parse_template
+from novikoff.features.templates import ABSENT, Lookup, TemplateIndex, parse_template
 from novikoff.features.tokens import as_columns
 from novikoff.learn.chain.tagger import learn_tagger
 
@@ -141,6 +141,23 @@ def test_tuples_and_mappings_give_the_same_features():
 def test_a_broken_template_is_named(text, what):
     with pytest.raises(ValueError, match=re.escape(what)):
         parse_template(text)
+
+
+@given(
+    keys=st.lists(st.one_of(st.just(ABSENT), st.integers(0, 9), st.integers(0, 2**40 - 1)), max_size=60),
+    min_count=st.integers(1, 3),
+    n_keys=st.sampled_from([2**40, 2**61]),
+)
+@settings(deadline=None)
+def test_keys_that_are_sorted_with_their_places_have_the_numbers_that_they_are_looked_up_by(keys, min_count, n_keys):
+    keys = np.array(keys, dtype=np.int64)
+    lookup, found = Lookup.learn(keys, n_keys, min_count)
+    known, counts = np.unique(keys[keys != ABSENT], return_counts=True)
+    assert lookup.keys.tolist() == known[counts >= min_count].tolist()
+    often = sorted(zip((-counts[counts >= min_count]).tolist(), lookup.keys.tolist(), strict=True))
+    numbers = {key: number for number, (_, key) in enumerate(often)}
+    assert found.tolist() == [numbers.get(key, ABSENT) for key in keys.tolist()]
+    assert lookup.find(keys, n_keys).tolist() == found.tolist()
 
 
 def test_templates_of_crfpp_are_ours_in_other_words(tmp_path):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from novikoff.engine.viterbi import Links
 from novikoff.features.tokens import stacked
 from novikoff.learn.chain.space import sequence_perceptron
 from novikoff.learn.history import Stopped
@@ -180,6 +181,15 @@ def test_one_long_sequence_is_learned_and_labelled():
     learned = sequence_perceptron(tokens, labels, 3, readout="last")
     assert learned.run.stopped is Stopped.NO_MISTAKES
     assert learned.run.wrong_tokens == 0
+
+
+def test_what_spares_looking_at_links_follows_them():
+    rng = np.random.default_rng(0)
+    words = stacked([rng.integers(-2, 3, size=(5, 4)).astype(float) for _ in range(12)])
+    links = sequence_perceptron(words, rng.integers(9, size=60), n_labels=9, random_state=0).memory.weights.links
+    assert links.table.any()
+    for kept, expected in zip(links, Links.of(links.table), strict=True):
+        assert kept.tolist() == expected.tolist()
 
 
 def test_the_record_says_what_happened_to_tokens():

@@ -94,7 +94,8 @@ def _ahead(X, first, last, gold, path, weights, drift, opens):
 @part
 def _add_difference(X, first, last, gold, path, weights, age, drift, ahead, longest):
     """w <- w + d, and drift <- drift + age d; `ahead` is <w, d> before."""
-    table, most, link_drift = weights.links.table, weights.links.most, drift.links
+    links, link_drift = weights.links, drift.links
+    table = links.table
     blocks, labels, values = weights.emissions.blocks, weights.emissions.labels, weights.emissions.values
     value_drift = drift.emissions
     outside = table.shape[0] - 1
@@ -126,7 +127,7 @@ def _add_difference(X, first, last, gold, path, weights, age, drift, ahead, long
                 growth += amount * (2.0 * old + amount)
                 size += 2.0 * abs(old) + 1.0
                 if a != outside:
-                    _keep_most(table, most, a, b, old)
+                    _keep_up(links, a, b, old)
         right_before, guess_before = right, guess
 
     # ||w + d||^2 = ||w||^2 + 2 <w, d> + ||d||^2
@@ -137,8 +138,10 @@ def _add_difference(X, first, last, gold, path, weights, age, drift, ahead, long
 
 
 @part
-def _keep_most(table, most, a, b, old):
-    """Keep the largest link to a label, after that of label a has changed."""
+def _keep_up(links, a, b, old):
+    """Let what spares looking at all links follow that of label b after label a, which has changed."""
+    table, most = links.table, links.most
+    links.wide[a, b] = table[a, b]
     if table[a, b] >= most[b]:
         most[b] = table[a, b]
     elif old == most[b]:

@@ -59,7 +59,7 @@ def _sparse_score_tokens(X, first, last, emissions, found, scores):
                 n_found += size != 0
                 for entry in range(begin, begin + size, np.uint64(8)):
                     touch(values, entry)
-                touch(labels, begin)
+                touch(labels, begin if size != n_labels else np.uint64(0))
             if place + 1 < n_tokens:
                 for j in range(indptr[token + one], indptr[token + one + one]):
                     touch(blocks, np.uint64(2) * np.uint64(indices[j]))

@@ -105,10 +105,11 @@ class Emissions(NamedTuple):
         places = np.arange(len(features)) + np.repeat(blocks[:, 0] - ends + blocks[:, 1], blocks[:, 1])
         stay = self.values[places] != 0.0
         features, places = features[stay], places[stay]
-        # Nearly in order already, which this kind of sorting makes use of.
-        order = np.argsort((features.astype(np.int64) << 16) | self.labels[places], kind="stable")
-        places = places[order]
-        return features[order], self.labels[places], self.values[places]
+        keys = (features.astype(np.int64) << 16) | self.labels[places]
+        if np.any(keys[1:] < keys[:-1]):
+            order = np.argsort(keys, kind="stable")  # nearly in order already, which this kind of sorting makes use of
+            features, places = features[order], places[order]
+        return features, self.labels[places], self.values[places]
 
     def table(self, n_labels: int) -> NDArray[np.float64]:
         """All weights as a table of features x labels; for few of them, and to look at."""

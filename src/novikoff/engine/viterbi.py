@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from novikoff.engine.emissions import Found, score_tokens
 from novikoff.engine.jit import jit, part
+from novikoff.engine.lanes import eight, eight_times, larger, put_eight
 from novikoff.engine.pool import Emissions
 
 # From so many labels on, looking for what can be left out is quicker than to look at everything.
@@ -31,11 +32,13 @@ FEW = 8
 class Links(NamedTuple):
     """The weights of label after label, the outside being the last, and what spares looking at all of them.
 
+    `wide` has the rows of the labels once more, with something behind each, so that eight links can be taken at a time.
     `most` has the largest link to every label from any other. Labels before which few may stand have these in `before`,
     from `starts[label]` to `starts[label + 1]`.
     """
 
     table: NDArray[np.float64]
+    wide: NDArray[np.float64]
     most: NDArray[np.float64]
     starts: NDArray[np.int64]
     before: NDArray[np.int64]
@@ -47,10 +50,12 @@ class Links(NamedTuple):
         may_follow[:, may_follow.sum(axis=0) > n_labels // FEW] = False
         after, before = np.nonzero(may_follow.T)
         starts = np.searchsorted(after, np.arange(n_labels + 1)).astype(np.int64)
-        return cls(table, table[:-1].max(axis=0, initial=-np.inf), starts, before.astype(np.int64))
+        wide = np.zeros((n_labels, (n_labels // 8 + 1) * 8))
+        wide[:, : n_labels + 1] = table[:-1]
+        return cls(table, wide, table[:-1].max(axis=0, initial=-np.inf), starts, before.astype(np.int64))
 
     def copy(self) -> "Links":
-        return Links(self.table.copy(), self.most.copy(), self.starts, self.before)
+        return Links(self.table.copy(), self.wide.copy(), self.most.copy(), self.starts, self.before)
 
 
 class Weights(NamedTuple):
@@ -92,7 +97,7 @@ class Scratch(NamedTuple):
     def room(cls, n_labels: int, n_tokens: int, n_entries: int) -> "Scratch":
         return cls(
             np.empty((max(n_tokens, 1), n_labels)),
-            np.empty((max(n_tokens, 1), n_labels)),
+            np.empty((max(n_tokens, 1) + 8, n_labels)),  # eight at a time run over the end
             np.empty(max(n_tokens, 1), dtype=np.int64),
             Found.room(n_entries),
             np.empty(n_labels),
@@ -129,58 +134,75 @@ def _add_cost(scores, first, last, gold, cost):
 
 @part
 def _search(scores, n_tokens, links, reach, limits, rest):
-    """From token to token, scores[now, b] += max over a of scores[now - 1, a] + table[a, b], with four a at a time.
+    """From token to token, scores[now, b] += max over a of scores[now - 1, a] + table[a, b].
 
     `reach` keeps the maxima. Which a it was is found out afterwards, for the labels on the best path alone.
-
-    Among many labels, the best label before gives to every b little less than any other could: its score plus the
-    largest link to b. So it comes first, and of the others only those that are good enough for some b.
     """
-    table, most, starts, before = links.table, links.most, links.starts, links.before
+    table, most, starts = links.table, links.most, links.starts
     n_labels, one = np.uint64(scores.shape[1]), np.uint64(1)
-    are_many, n_rest = n_labels >= MANY_LABELS, scores.shape[1]
     for b in range(n_labels):
-        rest[b] = b
         # A label with few labels before it is compared with all of these, whatever their scores are.
         limits[b] = -np.inf if starts[b] < starts[b + one] else most[b]
         if n_tokens > 0:
             scores[0, b] += table[n_labels, b]
     for now in range(one, np.uint64(n_tokens)):
-        then = now - one
-        for b in range(n_labels):
-            reach[now, b] = -np.inf
-        if are_many:
-            best, top, lowest = np.uint64(0), scores[then, 0], np.inf
-            for a in range(n_labels):
-                if scores[then, a] > top:
-                    best, top = np.uint64(a), scores[then, a]
-            for b in range(n_labels):
-                reach[now, b] = top + table[best, b]
-                needed = reach[now, b] - limits[b]
-                lowest = needed if needed < lowest else lowest
-            lowest -= abs(lowest) * 2.0**-50
-            n_rest = 0
-            for a in range(n_labels):
-                rest[n_rest] = a
-                n_rest += scores[then, a] >= lowest and a != best
-        for place in range(0, n_rest, 4):  # the last one more than once, if need be
-            end = n_rest - 1
-            a, b = rest[place], rest[min(place + 1, end)]
-            c, d = rest[min(place + 2, end)], rest[min(place + 3, end)]
-            p, q, r, s = scores[then, a], scores[then, b], scores[then, c], scores[then, d]
-            for label in range(n_labels):
-                first, second = p + table[a, label], q + table[b, label]
-                third, fourth = r + table[c, label], s + table[d, label]
-                first = first if first > second else second
-                third = third if third > fourth else fourth
-                first = first if first > third else third
-                reach[now, label] = first if first > reach[now, label] else reach[now, label]
-        if are_many and before.size > 0:
-            for b in range(n_labels):
-                for place in range(starts[b], starts[b + one]):
-                    reach[now, b] = max(reach[now, b], scores[then, before[place]] + table[before[place], b])
+        if n_labels < MANY_LABELS:
+            _look_at_all(scores, now, links.wide, reach)
+        else:
+            _look_at_some(scores, now, links, reach, limits, rest)
         for b in range(n_labels):
             scores[now, b] += reach[now, b]
+
+
+@part(inline="always")
+def _look_at_all(scores, now, wide, reach):
+    """reach[now, b] = max over a of scores[now - 1, a] + table[a, b], for eight b at a time."""
+    n_labels, width, then = np.uint64(scores.shape[1]), np.uint64(wide.shape[1]), now - np.uint64(1)
+    for b in range(np.uint64(0), n_labels, np.uint64(8)):
+        largest = eight_times(-np.inf)
+        for a in range(n_labels):
+            largest = larger(scores[then, a] + eight(wide, a * width + b), largest)
+        put_eight(reach, now * n_labels + b, largest)
+
+
+@part(inline="always")
+def _look_at_some(scores, now, links, reach, limits, rest):
+    """The same among many labels, with four a at a time.
+
+    The best label before gives to every b little less than any other could: its score plus the largest link to b. So it
+    comes first, and of the others only those that are good enough for some b.
+    """
+    table, starts, before = links.table, links.starts, links.before
+    n_labels, one, then = np.uint64(scores.shape[1]), np.uint64(1), now - np.uint64(1)
+    best, top, lowest = np.uint64(0), scores[then, 0], np.inf
+    for a in range(n_labels):
+        if scores[then, a] > top:
+            best, top = np.uint64(a), scores[then, a]
+    for b in range(n_labels):
+        reach[now, b] = top + table[best, b]
+        needed = reach[now, b] - limits[b]
+        lowest = needed if needed < lowest else lowest
+    lowest -= abs(lowest) * 2.0**-50
+    n_rest = 0
+    for a in range(n_labels):
+        rest[n_rest] = a
+        n_rest += scores[then, a] >= lowest and a != best
+    for place in range(0, n_rest, 4):  # the last one more than once, if need be
+        end = n_rest - 1
+        a, b = rest[place], rest[min(place + 1, end)]
+        c, d = rest[min(place + 2, end)], rest[min(place + 3, end)]
+        p, q, r, s = scores[then, a], scores[then, b], scores[then, c], scores[then, d]
+        for label in range(n_labels):
+            first, second = p + table[a, label], q + table[b, label]
+            third, fourth = r + table[c, label], s + table[d, label]
+            first = first if first > second else second
+            third = third if third > fourth else fourth
+            first = first if first > third else third
+            reach[now, label] = first if first > reach[now, label] else reach[now, label]
+    if before.size > 0:
+        for b in range(n_labels):
+            for place in range(starts[b], starts[b + one]):
+                reach[now, b] = max(reach[now, b], scores[then, before[place]] + table[before[place], b])
 
 
 @part

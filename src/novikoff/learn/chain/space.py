@@ -28,7 +28,8 @@ from novikoff.data.order import POOL, random_order
 from novikoff.engine.chain import Drift, sequence_epoch
 from novikoff.engine.emissions import Found
 from novikoff.engine.pool import FIRST_POOL, MOST_LABELS, MOST_PLACES, Emissions, twice_as_long
-from novikoff.engine.viterbi import Links, Scratch, Weights, best_paths, label_sequences
+from novikoff.engine.threads import over_rows
+from novikoff.engine.viterbi import Links, Scratch, Weights, best_paths, label_sequences, searched
 from novikoff.engine.words import counted
 from novikoff.features.tokens import Tokens
 from novikoff.learn.chain.returning import Replayed
@@ -82,9 +83,13 @@ class ChainMemory(History):
 
     @property
     def weights_length(self) -> float:
-        """||w||, of all weights that are not forbidden."""
+        """||w||, of all weights that are not forbidden.
+
+        Not by BLAS, whose threads would go on spinning, and whose sum depends on their number.
+        """
         links = self.weights.links.table[np.isfinite(self.weights.links.table)]
-        return math.hypot(float(np.linalg.norm(self.weights.emissions.used)), float(np.linalg.norm(links)))
+        squares = (float(np.einsum("i,i->", part, part)) for part in (self.weights.emissions.used, links))
+        return math.hypot(*map(math.sqrt, squares))
 
     @property
     def terms(self) -> int:
@@ -308,8 +313,14 @@ def _margin_at_least(space: Sequences, stopped: Stopped) -> float:
 def label_tokens(weights: Weights, tokens: Tokens) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The label of every token in the best label sequences, and the score of every sequence."""
     labels, scores = np.empty(tokens.rows.n_rows, dtype=np.int64), np.empty(tokens.n_sequences)
-    scratch = _room(weights.n_labels, tokens)
-    label_sequences(tokens.rows.matrix, tokens.starts, weights, scratch, labels, scores)
+    work = searched(tokens.rows.matrix, weights.n_labels)
+    label_some = label_sequences.for_parts(work)
+
+    def label(first: int, last: int) -> None:
+        room = _room(weights.n_labels, tokens)
+        label_some(tokens.rows.matrix, tokens.starts[first : last + 1], weights, room, labels, scores[first:last])
+
+    over_rows(label, tokens.n_sequences, work)
     if np.any(np.isneginf(scores)):
         number = int(np.flatnonzero(np.isneginf(scores))[0])
         raise ValueError(f"sequence {number} has no label sequence that the constraint allows")
