@@ -15,6 +15,7 @@ from novikoff.learn.history import Stopped
 from novikoff.learn.linear.chosen import LinearChooser
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.space import perceptron
+from tests.clock import Clock
 
 LEARNERS = [Perceptron, KernelPerceptron]
 
@@ -180,3 +181,14 @@ def test_choosing_counts_towards_the_time_limit(clock):
     model = Perceptron(lead="auto", validation=0.2, time_limit=1e-6, max_epochs=None, random_state=0).fit(X, y)
     assert model.run_.stopped in (Stopped.TIME_LIMIT, Stopped.VALIDATION)
     assert Limits(time_limit=1.0).time_limit == 1.0
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_trials_and_learning_share_the_time_that_there_is(learner):
+    X, y = noisy()
+    asked = {"lead": "auto", "validation": 0.2, "patience": 10**6, "max_epochs": 10**6, "time_limit": 1.0}
+    clock = Clock(tick=0.01)
+    with clock.in_place():
+        began = clock.now
+        learner(**asked, random_state=0).fit(X, y)
+    assert 0.5 < clock.now - began < 1.2  # both trials and the look for a number of epochs ran out of theirs

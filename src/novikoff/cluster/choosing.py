@@ -16,7 +16,7 @@ from novikoff.cluster.parts import Part
 from novikoff.cluster.rounds import Rounds, rounds_of
 from novikoff.cluster.worker import Agreement, Learning, Worker
 from novikoff.data.held_out import HeldOut
-from novikoff.learn.choosing import Trial, run_or_raise, with_fewest
+from novikoff.learn.choosing import SHARE_OF_A_TRIAL, Trial, hurried, run_or_raise, with_fewest
 from novikoff.learn.epochs import Limits
 from novikoff.learn.history import Readout
 
@@ -40,7 +40,7 @@ class ShardedChooser:
         some = self._only(judging_part, False) if learned_part is None else self._only(learned_part, True)
         if not judging.n_rows or not some.n_rows:  # too few rows to put some aside
             return trial.leads[-1]
-        few = Limits(trial.epochs, time_limit=limits.time_limit)
+        few = Limits(trial.epochs, time_limit=hurried(limits, SHARE_OF_A_TRIAL).time_limit)
         found = [self._errors(tried, some, judging, few) for tried in trial.tried]
         return with_fewest(dict(zip(trial.leads, found, strict=True)))
 

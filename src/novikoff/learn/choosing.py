@@ -25,8 +25,10 @@ Lead = float | Literal["auto"]
 EPOCHS_PER_LEAD = 6
 MOST_CHOSEN = 4.0
 
-# Choosing learns at most this part of what learning does; if no limit is set to the epochs, of this many.
+# Choosing learns at most this part of what learning does; if no limit is set to the epochs, of this many. Each of two
+# trials has half of it, also of the time if that is limited.
 COST = 0.4
+SHARE_OF_A_TRIAL = COST / 2
 USUAL_EPOCHS = 10
 
 # What the record of a run does not have if its rows had a say in how they were learned.
@@ -89,6 +91,11 @@ def with_fewest(errors: Mapping[float, float]) -> float:
     return min(errors, key=lambda lead: (errors[lead], -lead))
 
 
+def hurried(limits: Limits, share: float) -> Limits:
+    """The same limits with a share of the time."""
+    return limits if limits.time_limit is None else replace(limits, time_limit=share * limits.time_limit)
+
+
 def less_time(limits: Limits, began: float) -> Limits:
     """The same limits after something that counts towards the time has been done."""
     if limits.time_limit is None:
@@ -139,10 +146,10 @@ class Chooser:
         if not isinstance(lead, str) and validation is None:
             return Chosen(float(lead), self.limits)
         began = now()
-        found = self._lead() if isinstance(lead, str) else float(lead)
+        found = replace(self, limits=hurried(self.limits, SHARE_OF_A_TRIAL))._lead() if lead == "auto" else float(lead)
         limits, counts = self.limits, dict(CHOSEN)
-        if validation is not None:
-            errors = self._errors(found, validation, patience)
+        if validation is not None:  # what is chosen will take about as long again
+            errors = replace(self, limits=hurried(less_time(limits, began), 0.5))._errors(found, validation, patience)
             limits = replace(limits, max_epochs=int(np.argmin(errors)) + 1)
             counts["validation_errors"] = tuple(errors)
         limits = less_time(limits, began)
