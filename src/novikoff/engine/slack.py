@@ -288,9 +288,9 @@ class Ahead:
     def _looked(self, X: Any, y: NDArray[Any], constant: float, threshold: float, w: Floats) -> Stands:
         """Find the slack of every row under the weights as they are."""
         if self.stands is None:
-            numbers = (np.zeros((self.most_stands, len(w))), *(np.zeros(self.most_stands) for _ in range(3)))
+            lengths, moved, used = np.zeros((3, self.most_stands))
             by, slack = np.empty(self.n_rows, dtype=np.uint8), np.empty(self.n_rows, dtype=np.float32)
-            self.stands = Stands(*numbers, by, slack)
+            self.stands = Stands(np.zeros((self.most_stands, len(w))), lengths, moved, used, by, slack)
         self.stands.by[:] = 0
         self._stand(0, w)
         self.threshold = threshold
