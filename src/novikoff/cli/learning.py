@@ -61,13 +61,14 @@ class Task:
 
     def model(self, learned: Any, asked: dict[str, Any], classes: Any) -> "Classifier":
         """The model to be kept: without the mistakes that were recorded for a report or for steps."""
-        from novikoff.learn.kernel.model import KernelModel
-        from novikoff.learn.linear.model import LinearModel
-
         parameters = asked | self.learning | self.space.options | {"class_weight": self._class_weight(classes)}
         if self.space.kernel is not None:
+            from novikoff.learn.kernel.model import KernelModel
+
             del parameters["fit_intercept"]
             return replace(KernelModel.of(learned, parameters), mistake_rows=None)
+        from novikoff.learn.linear.model import LinearModel
+
         fitted = LinearModel.of(learned, parameters)
         is_vote = self.learning["readout"] == "vote"
         return fitted if is_vote else replace(fitted, mistake_rows=None, mistake_guesses=None)
