@@ -104,6 +104,17 @@ def test_a_lead_and_a_validation_part_are_in_the_panels_of_fit_and_inspect(folde
     assert call("fit", "cars.csv", "--label", "sport_car", "--lead", "much", folder=folder).code == 2
 
 
+@pytest.mark.parametrize("more", [(), ("--cluster", "local"), ("--max-epochs", "1")])
+def test_a_lead_that_was_chosen_is_in_the_panels_of_fit_and_inspect_also_if_it_is_none(folder, more):
+    asked = ("fit", "cars.csv", "--label", "sport_car", "--force", "--lead", "auto", *more)
+    shown = [call(*asked, folder=folder), call("inspect", "cars.novikoff", folder=folder)]
+    chosen = call(*asked, "--json", folder=folder).json["lead_chosen"]
+    assert chosen == load_plain(folder / "cars.novikoff").run.lead
+    words = f"learned unless right by more than {chosen:g} R^2" if chosen else "none"
+    for one in shown:
+        assert f"{words}, as rows that were put aside chose" in in_one_line(one)
+
+
 @pytest.mark.parametrize("space", [(), ("--kernel", "poly", "--degree", "2")])
 def test_weights_of_classes_are_in_the_panels_of_fit_and_inspect_with_the_bound_that_holds(folder, space):
     asked = ("--label", "sport_car", "--force", "--class-weight", "yes=3", *space)

@@ -96,6 +96,11 @@ def described_class_weights(model: Any) -> Document:
     return {} if weights is None else {"class_weights": plain(weights)}
 
 
+def described_choice(model: Any) -> Document:
+    """The lead that a learner chose, if it was to choose one."""
+    return {"lead_chosen": model.record.lead} if model.parameters.get("lead") == "auto" and model.record else {}
+
+
 def _described_lead(run: Any) -> Document:
     return {name: getattr(run, name) for name in ("lead", "narrow", "narrow_per_epoch", "margin_at_least")}
 

@@ -229,6 +229,7 @@ def _report(
         certificate=documents.described_certificate(certificate),
         certificate_problem=found.why_not,
         model=str(target),
+        **documents.described_choice(model),
         **documents.described_class_weights(model),
         **({} if steps is None else {"steps": [asdict(step) for step in steps]}),
     )
@@ -260,7 +261,7 @@ def panel(
             ("allowed", wording.allowed(left)),
             ("stopped", wording.ending(run)),
             ("mistakes", run.made),
-            ("lead", wording.lead(run)),
+            ("lead", wording.lead(run, "lead_chosen" in document)),
             (
                 "weighted",
                 wording.class_weights(document.get("class_weights"), document["data"]["classes"], certificate, run),

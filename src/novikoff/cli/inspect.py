@@ -106,7 +106,7 @@ def panel(document: dict[str, Any], run: "Run | None", certificate: "Certificate
             ("stopped", wording.ending(run) if run and run.stopped else None),
             ("mistakes", run.made if run else None),
             ("scaled", run.scales if run else None),
-            ("lead", wording.lead(run) if run else None),
+            ("lead", wording.lead(run, document["parameters"].get("lead") == "auto") if run else None),
             ("weighted", wording.class_weights(document.get("class_weights"), document["classes"], None, run)),
             ("validation", wording.validation(run) if run else None),
             ("errors", run.wrong if run else None),

@@ -118,6 +118,7 @@ def _described(
         certificate=None,
         certificate_problem="not asked for",
         model=target,
+        **documents.described_choice(model),
     )
 
 

@@ -70,11 +70,12 @@ def ending(run: "Run") -> "RenderableType":
     return Text(run.ending, style=GOOD if run.stopped is Stopped.NO_MISTAKES else BAD)
 
 
-def lead(run: "Run") -> str | None:
-    """By how much an example had to be right so as not to be learned, and what that proves in the end."""
+def lead(run: "Run", was_chosen: bool) -> str | None:
+    """By how much an example had to be right so as not to be learned, who says so, and what it proves in the end."""
     if not run.lead:
-        return None
+        return "none, as rows that were put aside chose" if was_chosen else None
     asked = f"learned unless right by more than {run.lead:g} R^2"
+    asked = f"{asked}, as rows that were put aside chose" if was_chosen else asked
     return asked if run.separated is None else f"{asked}; {run.separated}"
 
 
