@@ -78,8 +78,8 @@ def main() -> None:
         measured = measure(name, arguments)
         if measured is not None:
             parts[name] = measured
-        ordered = {known: parts[known] for known in NAMES if known in parts}
-        arguments.out.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        parts = {known: parts[known] for known in NAMES if known in parts}
+        arguments.out.write_text(json.dumps(parts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if arguments.out == FIGURES:
         for page in PAGES:
             page.write_text(rendered(page.read_text(encoding="utf-8"), parts), encoding="utf-8")
