@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from novikoff.cli import wording
 from novikoff.data import read
 from novikoff.features.encode import learn_encoding
 from novikoff.keep.models import load, load_plain
@@ -113,6 +114,14 @@ def test_a_lead_that_was_chosen_is_in_the_panels_of_fit_and_inspect_also_if_it_i
     words = f"learned unless right by more than {chosen:g} R^2" if chosen else "none"
     for one in shown:
         assert f"{words}, as rows that were put aside chose" in in_one_line(one)
+
+
+def test_a_lead_that_was_chosen_is_told_apart_from_one_that_was_asked_for(folder):
+    call("fit", "cars.csv", "--label", "sport_car", "--force", "--lead", "0.5", folder=folder)
+    run, asked = load_plain(folder / "cars.novikoff").run, "learned unless right by more than 0.5 R^2"
+    assert wording.lead(run, was_chosen=True).startswith(f"{asked}, as rows that were put aside chose")
+    assert wording.lead(run, was_chosen=False).startswith(asked)
+    assert "chose" not in wording.lead(run, was_chosen=False)
 
 
 @pytest.mark.parametrize("space", [(), ("--kernel", "poly", "--degree", "2")])
