@@ -107,7 +107,10 @@ def one_epoch(X, labels, *, average, shuffled):
     state = {"examples": 0, "mistakes": 0, "share": 0.0}
 
     def run():
-        order = random_order(rows.n_rows, generator, rows.bytes_per_row) if shuffled else given_order(rows.n_rows)
+        if shuffled:
+            order = random_order(rows.n_rows, generator, rows.bytes_per_row)
+        else:
+            order = given_order(rows.n_rows, rows.bytes_per_row if rows.is_sparse else 0)
         clocks = (state["examples"], state["mistakes"])
         task = (rows.matrix, labels, order.visit, order.soon, rule, none, *clocks)
         seen, made = binary_epoch(*task, w, drift, at, narrow)

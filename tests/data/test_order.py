@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from novikoff.data.order import POOL, RUN, given_order, random_order
+from novikoff.engine.access import LONG_ROW, LONGEST_ROW, ROWS_AHEAD
 
 
 @pytest.mark.parametrize("n", [1, 2, RUN, POOL, POOL + 1, 3 * POOL, 5 * POOL + 17])
@@ -32,6 +33,18 @@ def test_what_is_loaded_ahead_is_the_next_pool():
     for start in range(0, n - POOL, POOL):
         soon = order.soon[start : start + POOL]
         assert sorted(soon.tolist()) == sorted(order.visit[start + POOL : start + POOL + len(soon)].tolist())
+
+
+@pytest.mark.parametrize("size", [LONG_ROW, LONGEST_ROW])
+def test_long_rows_are_loaded_a_few_steps_ahead(size):
+    for order in (random_order(2 * POOL, np.random.default_rng(0), size), given_order(2 * POOL, size)):
+        assert order.soon.tolist() == order.visit[ROWS_AHEAD:].tolist()
+
+
+@pytest.mark.parametrize("size", [0, LONGEST_ROW + 1])
+def test_rows_of_unknown_or_enormous_size_are_not_loaded_ahead(size):
+    for order in (random_order(2 * POOL, np.random.default_rng(0), size), given_order(2 * POOL, size)):
+        assert not order.soon.size
 
 
 def test_small_data_have_a_uniformly_random_order():

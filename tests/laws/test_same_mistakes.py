@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from novikoff import Perceptron
+from novikoff.data.order import POOL
+from novikoff.engine.access import LONG_ROW, LONGEST_ROW
 from novikoff.engine.jit import patience
 from novikoff.engine.rows import as_rows
 from novikoff.learn.linear.space import Memory, learn_online, perceptron
@@ -170,3 +172,24 @@ def test_long_rows_of_one_decimal_make_the_mistakes_of_the_lecture():
         expected = lecture.mistakes(lecture.perceptron(X, labels, [*range(40)] * 2, bias=False))
         for points in (X, sparse.csr_matrix(X)):
             assert perceptron(points, labels, **options).mistakes.rows.tolist() == expected
+
+
+@pytest.mark.filterwarnings("ignore:Perceptron did not converge")
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_rows_that_are_loaded_early_are_learned_and_predicted_as_others_are(n_classes, kind, shuffle):
+    """The order stays, and so does what is computed; the last rows have none behind them to be loaded."""
+    generator = np.random.default_rng(0)
+    X = np.zeros((POOL + 7, 2_000), dtype=kind)
+    for row in X:
+        row[generator.permutation(2_000)[: generator.integers(80, 400)]] = generator.integers(-3, 4)
+    y = generator.integers(0, n_classes, len(X))
+    sparse_rows = sparse.csr_array(X)
+    assert LONG_ROW < as_rows(sparse_rows).bytes_per_row < as_rows(X).bytes_per_row < LONGEST_ROW
+    options = {"max_epochs": 2, "shuffle": shuffle, "random_state": 0, "record_mistakes": True}
+    models = [Perceptron(**options).fit(rows, y) for rows in (X, sparse_rows)]
+    assert models[0].mistake_rows_.tolist() == models[1].mistake_rows_.tolist()
+    assert models[0].run_ == models[1].run_
+    assert (models[0].coef_ == models[1].coef_).all()
+    assert (models[0].predict(X) == models[1].predict(sparse_rows)).all()

@@ -4,8 +4,9 @@ A uniformly random order is what the memory likes least: every row is a cache mi
 random order is drawn in two levels. Rows are dealt in runs of `RUN` neighbours; the runs are permuted at random; `POOL`
 rows' worth of runs at a time are then mixed by a random permutation. Neighbours end up spread over a pool, a pool has
 runs from everywhere, each epoch draws anew, and up to `POOL` rows the order is uniformly random. What the memory gains:
-while one pool is learned, the next is loaded, run by run. The order depends on the number of rows and the generator
-alone, never on how the rows are stored.
+while one pool is learned, the next is loaded, run by run. A pool of long rows would not stay in the cache until its
+turn; these are loaded a few steps ahead. The order depends on the number of rows and the generator alone, never on how
+the rows are stored.
 
 Rows that come in blocks, because they are read from a file, are visited block by block: the blocks in random order,
 and the rows of each in random order too. That mixes less than an order of all rows, so a file whose classes come one
@@ -17,12 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.access import LONG_ROW, LONGEST_ROW, ROWS_AHEAD
+
 RUN = 64
 POOL = 1024
-
-# A pool that would not stay in the cache until its turn is not worth loading ahead; and rows that long are read without
-# a stop as they are.
-CACHED_POOL_BYTES = 2_000_000
 
 
 class Order(NamedTuple):
@@ -32,10 +31,10 @@ class Order(NamedTuple):
     soon: NDArray[np.unsignedinteger]
 
 
-def given_order(n_rows: int, epochs: int = 1) -> Order:
-    """Every row once an epoch, from the first to the last."""
+def given_order(n_rows: int, bytes_per_row: int = 0, epochs: int = 1) -> Order:
+    """Every row once an epoch, from the first to the last. So dense rows need not be loaded ahead."""
     visit = np.tile(np.arange(n_rows, dtype=_index_type(n_rows)), epochs)
-    return Order(visit, visit[:0])
+    return Order(visit, visit[ROWS_AHEAD:] if n_rows > POOL and _is_long(bytes_per_row) else visit[:0])
 
 
 def random_order(n_rows: int, generator: np.random.Generator, bytes_per_row: int = 0, epochs: int = 1) -> Order:
@@ -57,8 +56,13 @@ def random_order(n_rows: int, generator: np.random.Generator, bytes_per_row: int
     whole = n_rows - n_rows % POOL
     mixed = np.take(dealt[:whole].reshape(-1, POOL), generator.permutation(POOL), axis=1).ravel()
     visit = np.concatenate([mixed, generator.permutation(dealt[whole:])])
-    load_ahead = bytes_per_row > 0 and POOL * bytes_per_row <= CACHED_POOL_BYTES
-    return Order(visit, dealt[POOL:] if load_ahead else dealt[:0])
+    if _is_long(bytes_per_row):
+        return Order(visit, visit[ROWS_AHEAD:])
+    return Order(visit, dealt[POOL:] if 0 < bytes_per_row < LONG_ROW else dealt[:0])
+
+
+def _is_long(bytes_per_row: int) -> bool:
+    return LONG_ROW <= bytes_per_row <= LONGEST_ROW
 
 
 def block_order(n_blocks: int, generator: np.random.Generator | None) -> list[int]:

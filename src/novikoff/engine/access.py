@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from novikoff.engine.jit import by_layout
-from novikoff.engine.prefetch import touch
+from novikoff.engine.prefetch import touch, touch_early
 
 # Sums may be reordered and fused, but NaN and infinities keep their meaning.
 REORDERED: Any = {"reassoc", "contract", "nsz"}
@@ -192,18 +192,36 @@ unload = by_layout(
 )
 
 
+# Rows of so many bytes are loaded early, a few rows ahead. Shorter ones may come from anywhere long before they are
+# needed; of longer ones only the first lines would be late, and the memory sends the rest unasked.
+LONG_ROW, LONGEST_ROW = 1 << 10, 1 << 14
+
+# How many rows ahead.
+ROWS_AHEAD = 4
+
+
 def _dense_prefetch(X, row):
     first = row * np.uint64(X.shape[1])
-    for j in range(0, X.shape[1], 64 // X.itemsize):
-        touch(X, first + np.uint64(j))
+    if X.shape[1] * X.itemsize < LONG_ROW:
+        for j in range(0, X.shape[1], 64 // X.itemsize):
+            touch(X, first + np.uint64(j))
+    else:
+        for j in range(0, X.shape[1], 64 // X.itemsize):
+            touch_early(X, first + np.uint64(j))
 
 
 def _sparse_prefetch(X, row):
     first, last = X.indptr[row], X.indptr[row + np.uint64(1)]
-    for j in range(first, last, 64 // X.data.itemsize):
-        touch(X.data, j)
-    for j in range(first, last, 64 // X.indices.itemsize):
-        touch(X.indices, j)
+    if (last - first) * (X.data.itemsize + X.indices.itemsize) < LONG_ROW:
+        for j in range(first, last, 64 // X.data.itemsize):
+            touch(X.data, j)
+        for j in range(first, last, 64 // X.indices.itemsize):
+            touch(X.indices, j)
+    else:
+        for j in range(first, last, 64 // X.data.itemsize):
+            touch_early(X.data, j)
+        for j in range(first, last, 64 // X.indices.itemsize):
+            touch_early(X.indices, j)
 
 
 prefetch = by_layout(_dense_prefetch, _sparse_prefetch, "Ask the memory for a row that is needed soon.")

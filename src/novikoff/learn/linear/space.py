@@ -348,10 +348,11 @@ class Coordinates:
         self.measure(block)
         lengths = self._new_lengths(block)
         block = self._narrowed(block)
-        n_rows, generator = block.rows.n_rows, self.generator
+        rows, generator = block.rows, self.generator
         if generator is None:
-            return self._visit(block, given_order(n_rows, epochs), lengths, watch)
-        order = random_order(n_rows, generator, block.rows.bytes_per_row, epochs)
+            order = given_order(rows.n_rows, rows.bytes_per_row if rows.is_sparse else 0, epochs)
+        else:
+            order = random_order(rows.n_rows, generator, rows.bytes_per_row, epochs)
         return self._visit(block, order, lengths, watch)
 
     def _new_lengths(self, block: Block) -> NDArray[np.float64]:
