@@ -110,7 +110,7 @@ def one_epoch(X, labels, *, average, shuffled):
         if shuffled:
             order = random_order(rows.n_rows, generator, rows.bytes_per_row)
         else:
-            order = given_order(rows.n_rows, rows.bytes_per_row if rows.is_sparse else 0)
+            order = given_order(rows.n_rows, rows.ahead)
         clocks = (state["examples"], state["mistakes"])
         task = (rows.matrix, labels, order.visit, order.soon, rule, none, *clocks)
         seen, made = binary_epoch(*task, w, drift, at, narrow)

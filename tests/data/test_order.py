@@ -37,13 +37,13 @@ def test_what_is_loaded_ahead_is_the_next_pool():
 
 @pytest.mark.parametrize("size", [LONG_ROW, LONGEST_ROW])
 def test_long_rows_are_loaded_a_few_steps_ahead(size):
-    for order in (random_order(2 * POOL, np.random.default_rng(0), size), given_order(2 * POOL, size)):
+    for order in (random_order(2 * POOL, np.random.default_rng(0), size), given_order(2 * POOL, ROWS_AHEAD)):
         assert order.soon.tolist() == order.visit[ROWS_AHEAD:].tolist()
 
 
 @pytest.mark.parametrize("size", [0, LONGEST_ROW + 1])
 def test_rows_of_unknown_or_enormous_size_are_not_loaded_ahead(size):
-    for order in (random_order(2 * POOL, np.random.default_rng(0), size), given_order(2 * POOL, size)):
+    for order in (random_order(2 * POOL, np.random.default_rng(0), size), given_order(2 * POOL)):
         assert not order.soon.size
 
 

@@ -31,10 +31,10 @@ class Order(NamedTuple):
     soon: NDArray[np.unsignedinteger]
 
 
-def given_order(n_rows: int, bytes_per_row: int = 0, epochs: int = 1) -> Order:
-    """Every row once an epoch, from the first to the last. So dense rows need not be loaded ahead."""
+def given_order(n_rows: int, ahead: int = 0, epochs: int = 1) -> Order:
+    """Every row once an epoch, from the first to the last; so many rows `ahead`, one is loaded, if it is not 0."""
     visit = np.tile(np.arange(n_rows, dtype=_index_type(n_rows)), epochs)
-    return Order(visit, visit[ROWS_AHEAD:] if n_rows > POOL and _is_long(bytes_per_row) else visit[:0])
+    return Order(visit, visit[ahead:] if ahead else visit[:0])
 
 
 def random_order(n_rows: int, generator: np.random.Generator, bytes_per_row: int = 0, epochs: int = 1) -> Order:
@@ -56,13 +56,9 @@ def random_order(n_rows: int, generator: np.random.Generator, bytes_per_row: int
     whole = n_rows - n_rows % POOL
     mixed = np.take(dealt[:whole].reshape(-1, POOL), generator.permutation(POOL), axis=1).ravel()
     visit = np.concatenate([mixed, generator.permutation(dealt[whole:])])
-    if _is_long(bytes_per_row):
+    if LONG_ROW <= bytes_per_row <= LONGEST_ROW:
         return Order(visit, visit[ROWS_AHEAD:])
     return Order(visit, dealt[POOL:] if 0 < bytes_per_row < LONG_ROW else dealt[:0])
-
-
-def _is_long(bytes_per_row: int) -> bool:
-    return LONG_ROW <= bytes_per_row <= LONGEST_ROW
 
 
 def block_order(n_blocks: int, generator: np.random.Generator | None) -> list[int]:

@@ -6,7 +6,7 @@ whatever order its entries are stored. So the same values make the same decision
 
 import numpy as np
 
-from novikoff.engine.access import REORDERED, careful_squares, dot, dot_in_column_order, is_whole
+from novikoff.engine.access import REORDERED, careful_squares, dot, dot_in_column_order, is_whole, prefetch
 from novikoff.engine.jit import by_layout, jit, part
 from novikoff.engine.rounding import OUTWARDS, UNIT_ROUNDOFF, WHOLE_UP_TO
 
@@ -130,14 +130,16 @@ dot_and_size = by_layout(
 
 
 @jit
-def fill_signs(X, w, constant, roundoff, scores):
+def fill_signs(X, w, constant, roundoff, ahead, scores):
     """Score every row so that the signs are those of `fill_scores`; `roundoff` bounds the relative error of a sum.
 
-    Returns in how many rows the order of the sum could have decided.
+    So many rows `ahead`, one is loaded; 0 is none. Returns in how many rows the order of the sum could have decided.
     """
     bias, doubtful = constant * w[w.size - 1], 0
     for i in range(scores.size):
         row = np.uint64(i)
+        if ahead > 0 and i + ahead < scores.size:
+            prefetch(X, np.uint64(i + ahead))
         score, size = dot_and_size(X, row, w)
         score += bias
         if size > 0.0 and abs(score) <= roundoff * (size + abs(bias)) + TINY:

@@ -183,18 +183,16 @@ def scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray
 def rough_scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
     """As `scores`, in the fastest order, but for rows where the order could decide what wins."""
     roundoff, numbers = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF, rows.n_entries * len(weights)
+    task: tuple[Any, ...]
     if len(weights) == 1:
-        result, w, fill = np.empty(rows.n_rows), np.ascontiguousarray(weights[0]), fill_signs.for_parts(numbers)
+        result, fill = np.empty(rows.n_rows), fill_signs.for_parts(numbers)
+        task = (np.ascontiguousarray(weights[0]), constant, roundoff, rows.ahead)
     else:
-        result, w, fill = (
-            np.empty((rows.n_rows, len(weights))),
-            _side_by_side(weights, rows),
-            fill_winners.for_parts(numbers),
-        )
-        roundoff *= 2.0 * float(np.abs(weights).max(initial=0.0))
+        result, fill = np.empty((rows.n_rows, len(weights))), fill_winners.for_parts(numbers)
+        task = (_side_by_side(weights, rows), constant, 2.0 * roundoff * float(np.abs(weights).max(initial=0.0)))
 
     def work(start: int, stop: int) -> int:
-        return int(fill(span(rows.matrix, start, stop), w, constant, roundoff, result[start:stop]))
+        return int(fill(span(rows.matrix, start, stop), *task, result[start:stop]))
 
     doubtful = sum(over_rows(work, rows.n_rows, numbers))
     # The sum of repeated entries is rounded once, before anything is multiplied, and that could decide, too.

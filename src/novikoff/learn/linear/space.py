@@ -350,7 +350,7 @@ class Coordinates:
         block = self._narrowed(block)
         rows, generator = block.rows, self.generator
         if generator is None:
-            order = given_order(rows.n_rows, rows.bytes_per_row if rows.is_sparse else 0, epochs)
+            order = given_order(rows.n_rows, rows.ahead, epochs)
         else:
             order = random_order(rows.n_rows, generator, rows.bytes_per_row, epochs)
         return self._visit(block, order, lengths, watch)
