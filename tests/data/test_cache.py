@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from novikoff.data.blocks import stacked, with_columns
-from novikoff.data.cache import INDEX, MAGIC, TRAILER, CacheWriter, open_cache
+from novikoff.data.cache_blocks import INDEX
+from novikoff.data.cache_file import MAGIC, TRAILER, open_cache
+from novikoff.data.cache_writer import CacheWriter
 from novikoff.engine.rows import as_rows
 
 
@@ -304,7 +306,7 @@ def test_another_file_is_no_cache_and_an_empty_cache_has_no_blocks(tmp_path):
 FULL_DISK = """
 import resource, signal, sys
 import numpy as np
-from novikoff.data.cache import CacheWriter
+from novikoff.data.cache_writer import CacheWriter
 from novikoff.engine.rows import as_rows
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)

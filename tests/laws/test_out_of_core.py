@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from novikoff.data.cache import BLOCK_BYTES
+from novikoff.data.cache_blocks import BLOCK_BYTES
 from novikoff.data.examples import Examples
 from novikoff.data.order import random_order
 from novikoff.engine.rows import as_rows

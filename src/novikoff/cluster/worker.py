@@ -23,7 +23,7 @@ from novikoff import __version__
 from novikoff.cluster.parts import Part
 from novikoff.cluster.shards import Shard
 from novikoff.cluster.survey import Query, Surveyed, survey
-from novikoff.data.cache import Cache, open_cache
+from novikoff.data.cache_file import Cache, open_cache
 from novikoff.data.examples import Examples
 from novikoff.data.labels import Labels
 from novikoff.data.narrow import used_columns

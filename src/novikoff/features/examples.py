@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch, Records
-from novikoff.data.cache import Cache, CacheWriter, Held, open_cache
+from novikoff.data.cache_blocks import Held
+from novikoff.data.cache_file import Cache, open_cache
+from novikoff.data.cache_writer import CacheWriter
 from novikoff.data.examples import Examples
 from novikoff.data.held_out import HeldOut, Kept
 from novikoff.data.labels import Labels, checked_labels, located_errors

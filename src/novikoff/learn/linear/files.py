@@ -1,8 +1,9 @@
 """Learning from files, and from anything else that comes in batches, in the memory of a block.
 
-The first pass puts the examples, as numbers, into a temporary cache (`novikoff.data.cache`), which stays in memory if
-there is room for it; every epoch reads that. One epoch in the order given needs no cache: then examples are learned as
-they are read. Either way the model is the one that the same rows in the same order give in memory, bit for bit.
+The first pass puts the examples, as numbers, into a temporary cache (`novikoff.data.cache_writer`), which stays in
+memory if there is room for it; every epoch reads that. One epoch in the order given needs no cache: then examples are
+learned as they are read. Either way the model is the one that the same rows in the same order give in memory, bit for
+bit.
 """
 
 import os
