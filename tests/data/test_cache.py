@@ -211,6 +211,12 @@ def test_a_flipped_byte_is_an_error(sound, data, tmp_path_factory):
         read_all(tmp_path_factory.mktemp("flipped") / "cache", bytes(content))
 
 
+def test_a_trailer_that_is_not_as_it_was_written_is_called_that(sound, tmp_path):
+    """Also in its last bytes, which mean nothing."""
+    with pytest.raises(ValueError, match="the checksum of its index"):
+        read_all(tmp_path / "cache", sound[0][:-1] + b"\1")
+
+
 @given(data=st.data())
 def test_a_truncated_file_is_an_error(sound, data, tmp_path_factory):
     content = sound[0][: data.draw(st.integers(0, len(sound[0]) - 1))]

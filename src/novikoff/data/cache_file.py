@@ -94,6 +94,30 @@ def open_cache(path: str | os.PathLike[str], *, is_ours: bool = False) -> Cache:
     `is_ours`, need not read them for that at all.
     """
     path = Path(path)
+    index_start, index, trailer = _index_and_trailer(path)
+    _, n_columns, n_codes, fingerprint, _ = TRAILER.unpack(trailer)
+    if sealed_index(index, n_columns, n_codes, fingerprint) != index + trailer:
+        _is_damaged(path, "the checksum of its index is wrong")
+    entries = tuple(Entry(*fields[:-1]) for fields in np.frombuffer(index, INDEX).tolist())
+    for number, entry in enumerate(entries):
+        if not entry.is_possible(n_columns):
+            _is_damaged(path, f"its index describes an impossible block {number}")
+    places = tuple(accumulate((entry.places()[-1] for entry in entries), initial=len(MAGIC)))
+    if places[-1] != index_start:
+        _is_damaged(path, "its blocks do not fill the file")
+    known = set(range(len(entries))) if is_ours else set[int]()
+    return Cache(path, n_columns, n_codes, fingerprint.hex(), entries, starts_of(entries), places, known)
+
+
+def sealed_index(index: bytes, n_columns: int, n_codes: int, fingerprint: bytes) -> bytes:
+    """The end of a file: its index, and a trailer with the checksum of both."""
+    counts = (len(index) // INDEX.itemsize, n_columns, n_codes, fingerprint)
+    checksum = zlib.crc32(TRAILER.pack(*counts, 0), zlib.crc32(index))
+    return index + TRAILER.pack(*counts, checksum)
+
+
+def _index_and_trailer(path: Path) -> tuple[int, bytes, bytes]:
+    """Where the index of a file begins, the index, and the trailer, as they are written there."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if file.read(len(MAGIC)) != MAGIC:
@@ -102,23 +126,12 @@ def open_cache(path: str | os.PathLike[str], *, is_ours: bool = False) -> Cache:
             _is_damaged(path, "it ends before its index")
         file.seek(size - TRAILER.size)
         trailer = file.read(TRAILER.size)
-        n_blocks, n_columns, n_codes, fingerprint, checksum = TRAILER.unpack(trailer)
+        n_blocks, *_ = TRAILER.unpack(trailer)
         index_start = size - TRAILER.size - n_blocks * INDEX.itemsize
         if index_start < len(MAGIC):
             _is_damaged(path, "it ends before its index")
         file.seek(index_start)
-        index = file.read(n_blocks * INDEX.itemsize)
-    if zlib.crc32(TRAILER.pack(n_blocks, n_columns, n_codes, fingerprint, 0), zlib.crc32(index)) != checksum:
-        _is_damaged(path, "the checksum of its index is wrong")
-    entries = tuple(Entry(*fields[:-1]) for fields in np.frombuffer(index, INDEX).tolist())
-    for number, entry in enumerate(entries):
-        if not entry.is_possible(n_columns):
-            _is_damaged(path, f"its index describes an impossible block {number}")
-    places = tuple(accumulate((entry.places()[-1] for entry in entries), initial=len(MAGIC)))
-    if places[-1] != index_start or TRAILER.pack(n_blocks, n_columns, n_codes, fingerprint, checksum) != trailer:
-        _is_damaged(path, "its blocks do not fill the file")
-    known = set(range(len(entries))) if is_ours else set[int]()
-    return Cache(path, n_columns, n_codes, fingerprint.hex(), entries, starts_of(entries), places, known)
+        return index_start, file.read(n_blocks * INDEX.itemsize), trailer
 
 
 def _is_damaged(path: Path, what: str) -> NoReturn:

@@ -5,7 +5,6 @@ appended, in order, in pieces of `BLOCK_BYTES` or `BLOCK_ROWS` at most, wherever
 """
 
 import os
-import zlib
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from novikoff.data.blocks import Width
 from novikoff.data.cache_blocks import BLOCK_BYTES, BLOCK_ROWS, DENSE_COST, SPARSE_COST, Held, PackedBlock, Seal, packed
-from novikoff.data.cache_file import MAGIC, TRAILER
+from novikoff.data.cache_file import MAGIC, sealed_index
 from novikoff.data.whole_file import WholeFile
 from novikoff.engine.ahead import Behind
 from novikoff.engine.rows import Rows, as_rows, csr_rows
@@ -160,9 +159,7 @@ class CacheWriter:
             self.held.take_fingerprint()
             return
         index, digest = self._seal.index(), self._seal.digest()
-        counts = (len(self._seal.entries), self._width.n_columns, self._n_codes, digest)
-        checksum = zlib.crc32(TRAILER.pack(*counts, 0), zlib.crc32(index))
-        self._file.write(index + TRAILER.pack(*counts, checksum))
+        self._file.write(sealed_index(index, self._width.n_columns, self._n_codes, digest))
 
 
 def _cost(rows: Rows) -> int:
