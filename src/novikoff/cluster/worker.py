@@ -232,8 +232,8 @@ class Worker:
         return Prepared(
             cache.n_rows,
             cache.n_columns,
-            sum(entry.entries for entry in cache.entries),
-            all(entry.index_bytes for entry in cache.entries),
+            cache.n_entries,
+            cache.is_sparse,
             labels.known,
             tuple(np.array(counts)[order].tolist()),
             longest[0],

@@ -10,6 +10,7 @@ import hashlib
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
+from functools import cached_property
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
@@ -83,6 +84,34 @@ class Entry:
 
 def _padded(size: int) -> int:
     return size + -size % ALIGNMENT
+
+
+class Indexed:
+    """What the entries of all blocks tell of a cache, wherever it is."""
+
+    entries: tuple[Entry, ...]
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """The numbers of the first rows of blocks, and how many rows there are in all."""
+        return np.array([0, *accumulate(entry.rows for entry in self.entries)], dtype=np.int64)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.starts[-1])
+
+    @property
+    def n_entries(self) -> int:
+        """How many numbers are stored, in sparse rows not the zeros."""
+        return sum(entry.entries for entry in self.entries)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether all blocks are."""
+        return all(entry.index_bytes for entry in self.entries)
 
 
 class PackedBlock(NamedTuple):
@@ -166,18 +195,13 @@ class Seal:
         return self._hash.digest()
 
 
-class Held:
+class Held(Indexed):
     """A cache in memory. Another thread takes its fingerprint, while it is used; `close` ends that thread."""
 
     def __init__(self, n_columns: int, blocks: tuple[PackedBlock, ...], behind: Behind) -> None:
         self.n_columns, self.entries = n_columns, tuple(block.entry for block in blocks)
-        self.starts = starts_of(self.entries)
         self._blocks, self._behind = blocks, behind
         self._fingerprint = ""
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.starts[-1])
 
     @property
     def fingerprint(self) -> str:
@@ -198,17 +222,9 @@ class Held:
     def close(self) -> None:
         self._behind.close()
 
-    def __len__(self) -> int:
-        return len(self._blocks)
-
     def __getitem__(self, number: int) -> tuple[Rows, NDArray[Any]]:
         entry, (*arrays, codes), _ = self._blocks[number]
         return rows_of(entry, arrays, self.n_columns), codes
-
-
-def starts_of(entries: Iterable[Entry]) -> NDArray[np.int64]:
-    """The numbers of the first rows of blocks, and how many rows there are in all."""
-    return np.array([0, *accumulate(entry.rows for entry in entries)], dtype=np.int64)
 
 
 def rows_of(entry: Entry, arrays: Sequence[NDArray[Any]], n_columns: int) -> Rows:

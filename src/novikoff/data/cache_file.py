@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.cache_blocks import ALIGNMENT, INDEX, Entry, rows_of, starts_of
+from novikoff.data.cache_blocks import ALIGNMENT, INDEX, Entry, Indexed, rows_of
 from novikoff.engine.rows import Rows
 
 MAGIC = b"novikoff cache, version 1\n".ljust(ALIGNMENT, b"\0")
@@ -28,7 +28,7 @@ TRAILER = struct.Struct("<QQQ32sI4x")  # blocks, columns, codes, fingerprint, ch
 
 
 @dataclass(frozen=True)
-class Cache:
+class Cache(Indexed):
     """A complete cache in a file. `fingerprint` is a SHA-256 of its rows and codes, whatever batches they came in."""
 
     path: Path
@@ -36,16 +36,8 @@ class Cache:
     n_codes: int
     fingerprint: str
     entries: tuple[Entry, ...]
-    starts: NDArray[np.int64]
     places: tuple[int, ...]
     verified: set[int] = field(default_factory=set, repr=False)
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.starts[-1])
-
-    def __len__(self) -> int:
-        return len(self.entries)
 
     def close(self) -> None:
         """There is nothing to end: blocks are mapped only as long as they are used."""
@@ -106,7 +98,7 @@ def open_cache(path: str | os.PathLike[str], *, is_ours: bool = False) -> Cache:
     if places[-1] != index_start:
         _is_damaged(path, "its blocks do not fill the file")
     known = set(range(len(entries))) if is_ours else set[int]()
-    return Cache(path, n_columns, n_codes, fingerprint.hex(), entries, starts_of(entries), places, known)
+    return Cache(path, n_columns, n_codes, fingerprint.hex(), entries, places, known)
 
 
 def sealed_index(index: bytes, n_columns: int, n_codes: int, fingerprint: bytes) -> bytes:
