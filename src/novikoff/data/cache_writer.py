@@ -55,7 +55,7 @@ class CacheWriter:
         self._width = Width()
         self._block_bytes, self._block_rows = block_bytes, block_rows
         self._pending: list[tuple[Rows, NDArray[Any]]] = []
-        self._held_rows = self._held_bytes = 0
+        self._pending_rows = self._pending_bytes = 0
         self._n_codes = 0
         self._seal = Seal()
         self._behind = Behind(n_jobs)
@@ -78,8 +78,8 @@ class CacheWriter:
                 continue
             part = rows if (start, stop) == (0, rows.n_rows) else rows.part(start, stop)
             self._pending.append((_copied(part), codes[start:stop].copy()) if copied else (part, codes[start:stop]))
-            self._held_rows += part.n_rows
-            self._held_bytes += _cost(part)
+            self._pending_rows += part.n_rows
+            self._pending_bytes += _cost(part)
             start = stop
 
     def __exit__(
@@ -110,20 +110,20 @@ class CacheWriter:
         """The row before which the block in hand is full."""
         if self._pending and self._pending[-1][0].is_sparse != rows.is_sparse:
             return start
-        room = max(self._block_bytes - self._held_bytes, 0)
+        room = max(self._block_bytes - self._pending_bytes, 0)
         if rows.is_sparse:
             ends = rows.matrix.indptr[start : start + self._block_rows + 1]
             by_bytes = int(np.searchsorted(ends, int(ends[0]) + room // SPARSE_COST, side="right")) - 1
         else:
             by_bytes = room // max(DENSE_COST * rows.n_columns, 1)
         least = 0 if self._pending else 1  # a row that is longer than a block has a block of its own
-        return min(start + max(least, min(by_bytes, self._block_rows - self._held_rows)), rows.n_rows)
+        return min(start + max(least, min(by_bytes, self._block_rows - self._pending_rows)), rows.n_rows)
 
     def _flush(self) -> None:
         """Have the block in hand written, while the next one is put together."""
         self._behind.do(partial(self._write_block, self._pending))
         self._pending = []
-        self._held_rows = self._held_bytes = 0
+        self._pending_rows = self._pending_bytes = 0
 
     def _write_block(self, pending: list[tuple[Rows, NDArray[Any]]]) -> None:
         block = packed([part for part, _ in pending], [part for _, part in pending])
