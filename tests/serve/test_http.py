@@ -74,6 +74,26 @@ def test_many_come_one_a_line(client, model):
     assert client.post(f"{model}/reveal", content=labels, headers=NDJSON).json()["seq"] == 13
 
 
+@pytest.mark.parametrize("odd", [{"a": 2.0**470}, {"a": -(2.0**470)}, {"a": "text"}, {"a": True}, {"a": 3}, {}])
+def test_an_example_of_another_kind_changes_nothing_for_those_beside_it(client, model, odd):
+    """Ordinary numbers are read in a quicker way than texts, truths, and numbers that are nearly too large."""
+    plain = [({"a": 1.5, "b": -1}, "up"), ({"a": -2, "b": 0.5}, "down")] * 3
+    stream = [*plain[:3], (odd, "up"), *plain[3:]]
+    lines = [json.dumps({"x": x, "y": y}) + "\n" for x, y in stream]
+    one_by_one = f"/v1/models/{uuid.uuid4().hex}"
+    client.put(one_by_one, json={"classes": ["down", "up"]})
+    for line in lines:
+        assert client.post(f"{one_by_one}/learn", content=line, headers=AS_JSON).status_code == 200
+    assert client.post(f"{model}/learn", content="".join(lines), headers=NDJSON).json()["examples"] == len(stream)
+    apart, together = (client.get(f"{path}/model") for path in (one_by_one, model))
+    assert apart.status_code == 200
+    assert apart.content == together.content
+    too_long = json.dumps({"x": {"a": 2.0**481}, "y": "up"})
+    assert is_problem(
+        client.post(f"{model}/learn", content="".join(lines) + too_long, headers=NDJSON), 422, "line 8: x"
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "status", "field"),
     [

@@ -56,6 +56,7 @@ _TO_PREDICT = msgspec.json.Decoder(messages.ToPredict)
 _TO_EXPLAIN = msgspec.json.Decoder(messages.ToExplain)
 _TO_REVEAL = msgspec.json.Decoder(messages.ToReveal)
 _EXAMPLE = msgspec.json.Decoder(events.Example)
+_SHORT_EXAMPLE = msgspec.json.Decoder(events.ShortExample)
 _ROLLBACK = msgspec.json.Decoder(events.Rollback)
 _CHALLENGE = msgspec.json.Decoder(events.Challenge)
 _CHALLENGER = msgspec.json.Decoder(events.Challenger)
@@ -101,7 +102,10 @@ async def reveal(call: Call, model: Model) -> Reply:
 
 async def learn(call: Call, model: Model) -> Reply:
     """Learn an example with its label. Many are learned in the order given, all or none."""
-    examples = call.many(_EXAMPLE)
+    try:
+        examples = call.many(_SHORT_EXAMPLE)
+    except RefusedError:  # some are not short, or not examples
+        examples = call.many(_EXAMPLE)
     body = call.body if call.kind == NDJSON else None
     return Reply(await call.service.learn(model, examples, body, call.token))
 

@@ -21,7 +21,7 @@ from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.replay import encode_mistakes
 from novikoff.serve.store import Store, StoreError
 
-MOST_EVENTS = 1024
+MOST_EVENTS = 2048
 WORTH_OVERLAPPING = 256  # events that take as long to apply as others to write
 LINGER = 0.002
 MOST_WAITING = 16_384  # events
