@@ -1,10 +1,15 @@
 """The one door to the kernels."""
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
-from novikoff.engine.rows import as_rows, longest_square
+from novikoff.engine.jit import patience
+from novikoff.engine.rows import as_rows, folded_squares, longest_square
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -91,6 +96,24 @@ def test_rows_too_long_or_too_short_for_float64_are_refused():
         longest_square(as_rows(np.full((2, 3), 1e-160)), 0.0)
     assert longest_square(as_rows(np.full((2, 3), 1e-160)), 1.0) >= 1.0
     assert longest_square(as_rows(np.zeros((2, 3))), 0.0) == 0.0
+
+
+@given(
+    rows=st.lists(
+        st.sampled_from([[3, 4], [5, 0], [0, 5], [4.8, 1.4], [1.4, 4.8], [3 + 1e-15, 4], [1, 2]]), max_size=9
+    ),
+    constant=st.sampled_from([0.0, 1.0]),
+    compiled=st.booleans(),
+)
+def test_the_longest_of_rows_that_are_equally_long_but_for_rounding_is_the_largest_of_their_squares(
+    rows, constant, compiled
+):
+    """Whole numbers are added up exactly, others are rounded up: which came first must not matter."""
+    X = np.array([[1, 0], *rows])
+    with patience(0 if compiled else math.inf):
+        for form in (np.asarray, sparse.csr_array):
+            found = longest_square(as_rows(form(X)), constant)
+            assert found == folded_squares(as_rows(form(X)), constant).max()
 
 
 def test_the_longest_row_is_never_understated():

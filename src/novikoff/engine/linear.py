@@ -27,6 +27,7 @@ import numpy as np
 
 from novikoff.engine.access import add, add_twice, dot, is_whole, prefetch, squares
 from novikoff.engine.jit import jit, part
+from novikoff.engine.rounding import WHOLE_UP_TO
 from novikoff.engine.scoring import (
     TINY,
     add_to_class,
@@ -62,19 +63,24 @@ def longest_row(X, n_rows, constant, slack):
     """The largest squared length of a folded row, never below the exact value, and the first row without a finite one.
 
     `slack` bounds the relative error of a sum in the fastest order; only rows that could be the longest are added up
-    with care. Where one could, the next one is added up that way at once: rows of unit length all could. Without a row
-    that is not finite, the second number is `n_rows`.
+    with care. Where one could, the next one is added up that way at once: rows of unit length all could. Whole numbers
+    have exact sums in any order, so a row of them that is as long as the longest so far is no longer than that. Without
+    a row that is not finite, the second number is `n_rows`.
     """
     longest = 0.0
-    could_be = False
+    with_care = False
     for i in range(n_rows):
         row = np.uint64(i)
-        square = folded_square(X, row, constant) if could_be else squares(X, row) + constant
+        square = folded_square(X, row, constant) if with_care else squares(X, row) + constant
         if not square < np.inf:
             return longest, i
-        was_added_with_care, could_be = could_be, square >= longest * (1.0 - slack)
-        if could_be:
-            longest = max(longest, square if was_added_with_care else folded_square(X, row, constant))
+        was_added_with_care, with_care = with_care, False
+        if square >= longest * (1.0 - slack):
+            of_whole_numbers = square < WHOLE_UP_TO and is_whole(X, row)
+            if not (was_added_with_care or of_whole_numbers):
+                square = folded_square(X, row, constant)
+            longest = max(longest, square)
+            with_care = not of_whole_numbers
     return longest, n_rows
 
 
