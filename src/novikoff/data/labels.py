@@ -5,6 +5,7 @@ code: its place in the order of first appearance, which does not depend on the b
 """
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,8 @@ def checked_labels(y: Any, name: str = "y") -> NDArray[Any]:
     Traceback (most recent call last):
     ValueError: the label of row 2 is missing (nan); leave such examples out
     """
-    if isinstance(y, np.ma.MaskedArray) and np.any(mask := np.ma.getmaskarray(y)):
+    masked = sys.modules.get("numpy.ma")  # whoever has a masked array has loaded it, and others need not
+    if masked is not None and isinstance(y, masked.MaskedArray) and np.any(mask := masked.getmaskarray(y)):
         raise _missing(int(np.flatnonzero(mask)[0]), "masked", name)
     try:
         labels = np.asarray(y)
