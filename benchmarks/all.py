@@ -43,7 +43,7 @@ PEERS = (
 
 # What some are asked for, so that all of them take about half an hour on two cores.
 ASKED = {
-    "cold": ["--rounds", "1"],
+    "cold": ["--rounds", "3"],
     "linear": ["--only", "epochs", "fits", "text", "cores", "online"],
     "accuracy": [],
     "files": ["--rounds", "2"],
