@@ -4,6 +4,7 @@ import itertools
 import math
 import zlib
 from collections import Counter
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from pyarrow import compute
 
 from novikoff.engine.buckets import Features
 from novikoff.engine.jit import patience
-from novikoff.features.vocabulary import Vocabulary, features_by_row, keys_of, words_and_pairs
+from novikoff.features.vocabulary import PIECE_BYTES, Vocabulary, features_by_row, keys_of, words_and_pairs
 
 TEXTS = st.lists(
     st.none()
@@ -113,16 +114,18 @@ def test_the_key_of_a_word_is_its_crc_and_whether_it_is_a_pair(words):
 
 
 @pytest.mark.usefixtures("way")
-@given(TEXTS, st.sampled_from([3, 40, 100_000]), st.integers(0, 5), st.booleans())
-@example([" ".join(map(str, range(60)))], 100_000, 0, True)
-def test_the_features_of_a_row_ascend_and_occur_once(texts, n_buckets, seed, shared):
-    """Every word has its own, some have none, or all of a bucket share one."""
-    found = words_and_pairs(pa.array(texts, pa.string()), n_buckets)
+@given(TEXTS, st.sampled_from([3, 40, 100_000]), st.integers(0, 5), st.booleans(), st.sampled_from([1, 7, PIECE_BYTES]))
+@example([" ".join(map(str, range(60)))], 100_000, 0, True, PIECE_BYTES)
+def test_the_features_of_a_row_ascend_and_occur_once(texts, n_buckets, seed, shared, piece):
+    """Every word has its own, some have none, or all of a bucket share one; in pieces of whatever size."""
+    column = pa.array(["not", *texts], pa.string())[1:]
+    found = words_and_pairs(column, n_buckets)
     by_bucket = sorted({(bucket, 0 if shared else key) for bucket, key in zip(found.buckets, found.keys, strict=True)})
     known = [one for one in by_bucket if np.random.default_rng([seed, one[0], one[1]]).random() < 0.7]
     firsts = np.searchsorted([bucket for bucket, _ in known], np.arange(n_buckets + 1)).astype(np.int32)
     keys = np.array([] if shared else [key for _, key in known], dtype=np.int64)
-    rows, features, times, strange = features_by_row(found, Features(firsts, keys))
+    with mock.patch("novikoff.features.vocabulary.PIECE_BYTES", piece):
+        rows, features, times, strange = features_by_row(column, n_buckets, Features(firsts, keys))
     places = {one: place for place, one in enumerate(known)}
     pairs = [(b, 0 if shared else key) for b, key in zip(found.buckets.tolist(), found.keys.tolist(), strict=True)]
     if not known and not shared:

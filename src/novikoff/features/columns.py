@@ -19,7 +19,7 @@ from novikoff.data.tables import NAMED_VALUES, is_number, place, type_named
 from novikoff.data.vw import UNNAMED
 from novikoff.engine.buckets import PAIRS, Features
 from novikoff.engine.words import label_in_words
-from novikoff.features.vocabulary import features_by_row, keys_of, words_and_pairs
+from novikoff.features.vocabulary import features_by_row, keys_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -199,8 +199,7 @@ class Text:
         return f"{column}:{self.words[number]}" if number < len(self.words) else _missing(column)
 
     def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
-        found = words_and_pairs(texts(column, name, records), self.n_buckets)
-        rows, features, times, unseen = features_by_row(found, self.features)
+        rows, features, times, unseen = features_by_row(texts(column, name, records), self.n_buckets, self.features)
         values = self._values(rows, features, times)
         missing = np.flatnonzero(as_numpy(column.is_null())).astype(np.int32) if column.null_count else NO_ROWS
         if self.has_missing and len(missing):

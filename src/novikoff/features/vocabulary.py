@@ -36,8 +36,28 @@ ASCII = 128
 # What begins with no more bytes is short, and needs no threads.
 FEW_BYTES = 1 << 18
 
+# Texts whose features are known are looked through in pieces of so many bytes, whose words stay in the cache.
+PIECE_BYTES = 1 << 18
 
-def words_and_pairs(column: "pa.Array", n_buckets: int) -> Found:
+
+class Room:
+    """Memory for the words of texts, which is used again for others: new memory costs more than to find them."""
+
+    def __init__(self) -> None:
+        self._found = room_for_words(0, 0)
+
+    def words(self, text: NDArray[np.uint8], ends: NDArray[np.int32], n_buckets: int) -> Found:
+        """Every occurrence of a word or a pair in texts, of which the i-th is text[ends[i]:ends[i + 1]], until others
+        are looked for."""
+        n_bytes, n_rows = int(ends[-1]) - int(ends[0]), len(ends) - 1
+        if len(self._found.clean) < n_bytes + n_rows:
+            self._found = room_for_words(n_bytes, n_rows)
+        count = find_words(text, ends, n_buckets, self._found)
+        rows, buckets, keys, starts, stops, clean = self._found
+        return Found(rows[:count], buckets[:count], keys[:count], starts[:count], stops[:count], clean)
+
+
+def words_and_pairs(column: "pa.Array", n_buckets: int, room: Room | None = None) -> Found:
     """Every occurrence of a word, or of a pair of neighbouring words, in a column of texts, with its row and bucket.
 
     A word is a run of letters, marks and digits, in lower case; a pair is two of them with a space between. The bucket
@@ -48,17 +68,18 @@ def words_and_pairs(column: "pa.Array", n_buckets: int) -> Found:
     >>> [(int(row), bytes(clean[a:b]).decode()) for row, a, b in zip(rows, starts, stops)]
     [(0, 'a'), (0, 'fast'), (0, 'a fast'), (0, 'car'), (0, 'fast car'), (2, 'fast'), (2, 'fast'), (2, 'fast fast')]
     """
+    return (room or Room()).words(*_letters(column), n_buckets)
+
+
+def _letters(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    """The bytes of all texts, in which whatever is not ASCII is part of a word in lower case; and where texts end."""
     from pyarrow import compute
 
     column = column.fill_null("") if column.null_count else column
     text, ends = _bytes(column)
-    if text.max(initial=0) >= ASCII:
-        column = compute.replace_substring_regex(compute.utf8_lower(column), r"[^\x00-\x7F\pL\pM\pN]+", " ")
-        text, ends = _bytes(column)
-    found = room_for_words(int(ends[-1]) - int(ends[0]), len(column))
-    count = find_words(text, ends, n_buckets, found)
-    rows, buckets, keys, starts, stops, clean = found
-    return Found(rows[:count], buckets[:count], keys[:count], starts[:count], stops[:count], clean)
+    if text.max(initial=0) < ASCII:
+        return text, ends
+    return _bytes(compute.replace_substring_regex(compute.utf8_lower(column), r"[^\x00-\x7F\pL\pM\pN]+", " "))
 
 
 def keys_of(words: Sequence[str]) -> NDArray[np.int64]:
@@ -75,13 +96,22 @@ def keys_of(words: Sequence[str]) -> NDArray[np.int64]:
     return keys
 
 
-def features_by_row(found: Found, known: Features) -> tuple[Numbers, Numbers, Numbers, int]:
-    """The rows and features of words, each pair once and in order, and how many times it occurs; and how many words
-    have none."""
-    rows, features, times, scratch = (np.empty(len(found.rows), dtype=np.int32) for _ in range(4))
-    counts = np.empty(2**DIGIT + 1, dtype=np.int32)
-    filled, strange = features_of(found, known, rows, features, times, scratch, counts)
-    return rows[:filled].copy(), features[:filled].copy(), times[:filled].copy(), int(strange)
+def features_by_row(column: "pa.Array", n_buckets: int, known: Features) -> tuple[Numbers, Numbers, Numbers, int]:
+    """The rows and features of the words of texts, each pair once and in order, and how many times it occurs; and how
+    many words have none."""
+    text, ends = _letters(column)
+    cuts = np.arange(int(ends[0]), int(ends[-1]), PIECE_BYTES)
+    firsts = np.unique([*np.searchsorted(ends[:-1], cuts), len(column)]).tolist()
+    room, counts = Room(), np.empty(2**DIGIT + 1, dtype=np.int32)
+    parts, strange = [[np.empty(0, dtype=np.int32)] * 3], 0
+    for first, stop in pairwise(firsts):
+        found = room.words(text, ends[first : stop + 1], n_buckets)
+        rows, features, times, scratch = (np.empty(len(found.rows), dtype=np.int32) for _ in range(4))
+        filled, more = features_of(found, known, rows, features, times, scratch, counts)
+        parts.append([rows[:filled] + np.int32(first), features[:filled].copy(), times[:filled].copy()])
+        strange += int(more)
+    rows, features, times = map(np.concatenate, zip(*parts, strict=True))
+    return rows, features, times, strange
 
 
 class Words(NamedTuple):
@@ -137,6 +167,7 @@ class Vocabulary:
         self.occurrences = 0
         self._rows = 0
         self._shares: list[_Share] = []
+        self._rooms: list[Room] = []
 
     def add(self, column: "pa.Array") -> None:
         """Let the words of some texts in."""
@@ -144,6 +175,7 @@ class Vocabulary:
             n_shares = min(thread_count(self.n_jobs), self.n_buckets) if column.nbytes > FEW_BYTES else 1
             ends = [self.n_buckets * number // n_shares for number in range(n_shares + 1)]
             self._shares = [_Share(lowest, stop) for lowest, stop in pairwise(ends)]
+            self._rooms = [Room() for _ in self._shares]
         parts = self._found(column)
         tasks: list[Callable[[], int]] = [partial(share.add, parts) for share in self._shares]
         self.occurrences += sum(in_turn(tasks, len(tasks)))
@@ -154,11 +186,15 @@ class Vocabulary:
         n_parts = len(self._shares)
         ends = [len(column) * number // n_parts for number in range(n_parts + 1)]
         slices = [column.slice(first, stop - first) for first, stop in pairwise(ends)]
-        found = in_turn([partial(words_and_pairs, part, self.n_buckets) for part in slices], n_parts)
+        tasks: list[Callable[[], Found]] = [
+            partial(words_and_pairs, part, self.n_buckets, room) for part, room in zip(slices, self._rooms, strict=True)
+        ]
+        found = in_turn(tasks, n_parts)
         return [(part, self._rows + first) for part, first in zip(found, ends[:-1], strict=True)]
 
     def words(self) -> Words:
         """The words that were kept."""
+        self._rooms = [Room() for _ in self._shares]  # what was found is no longer needed
         parts = [share.words() for share in self._shares]
         words = [word for part in parts for word in part.words]
         none = np.empty(0, dtype=np.int64)
