@@ -46,7 +46,7 @@ ASKED = {
     "cold": ["--rounds", "3"],
     "linear": ["--only", "epochs", "fits", "text", "cores", "online"],
     "accuracy": [],
-    "files": ["--rounds", "2"],
+    "files": ["--rounds", "3"],
     "certify": ["--only", "program", "tables"],
     "existence": ["--only", "effects", "--rows", "20000"],
     "conll2000": ["--only", "speed"],
