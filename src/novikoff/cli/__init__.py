@@ -2,8 +2,8 @@
 
 import gc
 
-# Objects between two searches for garbage. Importing makes many, and none of it is garbage: with Python's 700, a short
-# command spends a tenth of its time on looking.
+# New objects between two searches for garbage. Importing makes many, and hardly any are garbage: with Python's own
+# threshold a short command spends a tenth of its time on searching.
 OBJECTS_BETWEEN_SEARCHES = 50_000
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.access import LONG_ROW, LONGEST_ROW, ROWS_AHEAD
+from novikoff.engine.access import LONG_ROW, ROWS_AHEAD, are_long
 
 RUN = 64
 POOL = 1024
@@ -56,7 +56,7 @@ def random_order(n_rows: int, generator: np.random.Generator, bytes_per_row: int
     whole = n_rows - n_rows % POOL
     mixed = np.take(dealt[:whole].reshape(-1, POOL), generator.permutation(POOL), axis=1).ravel()
     visit = np.concatenate([mixed, generator.permutation(dealt[whole:])])
-    if LONG_ROW <= bytes_per_row <= LONGEST_ROW:
+    if are_long(bytes_per_row):
         return Order(visit, visit[ROWS_AHEAD:])
     return Order(visit, dealt[POOL:] if 0 < bytes_per_row < LONG_ROW else dealt[:0])
 

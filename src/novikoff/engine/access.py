@@ -200,6 +200,11 @@ LONG_ROW, LONGEST_ROW = 1 << 10, 1 << 14
 ROWS_AHEAD = 4
 
 
+def are_long(bytes_per_row: int) -> bool:
+    """Whether rows of so many bytes are to be loaded a few rows ahead."""
+    return LONG_ROW <= bytes_per_row <= LONGEST_ROW
+
+
 def _dense_prefetch(X, row):
     first = row * np.uint64(X.shape[1])
     if X.shape[1] * X.itemsize < LONG_ROW:

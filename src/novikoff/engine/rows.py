@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.access import LONG_ROW, LONGEST_ROW, ROWS_AHEAD
+from novikoff.engine.access import ROWS_AHEAD, are_long
 from novikoff.engine.csr import as_csr, check_structure
 from novikoff.engine.csr import without_repeats as without_repeats
 from novikoff.engine.linear import count_rows_without_repeats, count_whole_rows, fill_folded_squares, longest_row
@@ -63,7 +63,7 @@ class Rows:
 
         0 but for long sparse rows: dense ones, and short ones, the memory sends unasked.
         """
-        return ROWS_AHEAD if self.is_sparse and LONG_ROW <= self.bytes_per_row <= LONGEST_ROW else 0
+        return ROWS_AHEAD if self.is_sparse and are_long(self.bytes_per_row) else 0
 
     @property
     def entries(self) -> NDArray[Any]:
