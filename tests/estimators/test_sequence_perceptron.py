@@ -3,10 +3,13 @@
 import re
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+import novikoff
 from novikoff import Sentences, SequencePerceptron
 from novikoff.data.chunks import legal_bigram as legal
 from novikoff.data.held_out import HeldOut
@@ -62,6 +65,77 @@ def test_every_kind_of_input_learns_the_same():
     numbers = fitted(one_hot, templates=None)
     assert numbers.mistake_rows_.tolist() == first.mistake_rows_.tolist()
     assert numbers.predict(one_hot) == TAGS
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda words: words,
+        lambda words: tuple(words),
+        lambda words: iter(words),
+        lambda words: np.array(words, dtype=str),
+        lambda words: np.array(words, dtype=str)[:, None],
+        lambda words: pd.Series(words, index=range(7, 7 + len(words)), dtype=object),
+        lambda words: [word.encode() for word in words],
+        lambda words: [(word, "ignored") for word in words],
+        lambda words: [[word] for word in words],
+        lambda words: pd.DataFrame({"w": words, "n": 1}),
+        lambda words: pa.table({"w": words}),
+        lambda words: [row for _, row in pd.DataFrame({"w": words}).iterrows()],
+        lambda words: [word if place % 2 else {"w": word} for place, word in enumerate(words)],
+    ],
+)
+def test_a_string_is_one_word_in_every_form_and_by_every_way_in(form, tmp_path):
+    X = [form(words) for words in WORDS if words]
+    y = [tags for tags in TAGS if tags]
+    expected = fitted([[{"w": word} for word in words] for words in WORDS if words], y)
+    model = fitted([form(words) for words in WORDS if words], y, columns=("w", "other"))
+    assert model.state_features_ == expected.state_features_
+    assert model.score([form(words) for words in WORDS if words], y) == 1.0
+    novikoff.save(model, tmp_path / "model.novikoff")
+    for one in (model, novikoff.load(tmp_path / "model.novikoff")):
+        assert one.predict_single(form(["the", "dog", "bark"])) == expected.predict_single(
+            as_mappings([["the", "dog", "bark"]])[0]
+        )
+    assert [len(labels) for labels in model.predict(X)] == [3, 4, 2, 1]
+
+
+def test_a_string_needs_no_name_for_its_only_column():
+    model = fitted(WORDS)
+    assert model.state_features_ == fitted().state_features_
+    assert model.predict(WORDS) == TAGS
+
+
+def test_without_templates_a_string_is_one_attribute():
+    model, other = (fitted(X, templates=None) for X in (WORDS, [[[word] for word in words] for words in WORDS]))
+    assert model.state_features_ == other.state_features_
+    assert "dog" in {feature for feature, _ in model.state_features_}
+    assert model.predict([["International", "Business"]]) == other.predict([[["International"], ["Business"]]])
+
+
+def test_columns_without_templates_have_the_default_ones_whatever_form_tokens_have():
+    models = [
+        fitted(X, templates=None, columns=columns)
+        for X, columns in (
+            (WORDS, ("w",)), (WORDS, "w"), (as_mappings(WORDS), ("w",)), (Sentences.from_lists({"w": WORDS}), ("w",)),
+        )
+    ]  # fmt: skip
+    assert all(model.state_features_ == models[0].state_features_ for model in models)
+    assert "shape(w[0])=x" in {feature for feature, _ in models[0].state_features_}
+
+
+def test_sequences_held_out_of_a_column_of_pandas_are_taken_by_position():
+    words, tags = [s for s in WORDS if s] * 5, [t for t in TAGS if t] * 5
+    options = {"templates": TEMPLATES, "held_out": 0.4, "random_state": 0}
+    backwards = range(len(words), 0, -1)
+    of_pandas = SequencePerceptron(**options).fit(pd.Series(words, index=backwards), pd.Series(tags, index=backwards))
+    assert of_pandas.state_features_ == SequencePerceptron(**options).fit(words, tags).state_features_
+
+
+def test_a_label_that_was_never_learned_counts_as_wrong():
+    y = [["Q", "N", "V"], *TAGS[1:]]
+    assert fitted().score(WORDS, y) == 0.9
+    assert fitted().score(as_mappings(WORDS), [["Q"] * len(labels) for labels in TAGS]) == 0.0
 
 
 def test_a_mapping_of_crfsuite_works_unchanged():
@@ -235,10 +309,21 @@ def test_a_run_that_did_not_converge_warns_who_asked_for_it():
         (lambda: fitted(validation=0.4, patience=0), "patience=0 must be"),
         (lambda: fitted(constraint="IOB9"), "constraint='IOB9' is unknown"),
         (lambda: fitted([[("a",)]], [["I-x"]], columns="w", constraint="IOB2"), "token 0 in sequence 0 breaks"),
+        (lambda: fitted(["the cat"], [["D", "N"]]), "sequence 0 is the string 'the cat'"),
+        (lambda: fitted().predict_single("the cat"), "split a sentence first, as in sentence.split()"),
+        (lambda: fitted().predict("the cat"), "X is a str, not a list of sequences"),
+        (lambda: fitted().predict([Sentences.from_lists({"w": WORDS})[0]]), "sequence 0 is a dict"),
+        (lambda: fitted().predict([{"the", "cat"}]), "sequence 0 is a set"),
+        (lambda: fitted().predict(pd.DataFrame({"w": WORDS[0]})), "X is a DataFrame"),
+        (lambda: fitted([["a", "b"]], ["DN"]), "the labels of sequence 0 are the string 'DN'"),
+        (lambda: fitted([["a", "b"]], [["D", "N"]], templates=["w[0]|p[0]"]), "their places need names"),
+        (lambda: fitted([["a"]], [["D"]], templates=["w[0]|p[0]"], columns=("w", "p")), "no column 'p'"),
         (
-            lambda: fitted().score(as_mappings(WORDS), [["Q", "N", "V"], *TAGS[1:]]),
-            "label 'Q' of token 0 of sequence 0",
+            lambda: fitted([[("a", None)]], [["D"]], templates=["p[0]"], columns=("w", "p")),
+            "has None in the column 'p'",
         ),
+        (lambda: fitted(as_attributes(WORDS), templates=None).predict(Sentences.from_lists({"w": WORDS})), "templates"),
+        (lambda: fitted(y=TAGS[1:], held_out=0.5), "X has 5 sequences, but y has 4"),
         (lambda: fitted().score([], []), "there are no tokens to score"),
         (lambda: fitted().predict_best(as_mappings(WORDS), 0), "k=0 must be"),
         (lambda: fitted().heaviest(label="Q"), "label 'Q' is unknown"),

@@ -45,10 +45,13 @@ def test_rare_and_unknown_attributes_are_left_out():
     assert index.encode([[["b", "a", "z"]]]).rows.as_array().tolist() == [[1.0]]
 
 
+def test_a_string_is_one_attribute():
+    assert expand("cat") == expand(b"cat") == expand(["cat"])
+
+
 @pytest.mark.parametrize(
     ("token", "what"),
     [
-        ("cat", "the token is the string 'cat'"),
         ([1], "the attribute 1 is no string but int"),
         ({"a": None}, "the attribute 'a' has the value None"),
         ({"a": [1]}, "the attribute 1 is no string"),

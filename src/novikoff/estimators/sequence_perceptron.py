@@ -26,12 +26,14 @@ class SequencePerceptron(Shell):
     ----------
     templates : list of str or None
         Which parts of a token and its neighbours are features: `"w[0]"`, `"w[-1]|w[0]"`, `"suffix2(w[0])"`,
-        `"p[-1]|shape(w[0])"`, or as CRF++ writes them, `"U05:%x[-1,0]/%x[0,0]"`. Tokens are then mappings from column
-        to value, tuples whose places `columns` names, or `Sentences` read from a file, for which there are default
-        templates. Without templates, tokens are lists of attributes or mappings, as sklearn-crfsuite takes them, or a
-        sequence is an array of numbers, one row a token.
-    columns : sequence of str
-        The names of the places, if tokens are tuples; those that default templates look at, or that CRF++ numbers.
+        `"p[-1]|shape(w[0])"`, or as CRF++ writes them, `"U05:%x[-1,0]/%x[0,0]"`. Tokens are then words, mappings from
+        column to value, tuples whose places `columns` names, or `Sentences` read from a file. If `columns` are named,
+        there are default templates. Without templates and columns, tokens are words, lists of attributes or mappings,
+        as sklearn-crfsuite takes them, or a sequence is an array of numbers, one row a token.
+    columns : str or sequence of str
+        The names of the places, if tokens are tuples; those that default templates look at, or that CRF++ numbers. A
+        token that is a string has one column, the first or only one: the word itself. It is never read letter by
+        letter, and a sentence that is one string is refused; split it first.
     min_count : int
         Features that occur less often are left out.
     constraint : {"IOB1", "IOB2", "IOBES", "BILOU"}, function or None
@@ -84,10 +86,10 @@ class SequencePerceptron(Shell):
     --------
     >>> from novikoff import SequencePerceptron
     >>> sentences = ["the cat sleeps", "a dog barks", "dogs bark"]
-    >>> words = [[{"w": word} for word in sentence.split()] for sentence in sentences]
+    >>> words = [sentence.split() for sentence in sentences]
     >>> tags = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB"], ["NOUN", "VERB"]]
     >>> model = SequencePerceptron(templates=["w[0]", "w[-1]", "suffix1(w[0])"], random_state=0).fit(words, tags)
-    >>> model.predict([[{"w": "the"}, {"w": "bird"}, {"w": "sings"}]])
+    >>> model.predict([["the", "bird", "sings"]])
     [['DET', 'NOUN', 'VERB']]
     """
 
@@ -97,7 +99,7 @@ class SequencePerceptron(Shell):
         self,
         *,
         templates: Sequence[str] | None = None,
-        columns: Sequence[str] = (),
+        columns: str | Sequence[str] = (),
         min_count: int = 1,
         constraint: Constraint | None = None,
         readout: SequenceReadout = "average",
@@ -167,7 +169,10 @@ class SequencePerceptron(Shell):
         return self._fitted().best(X, k)
 
     def score(self, X: Any, y: Sequence[Sequence[Hashable]]) -> float:
-        """The share of tokens with the right label; for chunks see `score_chunks`."""
+        """The share of tokens with the right label; for chunks see `score_chunks`.
+
+        A label that was never learned counts as wrong, as in every score.
+        """
         return self._fitted().accuracy(X, y)
 
     def heaviest(self, n: int | None = 20, label: Hashable | None = None) -> list[Weight]:

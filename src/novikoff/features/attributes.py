@@ -1,9 +1,9 @@
 """Attributes of tokens, as CRFsuite takes them: lists of names, or mappings from name to value.
 
-A token is described by the attributes it has. In a mapping, a string is part of the name (`{"w": "cat"}` is `w:cat`), a
-number or a boolean is the attribute's value, a mapping prefixes its own attributes (`{"prev": {"w": "the"}}` is
-`prev:w:the`), and a list or set of strings names one attribute each. So a token that was made for python-crfsuite or
-sklearn-crfsuite needs no change.
+A token is described by the attributes it has; a token that is a string has one, the word itself. In a mapping, a string
+is part of the name (`{"w": "cat"}` is `w:cat`), a number or a boolean is the attribute's value, a mapping prefixes its
+own attributes (`{"prev": {"w": "the"}}` is `prev:w:the`), and a list or set of strings names one attribute each. So a
+token that was made for python-crfsuite or sklearn-crfsuite needs no change.
 """
 
 import math
@@ -15,24 +15,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.rows import as_rows
-from novikoff.features.tokens import Tokens, starts_of
+from novikoff.features.tokens import Tokens, is_mapping, starts_of
 
 
 def expand(token: Any) -> dict[str, float]:
     """The attributes of a token with their values; of equal ones the last counts.
 
+    >>> expand("cat")
+    {'cat': 1.0}
     >>> expand(["bias", "w=cat"])
     {'bias': 1.0, 'w=cat': 1.0}
     >>> expand({"w": "cat", "length": 3, "title": False, "prev": {"w": "the"}, "ends": ["t", "at"]})
     {'w:cat': 1.0, 'length': 3.0, 'title': 0.0, 'prev:w:the': 1.0, 'ends:t': 1.0, 'ends:at': 1.0}
     """
-    if isinstance(token, Mapping):
+    if is_mapping(token):
         return dict(_expand_mapping(token, ""))
     if isinstance(token, str | bytes):
-        raise TypeError(f"the token is the string {token!r}; describe it by a list of attributes, or use templates")
+        return {_name(token): 1.0}
     if isinstance(token, Iterable):
         return {_name(attribute): 1.0 for attribute in token}
-    raise TypeError(f"a token is a list of attributes or a mapping, not {type(token).__name__}")
+    raise TypeError(f"a token is a word, a list of attributes or a mapping, not {type(token).__name__}")
 
 
 def _expand_mapping(token: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, float]]:

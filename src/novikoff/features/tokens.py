@@ -1,13 +1,15 @@
 """Sequences of tokens: the tokens of all sequences one after another, and where each sequence begins."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.frames import as_arrow, columns_to_encode, is_frame
 from novikoff.data.missing import is_missing
 from novikoff.data.sentences import Sentences
 from novikoff.engine.csr import as_csr
@@ -55,11 +57,48 @@ def by_sequence(flat: Sequence[Any], starts: NDArray[np.int64]) -> list[list[Any
     return [list(flat[first:last]) for first, last in pairwise(edges)]
 
 
+def as_sequences(X: Any, *, numbers: bool) -> Any:
+    """Sequences in the forms that learning and labelling know: `Sentences`, or a list of lists of tokens.
+
+    Every way in comes through here. A token that is a string is one word. A string in the place of a sequence would be
+    read letter by letter, and is refused, like all else whose parts are no tokens. A table, or an array of words, is
+    the list of its rows; if `numbers` can be learned from, an array or a table of them stays an array.
+    """
+    if isinstance(X, Sentences):
+        return X
+    if isinstance(X, str | bytes | Mapping) or is_frame(X):
+        raise ValueError(f"X is a {type(X).__name__}, not a list of sequences; for a single sequence pass [tokens]")
+    return [_as_sequence(sequence, number, numbers) for number, sequence in enumerate(X)]
+
+
+def _as_sequence(sequence: Any, number: int, numbers: bool) -> Any:
+    if isinstance(sequence, str | bytes):
+        raise ValueError(
+            f"sequence {number} is the string {sequence!r}, where a list of tokens is needed: split a sentence first, "
+            "as in sentence.split(), and pass a single one as [tokens]"
+        )
+    if isinstance(sequence, Mapping | Set):
+        raise ValueError(
+            f"sequence {number} is a {type(sequence).__name__}, where a list of tokens is needed, in their order; of "
+            "Sentences, a single one is sentences[i : i + 1]"
+        )
+    if is_frame(sequence):
+        return as_arrow(sequence).to_pylist() if not numbers or columns_to_encode(sequence) else np.asarray(sequence)
+    if getattr(sequence, "ndim", 1) == 2:
+        return sequence if numbers and sequence.dtype.kind in "biuf" else sequence.tolist()
+    return sequence if isinstance(sequence, list) else list(sequence)
+
+
+def is_mapping(token: Any) -> bool:
+    """Whether a token has its values by name, as a dictionary has, or a row of a table of pandas."""
+    return isinstance(token, Mapping) or (hasattr(token, "keys") and hasattr(token, "items"))
+
+
 def as_columns(sequences: Any, names: Sequence[str], needed: Iterable[str]) -> Columns:
     """Sequences of tokens, turned into columns.
 
-    A token is a mapping from column to value, or a tuple whose places are `names`. Sentences that were read from a
-    file are columns already.
+    A token is a mapping from column to value, a tuple or list whose places are `names`, or a string, which is the value
+    of the first or only column. Sentences that were read from a file are columns already.
     """
     needed = sorted(set(needed))
     if isinstance(sequences, Sentences):
@@ -71,40 +110,53 @@ def as_columns(sequences: Any, names: Sequence[str], needed: Iterable[str]) -> C
         return Columns({name: sequences.values[name] for name in needed}, sequences.starts)
     starts = starts_of(sequences)
     tokens = [token for sequence in sequences for token in sequence]
-    if tokens and not isinstance(tokens[0], Mapping):
-        places = _places(names, needed)
-        get = {name: (lambda token, place=place: token[place]) for name, place in places.items()}
-    else:
-        get = {name: (lambda token, name=name: token[name]) for name in needed}
-    values = {}
-    for name in needed:
+    examples = {type(token): token for token in tokens}
+    places = {} if all(map(is_mapping, examples.values())) else _places(names, needed, examples)
+    return Columns({name: _column(name, places.get(name), tokens, examples, starts) for name in needed}, starts)
+
+
+def _column(
+    name: str, place: int | None, tokens: list[Any], examples: Mapping[type, Any], starts: NDArray[np.int64]
+) -> list[str]:
+    """The values of one column; what a token has of it depends on its type alone."""
+
+    def one_word(token: Any) -> Any:
+        return (token,)[place]  # type: ignore[index]
+
+    def way(example: Any) -> Callable[[Any], Any]:
+        return one_word if isinstance(example, str | bytes) else itemgetter(name if is_mapping(example) else place)
+
+    get = {kind: way(example) for kind, example in examples.items()}
+    values: list[Any] = []
+    for token in tokens:
         try:
-            column = list(map(get[name], tokens))
+            values.append(get[type(token)](token))
         except (KeyError, IndexError, TypeError):
-            raise ValueError(_what_is_missing(tokens, starts, name, get[name])) from None
-        values[name] = column if all(type(value) is str for value in column) else list(map(str, column))
-    return Columns(values, starts)
+            place_of_token = _place(len(values), starts)
+            raise ValueError(f"{place_of_token} has no column {name!r}, which a template needs: {token!r}") from None
+    if all(type(value) is str for value in values):
+        return values
+    for number, value in enumerate(values):
+        if is_missing(value):
+            raise ValueError(
+                f"{_place(number, starts)} has {value!r} in the column {name!r}; a missing value is no word: replace it"
+            )
+    return [value.decode() if isinstance(value, bytes) else str(value) for value in values]
 
 
-def _places(names: Sequence[str], needed: Sequence[str]) -> dict[str, int]:
+def _places(names: Sequence[str], needed: Sequence[str], examples: Mapping[type, Any]) -> dict[str, int]:
+    """The place of every column in tokens that are tuples, or strings: these are the first or only one."""
+    if not names and len(needed) == 1 and all(isinstance(e, str | bytes) or is_mapping(e) for e in examples.values()):
+        return {needed[0]: 0}
     if not names:
         raise ValueError(
-            "the tokens are tuples, so their places need names: pass columns=, for example "
+            "the tokens are tuples or strings, so their places need names: pass columns=, for example "
             f"columns={tuple(needed)!r}, or give tokens as mappings from column to value"
         )
     missing = [name for name in needed if name not in names]
     if missing:
         raise ValueError(f"the templates need the column {missing[0]!r}, but columns={tuple(names)!r}")
     return {name: list(names).index(name) for name in needed}
-
-
-def _what_is_missing(tokens: Sequence[Any], starts: NDArray[np.int64], name: str, get: Any) -> str:
-    for number, token in enumerate(tokens):
-        try:
-            get(token)
-        except (KeyError, IndexError, TypeError):
-            return f"{_place(number, starts)} has no column {name!r}, which a template needs: {token!r}"
-    raise AssertionError("some token has no such column")
 
 
 def _place(number: int, starts: NDArray[np.int64]) -> str:
@@ -117,8 +169,7 @@ def are_numeric(sequences: Any) -> bool:
     """Whether the sequences are arrays of numbers, one row a token."""
     if isinstance(sequences, Sentences):
         return False
-    first = next((sequence for sequence in sequences if _n_rows(sequence)), None)
-    return first is not None and hasattr(first, "ndim") and first.ndim == 2
+    return getattr(next((sequence for sequence in sequences if _n_rows(sequence)), None), "ndim", 1) == 2
 
 
 def _n_rows(sequence: Any) -> int:
@@ -174,8 +225,12 @@ def number_labels(
 ) -> tuple[NDArray[np.int64], list[Hashable]]:
     """Every token's label as a number, and the labels: sorted if they can be, else in order of appearance.
 
-    With `known` labels, one that is not among them is an error.
+    With `known` labels, those that are not among them are all -1, which no prediction is: it is wrong about them.
     """
+    sequences = list(sequences)
+    for number, labels_of_one in enumerate(sequences):
+        if isinstance(labels_of_one, str | bytes):
+            raise ValueError(f"the labels of sequence {number} are the string {labels_of_one!r}; pass a list of labels")
     lengths = np.fromiter(map(len, sequences), dtype=np.int64)
     wanted = np.diff(starts)
     if len(lengths) != len(wanted):
@@ -185,20 +240,16 @@ def number_labels(
         raise ValueError(f"sequence {number} has {wanted[number]} tokens, but {lengths[number]} labels")
     flat = [label for sequence in sequences for label in sequence]
     try:
-        labels = _in_order(dict.fromkeys(flat)) if known is None else list(known)
+        seen = dict.fromkeys(flat)
     except TypeError as error:
         raise ValueError(f"a label cannot be hashed ({error}); use words, numbers or tuples of them") from None
-    for label in labels:
+    for label in seen:
         if label is not None and is_missing(label):
             row = next(row for row, other in enumerate(flat) if other is label)
             raise ValueError(f"the label of {_place(row, starts)} is {label!r}, which equals no label, not even itself")
+    labels = _in_order(seen) if known is None else list(known)
     numbers = {label: number for number, label in enumerate(labels)}
-    try:
-        return np.fromiter(map(numbers.__getitem__, flat), dtype=np.int64, count=len(flat)), labels
-    except KeyError as error:
-        place = _place(flat.index(error.args[0]), starts)
-        shown = ", ".join(map(str, labels[:12])) + (", ..." if len(labels) > 12 else "")
-        raise ValueError(f"label {error.args[0]!r} of {place} was never learned; known are {shown}") from None
+    return np.fromiter((numbers.get(label, -1) for label in flat), dtype=np.int64, count=len(flat)), labels
 
 
 def _in_order(labels: Iterable[Hashable]) -> list[Hashable]:

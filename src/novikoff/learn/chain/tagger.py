@@ -25,6 +25,7 @@ from novikoff.features.tokens import (
     Tokens,
     are_numeric,
     as_columns,
+    as_sequences,
     by_sequence,
     number_labels,
     stacked,
@@ -56,14 +57,16 @@ class Features:
 
     @classmethod
     def learn(
-        cls, sequences: Any, templates: Sequence[str] | None, columns: Sequence[str], min_count: int
+        cls, sequences: Any, templates: Sequence[str] | None, columns: str | Sequence[str], min_count: int
     ) -> tuple["Features", Tokens]:
         """See which features there are, and give the tokens in them."""
         if isinstance(min_count, bool) or int(min_count) != min_count or min_count < 1:
             raise ValueError(f"min_count={min_count!r} must be a whole number of at least 1")
         index: TemplateIndex | AttributeIndex | Numbers
-        if templates is None and isinstance(sequences, Sentences):
+        columns = (columns,) if isinstance(columns, str) else tuple(columns)
+        if templates is None and (columns or isinstance(sequences, Sentences)):
             templates = default_templates(columns)
+        sequences = as_sequences(sequences, numbers=templates is None)
         if templates is not None:
             if isinstance(templates, str) or not len(templates):
                 raise ValueError(f'templates={templates!r} must be a list of templates, such as ["w[0]", "w[-1]|w[0]"]')
@@ -75,10 +78,15 @@ class Features:
             index = Numbers(tokens.rows.n_columns)
         else:
             index, tokens = AttributeIndex.learn(sequences, min_count)
-        return cls(index, tuple(columns)), tokens
+        return cls(index, columns), tokens
 
     def encode(self, sequences: Any) -> Tokens:
         """Tokens as rows; features that were not learned are left out."""
+        if isinstance(sequences, Sentences) and not isinstance(self.index, TemplateIndex):
+            raise ValueError(
+                "the tagger has no templates, so it cannot look at the columns of Sentences; learn with some"
+            )
+        sequences = as_sequences(sequences, numbers=isinstance(self.index, Numbers))
         if isinstance(self.index, TemplateIndex):
             return self.index.encode(as_columns(sequences, self.columns, self.index.needed))
         return self.index.encode(sequences)
@@ -154,7 +162,8 @@ class Tagger(Model):
         return [self.labels[number] for number in path.tolist()]
 
     def accuracy(self, sequences: Any, labels: Sequence[Sequence[Label]]) -> float:
-        """The share of tokens with the right label."""
+        """The share of tokens with the right label; a label that was never learned is never predicted, so it counts
+        as wrong."""
         tokens = self.features.encode(sequences)
         numbers, _ = number_labels(labels, tokens.starts, self.labels)
         if not len(numbers):
@@ -244,7 +253,7 @@ def learn_tagger(
     labels: Sequence[Sequence[Label]],
     *,
     templates: Sequence[str] | None = None,
-    columns: Sequence[str] = (),
+    columns: str | Sequence[str] = (),
     min_count: int = 1,
     constraint: Constraint | None = None,
     readout: SequenceReadout = "average",
@@ -262,9 +271,9 @@ def learn_tagger(
     labels on them (the search ends `patience` epochs after the best), and then all are learned for so many epochs.
     With `held_out`, a share has no say in anything, and the record counts how many of these are labelled wrong.
 
-    >>> words = [[{"w": "a"}, {"w": "dog"}], [{"w": "the"}, {"w": "dog"}, {"w": "runs"}]]
+    >>> words = [["a", "dog"], ["the", "dog", "runs"]]
     >>> tagger = learn_tagger(words, [["D", "N"], ["D", "N", "V"]], templates=["w[0]", "w[-1]"], random_state=0)
-    >>> tagger.label([[{"w": "the"}, {"w": "cat"}, {"w": "runs"}]])
+    >>> tagger.label([["the", "cat", "runs"]])
     [['D', 'N', 'V']]
     """
     asked: dict[str, Any] = {"templates": templates, "columns": columns, "min_count": min_count}
@@ -327,6 +336,10 @@ def _learn_and_judge(
 ) -> Tagger:
     """Learn all but the sequences held out, and count how many of those are labelled wrong."""
     part = held_out if isinstance(held_out, HeldOut) else HeldOut.share(held_out, asked["random_state"])
+    numbers = asked["templates"] is None and not len(asked["columns"])
+    sequences, labels = as_sequences(sequences, numbers=numbers), list(labels)
+    if len(sequences) != len(labels):
+        raise ValueError(f"X has {len(sequences)} sequences, but y has {len(labels)}")
     kept, judged = part.parted(len(labels), "sequence")
     tagger = learn_tagger(_sequences(sequences, kept), _sequences(labels, kept), watch=watch, **asked)
     guesses = tagger.label(_sequences(sequences, judged))
