@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from novikoff import load
 from novikoff.data import read
 from novikoff.keep.models import load_plain
 from tests.cli.calling import call
@@ -117,12 +118,20 @@ def test_errors_are_counted_by_class(folder):
     assert answer["accuracy"] == 274 / 400
 
 
-def test_labels_that_training_did_not_have_are_refused(folder):
-    text = (folder / "animals.csv").read_text().replace("mammal", "pet", 1)
-    (folder / "pets.csv").write_text(text)
-    done = call("score", "animals.novikoff", "pets.csv", folder=folder)
-    assert done.code == 1
-    assert "pets.csv has a label that the model does not know: pet; it knows bird, insect, mammal" in done.err
+@pytest.mark.parametrize("cluster", [[], ["--cluster", "local"]])
+def test_labels_that_training_did_not_have_count_as_errors(folder, cluster):
+    text = (folder / "animals.csv").read_text()
+    (folder / "pets.csv").write_text(text.replace("mammal", "pet", 1))
+    before = call("score", "animals.novikoff", "animals.csv", "--json", folder=folder).json
+    done = call("score", "animals.novikoff", "pets.csv", "--json", *cluster, folder=folder)
+    assert (done.json["rows"], done.json["errors"]) == (before["rows"], before["errors"] + 1)
+    assert done.json["unknown_labels"] == {"pet": 1}
+    assert done.json["classes"] == before["classes"]
+    assert "1 row has a label that the model does not know" in done.err
+    model = load(folder / "animals.novikoff")
+    pets = read(folder / "pets.csv", label=model.to_model().parameters["label"])
+    assert model.score(pets) == done.json["accuracy"]
+    assert "pet (1)" in call("score", "animals.novikoff", "pets.csv", *cluster, folder=folder).out
 
 
 def test_a_model_shows_its_weights_its_run_and_its_proof(folder):

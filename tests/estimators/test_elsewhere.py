@@ -3,6 +3,7 @@
 import inspect
 import pickle
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron as PeerPerceptron
@@ -46,3 +47,10 @@ def test_probabilities_of_labels_are_answered_by_what_there_is():
         SequencePerceptron().predict_marginals([])
     with pytest.raises(AttributeError, match=r"has no attribute 'colour'$"):
         _ = SequencePerceptron().colour
+
+
+@pytest.mark.parametrize("estimator", [Perceptron, KernelPerceptron])
+def test_a_label_that_was_never_learned_counts_as_wrong(estimator):
+    X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [0.0, 3.0]])
+    model = estimator(random_state=0).fit(X, ["a", "b", "b", "a"])
+    assert model.score(X, ["a", "b", "never", "a"]) == 0.75

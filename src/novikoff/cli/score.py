@@ -1,6 +1,7 @@
 """`novikoff score`: count the errors of a model on a labelled table."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,11 +33,8 @@ WIDEST_TABLE = 10
 @cluster.score
 def score(model: str, file: str, label: str | None, format: str | None, form: dict[str, Any], output: Output) -> None:
     """Count the errors of MODEL on the labelled table FILE."""
-    from novikoff.cli import documents
     from novikoff.cli.models import load_model
-    from novikoff.cli.predict import warn_of_the_unknown
     from novikoff.cli.progress import progress
-    from novikoff.cli.render import answer
     from novikoff.learn.model import Classifier
 
     loaded = load_model(model, Classifier)
@@ -48,11 +46,31 @@ def score(model: str, file: str, label: str | None, format: str | None, form: di
             pairs.update(zip(batch.labels.tolist(), decided.labels.tolist(), strict=True))
             unseen.update(decided.unseen)
             missing.update(decided.missing)
-    known = loaded.classes.tolist()
-    rows, right = pairs.total(), sum(pairs[name, name] for name in known)
-    if not rows:
+    if not pairs:
         raise ValueError(f"{file} has no examples to score")
-    check_known(file, {truth for truth, _ in pairs}, known)
+    answer_counts(output, model, file, loaded.classes.tolist(), pairs, unseen, missing)
+
+
+def answer_counts(
+    output: Output,
+    model: str,
+    file: str,
+    known: list[Any],
+    pairs: Mapping[tuple[Any, Any], int],
+    unseen: Mapping[str, int],
+    missing: Mapping[str, int],
+) -> None:
+    """The errors by how often which label was taken for which; a label that the model does not know counts as wrong."""
+    from novikoff.cli import documents
+    from novikoff.cli.predict import warn_of_the_unknown
+    from novikoff.cli.render import answer, listed, warn
+    from novikoff.engine.words import counted
+
+    rows, right = sum(pairs.values()), sum(pairs.get((name, name), 0) for name in known)
+    unknown = Counter[Any]()
+    for (truth, _), count in pairs.items():
+        if count and truth not in known:
+            unknown[truth] += count
     document = documents.document(
         "score",
         model=model,
@@ -61,24 +79,21 @@ def score(model: str, file: str, label: str | None, format: str | None, form: di
         errors=rows - right,
         accuracy=right / rows,
         classes=known,
-        confusion=[[pairs[truth, guess] for guess in known] for truth in known],
+        confusion=[[pairs.get((truth, guess), 0) for guess in known] for truth in known],
+        unknown_labels=dict(sorted(unknown.items(), key=str)),
         unseen=unseen,
         missing=missing,
     )
-    warn_of_the_unknown(output, unseen, missing)
-    answer(output, document, lambda: panel(document))
-
-
-def check_known(file: str, labels: set[Any], known: list[Any]) -> None:
-    """Refuse labels that the model cannot give: it would be wrong about all of them, and nobody would know why."""
-    from novikoff.cli.render import listed
-
-    if strange := sorted(labels - set(known), key=str):
-        what = "a label" if len(strange) == 1 else "labels"
-        raise ValueError(
-            f"{file} has {what} that the model does not know: {listed(strange, 8)}; it knows {listed(known, 8)}. "
-            "Name the column with the labels by --label, or remove those rows"
+    if unknown:
+        rows_of_them = counted(unknown.total(), "row has a label", "rows have labels")
+        warn(
+            output,
+            f"{rows_of_them} that the model does not know, and counts as an error: "
+            f"{listed(sorted(unknown, key=str), 8)}; it knows {listed(known, 8)}. "
+            f"If {file} has its labels in another column, name that by --label",
         )
+    warn_of_the_unknown(output, dict(unseen), dict(missing))
+    answer(output, document, lambda: panel(document))
 
 
 def _open(file: str, format: str | None, model: "Classifier", label: str | None, form: dict[str, Any]) -> "Reader":
@@ -103,7 +118,7 @@ def _open(file: str, format: str | None, model: "Classifier", label: str | None,
 
 def panel(document: dict[str, Any]) -> Any:
     """The errors, and which class was taken for which."""
-    from novikoff.cli.render import columns, facts, in_words
+    from novikoff.cli.render import columns, facts, in_words, listed
 
     names = list(map(in_words, document["classes"]))
     table = None
@@ -111,6 +126,7 @@ def panel(document: dict[str, Any]) -> Any:
         counts = zip(names, document["confusion"], strict=True)
         lines = [(name, *(f"{count:,}" for count in line)) for name, line in counts]
         table = columns(("truth \\ guess", *names), lines)
+    unknown = [f"{name} ({count:,})" for name, count in document["unknown_labels"].items()]
     return facts(
         f"novikoff score {document['file']}",
         [
@@ -118,5 +134,6 @@ def panel(document: dict[str, Any]) -> Any:
             ("errors", f"{document['errors']:,} ({document['errors'] / document['rows']:.2%})"),
             ("accuracy", f"{document['accuracy']:.2%}"),
             ("classes", table),
+            ("unknown", f"{listed(unknown, 8)}: labels that the model does not know" if unknown else None),
         ],
     )

@@ -314,11 +314,8 @@ def score_on_shards(
     form: dict[str, Any],
     output: Output,
 ) -> None:
-    from novikoff.cli import documents
     from novikoff.cli.models import load_model
-    from novikoff.cli.predict import warn_of_the_unknown
-    from novikoff.cli.render import answer
-    from novikoff.cli.score import check_known, panel
+    from novikoff.cli.score import answer_counts
     from novikoff.cli.tables import remembered_form, with_label
     from novikoff.cluster.predicting import score as count
     from novikoff.data.reading import read
@@ -331,18 +328,6 @@ def score_on_shards(
         reader = replace(reader, form=Form(**remembered_form(loaded, form)))
     found = count(loaded, with_label(replace(reader, label=label)), engine=engine)
     known = loaded.classes.tolist()
-    check_known(file, set(found.labels), known)
-    document = documents.document(
-        "score",
-        model=model,
-        file=file,
-        rows=found.rows,
-        errors=found.errors,
-        accuracy=found.accuracy,
-        classes=list(found.labels),
-        confusion=[list(line) for line in found.confusion],
-        unseen=found.unseen,
-        missing=found.missing,
-    )
-    warn_of_the_unknown(output, dict(found.unseen), dict(found.missing))
-    answer(output, document, lambda: panel(document))
+    of_truth = zip(found.labels, found.confusion, strict=True)
+    pairs = {(truth, guess): n for truth, line in of_truth for guess, n in zip(known, line, strict=True)}
+    answer_counts(output, model, file, known, pairs, found.unseen, found.missing)
