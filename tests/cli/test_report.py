@@ -2,12 +2,19 @@
 
 import contextlib
 import re
+import shlex
 import subprocess
 import sys
+from dataclasses import fields
 from xml.etree import ElementTree
 
 import pytest
 
+from novikoff.cli.again import KNOWN_TO_A_CERTIFICATE, NOT_THE_QUESTION
+from novikoff.cli.certify import certify
+from novikoff.cli.check import check
+from novikoff.cli.options import Table, form
+from novikoff.cli.spaces import space_options
 from tests.cli.calling import call, environment
 
 FIT = ("fit", "cars.csv", "--label", "sport_car", "--force")
@@ -95,24 +102,78 @@ def test_certify_has_a_report(folder, line, verdict):
     assert f"{verdict} (exact)" in words_of(folder / "page.html")
 
 
-@pytest.mark.parametrize("command", ["fit", "certify", "certify --out kept.cert"])
-@pytest.mark.parametrize(
-    "line", ["cars.csv --label sport_car --categorical year --ignore price", "six_points.svm --no-fit-intercept"]
-)
-def test_the_lines_that_check_it_again_do_so(folder, command, line):
-    words = [*command.split()[:1], *line.split(), *command.split()[1:], "--force", "--report", "page.html", "--quiet"]
-    assert call(*words, folder=folder).code == 0
+ODD = {
+    "no header.csv": "1,2,a\n3,1,b\n0,2,a\n4,1,b\n",
+    "quotes.csv": '"it\'s ""wide""",the \'y\',$HOME;x\n1,2,a\n3,1,b\n0,2,a\n4,1,b\n',
+    "commas.data": "x;n;y\n1,5;7;a\n3,25;8;b\n0,5;none;a\n4,5;7;b\n",
+    "points.txt": "-1 1:1 2:2\n+1 1:3\n-1 2:2\n+1 1:4 2:1\n",
+    "'odd' $name.csv": "x,z,y\n1,2,a\n3,1,b\n0,2,a\n4,1,b\n",
+}
+QUESTIONS = [
+    ["cars.csv", "--label", "sport_car", "--categorical", "year", "--ignore", "price"],
+    ["six_points.svm", "--no-fit-intercept"],
+    ["no header.csv", "--no-header", "--names", "wide,a long 'name',y", "--label", "y", "--ignore", "a long 'name'"],
+    ["no header.csv", "--no-header", "--label", "-1"],
+    ["no header.csv", "--no-header", "--label", "column 3", "--lift", "squares"],
+    ["quotes.csv", "--label", "$HOME;x", "--ignore", "the 'y'", "--format", "csv"],
+    ["commas.data", "--label", "3", "--format", "csv", "--decimal", ",", "--na-values", "none", "--categorical", "n"],
+    ["points.txt", "--format", "svmlight", "--zero-based", "true"],
+    ["'odd' $name.csv", "--label", "y", "--kernel", "rbf", "--gamma", "0.5"],
+    ["'odd' $name.csv", "--label", "y", "--kernel", "poly", "--degree", "2"],
+]
+COMMANDS = ["fit", "fit --held-out 0.3 --random-state 1", "certify", "certify --out kept.cert"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("question", QUESTIONS, ids=" ".join)
+def test_the_lines_that_check_it_again_do_so(folder, command, question):
+    for name, text in ODD.items():
+        (folder / name).write_text(text)
+    (folder / "table.cert").unlink(missing_ok=True)
+    words = [*command.split()[:1], *question, *command.split()[1:], "--force", "--report", "page.html", "--quiet"]
+    done = call(*words, folder=folder)
+    assert done.code == 0, done
     page = page_of(folder / "page.html")
     shell, python = (page.find(f".//pre[@class='{name}']").text for name in ("shell", "python"))
     for written in shell.splitlines():
-        done = call(*written.split()[1:], folder=folder)
-        assert done.code == 0, done
+        done = call(*shlex.split(written)[1:], folder=folder)
+        assert done.code == 0, (written, done)
     with contextlib.chdir(folder):
         exec(compile(python, "report", "exec"), {})
-        wrong = re.sub(r"read\('[^']+'", "read('other'", python)
-        (folder / "other").write_text((folder / line.split()[0]).read_text().replace("1", "2", 1))
+        wrong = python.replace(repr(question[0]), "'other'")
+        (folder / "other").write_text((folder / question[0]).read_text().replace("1", "2", 1))
         with pytest.raises(ValueError, match=r"."):
             exec(compile(wrong, "report", "exec"), {})
+
+
+def test_the_lines_work_in_a_shell(folder):
+    (folder / "'odd' $name.csv").write_text(ODD["no header.csv"])
+    words = ["'odd' $name.csv", "--no-header", "--names", "$x,`y`,it's", "--label", "it's", "--report", "page.html"]
+    assert call("certify", *words, "--force", "--quiet", folder=folder).code == 0
+    (folder / "table.cert").unlink(missing_ok=True)
+    lines = page_of(folder / "page.html").find(".//pre[@class='shell']").text
+    program = f'set -e; novikoff() {{ "{sys.executable}" -m novikoff.cli "$@"; }}\n{lines}'
+    done = subprocess.run(["sh", "-c", program], cwd=folder, env=environment(), check=False, capture_output=True)
+    assert done.returncode == 0, done
+
+
+def test_whatever_says_how_a_file_is_read_can_be_repeated():
+    reading = {field.name for field in fields(Table)} - {"form"} | {option.name for option in own_options(form)}
+    about_columns = {"categorical", "text", "tfidf", "ignore", "label"}  # a certificate has these itself
+    assert reading <= names_of_options(certify)
+    assert reading - about_columns <= names_of_options(check)
+    assert not (NOT_THE_QUESTION & reading)
+    assert names_of_options(certify) | names_of_options(check) >= (NOT_THE_QUESTION | KNOWN_TO_A_CERTIFICATE)
+    space = {option.name for option in own_options(space_options)}
+    assert space <= names_of_options(certify)
+
+
+def own_options(decorator):
+    return decorator(lambda: None).__click_params__
+
+
+def names_of_options(command):
+    return {option.name for option in command.params}
 
 
 def test_names_from_a_table_cannot_break_the_page(folder):

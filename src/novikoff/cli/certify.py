@@ -67,6 +67,7 @@ def certify(
     exit code is 0 if it exists, 10 if it is infinite, 11 if no start exists, 12 if that is undecided.
     """
     from novikoff.cli import documents
+    from novikoff.cli.again import names_of
     from novikoff.cli.outputs import check_free
     from novikoff.cli.progress import progress
     from novikoff.cli.render import answer
@@ -90,8 +91,7 @@ def certify(
         encoding = encoding_of(bar.over(reader, "looking"), None, **wishes)
         with exactly(bar.over(reader, "reading", bar.done or None), encoding) as examples:
             bar.close()
-            how = {**wishes, "format": table.format, **space.asked}
-            reported = report_on(page, examples, report_features, (file, reader.files, reader.label), how)
+            reported = report_on(page, examples, report_features, lambda: names_of(file, reader, table))
             questions = {"fit_intercept": fit_intercept, "tolerance": tolerance, "time_limit": time_limit}
             with bar.during("proving"):
                 certificate = _certified(examples, space, diverging, bar.rename, questions)

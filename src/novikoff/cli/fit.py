@@ -88,6 +88,7 @@ def fit(
 
     Ctrl-C stops after the epoch that is running, and keeps the weights that it ends with.
     """
+    from novikoff.cli.again import names_of
     from novikoff.cli.learning import Certified, Task, was_interrupted
     from novikoff.cli.outputs import check_model_free
     from novikoff.cli.progress import progress
@@ -113,8 +114,7 @@ def fit(
         encoding = encoding_of(bar.over(reader, "looking"), aside, **wishes)
         source = bar.over(reader, "reading", bar.done or None)
         with cached(source, encoding=encoding, check=learnable(learning["fit_intercept"])) as examples:
-            asked = {**wishes, "format": table.format, **space.asked}
-            reported = report_on(page, examples, report_features, (file, reader.files, reader.label), asked)
+            reported = report_on(page, examples, report_features, lambda: names_of(file, reader, table))
             kept = steps or (reported is not None and reported.needs_mistakes)
             with bar.learning(examples.n_rows, learning["max_epochs"]) as watched:
                 learned = task.learn(examples, held_out=aside, record_mistakes=kept, **watched)

@@ -45,6 +45,16 @@ class Table:
         """What was said of columns other than the labels, by the names of an encoding's parameters."""
         return {"categorical": self.categorical, "text": self.text, "tfidf": self.tfidf, "ignore": self.ignore}
 
+    @property
+    def read_with(self) -> dict[str, Any]:
+        """The options of `read`, other than the label, that were given."""
+        given = {
+            "format": self.format,
+            "zero_based": None if self.zero_based == "auto" else self.zero_based,
+            **self.form,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
     def open(self, file: str, output: Output) -> "Reader":
         """The reader of the file; says so if the names of its columns look like data."""
         from novikoff.cli.tables import open_labelled, warn_of_the_first_line

@@ -100,11 +100,6 @@ class Space:
         known = {"lift": self.lift, "kernel": self.kernel, **self.numbers}
         return {name: value for name, value in known.items() if value is not None}
 
-    @property
-    def asked(self) -> dict[str, str]:
-        """What the space is, as words of a command line, for a report."""
-        return {name: str(value) for name, value in self.given.items() if name != "budget"}
-
     def has_bias(self, fit_intercept: bool) -> bool:
         """Whether planes have a bias; in the space of a kernel only if that was said."""
         if self.kernel is None:

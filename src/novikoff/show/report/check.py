@@ -1,25 +1,28 @@
 """The lines that check a certificate again, for a shell and for Python."""
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from novikoff.prove.separable.certificate import Certificate
 from novikoff.show.report.markup import Markup, element, section
 
 
 @dataclass(frozen=True)
 class Names:
-    """What things are called outside of the library.
+    """What things are called outside of the library, and how they were read.
 
-    `files` were read, `source` is what to write for them (by default the first), `label` is the column with the labels,
-    and `asked` are words of the command line that say how the table is read.
+    `files` were read, `source` is what to write for them (by default the first), and `label` is the column with the
+    labels. `certify` and `check` are the options with which these commands read the same again, as words of a command
+    line, and `read` are those of `novikoff.data.read`.
     """
 
     files: tuple[str, ...] = ()
     source: str | None = None
     label: str | None = None
-    asked: tuple[str, ...] = ()
+    certify: tuple[str, ...] = ()
+    check: tuple[str, ...] = ()
+    read: Mapping[str, Any] = field(default_factory=dict)
     model_file: str | None = None
     certificate_file: str | None = None
 
@@ -29,26 +32,25 @@ class Names:
         return self.source or (self.files[0] if self.files else "FILE")
 
 
-def check_section(certificate: Certificate, names: Names, *, is_in_model: bool) -> Markup:
+def check_section(names: Names, *, is_in_model: bool) -> Markup:
     """How to prove again what a certificate claims, which is in a model file, has a file of its own, or could have."""
     model_file = names.model_file if is_in_model else None
     python = _from_file(names) if model_file is None else _from_model(names, model_file)
     return section(
         "How to check it again",
         "The certificate is proved again from the data alone, without any of the code that found it.",
-        _lines(_commands(certificate, names), "shell"),
+        _lines(_commands(names, model_file or names.certificate_file), "shell"),
         element("p", "Or in Python, which stays silent if every claim is true:"),
         _lines(python, "python"),
     )
 
 
-def _commands(certificate: Certificate, names: Names) -> list[str]:
-    file, kept = quoted(names.written, "FILE"), quoted(names.certificate_file or "table.cert", "CERT")
-    words = [*([] if names.label is None else ["--label", names.label]), *names.asked]
-    words += [] if certificate.fit_intercept else ["--no-fit-intercept"]
-    options = "".join(f" {quoted(word, 'COL')}" for word in words)
-    check = f"novikoff check {kept} {file}"
-    return [check] if names.certificate_file else [f"novikoff certify {file}{options} --out {kept}", check]
+def _commands(names: Names, holder: str | None) -> list[str]:
+    """What a shell runs; a certificate that is in no file yet is written first."""
+    file, kept = quoted(names.written, "FILE"), quoted(holder or "table.cert", "CERT")
+    certify, check = ("".join(f" {quoted(word, 'COL')}" for word in words) for words in (names.certify, names.check))
+    again = [] if holder else [f"novikoff certify {file}{certify} --out {kept}"]
+    return [*again, f"novikoff check {kept} {file}{check}"]
 
 
 def _from_model(names: Names, model_file: str) -> list[str]:
@@ -74,8 +76,8 @@ def _from_file(names: Names) -> list[str]:
 
 
 def _reader(names: Names) -> str:
-    label = "" if names.label is None else f", label={names.label!r}"
-    return f"read({names.written!r}{label})"
+    options = ({} if names.label is None else {"label": names.label}) | dict(names.read)
+    return f"read({', '.join([repr(names.written), *(f'{name}={value!r}' for name, value in options.items())])})"
 
 
 def _lines(lines: Sequence[str], class_: str) -> Markup:

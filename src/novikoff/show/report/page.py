@@ -55,7 +55,7 @@ def fit_report(
             picture_section(evidence),
             weights_section(model),
             None if evidence.confusion is None else confusion_section(evidence.confusion, classes),
-            None if certificate is None else check_section(certificate, names, is_in_model=is_in_model),
+            None if certificate is None else check_section(names, is_in_model=is_in_model),
         ],
     )
 
@@ -81,7 +81,7 @@ def certify_report(
             certificate_section(certificate, evidence.labels),
             theorem_section(certificate),
             picture_section(evidence),
-            check_section(certificate, names, is_in_model=False),
+            check_section(names, is_in_model=False),
         ],
     )
 

@@ -3,7 +3,7 @@
 What makes the page is imported when it is made: a command that writes none does not wait for it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,35 +62,12 @@ class Report:
 
 
 def report_on(
-    path: Path | None,
-    examples: Examples,
-    features: tuple[str, str] | None,
-    table: tuple[str, tuple[str, ...], str | None],
-    asked: Mapping[str, Any],
+    path: Path | None, examples: Examples, features: tuple[str, str] | None, names: "Callable[[], Names]"
 ) -> Report | None:
-    """The report that is wanted, if one is; finds out before anything is learned that there is no such feature.
-
-    `table` is what the user typed for its files, these files, and its label; `asked` are the options to read it.
-    """
+    """The report that is wanted, if one is; finds out before anything is learned that there is no such feature."""
     if path is None:
         return None
-    from novikoff.show.report.check import Names
     from novikoff.show.report.picture import columns_to_draw
 
     columns = columns_to_draw(examples.encoding, examples.n_columns, examples, features or ())
-    source, files, label = table
-    return Report(path, examples, columns, Names(files, source, label, words_for(asked)))
-
-
-def words_for(asked: Mapping[str, Any]) -> tuple[str, ...]:
-    """Options as words of a command line.
-
-    >>> words_for({"ignore": ("id", "note"), "text": (), "format": "csv"})
-    ('--ignore', 'id', '--ignore', 'note', '--format', 'csv')
-    """
-    return tuple(
-        word
-        for option, values in asked.items()
-        for value in ([values] if isinstance(values, str) else values or ())
-        for word in (f"--{option}", value)
-    )
+    return Report(path, examples, columns, names())

@@ -1,0 +1,78 @@
+"""The options that were given, as words with which another command reads the same file, and asks the same, again.
+
+They are taken from the command line itself, so that no option can be forgotten: whatever was given, and the other
+command has too, is repeated. Only what is named here is not.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+if TYPE_CHECKING:
+    from novikoff.cli.options import Table
+    from novikoff.data.reading import Reader
+    from novikoff.show.report.check import Names
+
+# Where and how a command answers, and how long it may take: that of `fit` is about learning.
+NOT_THE_QUESTION = {
+    "out",
+    "report",
+    "report_features",
+    "force",
+    "json",
+    "quiet",
+    "debug",
+    "jobs",
+    "cluster",
+    "time_limit",
+}
+# A certificate of a table knows its columns, and whether planes have a bias.
+KNOWN_TO_A_CERTIFICATE = {"label", "ignore", "fit_intercept"}
+
+
+def names_of(file: str, reader: "Reader", table: "Table") -> "Names":
+    """What a report calls things, and how it says that they were read."""
+    from novikoff.cli.certify import certify
+    from novikoff.cli.check import check
+    from novikoff.show.report.check import Names
+
+    return Names(
+        files=reader.files,
+        source=file,
+        label=reader.label,
+        certify=given_again(certify, NOT_THE_QUESTION),
+        check=given_again(check, NOT_THE_QUESTION | KNOWN_TO_A_CERTIFICATE),
+        read=table.read_with,
+    )
+
+
+def given_again(command: click.Command, without: set[str]) -> tuple[str, ...]:
+    """The options that the running command was given, and that another command has, too."""
+    context = click.get_current_context()
+    theirs = {option.name for option in command.params if isinstance(option, click.Option)} - without
+    return tuple(
+        word
+        for option in context.command.params
+        if option.name in theirs and context.get_parameter_source(option.name) is not ParameterSource.DEFAULT
+        for word in words_of(option, context.params[option.name])
+    )
+
+
+def words_of(option: click.Parameter, value: Any) -> tuple[str, ...]:
+    """An option with its value, as words of a command line.
+
+    >>> words_of(click.Option(["--ignore"], multiple=True), ("id", "a note"))
+    ('--ignore', 'id', '--ignore', 'a note')
+    >>> words_of(click.Option(["--header/--no-header"]), False), words_of(click.Option(["--zero-based"]), True)
+    (('--no-header',), ('--zero-based', 'true'))
+    """
+    assert isinstance(option, click.Option)
+    if option.is_flag:
+        return (option.opts[0] if value else option.secondary_opts[0],)
+    values = value if option.multiple else (value,)
+    return tuple(
+        word
+        for one in values
+        for word in (option.opts[0], str(one).lower() if one is True or one is False else str(one))
+    )
