@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from novikoff.cli.cluster import engine_of
+from novikoff.cluster import Ray
 from tests.cli.calling import call
+from tests.cluster.conftest import SOURCE, needed_ray
 from tests.cluster.files import write_all
 
 
@@ -101,6 +104,24 @@ def test_a_run_that_was_ended_goes_on(folder, monkeypatch):
     assert again["weights"] == whole["weights"]
 
 
+@pytest.mark.parametrize("place", ["here", "auto", "head:6379", "10.0.0.1:6379", "[::1]:6379", "ray://head:10001"])
+def test_every_place_of_ray_is_taken_as_ray_takes_it(place):
+    engine = engine_of(place)
+    assert isinstance(engine, Ray)
+    assert engine.address == place
+
+
+def test_shards_on_a_ray_that_is_started_here_are_scored_alike(folder, monkeypatch):
+    ray = needed_ray()
+    monkeypatch.setenv("PYTHONPATH", str(SOURCE))
+    done(folder, "fit", "part-*.csv", "--label", "y", "--model", "model", "--force")
+    answers = [
+        done(folder, "score", "model", "part-*.csv", "--json", "--cluster", place).out for place in ("here", "local")
+    ]
+    assert answers[0] == answers[1]
+    assert not ray.is_initialized()
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [
@@ -108,7 +129,8 @@ def test_a_run_that_was_ended_goes_on(folder, monkeypatch):
         (["--resume"], "--resume is for learning from shards"),
         (
             ["--cluster", "there"],
-            "--cluster there is no place for a cluster; it is one of local, auto, ray://HOST:PORT",
+            "--cluster there: 'there' is no address of a Ray cluster; use one of here, auto, HOST:PORT, "
+            "ray://HOST:PORT, or local for this process",
         ),
         (["--cluster", "local", "--folds", "3"], "--folds does not go with --cluster"),
         (["--cluster", "local", "--max-epochs", "3"], "--max-epochs does not go with --cluster; use --rounds"),

@@ -3,6 +3,7 @@
 import glob
 import os
 import signal
+import socket
 import subprocess
 import sys
 
@@ -38,6 +39,14 @@ def learned(pattern, engine, mixing="uniform", **more):
     return fit(pattern, label="y", engine=engine, mixing=mixing, rounds=4, **more)
 
 
+@pytest.mark.parametrize(
+    "address", ["", "there", "local", "head:", ":6379", "head:0", "head:70000", "http://head:1", "a b:1"]
+)
+def test_what_is_no_address_is_refused_without_ray(address):
+    with pytest.raises(ValueError, match="use one of here, auto, HOST:PORT, ray://HOST:PORT"):
+        Ray(address)
+
+
 def test_one_node_learns_and_proves_what_this_process_does(nodes, pattern, monkeypatch):
     nodes.have(1)
     same(learned(pattern, Ray()), learned(pattern, Local()))
@@ -45,6 +54,16 @@ def test_one_node_learns_and_proves_what_this_process_does(nodes, pattern, monke
     certificate = certify(pattern, label="y", engine=Ray())
     assert certificate.to_json() == certify(pattern, label="y").to_json()
     check(certificate, pattern, engine=Ray())
+
+
+def test_a_command_finds_the_cluster_at_its_host_and_port(nodes, pattern):
+    nodes.have(1)
+    words = [sys.executable, "-m", "novikoff.cli", "certify", pattern, "--label", "y", "--json", "--cluster"]
+    ours, theirs = (
+        subprocess.run([*words, place], capture_output=True, text=True, check=False)
+        for place in (nodes.address, "local")
+    )
+    assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout), ours.stderr
 
 
 def test_one_node_knows_whether_an_estimate_exists(nodes, pattern):
@@ -205,5 +224,9 @@ def test_a_cluster_that_is_not_there_or_is_another_is_an_error(monkeypatch):
     with pytest.raises(ConnectionError, match=r"there is no cluster of Ray at auto: Could not find"):
         Ray("auto").start(None, [])
     refuse(RuntimeError("Version mismatch: The cluster was started with Ray: 1.0"))
-    with pytest.raises(ValueError, match=r"the cluster at ray://there:1 is another: Version mismatch"):
-        Ray("ray://there:1").start(None, [])
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"ray://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(ValueError, match=f"the cluster at {address} is another: Version mismatch"):
+            Ray(address).start(None, [])
+    with pytest.raises(ConnectionError, match=f"there is no cluster of Ray at {address}: .*; start one with"):
+        Ray(address).start(None, [])  # nobody listens there any more, and Ray is not asked

@@ -14,12 +14,12 @@ from novikoff.cli.options import Command, Limit
 if TYPE_CHECKING:
     from novikoff.cluster.engine import Engine
 
-ENGINES = "local|auto|ray://HOST:PORT"
+ENGINES = "local|here|auto|HOST:PORT|ray://HOST:PORT"
 
 where = click.option(
     "--cluster",
     metavar=ENGINES,
-    help="Work on shards: in this process, on the Ray cluster of this machine, or on another.",
+    help="Work on shards: in this process (local), on a Ray started here, on the running cluster, or on another.",
 )
 ROUNDS = (
     click.option(
@@ -64,9 +64,10 @@ def engine_of(cluster: str) -> "Engine":
 
     if cluster == "local":
         return Local()
-    if cluster == "auto" or cluster.startswith("ray://"):
+    try:
         return Ray(cluster)
-    raise ValueError(f"--cluster {cluster} is no place for a cluster; it is one of {ENGINES.replace('|', ', ')}")
+    except ValueError as error:
+        raise ValueError(f"--cluster {cluster}: {error}, or local for this process") from None
 
 
 fit = _handing_over("fit", *ROUNDS)

@@ -9,6 +9,8 @@ next to no part of a processor, so that those of a node that is gone find room o
 import contextlib
 import os
 import platform
+import re
+import socket
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
@@ -30,15 +32,40 @@ SMALL_BYTES = 1 << 14
 MOST_TRIES = 100
 
 
+# What an address of a cluster may be.
+ADDRESSES = ("here", "auto", "HOST:PORT", "ray://HOST:PORT")
+HOST_AND_PORT = re.compile(r"(?:ray://)?(\[[0-9A-Fa-f:.%]+\]|[\w.-]+):([0-9]{1,5})")
+
+# Ray itself would wait minutes for a head that is not there.
+SECONDS_TO_REACH = 10
+
+
+def host_and_port(address: str) -> tuple[str, int] | None:
+    """Where the head of a cluster listens, if the address says it; what is no address is refused, without asking Ray.
+
+    >>> host_and_port("head:6379"), host_and_port("ray://[::1]:10001"), host_and_port("auto")
+    (('head', 6379), ('::1', 10001), None)
+    """
+    if address in ("here", "auto"):
+        return None
+    found = HOST_AND_PORT.fullmatch(address)
+    if found is None or not 1 <= int(found[2]) <= 65535:
+        raise ValueError(f"{address!r} is no address of a Ray cluster; use one of {', '.join(ADDRESSES)}")
+    return found[1].strip("[]"), int(found[2])
+
+
 class Ray:
     """Runs the shards as actors of Ray.
 
-    `address` is that of a cluster: "auto" for the one that this machine belongs to, "ray://HOST:PORT" for another.
-    Without one, it is the cluster that this process is connected to, or else one of this machine alone. `workers` is
-    the number of actors, by default one for every processor; nothing but time depends on it.
+    `address` says which cluster: "here" starts one on this machine, for this run; "auto" is the one that RAY_ADDRESS
+    names, or that runs on this machine; "HOST:PORT" is the one whose head listens there, and to which this machine
+    belongs; "ray://HOST:PORT" is another, through Ray's client. Without an address it is the cluster that this process
+    is connected to, or else "here". `workers` is the number of actors, by default one for every processor; nothing but
+    time depends on it.
     """
 
     def __init__(self, address: str | None = None, *, workers: int | None = None) -> None:
+        self._head = None if address is None else host_and_port(address)
         self.address = address
         self.workers = workers
         self._actors: list[Any] = []
@@ -140,18 +167,28 @@ class Ray:
             raise ValueError(f"this process is connected to a cluster already; leave out the address {self.address}")
         quiet = {"log_to_driver": False, "logging_level": "error"}
         try:
-            # Without an address, Ray would take one from its environment.
-            address = "local" if self.address is None else self.address
-            ray.init(address, include_dashboard=False, **quiet) if self.address is None else ray.init(address, **quiet)
+            self._reach()
+            if self.address in (None, "here"):  # Ray calls it "local"; without an address it would look for a cluster
+                ray.init("local", include_dashboard=False, **quiet)
+            else:
+                ray.init(self.address, **quiet)
         except (ConnectionError, TimeoutError, ValueError) as error:
             reason = str(error).strip().split("\n")[0]
-            how = 'start one with "ray start --head", or check the address'
+            how = 'start one with "ray start --head", check the address, or use "here"'
             raise ConnectionError(f"there is no cluster of Ray at {self.address}: {reason}; {how}") from None
         except RuntimeError as error:
             if "ersion" not in str(error):
                 raise
             raise ValueError(f"the cluster at {self.address} is another: {' '.join(str(error).split())}") from None
         self._is_ours = True
+
+    def _reach(self) -> None:
+        """See that somebody listens at the address, before Ray waits for it."""
+        if self._head is not None:
+            try:
+                socket.create_connection(self._head, timeout=SECONDS_TO_REACH).close()
+            except OSError as error:
+                raise ConnectionError(error.strerror or str(error)) from None
 
     def _places(self, ray: Any, n_shards: int) -> list[str]:
         """A node for every actor: as many actors as processors, and no more than shards."""
