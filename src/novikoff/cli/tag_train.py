@@ -166,7 +166,7 @@ def panel(document: dict[str, Any], run: "Run") -> Any:
             ("read", size),
             ("features", f"{data['features']:,} with weights, by {counted(data['templates'], 'template')}"),
             ("labels", listed(data["labels"], 24)),
-            ("to come", wording.to_come(run)),
+            ("expected", f"error {expected_error(run)}"),
             ("learned", wording.weights(document["weights"], run, data["labels"])),
             ("stopped", wording.ending(run)),
             ("mistakes", run.made),
@@ -175,3 +175,24 @@ def panel(document: dict[str, Any], run: "Run") -> Any:
             ("model", str(target)),
         ],
     )
+
+
+def expected_error(run: "Run") -> str:
+    """The fraction of new sentences with a wrong label, if sentences that were not learned measured it.
+
+    The errors of the first pass are those of weights that had hardly learned yet, so they are no estimate.
+    """
+    from novikoff.engine.words import counted
+    from novikoff.learn.new_rows import in_percent
+
+    if run.fold_rows:
+        wrong, rows, where = sum(run.fold_errors), sum(run.fold_rows), "in folds, by taggers learned alike"
+    elif run.held_out_rows:
+        wrong, rows, where = run.held_out_errors or 0, run.held_out_rows, "held out"
+    else:
+        trained = 100 * (run.errors or 0) / (run.n_rows or 1)
+        return f"not measured (add --held-out 0.2); training error {trained:.1f} % of sentences"
+    known = run.generalisation()
+    bound = known.folds or known.delivered
+    most = "" if bound is None else f"; at most {in_percent(bound.at_most)} (95 % confidence)"
+    return f"{100 * wrong / rows:.1f} % of sentences: {wrong:,} of {counted(rows, 'sentence')} {where}{most}"

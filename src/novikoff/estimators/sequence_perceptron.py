@@ -42,7 +42,9 @@ class SequencePerceptron(Shell):
     readout : {"average", "last"}
         The mean of the weights after each sequence, or the last ones.
     max_epochs : int or None
-        The most passes over the sequences; None for no limit, which ends only if they are separable.
+        The most passes over the sequences; None for no limit, which ends if they are separable, and else only if ties
+        let it: of label sequences that are equally good the first wins, so an epoch without a mistake does not prove
+        that every right sequence is strictly ahead. With a `lead` it does, and `run_.margin_at_least` has the margin.
     validation : float or None
         The share of the sequences by which the number of epochs is chosen; then all are learned.
     patience : int

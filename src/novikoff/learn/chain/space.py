@@ -4,7 +4,9 @@ The guess is the label sequence with the largest sum of emission weights (token'
 after label, first and last label). If it is not the right one, add the features of the right sequence and subtract
 those of the guess: the perceptron's own step on the difference d of two feature vectors. So Novikoff's proof holds word
 by word, with R the longest such difference and gamma the smallest lead <u, d> that some unit vector u gives the right
-sequence over every other one: at most (R/gamma)^2 mistakes, however many label sequences there are.
+sequence over every other one: at most (R/gamma)^2 mistakes, however many label sequences there are. Of sequences that
+are equally good Viterbi takes one, and if that is the right one there is no mistake (`tie="predict"`, elsewhere). So
+weights that make no mistake need not separate, and sequences that nothing separates may end without one.
 
 With a `cost`, every wrong label gets that much on top while learning, so the right sequence must win by the cost times
 the number of labels that differ. A guess then has <w, d> <= cost x n, where n is the length of its sequence, each
