@@ -42,6 +42,16 @@ def test_the_report_has_the_numbers_of_the_answer(folder):
         assert part in words, part
 
 
+def test_the_report_presents_no_error_of_the_first_pass_as_the_models(folder):
+    assert call(*FIT, "--report", "cars.html", "--quiet", folder=folder).code == 0
+    words = words_of(folder / "cars.html")
+    assert "expected error" in words
+    assert "not measured (add --held-out 0.2); training error 0.0 %" in words
+    assert "first time" not in words
+    assert call(*FIT, "--held-out", "0.3", "--report", "cars.html", "--quiet", folder=folder).code == 0
+    assert "not measured" not in words_of(folder / "cars.html")
+
+
 def test_a_report_changes_neither_the_model_nor_the_answer(folder):
     for options in ((), ("--readout", "vote"), ("--max-epochs", "1", "--no-shuffle")):
         without = call(*FIT, "--json", *options, folder=folder)
