@@ -25,7 +25,8 @@ def draw_weights(ax):
     model = Perceptron(random_state=0).fit(read(pd.read_csv(StringIO(cars())), label="sport_car"))
     heaviest = np.argsort(-abs(model.coef_[0]))[:7][::-1]
     weights = model.coef_[0][heaviest]
-    ax.barh([model.feature_names_in_[place] for place in heaviest], weights, color=np.where(weights > 0, RED, BLUE))
+    names = [model.encoding_.feature_names[place] for place in heaviest]
+    ax.barh(names, weights, color=np.where(weights > 0, RED, BLUE))
     ax.axvline(0, color=GREY, linewidth=0.8)
     ax.set_title("Is it a sports car?\nweights with names, from a CSV file", fontsize=11)
     ax.set_xlabel(f"no  ◀  weight  ▶  yes      ({model.run_.errors} of {model.run_.n_rows} rows wrong)", color=GREY)

@@ -63,7 +63,8 @@ def test_a_mixed_model_predicts_saves_loads_and_learns_on(tmp_path, mixing, lead
     table = read(pattern, label="y")
     assert again.predict(table).tolist() == model.predict(table).tolist()
     before = model.run_.margin_at_most
-    again.fit(table) if again.warm_start else again.partial_fit([[0.0] * again.n_features_in_], ["no"])
+    more = next(iter(table))
+    again.fit(table) if again.warm_start else again.partial_fit(more.columns, more.labels)
     assert again.run_.margin_at_most <= before * 2
 
 

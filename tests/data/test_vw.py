@@ -98,7 +98,7 @@ def test_words_as_values_are_features_of_their_own(tmp_path):
     path = tmp_path / "examples.vw"
     path.write_text("1 |car colour:red doors:2\n-1 |car colour:blue doors:4\n")
     model = Perceptron(random_state=0).fit(read(path))
-    assert list(model.feature_names_in_) == ["car^colour=blue", "car^colour=red", "car^doors"]
+    assert list(model.encoding_.feature_names) == ["car^colour=blue", "car^colour=red", "car^doors"]
     assert model.classes_.tolist() == [-1, 1]
 
 
@@ -149,7 +149,7 @@ def test_the_content_shows_the_format_and_a_model_remembers_the_names(tmp_path):
     predicted = load(model_file).predict(read(new))
     assert predicted.tolist() == model.predict(read(new)).tolist()
     assert predicted.tolist()[:2] == [1, -1]
-    assert "w^good" in model.feature_names_in_
+    assert "w^good" in model.encoding_.feature_names
 
 
 def test_a_file_of_other_labels_or_tables_does_not_go_with_it(tmp_path):

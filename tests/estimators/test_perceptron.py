@@ -92,7 +92,7 @@ def test_frames_keep_their_feature_names(frame):
     model = Perceptron(random_state=0).fit(frame(X, columns=names) if frame is pd.DataFrame else frame(X, names), y)
     assert model.feature_names_in_.tolist() == names
     assert model.n_features_in_ == 4
-    assert (model.coef_ == Perceptron(random_state=0).fit(X, y).coef_).all()
+    assert model.coef_ == pytest.approx(Perceptron(random_state=0, scale=True).fit(X, y).coef_)
     with pytest.raises(ValueError, match="feature names"):
         model.predict(pd.DataFrame(X, columns=["a", "b", "d", "c"]))
 

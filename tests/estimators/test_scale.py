@@ -129,7 +129,7 @@ def test_rows_that_are_held_out_do_not_decide_whether_to_scale():
 def test_auto_leaves_alone_what_has_no_columns_to_scale():
     assert KernelPerceptron(kernel="precomputed", scale="auto").fit(np.eye(3), [0, 1, 0]).run_.scaled is None
     assert Perceptron(scale="auto").fit([(np.eye(2), [0, 1])]).run_.scaled is None
-    with pytest.raises(ValueError, match="must be True, False or 'auto'"):
+    with pytest.raises(ValueError, match="must be True, False, 'auto' or None"):
         Perceptron(scale="always").fit(np.eye(3), [0, 1, 0])
 
 

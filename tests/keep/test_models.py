@@ -120,7 +120,11 @@ def test_a_model_of_a_table_keeps_its_encoding(path):
     assert plain.weights_by_name() == model.weights_by_name()
     assert plain.encoding == encoding
     assert plain.fingerprint == learned.fingerprint
-    assert (estimator.n_iter_, estimator.run_) == (learned.run.epochs, learned.run)
+    assert (estimator.n_iter_, estimator.run_) == (
+        learned.run.epochs,
+        dataclasses.replace(learned.run, scaled=encoding.why_scaled),
+    )
+    assert plain.record == learned.run
     save(estimator, path)
     assert load_plain(path).fingerprint == learned.fingerprint
 

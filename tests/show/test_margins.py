@@ -5,7 +5,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from novikoff import KernelPerceptron, Perceptron, Separator, certify, margins, multiclass_margins
+from novikoff.show.boundary import BoundaryDisplay
 from novikoff.show.margins import MarginsDisplay
+from novikoff.show.proof import ProofDisplay
 
 X = np.array([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], dtype=float)
 Y = np.array([-1, 1, 1, -1, -1, 1])
@@ -83,3 +85,19 @@ def test_a_certificate_without_a_plane_is_refused():
 def test_a_strange_label_is_named():
     with pytest.raises(ValueError, match="label 7 in row 1"):
         MarginsDisplay.from_estimator(Perceptron().fit(X, Y), X[:2], [1, 7])
+
+
+def test_margins_are_those_of_the_rows_as_they_were_learned():
+    """A model that scales, or encodes a table, has weights for what it makes of the rows."""
+    pandas = pytest.importorskip("pandas")
+    X, y = np.array([[1000.0, 1.0], [1010.0, 2.0], [1000.0, 3.0], [1020.0, 4.0]]), np.array([0, 0, 1, 1])
+    options = {"readout": "last", "max_epochs": None, "shuffle": False, "record_mistakes": True}
+    scaled = Perceptron(scale=True, **options).fit(X, y)
+    table = pandas.DataFrame(X, columns=["a", "b"])
+    of_table = Perceptron(**options).fit(table, y)
+    for model, rows in ((scaled, X), (of_table, table)):
+        display = MarginsDisplay.from_estimator(model, rows, y)
+        assert display.smallest > 0
+        assert display.smallest <= model.run_.margin_at_most
+        assert ProofDisplay.from_estimator(model, rows, y).mistakes == model.n_mistakes_
+        assert BoundaryDisplay.from_estimator(model, rows, y).geometric_margin is None

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class Batch:
     """Some examples: their rows, and their labels as the file has them (None: the file has none).
 
-    Rows that were made for a batch, and that nobody will write to, `need_no_copy` to be kept.
+    Rows that were made for a batch, and that nobody will write to, `need_no_copy` to be kept. Rows that `are_encoded`
+    are what is learned from; others still have to pass the encoding of a model, if it has one.
     """
 
     rows: Rows
@@ -27,6 +28,7 @@ class Batch:
     file: str = ""
     line: int = 0
     need_no_copy: bool = False
+    are_encoded: bool = False
 
 
 @dataclass(frozen=True)

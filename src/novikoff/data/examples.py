@@ -178,7 +178,7 @@ class Examples:
 
     def __iter__(self) -> Iterator[Batch]:
         """The examples with their labels as they were given, block by block."""
-        return (Batch(rows, self.labels_of(inner), "", first) for rows, inner, first in self.blocks())
+        return (Batch(rows, self.labels_of(inner), "", first, are_encoded=True) for rows, inner, first in self.blocks())
 
     def places_of(self, labels: NDArray[Any]) -> NDArray[Any]:
         """The places of inner labels among the classes."""

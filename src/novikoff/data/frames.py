@@ -110,6 +110,16 @@ def read_frame(
     return FrameReader(table, label, types, block_bytes, labels)
 
 
+def has_names(frame: Any) -> bool:
+    """Whether its columns have names: those of a pandas table may be numbered only, and then it is a matrix."""
+    return not _is_pandas(frame) or any(isinstance(name, str) for name in frame.columns)
+
+
+def column_names(frame: Any) -> list[str]:
+    """The names of its columns, as words."""
+    return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
+
+
 def columns_to_encode(frame: Any) -> dict[str, str]:
     """The columns that have neither numbers nor booleans, and their types."""
     if _is_pandas(frame) and all(dtype.kind in "biuf" for dtype in frame.dtypes):
@@ -132,11 +142,12 @@ def as_arrow(frame: Any) -> "pa.Table":
         return table
     names = [str(name) for name in frame.columns]
     check_no_duplicates(names, NAME)
-    columns = [_column(frame.iloc[:, place], name) for place, name in enumerate(names)]
+    columns = [as_column(frame.iloc[:, place], name) for place, name in enumerate(names)]
     return pa.Table.from_arrays(columns, names=names)
 
 
-def _column(series: Any, name: str) -> Any:
+def as_column(series: Any, name: str) -> Any:
+    """Values as a column of Arrow; what pandas and NumPy write for a missing one is missing."""
     import pyarrow as pa
 
     try:

@@ -50,7 +50,7 @@ class BatchPredictor:
 
     def _matrix(self, batch: Any, names: list[str]) -> NDArray[Any]:
         """The columns that the model was learned from, by their names if it knows them."""
-        wanted = self.model.names or names
-        if len(wanted) != self.model.n_columns:
-            raise ValueError(f"the batch has {len(wanted)} columns, but the model has {self.model.n_columns}")
+        wanted = self.model.input_names or names
+        if len(wanted) != self.model.n_inputs:
+            raise ValueError(f"the batch has {len(wanted)} columns, but the model has {self.model.n_inputs}")
         return np.column_stack([np.asarray(batch[name], dtype=np.float64) for name in wanted])

@@ -6,34 +6,35 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from novikoff.data.blocks import stacked
-from novikoff.data.frames import is_frame, read_frame
+from novikoff.data.frames import read_frame
 from novikoff.engine.rows import as_rows
 from novikoff.estimators.shell import (
     CHECKS,
+    ClassifierShell,
     Scale,
     Scaled,
-    Shell,
     all_or_nothing,
     as_matrix,
     at_least_two,
     check_same_classes,
+    encoded,
     held_out_part,
-    in_scales,
     inner_labels,
     inner_weights,
+    is_table,
     labels_to_check,
     names_of,
     number_of,
     scales_of,
     seed_of,
+    targets,
     warn_unless_converged,
 )
-from novikoff.features.examples import batches_of, comes_in_batches
+from novikoff.features.examples import cached
 from novikoff.learn.choosing import Lead
 from novikoff.learn.class_weights import ClassWeight, class_weights
 from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
@@ -42,14 +43,15 @@ from novikoff.learn.kernel.budget import check_budget
 from novikoff.learn.kernel.kernels import Objects, as_points, check_kernel, is_matrix, make_kernel
 from novikoff.learn.kernel.memory import BudgetRule, Memory
 from novikoff.learn.kernel.model import KernelModel
-from novikoff.learn.kernel.space import kernel_perceptron, learn_online
+from novikoff.learn.kernel.space import Learned, kernel_perceptron, learn_online
+from novikoff.learn.linear.files import learnable
 from novikoff.learn.linear.memory import predicted
 
 if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
 
 
-class KernelPerceptron(ClassifierMixin, Shell):
+class KernelPerceptron(ClassifierShell):
     """The perceptron in the space of a kernel: on a mistake, keep the example. Binary, and one against the rest.
 
     The theorem of Block and Novikoff holds in that space: with R^2 the largest K(x, x), and gamma the margin of a
@@ -91,7 +93,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         Stop as soon as the run proves that no separator (of some class from the rest) has this margin.
     time_limit : float or None
         Stop after so many seconds.
-    scale : bool or "auto"
+    scale : bool, "auto" or None
         Whether to learn from the columns in standard deviations from their means; see `Perceptron`.
     class_weight : dict, "balanced" or None
         Numbers by which the examples of a class are multiplied, in the space of the kernel; see `Perceptron`. It does
@@ -167,7 +169,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         lead: Lead = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
-        scale: Scale = False,
+        scale: Scale = None,
         class_weight: ClassWeight = None,
         validation: float | None = None,
         patience: int = 3,
@@ -207,24 +209,16 @@ class KernelPerceptron(ClassifierMixin, Shell):
         what was learned so far, and the interrupt is raised again.
         """
         with all_or_nothing(self):
-            X, labels = self._validated(X, y, reset=True)
-            classes = at_least_two(np.unique(labels))
-            options = {**self.get_params(deep=False), "random_state": seed_of(self.random_state), "watch": watch}
+            parameters = self.get_params(deep=False)
+            options = {**parameters, "random_state": seed_of(self.random_state), "watch": watch}
             options["held_out"] = held_out_part(self.held_out, options["random_state"])
-            encoding, why = self._scales(X, options["held_out"])
-            X = X if encoding is None else in_scales(as_rows(X), encoding)
             del options["scale"]
-            options["class_weight"] = inner_weights(self.class_weight, classes)
-            learned = kernel_perceptron(X, inner_labels(labels, classes), n_classes=len(classes), **options)
-            self.model_ = KernelModel(
-                learned.memory,
-                classes,
-                run=replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why),
-                encoding=encoding,
-                feature_names=self._feature_names(),
-                n_iter=learned.run.epochs,
-                mistake_rows=learned.mistakes.rows if learned.mistakes is not None and self.record_mistakes else None,
-            )
+            as_table = is_table(X) and self._takes_columns
+            learned = (self._learn_table if as_table else self._learn_matrix)(X, y, options)
+            if not self.record_mistakes:  # they may have been kept for a vote
+                learned = replace(learned, mistakes=None)
+            names = None if as_table else self._feature_names()
+            self._hold(replace(KernelModel.of(learned, parameters), feature_names=names))
         if learned.run.stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt
         warn_unless_converged(self, learned.run)
@@ -239,9 +233,13 @@ class KernelPerceptron(ClassifierMixin, Shell):
         """
         with put_off_interrupt(), all_or_nothing(self):
             before = getattr(self, "model_", None)
-            X, labels = self._validated(X, y, reset=before is None)
-            encoding = self._scales(X).encoding if before is None else before.encoding
-            X = X if encoding is None else in_scales(as_rows(X), encoding)
+            if self._takes_columns and self._learns_as_table(X):
+                self._check_options()
+                X, labels, encoding = self._table_to_learn(X, y)
+            else:
+                X, labels = self._validated(X, y, reset=before is None)
+                encoding = self._scales(X).encoding if before is None else before.encoding
+                X = X if encoding is None else encoded(as_rows(X), encoding)
             known = self._known_classes(labels, classes, before)
             memory = self._empty_memory(X, known) if before is None else before.memory.copy()
             options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
@@ -254,9 +252,9 @@ class KernelPerceptron(ClassifierMixin, Shell):
                 earlier = np.empty(0, dtype=np.int64) if recorded is None else recorded
                 recorded = np.concatenate([earlier, mistakes.rows])
             n_iter = 1 if before is None else before.n_iter + 1
-            names = self._feature_names()
+            names = None if encoding is not None and encoding.is_of_table else self._feature_names()
             held: dict[str, Any] = {"feature_names": names, "n_iter": n_iter, "mistake_rows": recorded}
-            self.model_ = KernelModel(memory, known, encoding=encoding, **held)
+            self._hold(KernelModel(memory, known, encoding=encoding, **held))
         return self
 
     # -- predicting ---------------------------------------------------------------------------------------------------
@@ -268,7 +266,7 @@ class KernelPerceptron(ClassifierMixin, Shell):
         """
         check_is_fitted(self)
         check_choices(readout=self.readout)
-        scores: NDArray[np.float64] = self.to_model().scores(self._examples(X))
+        scores: NDArray[np.float64] = self.to_model().deciding_scores(self._examples(X))
         return scores
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -304,13 +302,39 @@ class KernelPerceptron(ClassifierMixin, Shell):
 
     # -- the shell's own work -----------------------------------------------------------------------------------------
 
-    def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
+    def _learn_table(self, X: Any, y: Any, options: dict[str, Any]) -> Learned:
+        """A run on a table, whose columns are encoded as those of its file."""
+        self._check_options()
+        source = read_frame(X, labels=targets(y))
+        encoding = self._first_encoding(source, options["held_out"])
+        with cached(source, encoding=encoding, check=learnable(False)) as examples:
+            return kernel_perceptron(examples, **options)
+
+    def _learn_matrix(self, X: Any, y: Any, options: dict[str, Any]) -> Learned:
+        X, labels = self._validated(X, y, reset=True)
+        classes = at_least_two(np.unique(labels))
+        encoding, why = self._scales(X, options["held_out"])
+        X = X if encoding is None else encoded(as_rows(X), encoding)
+        options["class_weight"] = inner_weights(self.class_weight, classes)
+        learned = kernel_perceptron(X, inner_labels(labels, classes), n_classes=len(classes), **options)
+        run = replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why)
+        return replace(learned, classes=classes, encoding=encoding, run=run)
+
+    @property
+    def _takes_columns(self) -> bool:
+        """Whether rows have columns of their own, and are no things or products that only the user understands."""
+        return not callable(self.kernel) and self.kernel != "precomputed"
+
+    def _check_options(self) -> None:
         choices = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "params": self.kernel_params}
         check_kernel(self.kernel, **choices)
         check_choices(readout=self.readout, tie=self.tie, max_epochs=self.max_epochs, min_margin=self.min_margin)
         weighted = self.class_weight is not None
         limits: dict[str, Any] = {"readout": self.readout, "min_margin": self.min_margin, "weighted": weighted}
         check_budget(self.budget, self.budget_rule, **limits)
+
+    def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
+        self._check_options()
         if self._are_objects(X, first=reset):
             labels = column_or_1d(labels_to_check(y))
             if len(labels) != len(X):
@@ -322,20 +346,20 @@ class KernelPerceptron(ClassifierMixin, Shell):
         return X, labels
 
     def _examples(self, X: Any) -> Any:
-        """Examples to predict, as the model takes them; those of a table as they were encoded when it was learned."""
-        encoding = self.model_.encoding
-        if encoding is not None and encoding.is_of_table and (is_frame(X) or comes_in_batches(X)):
-            source = read_frame(X, types=encoding.types) if is_frame(X) else X
-            return stacked([batch.rows for batch in batches_of(source, encoding)])
+        """Examples to predict, as the model takes them."""
         if self._are_objects(X, first=False):
             return Objects(list(X))
-        X = validate_data(self, as_matrix(X), reset=False, **CHECKS)
-        return X if encoding is None or encoding.is_of_table else in_scales(as_rows(X), encoding)
+        if not self._takes_columns:
+            return validate_data(self, as_matrix(X), reset=False, **CHECKS)
+        parts = [batch.rows for batch in self._batches(X)]
+        if not parts:
+            raise ValueError("X has no examples to predict")
+        return stacked(parts)
 
     def _scales(self, X: Any, aside: "HeldOut | None" = None) -> Scaled:
         """The scales of rows, but for those held out; or a word about columns that need some."""
-        if isinstance(X, Objects) or callable(self.kernel) or self.kernel == "precomputed":
-            if self.scale not in (False, "auto"):
+        if isinstance(X, Objects) or not self._takes_columns:
+            if self.scale not in (None, False, "auto"):
                 raise ValueError("scale=True is for rows of numbers and a kernel with a name; leave it out")
             return Scaled()
         return scales_of(self, as_rows(X), aside, self._feature_names())

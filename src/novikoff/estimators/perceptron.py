@@ -1,42 +1,41 @@
 """The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear.space`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from novikoff.data.blocks import stacked, with_columns
-from novikoff.data.frames import columns_to_encode, is_frame, read_frame
-from novikoff.data.labels import checked_labels
+from novikoff.data.frames import read_frame
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.engine.threads import on_cores
 from novikoff.estimators.batches import BatchPredictor
 from novikoff.estimators.shell import (
     CHECKS,
+    ClassifierShell,
     Scale,
     Scaled,
-    Shell,
     all_or_nothing,
     as_matrix,
     at_least_two,
     check_same_classes,
+    encoded,
     held_out_part,
-    in_scales,
     inner_labels,
     inner_weights,
+    is_table,
     labels_to_check,
     names_of,
     number_of,
     scales_of,
     seed_of,
+    targets,
     warn_unless_converged,
 )
-from novikoff.features.examples import batches_of, comes_in_batches
+from novikoff.features.examples import comes_in_batches
 from novikoff.learn.choosing import Lead
 from novikoff.learn.class_weights import ClassWeight, class_weights
 from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
@@ -57,7 +56,7 @@ TINY_MARGINS = (
 )
 
 
-class Perceptron(ClassifierMixin, Shell):
+class Perceptron(ClassifierShell):
     """The perceptron: on a mistake, add the example. Binary, and multiclass by argmax.
 
     Block's and Novikoff's theorem (1962): if the examples have length at most R and some unit vector separates them
@@ -70,8 +69,10 @@ class Perceptron(ClassifierMixin, Shell):
     `decision_function` and `score`. `shuffle` then permutes blocks of rows, and the rows within each. Blocks are kept
     in a temporary file where Python puts such files (set the environment variable TMPDIR to choose).
 
-    A table of pandas, polars or pyarrow whose columns all have numbers is a matrix. One with words is encoded as if it
-    were read from a file; numbers are then scaled, and words become features of their own.
+    A table of pandas, polars or pyarrow is encoded as its file would be: numbers are scaled (unless scale=False), a
+    missing value counts as the mean, and words become features of their own. A model of a table encodes whatever it is
+    given, also an array or a list: its columns must then be those of the table, in their order. A table of pandas that
+    has numbers only, in columns that are numbered and not named, is an array.
 
     Parameters
     ----------
@@ -103,13 +104,13 @@ class Perceptron(ClassifierMixin, Shell):
         Stop as soon as the run proves that no separator has this margin.
     time_limit : float or None
         Stop after so many seconds.
-    scale : bool or "auto"
+    scale : bool, "auto" or None
         Whether to learn from the columns in standard deviations from their means (sparse columns are divided, and not
         centred), so that none drowns the others. The scales are in the model: `predict` takes rows as they are. R,
         margins and `coef_` are those of the scaled columns. With `partial_fit` the scales are those of the first rows.
-        Tables with words, and readers of tables, are scaled anyway. False gives a warning where few columns of a dense
-        matrix hold nine tenths of the squared length of all rows; "auto" scales then, and only then, and `run_` says
-        why.
+        None, the default, scales tables, in memory or in files, and no arrays; it gives a warning where few columns of
+        a dense array hold nine tenths of the squared length of all rows. "auto" scales arrays then, and only then, and
+        tables always. True and False are what they say for both; batches of arrays are never scaled. `run_` says why.
     class_weight : dict, "balanced" or None
         Numbers by which the examples of a class are multiplied before they are learned, so that a mistake about a rare
         class moves the weights further; "balanced" is n/(classes x rows of the class). R, margins and bounds are then
@@ -153,8 +154,11 @@ class Perceptron(ClassifierMixin, Shell):
         first row ever seen).
     mistake_guesses_ : array
         The class that each was mistaken for.
+    n_features_in_, feature_names_in_ : int, array
+        How many columns the rows had, and their names, if they had some.
     encoding_ : Encoding
-        How the columns of a table became numbers, if the model was learned from one.
+        How the columns of a table became numbers, if the model was learned from one: `encoding_.feature_names` are the
+        names of the weights.
 
     Notes
     -----
@@ -193,7 +197,7 @@ class Perceptron(ClassifierMixin, Shell):
         lead: Lead = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
-        scale: Scale = False,
+        scale: Scale = None,
         class_weight: ClassWeight = None,
         validation: float | None = None,
         patience: int = 3,
@@ -227,7 +231,7 @@ class Perceptron(ClassifierMixin, Shell):
         """Learn from all rows, epoch by epoch, until one makes no mistake or a limit is reached.
 
         X is a matrix and y has its labels; or X is a reader or an iterable of batches, which have labels of their own.
-        A table of pandas, polars or pyarrow in which a column has words is encoded as its file would be (`encoding_`).
+        A table of pandas, polars or pyarrow is encoded as its file would be (`encoding_`).
         `watch` is called with the history between epochs, and may return a reason to stop. After Ctrl-C the model holds
         what was learned so far, and the interrupt is raised again.
         """
@@ -238,8 +242,8 @@ class Perceptron(ClassifierMixin, Shell):
             learned = learn(X, y, goes_on, watch)
             if not self.record_mistakes:  # they may have been kept for a vote
                 learned = replace(learned, mistakes=None)
-            parameters = self.get_params(deep=False)
-            self.model_ = LinearModel.of(learned, parameters, feature_names=self._feature_names())
+            names = None if comes_in_batches(X) else self._feature_names()
+            self._hold(LinearModel.of(learned, self.get_params(deep=False), feature_names=names))
         if learned.run.stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt
         warn_unless_converged(
@@ -258,9 +262,12 @@ class Perceptron(ClassifierMixin, Shell):
             check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
             lead = number_of(self.lead)
             before = getattr(self, "model_", None)
-            rows, labels = self._validated(X, y, reset=before is None)
-            encoding = self._scales(rows).encoding if before is None else before.encoding
-            rows = in_scales(rows, encoding)
+            if self._learns_as_table(X):
+                rows, labels, encoding = self._table_to_learn(X, y)
+            else:
+                rows, labels = self._validated(X, y, reset=before is None)
+                encoding = self._scales(rows).encoding if before is None else before.encoding
+                rows = encoded(rows, encoding)
             known, fixed = self._known_classes(labels, classes, before)
             memory = self._memory_for(rows, known, before)
             seen = memory.examples
@@ -272,16 +279,17 @@ class Perceptron(ClassifierMixin, Shell):
                 earlier = np.empty(0, dtype=np.int64) if recorded is None else recorded
                 recorded = np.concatenate([earlier, mistakes.rows + seen])
                 guessed = np.concatenate([known[:0] if guessed is None else guessed, known[mistakes.wrong]])
-            self.model_ = LinearModel(
+            model = LinearModel(
                 memory,
                 known,
                 encoding=encoding,
-                feature_names=self._feature_names(),
+                feature_names=None if encoding is not None and encoding.is_of_table else self._feature_names(),
                 n_iter=1 if before is None else before.n_iter + 1,
                 classes_are_fixed=fixed,
                 mistake_rows=recorded,
                 mistake_guesses=guessed,
             )
+            self._hold(model)
         return self
 
     # -- predicting ---------------------------------------------------------------------------------------------------
@@ -294,13 +302,13 @@ class Perceptron(ClassifierMixin, Shell):
         """
         model = self._fitted()
         with on_cores(self.n_jobs):
-            return _joined([model.shown(model.deciding_scores(rows)) for rows, _ in self._rows_and_labels(X)])
+            return _joined([model.shown(model.deciding_scores(batch.rows)) for batch in self._batches(X)])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of every row."""
         model = self._fitted()
         with on_cores(self.n_jobs):
-            return _joined([model.labels(rows) for rows, _ in self._rows_and_labels(X)])
+            return _joined([model.labels(batch.rows) for batch in self._batches(X)])
 
     def map_batches(self, column: str = "prediction") -> BatchPredictor:
         """What adds a column of predictions to a batch of a table: `dataset.map_batches(model.map_batches())`.
@@ -312,26 +320,6 @@ class Perceptron(ClassifierMixin, Shell):
         ['on', 'off']
         """
         return BatchPredictor(self._fitted(), column)
-
-    def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
-        """The share of the rows that are predicted right; a reader or batches have their own labels."""
-        if not comes_in_batches(X):
-            return float(super().score(X, y, sample_weight))
-        if y is not None or sample_weight is not None:
-            raise ValueError("batches have labels of their own, and no weights; leave y and sample_weight out")
-        model = self._fitted()
-        right = n_rows = 0
-        with on_cores(self.n_jobs):
-            for rows, labels in self._rows_and_labels(X):
-                if labels is None:
-                    raise ValueError(
-                        "there are no labels to compare with; name their column, as in read(path, label=...)"
-                    )
-                right += int(np.count_nonzero(model.labels(rows) == labels))
-                n_rows += len(labels)
-        if not n_rows:
-            raise ValueError("X has no examples to predict")
-        return right / n_rows
 
     # -- what was learned ---------------------------------------------------------------------------------------------
 
@@ -378,17 +366,15 @@ class Perceptron(ClassifierMixin, Shell):
     # -- the shell's own work -----------------------------------------------------------------------------------------
 
     def _with_labels(self, X: Any, y: Any, goes_on: bool) -> tuple[Any, Any]:
-        """A table in memory that needs an encoding as a reader, which has labels of its own; the rest as it is."""
-        encoding = self.model_.encoding if goes_on else None
-        known = encoding is not None and encoding.is_of_table
-        if not is_frame(X) or (not known and not columns_to_encode(X)):
+        """A table in memory, or what is one by its positions, as a source that has labels; the rest as it is."""
+        if not (self.model_.takes_a_table if goes_on else is_table(X)) or comes_in_batches(X):
             return X, y
         if y is None:
             raise ValueError(
                 "fit requires y to be passed, but the target y is None; or name the column that has the labels: "
                 "fit(novikoff.data.read(table, label=...))"
             )
-        return read_frame(X, types=None if encoding is None else encoding.types, labels=_targets(y)), None
+        return (self._given(X, targets(y)) if goes_on else read_frame(X, labels=targets(y))), None
 
     def _learn_matrix(self, X: Any, y: Any, goes_on: bool, watch: Watcher | None) -> Learned:
         rows, labels = self._validated(X, y, reset=not goes_on)
@@ -396,7 +382,7 @@ class Perceptron(ClassifierMixin, Shell):
         inner, options = inner_labels(labels, classes), self._options(goes_on, watch)
         options["held_out"] = aside = held_out_part(self.held_out, options["random_state"])
         encoding, why = (self.model_.encoding, self.run_.scaled) if goes_on else self._scales(rows, aside)
-        rows = in_scales(rows, encoding)
+        rows = encoded(rows, encoding)
         options["class_weight"] = inner_weights(self.class_weight, classes)
         learned = perceptron(rows, inner, n_classes=len(classes), **options)
         run = replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why)
@@ -408,19 +394,18 @@ class Perceptron(ClassifierMixin, Shell):
 
     def _learn_batches(self, X: Iterable[Any], y: Any, goes_on: bool, watch: Watcher | None) -> Learned:
         check_choices(learning_rate=self.learning_rate)
-        if self.scale not in (False, "auto") and not getattr(X, "is_table", False):
+        is_table = getattr(X, "is_table", False)
+        if self.scale not in (None, False, "auto") and not is_table and not goes_on:
             raise ValueError(
                 "scale=True is for a matrix; a table is scaled when it is read, and batches of numbers not"
             )
         if y is not None:
             raise ValueError("y was given, but batches have labels of their own: leave y out")
-        known = {"classes": self.classes_, "encoding": self.model_.encoding} if goes_on else {}
-        learned = learn_from(X, **known, **self._options(goes_on, watch))
-        self.n_features_in_ = learned.memory.n_columns
-        self.__dict__.pop("feature_names_in_", None)
-        if learned.encoding is not None:
-            self.feature_names_in_ = np.array(learned.encoding.feature_names, dtype=object)
-        return learned
+        options = self._options(goes_on, watch)
+        if goes_on:
+            return learn_from(X, classes=self.classes_, encoding=self.model_.encoding, **options)
+        options["held_out"] = aside = held_out_part(self.held_out, options["random_state"])
+        return learn_from(X, encoding=self._first_encoding(X, aside), **options)
 
     def _options(self, goes_on: bool, watch: Watcher | None) -> Options:
         """The parameters as the plain function calls them."""
@@ -454,25 +439,8 @@ class Perceptron(ClassifierMixin, Shell):
             return grow(before.memory, np.searchsorted(classes, before.classes).tolist(), len(classes))
         return before.memory
 
-    def _rows_and_labels(self, X: Any) -> Iterator[tuple[Rows, NDArray[Any] | None]]:
-        encoding = self.model_.encoding
-        if encoding is not None and encoding.is_of_table and is_frame(X):
-            X = read_frame(X, types=encoding.types)
-        if comes_in_batches(X):
-            for batch in batches_of(X, encoding):
-                # A column that sparse rows have beyond those of the training rows has no weight, which is the weight 0.
-                yield with_columns(batch.rows, self.n_features_in_), batch.labels
-        else:
-            rows = as_rows(validate_data(self, as_matrix(X), reset=False, **CHECKS), any_order=True)
-            yield in_scales(rows, encoding), None
-
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
         check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
-        encoding = None if reset else self.model_.encoding
-        if encoding is not None and encoding.is_of_table and is_frame(X):
-            labels = _targets(y)
-            source = read_frame(X, types=encoding.types, labels=labels)
-            return stacked([batch.rows for batch in batches_of(source, encoding)]), labels
         X, y = validate_data(self, as_matrix(X), labels_to_check(y), reset=reset, **CHECKS)
         check_classification_targets(y)
         return as_rows(X, any_order=True), y
@@ -490,13 +458,6 @@ class Perceptron(ClassifierMixin, Shell):
             one, other = before.classes.tolist()[0], labels.tolist()[0]
             raise ValueError(f"labels such as {one!r} and {other!r} are of different kinds; use words or numbers only")
         return np.union1d(before.classes, labels), named is not None
-
-
-def _targets(y: Any) -> NDArray[Any]:
-    """Labels that tell classes apart."""
-    labels = checked_labels(y)
-    check_classification_targets(labels)
-    return labels
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:

@@ -1,25 +1,30 @@
 """What the shells around the models share: holding a model, labels, seeds, and staying as they were if a call fails."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from novikoff.data.batches import Batch
-from novikoff.data.frames import columns_to_encode, is_frame
+from novikoff.data.blocks import stacked, with_columns
+from novikoff.data.frames import column_names, columns_to_encode, has_names, is_frame, read_frame
 from novikoff.data.held_out import HeldOut
 from novikoff.data.labels import checked_labels
 from novikoff.engine.csr import as_csr
-from novikoff.engine.rows import Rows
+from novikoff.engine.rows import Rows, as_rows
+from novikoff.engine.threads import on_cores
 from novikoff.estimators.elsewhere import about_elsewhere
+from novikoff.features.examples import batches_of, comes_in_batches, given_to, learned_encoding
 from novikoff.features.scaling import Scaling, drowning
 from novikoff.learn.class_weights import ClassWeight, class_weights
 from novikoff.learn.epochs import check_choices
@@ -32,8 +37,8 @@ if TYPE_CHECKING:
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
 
 
-# Whether columns are scaled: always, never, or if one of them drowns the others.
-Scale = bool | Literal["auto"]
+# Whether columns are scaled: always, never, if one of them drowns the others; or, None, those of tables only.
+Scale = bool | Literal["auto"] | None
 
 
 class Shell(BaseEstimator):
@@ -56,12 +61,17 @@ class Shell(BaseEstimator):
         own = cls().get_params(deep=False)
         asked = {**cls._parameters_of(model), **model.parameters}
         shell = cls(**{name: value for name, value in asked.items() if name in own})
-        shell.model_ = model
-        if getattr(model, "n_columns", None) is not None:
-            shell.n_features_in_ = model.n_columns
-        if getattr(model, "names", None) is not None:
-            shell.feature_names_in_ = np.array(model.names, dtype=object)
+        shell._hold(model)
         return shell
+
+    def _hold(self, model: Any) -> None:
+        """Take a model; the columns that it wants are those of this estimator, too."""
+        self.model_ = model
+        if getattr(model, "n_inputs", None) is not None:
+            self.n_features_in_ = model.n_inputs
+        self.__dict__.pop("feature_names_in_", None)
+        if getattr(model, "input_names", None) is not None:
+            self.feature_names_in_ = np.array(model.input_names, dtype=object)
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
@@ -80,7 +90,9 @@ class Shell(BaseEstimator):
     @property
     def run_(self) -> Any:
         """The record of the run."""
-        return self.to_model().record
+        model = self.to_model()
+        of_table = model.encoding if getattr(model, "takes_a_table", False) else None
+        return model.record if of_table is None else replace(model.record, scaled=of_table.why_scaled)
 
     @property
     def classes_(self) -> Any:
@@ -166,7 +178,7 @@ def as_matrix(X: Any) -> Any:
         for name, kind in columns_to_encode(X).items():
             raise ValueError(
                 f"the column {name!r} is of type {kind}, where numbers are needed; leave it out, or make numbers of "
-                "it, for example with OneHotEncoder of scikit-learn (Perceptron.fit encodes words by itself)"
+                "it, for example with OneHotEncoder of scikit-learn (fit, which sees all rows, encodes words by itself)"
             )
     return as_csr(X) if issparse(X) else X
 
@@ -185,13 +197,12 @@ class Scaled(NamedTuple):
 
 def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str, ...] | None) -> Scaled:
     """The scales that a model wants of its first rows, without those held out; else a warning if it needs some."""
-    if model.scale not in (False, True, "auto"):
-        raise ValueError(f"scale={model.scale!r} must be True, False or 'auto'")
+    check_scale(model.scale)
     known = rows if aside is None else rows.take(aside.parted(rows.n_rows)[0])
     decided = model.scale != "auto" and bool(model.scale)
     why = None if decided else drowning(known, names)
     if not decided and (why is None or not model.scale):
-        if why is not None:
+        if why is not None and model.scale is None:  # who asked for False has decided
             hint = 'so the other columns hardly count; pass scale=True or scale="auto", or scale the columns beforehand'
             warnings.warn(f"{type(model).__name__}: {why}, {hint}.", UserWarning, stacklevel=4)
         return Scaled()
@@ -200,9 +211,114 @@ def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str,
     return Scaled(Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known)), why or "as asked for")
 
 
-def in_scales(rows: Rows, encoding: "Encoding | None") -> Rows:
-    """Rows in the scales of a model, if it has some."""
-    return rows if encoding is None or encoding.is_of_table else encoding.encode_numbers(Batch(rows, None)).rows
+def is_table(X: Any) -> bool:
+    """Whether X is a table in memory that is learned as its file would be; numbers without names are a matrix."""
+    return is_frame(X) and (has_names(X) or bool(columns_to_encode(X)))
+
+
+def check_scale(scale: Any) -> None:
+    """Refuse what says nothing about scales."""
+    if scale not in (None, False, True, "auto"):
+        raise ValueError(f"scale={scale!r} must be True, False, 'auto' or None")
+
+
+def encoded(rows: Rows, encoding: "Encoding | None") -> Rows:
+    """Rows as a model learns them: in its scales, and lifted, if it has scales or a lift."""
+    return rows if encoding is None else encoding.encode(Batch(rows, None)).batch.rows
+
+
+def targets(y: Any) -> NDArray[Any]:
+    """Labels that tell classes apart."""
+    labels = checked_labels(y)
+    check_classification_targets(labels)
+    return labels
+
+
+class ClassifierShell(ClassifierMixin, Shell):
+    """The shell of a classifier of rows, and the one door of what it is given: a model that encodes its input encodes
+    every input."""
+
+    scale: Scale
+
+    def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
+        """The share of the rows that are predicted right; a reader or batches have their own labels."""
+        if not comes_in_batches(X):
+            return float(super().score(X, y, sample_weight))
+        if y is not None or sample_weight is not None:
+            raise ValueError("batches have labels of their own, and no weights; leave y and sample_weight out")
+        check_is_fitted(self)
+        model, right, n_rows = self.to_model(), 0, 0
+        with on_cores(getattr(self, "n_jobs", None)):
+            for batch in self._batches(X):
+                if batch.labels is None:
+                    raise ValueError(
+                        "there are no labels to compare with; name their column, as in read(path, label=...)"
+                    )
+                right += int(np.count_nonzero(model.decide_rows(batch.rows).labels == batch.labels))
+                n_rows += len(batch.labels)
+        if not n_rows:
+            raise ValueError("X has no examples to predict")
+        return right / n_rows
+
+    def rows_as_learned(self, X: Any) -> Any:
+        """Rows as the model learns them, encoded and scaled: R, margins and weights are about these."""
+        check_is_fitted(self)
+        if self.model_.encoding is None:
+            return X
+        rows = stacked([batch.rows for batch in self._batches(X)])
+        return rows.as_scipy() if rows.is_sparse else rows.as_array()
+
+    def _batches(self, X: Any) -> Iterator[Batch]:
+        """Whatever there is to predict, as it is learned: frames, arrays, lists, sparse rows, readers, batches."""
+        encoding = self.model_.encoding
+        if self.model_.takes_a_table:
+            yield from batches_of(self._given(X), encoding)
+        elif comes_in_batches(X):
+            for batch in batches_of(X, encoding):
+                # A column that sparse rows have beyond those of the training rows has no weight, which is the weight 0.
+                yield replace(batch, rows=with_columns(batch.rows, self.model_.n_columns))
+        else:
+            rows = as_rows(validate_data(self, as_matrix(X), reset=False, **CHECKS), any_order=True)
+            yield Batch(encoded(rows, encoding), None)
+
+    def _given(self, X: Any, labels: NDArray[Any] | None = None) -> Iterable[Any]:
+        """What the model of a table is given, for its encoding.
+
+        Where columns have positions, because all could be numbers of an array, scikit-learn wants a frame to have them
+        in the order of training; others may stand beside them. Elsewhere names are enough.
+        """
+        encoding: Encoding = self.model_.encoding
+        if is_frame(X) and has_names(X):
+            known = [name for name in column_names(X) if name in encoding.types]
+            ask = encoding.takes_numbers and known != list(encoding.types)
+        else:
+            ask = getattr(X, "shape", ())[1:] == (encoding.n_inputs,)
+        if ask:  # in scikit-learn's words: an error about the names, or a warning that there are none
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return given_to(encoding, X, labels)
+
+    def _learns_as_table(self, X: Any) -> bool:
+        """Whether X is encoded by what the model knows of its table; a new model encodes every frame."""
+        return self.model_.takes_a_table if self.__sklearn_is_fitted__() else is_table(X)
+
+    def _first_encoding(self, source: Any, held_out: "HeldOut | None" = None) -> "Encoding | None":
+        """The encoding of a table that nothing was learned from yet; its numbers are scaled, unless scale is False."""
+        check_scale(self.scale)
+        return learned_encoding(source, None, held_out, scale=self.scale is not False)
+
+    def _table_to_learn(self, X: Any, y: Any) -> tuple[Rows, NDArray[Any], "Encoding | None"]:
+        """Rows for `partial_fit`, their labels, and their encoding, which the first rows decide."""
+        labels = targets(y)
+        if self.__sklearn_is_fitted__():
+            encoding, source = self.model_.encoding, self._given(X, labels)
+        else:
+            as_matrix(X)
+            source = read_frame(X, labels=labels)
+            encoding = self._first_encoding(source)
+        rows = stacked([batch.rows for batch in batches_of(source, encoding)])
+        if rows.n_rows != len(labels):
+            raise ValueError(f"y has {len(labels)} labels, but X has {rows.n_rows} rows: one label a row is needed")
+        return rows, labels, encoding
 
 
 def number_of(lead: Any) -> float:

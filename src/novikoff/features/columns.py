@@ -43,6 +43,7 @@ class Numeric:
     """A number x becomes (x - mean) / deviation. Not centred means mean 0; a constant has the deviation 1 here."""
 
     kind: ClassVar[str] = "numeric"
+    takes_numbers: ClassVar[bool] = True
 
     mean: float
     deviation: float
@@ -88,6 +89,7 @@ class Dated(Numeric):
     """
 
     kind: ClassVar[str] = "date"
+    takes_numbers: ClassVar[bool] = False
 
     unit: str = "date32[day]"
 
@@ -125,6 +127,11 @@ class Categorical:
     values: tuple[str, ...]
     type: str
     has_missing: bool = False
+
+    @property
+    def takes_numbers(self) -> bool:
+        """Whether the values of a matrix of numbers can be values of the column."""
+        return self.type == "bool" or is_number(type_named(self.type))
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -173,6 +180,7 @@ class Text:
     """
 
     kind: ClassVar[str] = "text"
+    takes_numbers: ClassVar[bool] = False
 
     words: tuple[str, ...]
     n_buckets: int
@@ -231,6 +239,7 @@ class Named:
     """
 
     kind: ClassVar[str] = "named"
+    takes_numbers: ClassVar[bool] = False
 
     values: tuple[str, ...]
 
@@ -274,6 +283,7 @@ class Ignored:
     """A column without features, and why."""
 
     kind: ClassVar[str] = "ignored"
+    takes_numbers: ClassVar[bool] = True
     size: ClassVar[int] = 0
 
     why: str

@@ -14,22 +14,27 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch, Records
 from novikoff.data.blocks import with_columns
+from novikoff.data.frames import NAME, as_column
 from novikoff.data.strict_json import Fields, JSONError
-from novikoff.data.tables import check_columns, type_named
+from novikoff.data.tables import cast_columns, check_columns, records_of, type_named
 from novikoff.engine.buckets import PAIRS
 from novikoff.engine.rows import Rows, as_rows
+from novikoff.engine.words import listed
 from novikoff.features.columns import Categorical, Dated, Entries, Ignored, Kind, Named, Numeric, Text
 from novikoff.features.gather import Column, gather
 from novikoff.features.lift import LIFTS, SQUARED_LENGTH, Lift, lifted, lifted_names, n_lifted
 from novikoff.features.scaling import Scaling
 from novikoff.features.vocabulary import keys_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Rows with so few features are dense. So are wider ones of which at least every fourth entry is not 0.
 ALWAYS_DENSE = 64
@@ -102,6 +107,25 @@ class Encoding:
         return self.width is None
 
     @property
+    def n_inputs(self) -> int:
+        """How many columns an example has before it is encoded."""
+        return len(self.columns) if self.width is None else self.width
+
+    @property
+    def takes_numbers(self) -> bool:
+        """Whether rows of numbers, without names, can be examples: no column has words, texts or dates."""
+        return all(kind.takes_numbers for kind in self.columns.values())
+
+    @property
+    def why_scaled(self) -> str | None:
+        """Why numbers of a table are scaled, and what becomes of missing ones, in words; None if they are not."""
+        numeric = [kind for kind in self.columns.values() if isinstance(kind, Numeric)]
+        if all((kind.mean, kind.deviation) == (0.0, 1.0) for kind in numeric):
+            return None
+        marked = ", with a feature that marks it" if any(kind.has_missing for kind in numeric) else ""
+        return f"the default for tables; a missing value counts as the mean{marked}"
+
+    @property
     def names_features(self) -> bool:
         """Whether features are other than the columns of the rows, and have names of their own."""
         return self.is_of_table or self.lift is not None
@@ -164,11 +188,20 @@ class Encoding:
         plain = {name for name, kind in self.columns.items() if type(kind) is Numeric}
         return {name: None if name in plain else kind for name, kind in self.types.items()}
 
-    def encode(self, records: Records) -> Encoded:
-        """Records as examples. Columns may stand in another order, and others beside them; none may be missing."""
+    def encode(self, given: Records | Batch) -> Encoded:
+        """Records or rows as examples: whatever a model is given passes here.
+
+        Columns of records may stand in another order, and others beside them; none may be missing. Rows have no names:
+        where a table was learned from, they have its columns, in its order.
+        """
+        if isinstance(given, Batch):
+            if given.are_encoded or self.width is None:
+                return Encoded(given, {}, {}) if given.are_encoded else self.encode(self._records(given))
+            rows = self.lifted(self.scaled(with_columns(given.rows, self.width)))
+            return Encoded(Batch(rows, given.labels, given.file, given.line, are_encoded=True), {}, {})
         if self.width is not None:
             raise ValueError("this encoding is of numbers without names, and a table was given")
-        columns = records.columns
+        records, columns = given, given.columns
         there = columns.schema.names
         absent = {name for name, kind in self.columns.items() if isinstance(kind, Named) and name not in there}
         check_columns(self.types.keys() - absent if absent else self.types, there, records.file or "the data")
@@ -193,19 +226,48 @@ class Encoding:
                 if count:
                     counts[name] = count
         own = (_dense if self.is_dense else _sparse)(parts, n_rows, self.n_own, numbers)
-        batch = Batch(self.lifted(own), records.labels, records.file, records.line, need_no_copy=True)
-        return Encoded(batch, unseen, missing)
+        made = {"need_no_copy": True, "are_encoded": True}
+        return Encoded(Batch(self.lifted(own), records.labels, records.file, records.line, **made), unseen, missing)
 
-    def encode_numbers(self, batch: Batch) -> Batch:
-        """Examples that are numbers already, scaled and with their lift; those of a table are left as they are."""
-        if self.width is None:
-            return batch
-        rows = self.lifted(self.scaled(with_columns(batch.rows, self.width)))
-        return Batch(rows, batch.labels, batch.file, batch.line)
+    def tabled(self, X: NDArray[Any]) -> "pa.Table":
+        """Values without names as the table that was learned from: their columns are its columns, in its order."""
+        import pyarrow as pa
+
+        if X.ndim != 2 or X.shape[1] != self.n_inputs:
+            has = f"{X.shape[1]} columns" if X.ndim == 2 else f"{X.ndim} dimension(s)"
+            raise ValueError(
+                f"X has {has}, but the model was learned from a table of {self.n_inputs} columns: "
+                f"{listed(list(self.columns), 8)}; pass an array of these columns in this order, or a table (pandas, "
+                "polars, pyarrow) that has these names"
+            )
+        if X.dtype.kind in "biuf" and not self.takes_numbers:
+            name, kind = next((name, kind) for name, kind in self.columns.items() if not kind.takes_numbers)
+            raise ValueError(
+                f"X is an array of numbers, but the column {name!r} of the training table, at position "
+                f"{list(self.columns).index(name)}, is {kind.kind}; pass a table (pandas, polars, pyarrow) with its "
+                "columns, or an array of objects that has them in the order of training"
+            )
+        places = {name: place for place, name in enumerate(self.columns)}
+        return pa.table({name: as_column(X[:, places[name]], name) for name in self.types})
+
+    def _records(self, batch: Batch) -> Records:
+        """Rows of numbers as records, by the positions of their columns."""
+        table = self.tabled(batch.rows.as_array())
+        types = {name: type_named(kind) for name, kind in self.types.items()}
+        columns = cast_columns(table.combine_chunks().to_batches()[0], types)
+        return replace(records_of(columns, batch.file or NAME, batch.line + 1, False), labels=batch.labels)
 
     def scaled(self, rows: Rows) -> Rows:
         """Rows of numbers in the scales of the training data."""
         return rows if self.scaling is None else self.scaling.scaled(rows)
+
+    def without_scales(self) -> "Encoding":
+        """The same, but for numbers, which stay as they are."""
+        plain = {
+            name: replace(kind, mean=0.0, deviation=1.0) if isinstance(kind, Numeric) else kind
+            for name, kind in self.columns.items()
+        }
+        return replace(self, columns=plain)
 
     def lifted(self, rows: Rows) -> Rows:
         """Rows of the encoding's own features, with those that the lift adds."""
@@ -278,6 +340,7 @@ def learn_encoding(
     max_categories: int = MOST_CATEGORIES,
     n_buckets: int = BUCKETS,
     lift: Lift | None = None,
+    scale: bool = True,
 ) -> Encoding:
     """The encoding that records suggest, from one pass over them, which also finds out the types in a text file.
 
@@ -288,8 +351,8 @@ def learn_encoding(
     words; in those named in `tfidf` a word counts the more the fewer texts have it (idf), the m-th time in a text 1/m,
     and every text has the length 1. A hash puts words into `n_buckets`, and three of each are kept, the first, words
     before pairs; others count for nothing, so that their number is bounded. Rows are dense if they have at most 64
-    features, or if at least a quarter of all entries is not 0. A `lift` adds the squared length of what has become
-    numbers ("paraboloid"), or the square of every number ("squares").
+    features, or if at least a quarter of all entries is not 0. Without `scale` numbers stay as they are. A `lift` adds
+    the squared length of what has become numbers ("paraboloid"), or the square of every number ("squares").
 
     >>> import pyarrow as pa
     >>> cars = pa.RecordBatch.from_pydict({"doors": [4, 0, 2], "manufacturer": [6, 3, 6], "fast": [True, False, None]})
@@ -303,7 +366,8 @@ def learn_encoding(
     if lift is not None and lift not in LIFTS:
         raise ValueError(f"lift={lift!r} is unknown; choose one of {', '.join(LIFTS)}")
     columns, n_rows = gather(records, asked, n_buckets, max_categories)
-    return replace(settled(columns, n_rows), lift=lift)
+    encoding = replace(settled(columns, n_rows), lift=lift)
+    return encoding if scale else encoding.without_scales()
 
 
 def asked_for(wishes: Mapping[str, Iterable[str]]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from novikoff.data.cache_blocks import Held
 from novikoff.data.cache_file import Cache, open_cache
 from novikoff.data.cache_writer import CacheWriter
 from novikoff.data.examples import Examples
+from novikoff.data.frames import has_names, is_frame, read_frame
 from novikoff.data.held_out import HeldOut, Kept
 from novikoff.data.labels import Labels, checked_labels, located_errors
 from novikoff.data.room import room
@@ -29,6 +30,9 @@ from novikoff.features.columns import Numeric
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
+
+# So many numbers of an array are made columns of a table at a time.
+PIECE = 1 << 22
 
 # What a matrix has, and a sequence of batches has not.
 MATRIX_MARKS = ("__array__", "__array_interface__", "__dataframe__", "tocsr", "shape")
@@ -57,27 +61,53 @@ def batches_of(source: Iterable[Any], encoding: "Encoding | None" = None, n_jobs
     """The examples of a source as numbers, batch by batch; `n_jobs` threads encode what comes next."""
     if encoding is not None:
         n_jobs = getattr(source, "n_jobs", n_jobs)
-        batches = ahead(lambda item: _encoded(item, encoding), _with_places(source), n_jobs)
+        batches = ahead(lambda item: encoding.encode(item).batch, _with_places(source, encoding), n_jobs)
     else:
         batches = map(_as_batch, _with_places(source))
     return (batch for batch in batches if batch.rows.n_rows)
 
 
-def _with_places(source: Iterable[Any]) -> Iterator[Any]:
-    """The pieces of a source; pairs (X, y) become batches that know their first row."""
+def given_to(encoding: "Encoding", X: Any, labels: NDArray[Any] | None = None) -> Iterable[Any]:
+    """Whatever a model of a table may be given, as pieces that its encoding takes: a table with names by these, all
+    others by the positions of their columns."""
+    if comes_in_batches(X):
+        return X  # type: ignore[no-any-return]
+    if is_frame(X) and has_names(X):
+        return read_frame(X, types=encoding.types, labels=labels)
+    array = X if hasattr(X, "tocsr") else np.asarray(X)
+    if hasattr(X, "tocsr") or array.dtype.kind in "biuf":
+        return _pieces(as_rows(array), labels)
+    array = np.array(X, dtype=object) if isinstance(X, list | tuple) else array
+    return read_frame(encoding.tabled(array), types=encoding.types, labels=labels)
+
+
+def _pieces(rows: Rows, labels: NDArray[Any] | None) -> list[Batch]:
+    """Rows in pieces, none of which is large when its zeros are filled in."""
+    step = max(1, PIECE // max(rows.n_columns, 1))
+    starts = range(0, rows.n_rows, step)
+    parts = [(rows.part(start, min(start + step, rows.n_rows)), start) for start in starts]
+    return [Batch(part, None if labels is None else labels[at : at + step], "", at) for part, at in parts]
+
+
+def _with_places(source: Iterable[Any], encoding: "Encoding | None" = None) -> Iterator[Any]:
+    """The pieces of a source; pairs (X, y) become batches that know their first row, or records if X is a table."""
     first = 0
     for item in source:
         if isinstance(item, Records):
             first += item.columns.num_rows
             yield item
+        elif isinstance(item, tuple) and is_frame(item[0]):
+            if encoding is None or not encoding.is_of_table:
+                raise ValueError(
+                    "a batch is a table, and there is no encoding for its columns; learn from the whole table, in "
+                    "memory or by novikoff.data.read, or make each batch an array of numbers"
+                )
+            labels = None if item[1] is None else checked_labels(item[1])
+            yield from read_frame(item[0], types=encoding.types, labels=labels)
         else:
             batch = item if isinstance(item, Batch) else _batch_of_pair(item, first)
             first += batch.rows.n_rows
             yield batch
-
-
-def _encoded(item: Batch | Records, encoding: "Encoding") -> Batch:
-    return encoding.encode(item).batch if isinstance(item, Records) else encoding.encode_numbers(item)
 
 
 def _as_batch(item: Batch | Records) -> Batch:
@@ -104,18 +134,18 @@ def _batch_of_pair(item: Any, first: int) -> Batch:
 
 
 def learned_encoding(
-    source: Iterable[Any], encoding: "Encoding | None" = None, held_out: HeldOut | None = None
+    source: Iterable[Any], encoding: "Encoding | None" = None, held_out: HeldOut | None = None, *, scale: bool = True
 ) -> "Encoding | None":
     """The encoding that was given, or that examples have; else, for a table, the one that a pass over it suggests.
 
-    Rows that are held out have no say in it.
+    Rows that are held out have no say in it. Without `scale`, it leaves numbers as they are.
     """
     if encoding is None and isinstance(source, Examples):
         return source.encoding
     if encoding is None and getattr(source, "is_table", False):
         from novikoff.features.encode import learn_encoding
 
-        return learn_encoding(source if held_out is None else Kept(source, held_out))
+        return learn_encoding(source if held_out is None else Kept(source, held_out), scale=scale)
     return encoding
 
 

@@ -96,7 +96,7 @@ CHECKS: dict[str, Check] = {
     "n_jobs": lambda value: value is None or (_is_number(value) and value == int(value) != 0),
     "cost": _number(least=0.0),
     "lead": lambda value: value == "auto" if isinstance(value, str) else _number(least=0.0, below=MOST_LEAD)(value),
-    "scale": lambda value: value == "auto" if isinstance(value, str) else _is_flag(value),
+    "scale": lambda value: value == "auto" if isinstance(value, str) else value is None or _is_flag(value),
     "held_out": _number(above=0.0, below=1.0, or_none=True),
     "validation": _number(above=0.0, below=1.0, or_none=True),
     **dict.fromkeys(("min_margin", "time_limit"), _number(above=0.0, or_none=True)),

@@ -93,12 +93,11 @@ class Classifier(Model):
 
     def decide(self, batch: "Batch | Records") -> Decided:
         """The label and the score of every example as it is in a file, and what the encoding could not express."""
-        from novikoff.data.batches import Records
+        from novikoff.data.batches import Batch
 
-        if not isinstance(batch, Records):
-            batch = batch if self.encoding is None else self.encoding.encode_numbers(batch)
-            return self.decide_rows(batch.rows)
         if self.encoding is None:
+            if isinstance(batch, Batch):
+                return self.decide_rows(batch.rows)
             raise ValueError("this model was learned from numbers, and has no encoding for the columns of a table")
         encoded = self.encoding.encode(batch)
         return replace(self.decide_rows(encoded.batch.rows), unseen=encoded.unseen, missing=encoded.missing)
@@ -108,6 +107,17 @@ class Classifier(Model):
         """How many columns examples have; None if they are not rows of numbers."""
         columns: int | None = self.memory.n_columns
         return columns
+
+    @property
+    def n_inputs(self) -> int | None:
+        """How many columns they have before they are encoded."""
+        return self.n_columns if self.encoding is None else self.encoding.n_inputs
+
+    @property
+    def input_names(self) -> tuple[str, ...] | None:
+        """What these are called; None if they have no names."""
+        is_of_table = self.encoding is not None and self.encoding.is_of_table
+        return tuple(self.encoding.columns) if self.encoding is not None and is_of_table else self.feature_names
 
     @property
     def names(self) -> tuple[str, ...] | None:

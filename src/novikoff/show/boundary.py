@@ -14,6 +14,7 @@ from novikoff.show.style import (
     PAPER,
     Display,
     Floats,
+    as_learned,
     axes,
     class_colours,
     draw_points,
@@ -195,10 +196,13 @@ def _widths(estimator: Any, X: Any, signs: NDArray[np.int8]) -> tuple[float | No
     band = float((signs * estimator.decision_function(X)).min())
     if band <= 0:
         return None, None
-    if coefficients is None or model is not estimator or not np.any(coefficients):
+    rows = matrix_of(X, 2, WHY)
+    # Distances to the plane are those of the picture only if the rows were learned as they are drawn.
+    as_drawn = model is estimator and np.array_equal(as_learned(model, X), rows)
+    if coefficients is None or not as_drawn or not np.any(coefficients):
         return band, None
     plane = Separator(coefficients[0], float(np.ravel(model.intercept_)[0]))
-    return band, float((signs * plane.distance(X)).min())
+    return band, float((signs * plane.distance(rows)).min())
 
 
 def _axis(values: Floats, resolution: int) -> Floats:

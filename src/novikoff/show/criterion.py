@@ -20,6 +20,7 @@ from novikoff.show.style import (
     LIGHT,
     Display,
     Floats,
+    as_learned,
     labels_for,
     linear_of_two_classes,
     pyplot,
@@ -80,6 +81,7 @@ class CriterionDisplay(Display):
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike) -> Self:
         """From a Perceptron of two classes that was fitted to X and y with record_mistakes=True."""
         model = linear_of_two_classes(estimator)
+        X = as_learned(model, X)
         return cls.from_mistakes(X, y, recorded_mistakes(model), fit_intercept=model.fit_intercept)
 
     def heights(self, weights: ArrayLike) -> Floats:

@@ -15,6 +15,7 @@ from novikoff.show.style import (
     MARKERS,
     Display,
     Floats,
+    as_learned,
     halo,
     labels_for,
     legend_below,
@@ -63,7 +64,7 @@ class FoldingDisplay(Display):
         """From a fitted linear classifier of two classes."""
         model = linear_of_two_classes(estimator)
         plane = Separator(model.coef_[0], float(np.ravel(model.intercept_)[0]))
-        return cls.from_separator(plane, X, y, fit_intercept=model.fit_intercept)
+        return cls.from_separator(plane, as_learned(model, X), y, fit_intercept=model.fit_intercept)
 
     @classmethod
     def from_certificate(cls, certificate: "Certificate", X: Any, y: ArrayLike) -> Self:

@@ -105,7 +105,8 @@ def _feature_names(estimator: Any, n_columns: int) -> list[Any]:
             return list(estimator[:-1].get_feature_names_out())
         except AttributeError:
             return [f"x{j}" for j in range(n_columns)]
-    return list(getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_columns)]))
+    names = model.to_model().names if hasattr(model, "to_model") else getattr(model, "feature_names_in_", None)
+    return [f"x{j}" for j in range(n_columns)] if names is None else list(names)
 
 
 def _only(bars: list[Bar], label: Any) -> list[Bar]:

@@ -14,6 +14,7 @@ from novikoff.show.style import (
     LIGHT,
     Display,
     Floats,
+    as_learned,
     axes,
     hide_frame,
     labels_for,
@@ -71,12 +72,12 @@ class MarginsDisplay(Display):
         if len(classes) != 2:
             if coefficients is None:
                 return cls(_leads(estimator.decision_function(X), labels, classes), SCORE_LEAD)
-            return cls(multiclass_margins(X, labels, coefficients, estimator.intercept_), KESLER)
+            return cls(multiclass_margins(as_learned(estimator, X), labels, coefficients, estimator.intercept_), KESLER)
         signs = signs_under(labels, classes)
         if coefficients is None:
             return cls(signs * estimator.decision_function(X), SCORE)
         plane = Separator(coefficients[0], float(np.ravel(estimator.intercept_)[0]))
-        return cls.from_separator(plane, X, signs, fit_intercept=estimator.fit_intercept)
+        return cls.from_separator(plane, as_learned(estimator, X), signs, fit_intercept=estimator.fit_intercept)
 
     @property
     def smallest(self) -> float:

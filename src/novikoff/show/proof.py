@@ -21,6 +21,7 @@ from novikoff.show.style import (
     MINUS,
     Display,
     Floats,
+    as_learned,
     hide_frame,
     legend_below,
     pyplot,
@@ -74,7 +75,7 @@ class ProofDisplay(Display):
         rows = recorded_mistakes(estimator)
         if estimator.run_.weighted:
             raise ValueError("the proof is about examples times the weights of their classes: multiply the rows, first")
-        lead = estimator.run_.lead
+        lead, X = estimator.run_.lead, as_learned(estimator, X)
         steps = Steps.of_rows(X, y, rows, estimator.mistake_guesses_, fit_intercept=has_bias, lead=lead)
         return cls(follow_proof(steps, _widest(X, y, has_bias) if separator is None else separator))
 

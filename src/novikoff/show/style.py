@@ -120,6 +120,11 @@ def matrix_of(X: Any, n_columns: int, why: str) -> Floats:
     return points
 
 
+def as_learned(estimator: Any, X: Any) -> Any:
+    """The examples as the weights of a model mean them: a model of ours may scale and encode what it is given."""
+    return estimator.rows_as_learned(X) if hasattr(estimator, "rows_as_learned") else X
+
+
 def labels_for(X: Any, y: ArrayLike) -> NDArray[Any]:
     """The labels, one a row."""
     labels = np.asarray(y)

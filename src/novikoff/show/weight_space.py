@@ -22,6 +22,7 @@ from novikoff.show.style import (
     LIGHT,
     Display,
     Floats,
+    as_learned,
     axes,
     halo,
     labels_for,
@@ -76,6 +77,7 @@ class WeightSpaceDisplay(Display):
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike) -> Self:
         """From a Perceptron of two classes that was fitted to X and y with record_mistakes=True."""
         model = linear_of_two_classes(estimator)
+        X = as_learned(model, X)
         return cls.from_mistakes(X, y, recorded_mistakes(model), fit_intercept=model.fit_intercept)
 
     @property

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.batches import Batch, Records
 from novikoff.data.blocks import with_columns
-from novikoff.engine.rows import Rows
+from novikoff.engine.rows import Rows, as_rows
 from novikoff.engine.words import counted
 from novikoff.learn.kernel.kernels import Points, as_points
 from novikoff.learn.kernel.memory import Memory
@@ -51,18 +52,28 @@ class KernelModel(Classifier):
         """Examples as the kernel takes them."""
         return as_points(X, self.memory.kernel.form, square=False)
 
-    def scores(self, X: Any) -> NDArray[np.float64]:
-        """The score of every example, or the share of the votes; a column a class for more than two classes."""
+    def deciding_scores(self, X: Any) -> NDArray[np.float64]:
+        """The score of every example as it is learned, or the share of the votes; a column a class for more classes."""
         return decide(self.memory, self.points(X), self.readout)
+
+    def scores(self, X: Any) -> NDArray[np.float64]:
+        """The same of examples as they are given: a batch, or what else the kernel takes."""
+        return self.deciding_scores(self._encoded(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of every example."""
         return self.classes[predicted(self.scores(X))]
 
+    def _encoded(self, X: Any) -> Any:
+        batch = X if isinstance(X, Batch | Records) or self.encoding is None else Batch(as_rows(X), None)
+        if self.encoding is not None:
+            batch = self.encoding.encode(batch).batch
+        return batch.rows if isinstance(batch, Batch) else batch
+
     def decide_rows(self, rows: Rows) -> Decided:
         if rows.is_sparse and self.n_columns is not None:
             rows = with_columns(rows, self.n_columns)  # a column that was never learned counts as 0
-        scores = self.scores(rows)
+        scores = self.deciding_scores(rows)
         return Decided(self.classes[predicted(scores)], lambda: scores)
 
     @property
