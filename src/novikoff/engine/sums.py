@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,8 @@ Floats = NDArray[np.float64]
 
 # Veltkamp's number: it splits a float64 into two halves of at most 26 bits, whose products are exact.
 SPLITTER = 2.0**27 + 1.0
-# Beyond this, the splitting overflows.
-LARGEST_TO_SPLIT = 2.0**990
+# Between these, neither halves nor products overflow, and nothing that a product is rounded off by vanishes.
+LEAST_TO_SPLIT, LARGEST_TO_SPLIT = 2.0**-960, 2.0**990
 
 
 def exact_sum(values: Floats, coefficients: Floats) -> float:
@@ -22,13 +23,27 @@ def exact_sum(values: Floats, coefficients: Floats) -> float:
     >>> exact_sum(np.array([1.0, 2.0**-60, -1.0]), np.array([3.0, 1.0, 3.0])) == 2.0**-60
     True
     """
-    scale = 1.0
-    if max(np.abs(values).max(initial=0.0), np.abs(coefficients).max(initial=0.0)) > LARGEST_TO_SPLIT:
-        scale, values, coefficients = 2.0**80, values * 2.0**-40, coefficients * 2.0**-40
-    products = values * coefficients
+    with np.errstate(all="ignore"):
+        products = values * coefficients
+    used = np.abs(products[(values != 0) & (coefficients != 0)])
+    largest = max(np.abs(part).max(initial=0.0) for part in (values, coefficients, products))
+    if largest > LARGEST_TO_SPLIT or used.min(initial=1.0) < LEAST_TO_SPLIT:
+        return _sum_of_fractions(values, coefficients)
     (high, low), (upper, lower) = _halves(values), _halves(coefficients)
     rest = ((high * upper - products) + high * lower + low * upper) + low * lower
-    return scale * math.fsum([*products.tolist(), *rest.tolist()])
+    return math.fsum([*products.tolist(), *rest.tolist()])
+
+
+def _sum_of_fractions(values: Floats, coefficients: Floats) -> float:
+    """The same for numbers of any size; infinite if the sum is beyond the range of float64."""
+    if not (np.isfinite(values).all() and np.isfinite(coefficients).all()):
+        return float(values @ coefficients)
+    pairs = zip(values.tolist(), coefficients.tolist(), strict=True)
+    total = sum((Fraction(v) * Fraction(a) for v, a in pairs), Fraction(0))
+    try:
+        return float(total)
+    except OverflowError:
+        return math.inf if total > 0 else -math.inf
 
 
 def _halves(values: Floats) -> tuple[Floats, Floats]:

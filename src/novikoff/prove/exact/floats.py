@@ -113,6 +113,16 @@ def nearest_float(value: Fraction) -> float:
         return math.inf if value > 0 else -math.inf
 
 
+def float_up(value: Fraction) -> float:
+    """The smallest float that is not below; infinite beyond their range.
+
+    >>> float_up(Fraction(1, 3)) > Fraction(1, 3), float_up(Fraction(1, 10**400)) > 0
+    (True, True)
+    """
+    nearest = nearest_float(value)
+    return nearest if nearest >= value else up(nearest)
+
+
 def scaled_floats(vector: Sequence[int]) -> NDArray[np.float64]:
     """Whole numbers of any size, divided by the largest of them.
 

@@ -29,9 +29,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.rounding import up
 from novikoff.engine.words import counted
-from novikoff.prove.exact.floats import fraction_root_up, nearest_float, root_down
+from novikoff.prove.exact.floats import float_up, fraction_root_up, nearest_float, root_down
 from novikoff.prove.run.spaces import Floats
 from novikoff.prove.run.steps import Steps, Whole, objects
 
@@ -199,7 +198,7 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
     return FollowedProof(
         margin=margin,
         radius=steps.radius,
-        step_square=_up(S * unit),
+        step_square=float_up(S * unit),
         bound=math.floor(bound),
         arithmetic=steps.vectors.arithmetic,
         has_loss=steps.allowed is not None,
@@ -246,12 +245,6 @@ def _summed(values: Whole) -> Whole:
 def _plain(value: Fraction) -> Any:
     """A whole number as one, which is quicker."""
     return value.numerator if value.denominator == 1 else value
-
-
-def _up(value: Fraction) -> float:
-    """The smallest float that is not below."""
-    nearest = nearest_float(value)
-    return nearest if nearest >= value else up(nearest)
 
 
 def _floats(values: Whole, over: Fraction = _ONE) -> Floats:

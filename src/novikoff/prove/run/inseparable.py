@@ -14,6 +14,7 @@ f(v) >= R ||v|| + sum a_i (1 - <z_i, v>) >= sum a_i.
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most, down, up
 from novikoff.engine.words import counted
-from novikoff.prove.exact.floats import length_of
-from novikoff.prove.separable.margin import Separator, radius
+from novikoff.prove.exact.floats import float_up, fraction_root_up, length_of, nearest_float, power_of_two
+from novikoff.prove.separable.margin import Separator, radius_square
 from novikoff.prove.separable.points import Points
 
 Floats = NDArray[np.float64]
@@ -102,8 +103,8 @@ class ScaledPoints:
     @classmethod
     def of(cls, X: Any, y: ArrayLike, passes: int, fit_intercept: bool) -> "ScaledPoints":
         points = Points.of(X, y, fit_intercept)
-        R = radius(points.rows, fit_intercept)
-        exponent = math.frexp(R)[1] if R else 0
+        square = radius_square(points.rows, fit_intercept)
+        exponent = (square.numerator.bit_length() - square.denominator.bit_length()) // 2 + 1
         sign = np.ldexp(points.signs.astype(np.float64), -max(exponent, -1000))[:, None]
         constants = sign if fit_intercept else np.empty((points.n_points, 0))
         if points.is_sparse:
@@ -119,7 +120,7 @@ class ScaledPoints:
             terms = Z.shape[1]
         if exponent < -1000:  # in two steps, because 2^-exponent would overflow
             Z = Z * 2.0 ** (-1000 - exponent)
-        return cls(Z, terms, math.ldexp(R, -exponent), exponent, passes, fit_intercept)
+        return cls(Z, terms, fraction_root_up(square / power_of_two(2 * exponent)), exponent, passes, fit_intercept)
 
     @property
     def lowest(self) -> float:
@@ -220,7 +221,7 @@ class ScaledPoints:
     def result(self, v: Floats, a: Floats, margin: float | None) -> FreundSchapireBound:
         n = self.Z.shape[0]
         examples = self.passes * n
-        R = math.ldexp(self.radius, self.exponent)
+        R = float_up(Fraction(self.radius) * power_of_two(self.exponent))
         if self.nothing_helps:
             lower = float(examples) if float(examples) <= examples else down(float(examples))
         else:
@@ -234,6 +235,6 @@ class ScaledPoints:
         length = length_of(v)
         u = v / length
         line = Separator(u[:-1], float(u[-1])) if self.fit_intercept else Separator(u)
-        gamma = math.ldexp(1 / length, self.exponent) if margin is None else float(margin)
+        gamma = nearest_float(Fraction(1 / length) * power_of_two(self.exponent)) if margin is None else float(margin)
         deviation = up(missing * gamma) if missing else 0.0
         return FreundSchapireBound(math.floor(value), value, lower, line, gamma, deviation, R, self.passes)

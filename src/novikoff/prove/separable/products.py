@@ -124,7 +124,7 @@ def signs_near(
     points: Points, vectors: Sequence[Sequence[int]], near: Sequence[tuple[Floats, float]]
 ) -> list[NDArray[np.int8]]:
     """The exact signs of the products of points with vectors, from products in floats and bounds of their errors."""
-    signs = [np.sign(approximate).astype(np.int8) for approximate, _ in near]
+    signs = [np.sign(np.nan_to_num(approximate)).astype(np.int8) for approximate, _ in near]
     is_doubtful = [~(np.abs(approximate) > error) for approximate, error in near]
     which = np.flatnonzero(np.logical_or.reduce(is_doubtful))
     digits = _digits(points)
@@ -218,8 +218,8 @@ def _digits_of_whole(w: Sequence[int], base: int) -> Floats:
 def smallest_product(points: Points, w: Sequence[int]) -> tuple[Fraction, int]:
     """The exact minimum of <z, w> over all points, w being whole numbers, and a point that has it."""
     approximate, error = approximate_products(points, scaled_floats(w), points.radius)
-    finite = np.where(np.isfinite(approximate), approximate, math.inf)
-    candidates = np.flatnonzero(~(approximate > finite.min() + 2 * error))
+    smallest = np.fmin.reduce(approximate, initial=math.inf)
+    candidates = np.flatnonzero(~(approximate > smallest + 2 * error))
     best: tuple[Fraction, int] | None = None
     for block in _blocks(points, len(candidates)):
         which = candidates[block]
@@ -236,10 +236,12 @@ def approximate_products(points: Points, scaled: Floats, longest: float) -> tupl
 
     Rounding w and adding n products in any order is off by at most 2 (n + 4) u ||z|| ||w||; squares of the scaled
     lengths are off by less than the slack in the factor 4. Products below 2^-1000 may have underflowed. No point is
-    longer than `longest`.
+    longer than `longest`. A sum that overflowed on its way says nothing, not even its sign: it is NaN, which no bound
+    makes certain.
     """
     with np.errstate(all="ignore"):
         products = points.products(scaled)
+        products[~np.isfinite(products)] = math.nan
         length = float(np.linalg.norm(scaled))
         error = 4.0 * (points.widest + 4) * UNIT_ROUNDOFF * longest * length + 2.0**-1000
     return products, error if math.isfinite(error) else math.inf
