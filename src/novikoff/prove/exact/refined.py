@@ -7,7 +7,7 @@ but it cannot be wrong. Elimination modulo a prime does the same where floats fa
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,6 +74,19 @@ class WholeMatrix(NamedTuple):
         kept = place[self.indices] >= 0
         indptr = np.append(0, np.cumsum(kept))[self.indptr]
         return WholeMatrix(self.data[kept], place[self.indices[kept]], indptr, len(columns))
+
+    def row(self, row: int) -> dict[int, int]:
+        """The entries of a row."""
+        part = slice(int(self.indptr[row]), int(self.indptr[row + 1]))
+        return dict(zip(self.indices[part].tolist(), self.data[part].tolist(), strict=True))
+
+    def combined(self, rows: Sequence[int], weights: Sequence[int]) -> dict[int, int]:
+        """The sum of some rows, each times a whole number; zeros are left out."""
+        total: dict[int, int] = {}
+        for row, weight in zip(rows, weights, strict=True):
+            for place, value in self.row(row).items():
+                total[place] = total.get(place, 0) + weight * value
+        return {place: value for place, value in total.items() if value}
 
     def times(self, vector: Any) -> Numbers:
         """The product with a vector of whole numbers, exactly; both in 64 bits if all of it fits."""

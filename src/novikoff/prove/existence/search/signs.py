@@ -2,10 +2,12 @@
 
 All questions are asked in the null space of the face, which has few dimensions, and falls apart into components that no
 row connects. In a component of one dimension the answer is plain; in larger ones a linear program finds it, and it is
-made exact.
+made exact. Where floats cannot tell, exact pivoting does.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from novikoff.prove.existence.rationals import fraction, rational
 from novikoff.prove.existence.search.face import Face, in_lowest_terms, projected, rounded, solved
 from novikoff.prove.existence.witnesses import SignProof
 from novikoff.prove.separable.search import programs
+from novikoff.prove.separable.search.exact_cone import Dictionary
 from novikoff.prove.separable.search.programs import ZERO
 
 # Programs times their entries: beyond, signs are found only if that is asked for.
@@ -33,6 +36,7 @@ class _Component:
 
     free: list[int]
     rows: list[int]
+    exact: "_ExactCone | None" = None
 
 
 @dataclass
@@ -97,13 +101,13 @@ class _Search:
         """Find a direction for the sign that no direction has yet, or rule that sign out."""
         goal = self.null_space.expressions[place]
         ways = {(d[place] > 0) - (d[place] < 0) for d in self.found.directions} - {0}
-        for sign in (1, -1):
-            if sign not in ways and self._direction(goal, sign, clock):
-                ways.add(sign)
-        if len(ways) == 1:
-            proof = self._proof(place, goal, ways.pop(), clock)
+        ways |= {sign for sign in {1, -1} - ways if self._direction(goal, sign, clock, self._on_the_border)}
+        proofs = {-sign: self._proof(place, goal, -sign, clock) for sign in {1, -1} - ways}
+        for sign, proof in proofs.items():
             if proof is not None:
                 self.found.proofs.append(proof)
+            else:
+                self._direction(goal, -sign, clock, self._exactly_there)
 
     def _parts(self, goal: Sparse) -> dict[int, Sparse]:
         parts: dict[int, Sparse] = {}
@@ -111,14 +115,14 @@ class _Search:
             parts.setdefault(self.of_free[k], {})[k] = value
         return parts
 
-    def _direction(self, goal: Sparse, sign: int, clock: Clock) -> bool:
+    def _direction(self, goal: Sparse, sign: int, clock: Clock, search: "_Way") -> bool:
         """Whether some direction with this sign has been found, and kept."""
         for label, part in self._parts(goal).items():
             component = self.components[label]
             inner = {k: self.inner[k] for k in component.free}
             way = inner if sign * _product(part, inner) > 0 else None
             if way is None and len(component.free) > 1:
-                way = self._on_the_border(component, part, inner, sign, clock)
+                way = search(component, part, inner, sign, clock)
             if way is None:
                 continue
             free = [*self.inner]
@@ -146,6 +150,21 @@ class _Search:
             if sign * _product(goal, way) > 0 and all(_product(self.rows[i], way) >= 0 for i in component.rows):
                 return way
         return None
+
+    def _exactly_there(
+        self, component: _Component, goal: Sparse, inner: Sparse, sign: int, clock: Clock
+    ) -> Sparse | None:
+        """The same, by exact pivoting."""
+        way, _ = self._exactly(component, goal, sign, clock)
+        return way
+
+    def _exactly(
+        self, component: _Component, goal: Sparse, sign: int, clock: Clock
+    ) -> tuple[Sparse | None, dict[int, Any]]:
+        """Free numbers with this sign along the goal; or rows that give the goal with the other sign."""
+        if component.exact is None:
+            component.exact = _ExactCone(component.free, {i: self.rows[i] for i in component.rows}, clock)
+        return component.exact.maximised({k: sign * value for k, value in goal.items()})
 
     def _program(self, component: _Component, goal: Sparse, sign: int, clock: Clock) -> Any:
         P = self.P[component.rows][:, component.free]
@@ -175,6 +194,15 @@ class _Search:
             row = component.rows[0]
             (k,) = component.free
             return {row: rational(target[k]) / self.rows[row][k]}
+        found = self._by_program(component, goal, sign, target, clock)
+        if found is not None:
+            return found
+        way, rows = self._exactly(component, goal, -sign, clock)
+        return rows if way is None else None
+
+    def _by_program(
+        self, component: _Component, goal: Sparse, sign: int, target: Sparse, clock: Clock
+    ) -> dict[int, Any] | None:
         answer = self._program(component, goal, -sign, clock)
         if answer is None:
             return None
@@ -186,6 +214,37 @@ class _Search:
         if found is None or any(weight < 0 for weight in found.values()):
             return None
         return {chosen[i]: weight for i, weight in found.items() if weight != 0}
+
+
+_Way = Callable[[_Component, Sparse, Sparse, int, Clock], Sparse | None]
+
+
+class _ExactCone:
+    """The cone of a component, in whole numbers."""
+
+    def __init__(self, free: list[int], rows: dict[int, Sparse], clock: Clock) -> None:
+        self.free, self.clock = free, clock
+        self.rows = {i: self._whole(row) for i, row in rows.items()}
+        self.dictionary = Dictionary(len(free), clock)
+        self.dictionary.anchor(lambda b: self._some(b, lambda product: product != 0))
+
+    def _whole(self, row: Sparse) -> tuple[dict[int, int], Any]:
+        """A row in whole numbers, and what it was multiplied by."""
+        whole, scale = in_lowest_terms([row.get(k, 0) for k in self.free], keep=True)
+        return {place: value for place, value in enumerate(whole) if value}, scale
+
+    def _some(self, b: list[int], is_one: Callable[[int], bool]) -> dict[int, dict[int, int]]:
+        """A row whose product with a direction is one of those asked for, if there is one."""
+        rows = ((i, whole) for i, (whole, _) in self.clock.through(self.rows.items()))
+        return dict(islice(((i, z) for i, z in rows if is_one(sum(v * b[place] for place, v in z.items()))), 1))
+
+    def maximised(self, goal: Sparse) -> tuple[Sparse | None, dict[int, Any]]:
+        """Free numbers in the cone with a positive product; or multiples of rows which add up to its negative."""
+        whole, scale = self._whole(goal)
+        found = self.dictionary.maximised(whole, lambda b: self._some(b, lambda product: product < 0))
+        if found.direction is not None:
+            return {k: rational(value) for k, value in zip(self.free, found.direction, strict=True)}, {}
+        return None, {i: rational(times * self.rows[i][1] / scale) for i, times in found.multiples.items()}
 
 
 def _product(a: Sparse, b: Sparse) -> Any:

@@ -11,18 +11,21 @@ rounded ones are the solution of a regular system, which is solved exactly, and 
 how good the floats are, and whatever cannot be proved is not claimed.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.algebra import as_whole
+from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.exact.refined import Regular, WholeMatrix
 from novikoff.prove.separable.points import Floats
 from novikoff.prove.separable.search.balance import balanced
 from novikoff.prove.separable.search.distinct import Numbers, ScaledRows
+from novikoff.prove.separable.search.exact_cone import exact_face
 from novikoff.prove.separable.search.peeling import Peeled
 from novikoff.prove.separable.search.programs import ZERO, largest_sum
 from novikoff.prove.separable.search.reduction import reduced
@@ -113,6 +116,14 @@ class _Search:
         self.layers: list[tuple[Numbers, Floats]] = []
 
     def proof(self) -> FaceProof | None:
+        """By floats, or in whole numbers where they could not tell."""
+        proof = self._in_floats()
+        if (proof is None or proof.rows is None) and not self.clock.is_over():
+            with suppress(OutOfTimeError):
+                return self._in_whole_points()
+        return proof
+
+    def _in_floats(self) -> FaceProof | None:
         found = self._by_programs()
         if found is None:
             return None
@@ -211,6 +222,24 @@ class _Search:
         return largest_sum(goal, self.scaled.written(working), self.scaled.written(fixed), clock)
 
     # -- exactly ------------------------------------------------------------------------------------------------------
+
+    def _in_whole_points(self) -> FaceProof | None:
+        self.clock.tell(f"exact pivoting: {len(self.single):,} points in {self.scaled.dimension:,} dimensions")
+        points = self.scaled.whole(np.arange(self.scaled.n_points))
+        found = exact_face(points, self.fixed, self._without(self.single, self.fixed), self.clock)
+        zeros = self._without(self.single, np.concatenate([self.fixed, *(rows for rows, _ in found.layers)]))[:1]
+        obstruction = self._in_whole_numbers(found.weights or dict.fromkeys(zeros.tolist(), Fraction(1)))
+        if not found.layers:
+            return None if obstruction is None else FaceProof(self.fixed[:0], None, None, *obstruction)
+        weak = [0] * self.scaled.dimension
+        for rows, b in reversed(found.layers):
+            # An earlier direction so many times that it outweighs those after it.
+            pairs = zip(points.times(weak)[rows].tolist(), points.times(b)[rows].tolist(), strict=True)
+            times = max(-after // own + 1 for after, own in pairs)
+            weak = [value + max(times, 1) * more for value, more in zip(weak, b, strict=True)]
+        weak = as_whole([Fraction(value) for value in weak])
+        beyond = np.flatnonzero(self.scaled.signs(weak))
+        return FaceProof(beyond, weak, self.scaled.unscaled(weak), *(obstruction or (None, None)))
 
     def _regular(self, basis: Spanning, rows: WholeMatrix) -> Regular | None:
         """The equations of the basis in its columns."""
