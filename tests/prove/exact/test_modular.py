@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from novikoff.prove.exact import algebra, modular
 from novikoff.prove.exact.algebra import null_vectors, only_null_vector, regular_solution, solution
 from novikoff.prove.exact.clock import Clock
-from novikoff.prove.exact.modular import PRIMES, lifted
+from novikoff.prove.exact.modular import drawn_prime, lifted
 
 WHOLE = st.integers(-4, 4) | st.integers(-(2**70), 2**70)
 
@@ -38,7 +38,7 @@ def test_a_lifted_solution_is_the_solution(data, size):
     if pivots != list(range(size)):
         return
     left, right = fmpz_mat([row[:-1] for row in rows]), fmpz_mat([row[-1:] for row in rows])
-    for found in (lifted(left, right, PRIMES[0], Clock(None)), regular_solution(left, right, Clock(None))):
+    for found in (lifted(left, right, drawn_prime(), Clock(None)), regular_solution(left, right, Clock(None))):
         numbers = [Fraction(int(v), int(found.denominator)) for v in found.numerators.entries()]
         assert numbers == [row[-1] for row in reduced]
 
@@ -58,14 +58,31 @@ def test_null_vectors_are_a_basis_of_what_is_orthogonal(data, n_rows, dimension)
     assert only is None or all(sum(a * b for a, b in zip(row, only, strict=True)) == 0 for row in rows)
 
 
-def test_an_unlucky_prime_is_noticed():
-    p = PRIMES[0]
+@pytest.fixture(params=[2**62 - 57, 4611686018427387847])
+def unlucky(request, monkeypatch):
+    """A prime that is drawn first."""
+    drawn = itertools.chain([request.param] * 2, iter(drawn_prime, None))
+    for module in (modular, algebra):
+        monkeypatch.setattr(module, "drawn_prime", lambda: next(drawn))
+    return request.param
+
+
+def test_an_unlucky_prime_is_noticed(unlucky):
+    p = unlucky
     assert null_vectors([[p, 0], [0, 1]], 2) == []
     assert null_vectors([[p, 1, 0], [0, 1, 0]], 3) == [[0, 0, -1]]
-    assert only_null_vector([[1, 1], [1, 1 + p]], 2, Clock(None)) is None
-    assert solution([[p, 0], [0, 1]], [1, 1]) == [Fraction(1, p), 1]
-    found = regular_solution(fmpz_mat([[p] * 1]), fmpz_mat([[1]]), Clock(None))
+
+
+def test_an_unlucky_prime_solves_nothing_wrongly(unlucky, monkeypatch):
+    p = unlucky
+    monkeypatch.setattr(algebra, "AT_ONCE", 0)
+    found = regular_solution(fmpz_mat([[p]]), fmpz_mat([[1]]), Clock(None))
     assert (found.numerators[0, 0], found.denominator) == (1, p)
+    assert solution([[p, 0], [0, 1]], [1, 1]) == [Fraction(1, p), 1]
+
+
+def test_no_prime_is_unlucky_for_the_same_rows_again_and_again():
+    assert len({drawn_prime() for _ in range(20)}) == 20
 
 
 def large_system(size):

@@ -5,8 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from novikoff import certify
+from novikoff.prove.exact import modular
+from novikoff.prove.exact.clock import OutOfTimeError
+from novikoff.prove.exact.modular import drawn_prime
 from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.existence.search.existence import existence
+from tests.prove.existence import cases
 from tests.prove.existence.cases import FAMILIES
 
 
@@ -14,9 +19,9 @@ def fates(found):
     return [found.fate(name) for name in found.coefficients]
 
 
-def agrees(family, seed):
+def agrees(family, seed, **asked):
     data, options, known = FAMILIES[family](np.random.default_rng(seed))
-    found = existence(*data, **options)
+    found = existence(*data, **options, **asked)
     if known is None:
         assert found.estimate.value == "no start"
     else:
@@ -203,7 +208,11 @@ def test_time_that_is_over_claims_nothing_that_is_not_proved(clock):
 
 
 def test_a_direction_without_an_obstruction_proves_that_something_is_infinite(monkeypatch):
+    def too_late(*arguments):
+        raise OutOfTimeError
+
     monkeypatch.setattr("novikoff.prove.separable.search.face._Search._obstruction", lambda *arguments: None)
+    monkeypatch.setattr("novikoff.prove.separable.search.face.exact_face", too_late)
     X, y = [[0.0], [0.0], [1.0], [1.0]], [0, 1, 1, 1]
     found = existence(X, y)
     assert found.exists is False
@@ -262,3 +271,62 @@ def test_columns_of_words_need_a_formula():
 
     with pytest.raises(ValueError, match="formula"):
         existence(pd.DataFrame({"site": ["a", "b"]}), [0, 1])
+
+
+# -- what floats cannot tell ------------------------------------------------------------------------------------------
+
+
+def test_gaps_that_floats_do_not_see_are_decided():
+    found = existence([[0.0], [1.0], [1 + 1e-8], [2.0]], [0, 0, 1, 1])
+    assert found.exists is False
+    assert found.separated_rows == (0, 1, 2, 3)
+
+
+def in_one_decimal(rng):
+    X = np.round(rng.normal(size=(int(rng.integers(6, 13)), int(rng.integers(1, 5)))) * rng.choice([1, 20]), 1)
+    X[:, 0] = np.where(rng.random() < 0.3, 1.0, X[:, 0])
+    return X
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_tables_of_one_decimal_are_decided_with_all_signs(family, monkeypatch):
+    monkeypatch.setattr(cases, "design", in_one_decimal)
+    for seed in range(12):
+        agrees(family, seed, signs=True)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_pivoting_in_whole_numbers_has_the_same_answer(family, monkeypatch):
+    def fails(*arguments, **program):
+        return None
+
+    monkeypatch.setattr("novikoff.prove.separable.search.programs.solved", fails)
+    monkeypatch.setattr("novikoff.prove.separable.search.face._Search._in_floats", fails)
+    for seed in range(300, 325):
+        agrees(family, seed, signs=True)
+
+
+@pytest.mark.parametrize("greedy", [0, 4])
+def test_pivoting_ends_by_blands_rule(greedy, monkeypatch):
+    monkeypatch.setattr("novikoff.prove.separable.search.exact_cone.GREEDY", greedy)
+    monkeypatch.setattr("novikoff.prove.separable.search.face._Search._in_floats", lambda search: None)
+    for seed in range(400, 440):
+        agrees("binomial", seed, signs=True)
+
+
+@pytest.mark.parametrize("prime", [2**23 - 15, 2**23 - 21])
+def test_an_unlucky_prime_changes_nothing(prime, monkeypatch):
+    for module in ("exact.elimination", "separable.points", "separable.spanning", "existence.search.face"):
+        monkeypatch.setattr(f"novikoff.prove.{module}.PRIME", prime)
+    X, y = [[0], [prime], [prime], [0]], [0, 1, 0, 1]
+    assert existence(X, y).exists is True
+    assert certify(X, y).verdict.value == "overlapping"
+
+
+def test_a_check_ends_though_a_prime_divides_a_determinant(monkeypatch):
+    prime, drawn = 2**62 - 57, iter([2**62 - 57])
+    monkeypatch.setattr(modular, "drawn_prime", lambda: next(drawn, None) or drawn_prime())
+    a, b = 2**31 - 1, divmod(prime, 2**31 - 1)
+    X = [[float(a), float(b[1])], [-1.0, float(b[0])], [-float(a), -float(b[1])], [1.0, -float(b[0])]]
+    found = existence(X, [1, 0, 1, 0], fit_intercept=False)
+    found.check(X, [1, 0, 1, 0], fit_intercept=False)

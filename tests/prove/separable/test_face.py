@@ -66,6 +66,8 @@ WAYS = {
     "from few rows": {"reduced": lambda *arguments: None, "MANY": 0},
     "by Newton's method": {"MOST_FOR_PROGRAMS": 0},
     "peeled": {"DIMENSIONS_TO_PEEL": 0},
+    "in whole numbers": {"spanning": lambda *arguments: None},
+    "peeled, in whole numbers": {"DIMENSIONS_TO_PEEL": 0, "spanning": lambda *arguments: None},
 }
 
 

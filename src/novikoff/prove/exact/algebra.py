@@ -7,7 +7,7 @@ from operator import mul
 from typing import Any, overload
 
 from novikoff.prove.exact.clock import Clock
-from novikoff.prove.exact.modular import PRIMES, Fractions, Independent, independent, lifted, taken
+from novikoff.prove.exact.modular import Fractions, Independent, drawn_prime, independent, lifted, taken
 
 Whole = Sequence[int]
 
@@ -16,6 +16,8 @@ PIECE = 200_000_000
 # A system is solved at once, for which nobody looks at the clock, if its size cubed times its bits squared is less:
 # that takes less than half a second.
 AT_ONCE = 50_000_000_000
+# Primes that are drawn before a system is believed to have no solution.
+TRIES = 3
 # Vectors, squared, times coordinates, times bits: below, finding shorter ones takes no more than a second.
 MOST_TO_SHORTEN = 500_000_000
 
@@ -38,13 +40,12 @@ def null_vectors(rows: Sequence[Whole], dimension: int, clock: Clock | None = No
     if not rows:
         return _unit_vectors(dimension)
     matrix = fmpz_mat([list(map(int, row)) for row in rows])
-    for prime in PRIMES:
-        basis = _null_vectors(matrix, prime, clock or Clock(None))
+    while True:  # until the prime is lucky: then as many rows are independent, and the basis is orthogonal to all
+        basis = _null_vectors(matrix, clock or Clock(None))
         if basis is None and clock is None:
             raise MemoryError("a basis of what is orthogonal to these rows has more digits than fit into memory")
         if not basis or not any((matrix * fmpz_mat(basis).transpose()).entries()):
             return basis if not basis else _shortened(basis)
-    raise ArithmeticError("no prime is lucky")
 
 
 def only_null_vector(rows: Sequence[Whole], dimension: int, clock: Clock) -> list[int] | None:
@@ -60,31 +61,31 @@ def only_null_vector(rows: Sequence[Whole], dimension: int, clock: Clock) -> lis
     if len(rows) < dimension - 1:
         return None
     matrix = fmpz_mat([list(map(int, row)) for row in rows])
-    chosen = independent(matrix, PRIMES[0], clock)
+    chosen = independent(matrix, clock)
     if chosen is None or len(chosen.rows) != dimension - 1:
         return None
-    basis = _null_vectors_of(matrix, chosen, PRIMES[0], clock)
+    basis = _null_vectors_of(matrix, chosen, clock)
     if not basis or any((matrix * fmpz_mat(basis).transpose()).entries()):
         return None
     return _primitive(basis[0])
 
 
-def _null_vectors(matrix: Any, prime: int, clock: Clock) -> list[list[int]] | None:
-    chosen = independent(matrix, prime, clock)
-    return None if chosen is None else _null_vectors_of(matrix, chosen, prime, clock)
+def _null_vectors(matrix: Any, clock: Clock) -> list[list[int]] | None:
+    chosen = independent(matrix, clock)
+    return None if chosen is None else _null_vectors_of(matrix, chosen, clock)
 
 
-def _null_vectors_of(matrix: Any, chosen: Independent, prime: int, clock: Clock) -> list[list[int]] | None:
+def _null_vectors_of(matrix: Any, chosen: Independent, clock: Clock) -> list[list[int]] | None:
     """A basis of what is orthogonal to some independent rows of a matrix, which may or may not be all that matter."""
     free = sorted(set(range(matrix.ncols())) - set(chosen.columns))
     if not chosen.rows:
         return _unit_vectors(matrix.ncols())
-    regular = taken(matrix, *chosen)
+    regular = taken(matrix, chosen.rows, chosen.columns)
     size = max(1, PIECE // len(chosen.rows) ** 2)
     basis: list[list[int]] = []
     for start in range(0, len(free), size):
         some = free[start : start + size]
-        found = lifted(regular, taken(matrix, chosen.rows, some), prime, clock)
+        found = lifted(regular, taken(matrix, chosen.rows, some), chosen.prime, clock)
         if found is None:
             return None
         for place, column in enumerate(some):
@@ -130,7 +131,7 @@ def rank_at_least(rows: Sequence[Whole], clock: Clock) -> int:
     """
     from flint import fmpz_mat
 
-    chosen = independent(fmpz_mat([list(map(int, row)) for row in rows]), PRIMES[0], clock) if rows else None
+    chosen = independent(fmpz_mat([list(map(int, row)) for row in rows]), clock) if rows else None
     return 0 if chosen is None else len(chosen.rows)
 
 
@@ -147,12 +148,12 @@ def solution(columns: Sequence[Whole], target: Whole, clock: Clock | None = None
     matrix = fmpz_mat([list(map(int, column)) for column in columns]).transpose()
     right = fmpz_mat([[int(value)] for value in target])
     clock = clock or Clock(None)
-    for prime in PRIMES[:3]:
-        chosen = independent(matrix, prime, clock)
+    for _ in range(TRIES):
+        chosen = independent(matrix, clock)
         if chosen is None:
             return None
         numbers = fmpz_mat(len(columns), 1)
-        found = lifted(taken(matrix, *chosen), taken(right, chosen.rows, [0]), prime, clock)
+        found = lifted(taken(matrix, *chosen[:2]), taken(right, chosen.rows, [0]), chosen.prime, clock)
         if found is None:
             return None
         for i, column in enumerate(chosen.columns):
@@ -171,9 +172,9 @@ def regular_solution(matrix: Any, right: Any, clock: Clock) -> Fractions | None:
     bits = max(abs(value) for value in matrix.entries()).bit_length()
     if size**3 * bits * (bits + 64) < AT_ONCE and not clock.is_over():
         return Fractions(*matrix.solve(right).numer_denom())
-    for prime in () if clock.is_over() else PRIMES[:3]:
+    for _ in range(0 if clock.is_over() else TRIES):
         try:
-            return lifted(matrix, right, prime, clock)
+            return lifted(matrix, right, drawn_prime(), clock)
         except ZeroDivisionError:
             continue
     if clock.is_over():

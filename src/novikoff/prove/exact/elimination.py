@@ -1,9 +1,12 @@
 """Elimination modulo a small prime, by products of matrices of floats that do not round.
 
 Residues are between -p/2 and p/2, so that sums of `PANEL` products of two of them are whole numbers below 2^53, and
-floats multiply matrices far faster than anything else. Rows that are independent modulo a prime are independent.
+floats multiply matrices far faster than anything else. Rows that are independent modulo a prime are independent; the
+converse fails if the prime divides some determinants, so it is drawn at random, lest there are data for which it always
+does.
 """
 
+import secrets
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +14,17 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-PRIME = 2**23 - 15
+
+def _drawn_prime() -> int:
+    """One of some ten thousands just below 2^23."""
+    odd = np.arange(3, 2**11.5 + 1, 2, dtype=np.int64)
+    while True:
+        drawn = 2**23 - 1 - 2 * secrets.randbelow(2**19)
+        if (drawn % odd).all():
+            return drawn
+
+
+PRIME = _drawn_prime()
 # Columns that are eliminated one by one, before the others follow all at once.
 PANEL = 64
 # What is orthogonal to so many random vectors is orthogonal to all, but once in 10^13.

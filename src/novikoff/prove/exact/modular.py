@@ -4,17 +4,16 @@ Elimination in rationals makes numbers of thousands of digits on its way, even w
 interrupt it. So everything is done modulo one prime of 62 bits, in which a system of hundreds of equations takes
 milliseconds, and the solution is then *lifted*, one power of the prime after the other (Dixon 1982), until it can be
 read off as fractions. What is read off is put into the equations, exactly: a prime can be unlucky, an answer cannot be
-wrong.
+wrong. The prime is drawn at random, lest there are data for which it is always unlucky.
 """
 
+import secrets
 from collections.abc import Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
 from novikoff.prove.exact.clock import Clock
 
-# The largest primes below 2^62, the first of which nearly always does.
-PRIMES = tuple(2**62 - offset for offset in (57, 87, 117, 143, 153, 167, 171, 195, 203, 273))
 # What is lifted takes no more memory than this: entries times digits of 8 bytes, a few times.
 MOST_DIGITS = 20_000_000
 # Fractions count as read off if there are so many more bits than they need.
@@ -26,10 +25,11 @@ STEPS = 512
 
 
 class Independent(NamedTuple):
-    """Rows and columns of a matrix, as many as its rank, that are linearly independent."""
+    """Rows and columns of a matrix, as many as its rank, that are linearly independent modulo a prime."""
 
     rows: list[int]
     columns: list[int]
+    prime: int
 
 
 class Fractions(NamedTuple):
@@ -39,23 +39,37 @@ class Fractions(NamedTuple):
     denominator: Any
 
 
-def independent(matrix: Any, prime: int, clock: Clock) -> Independent | None:
+def drawn_prime() -> int:
+    """One of the many primes of 62 bits, at random: one in 10^15 of them divides a given number of thousands of digits.
+
+    >>> drawn_prime().bit_length()
+    62
+    """
+    from flint import fmpz
+
+    while not fmpz(drawn := 2**61 + secrets.randbelow(2**61)).is_prime():
+        pass
+    return drawn
+
+
+def independent(matrix: Any, clock: Clock) -> Independent | None:
     """Independent rows and columns modulo a prime, hence independent; maximal unless the prime is unlucky.
 
     None if there is not time enough: this is the longest piece that cannot be interrupted.
 
     >>> from flint import fmpz_mat
-    >>> independent(fmpz_mat([[0, 2, 4], [0, 1, 2], [0, 1, 3]]), PRIMES[0], Clock(None))
-    Independent(rows=[0, 2], columns=[1, 2])
+    >>> independent(fmpz_mat([[0, 2, 4], [0, 1, 2], [0, 1, 3]]), Clock(None))[:2]
+    ([0, 2], [1, 2])
     """
     from flint import nmod_mat
 
     n_rows, n_columns = matrix.nrows(), matrix.ncols()
     if 2 * n_rows * n_columns * min(n_rows, n_columns) / STEPS_PER_SECOND > clock.left():
         return None
+    prime = drawn_prime()
     reduced = nmod_mat(matrix, prime)
     columns = _pivots(*reduced.rref())
-    return Independent(_pivots(*reduced.transpose().rref()), columns)
+    return Independent(_pivots(*reduced.transpose().rref()), columns, prime)
 
 
 def _pivots(reduced: Any, rank: int) -> list[int]:
@@ -72,7 +86,7 @@ def lifted(matrix: Any, right: Any, prime: int, clock: Clock) -> Fractions | Non
     None if the time, or the memory that this may take, is used up; a ZeroDivisionError if the system is not regular.
 
     >>> from flint import fmpz_mat
-    >>> lifted(fmpz_mat([[2, 0], [1, 3]]), fmpz_mat([[1], [1]]), PRIMES[0], Clock(None))
+    >>> lifted(fmpz_mat([[2, 0], [1, 3]]), fmpz_mat([[1], [1]]), drawn_prime(), Clock(None))
     Fractions(numerators=[3]
     [1], denominator=6)
     """

@@ -13,7 +13,7 @@ import numpy as np
 
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock, OutOfTimeError
-from novikoff.prove.exact.modular import PRIMES, independent, lifted, taken
+from novikoff.prove.exact.modular import independent, lifted, taken
 from novikoff.prove.existence.rationals import fraction
 from novikoff.prove.existence.whole_rows import SAFE, Numbers, WholeRows
 
@@ -237,11 +237,11 @@ def _null_of_few(whole: WholeRows, few: Numbers, clock: Clock) -> tuple[list[int
     if len(few) == 0 or whole.size == 0:
         return [], [[int(i == k) for i in range(whole.size)] for k in range(whole.size)]
     matrix = fmpz_mat(whole.written_out(few.tolist()))
-    chosen = independent(matrix, PRIMES[0], clock)
+    chosen = independent(matrix, clock)
     if chosen is None:
         raise OutOfTimeError
     free = sorted(set(range(whole.size)) - set(chosen.columns))
-    found = lifted(taken(matrix, *chosen), taken(matrix, chosen.rows, free), PRIMES[0], clock)
+    found = lifted(taken(matrix, *chosen[:2]), taken(matrix, chosen.rows, free), chosen.prime, clock)
     if found is None:
         raise OutOfTimeError
     basis = []

@@ -11,6 +11,7 @@ import numpy as np
 
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock, OutOfTimeError, check_time_limit
+from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.existence.cone import Cone
 from novikoff.prove.existence.families import cone_of, must_be_below, start_cone
@@ -108,26 +109,32 @@ def existence(
 
 
 def certified(likelihood: Likelihood, signs: bool | None, clock: Clock) -> Existence:
-    """The certificate; what could not be derived from its witnesses in time is not claimed."""
-    found = find_witnesses(likelihood, signs, clock)
-    clock.tell("proving what was found")
-    if not clock.is_over():
-        with suppress(OutOfTimeError):
+    """The certificate; what could not be derived from its witnesses in time is not claimed.
+
+    Elimination modulo a prime may have been unlucky, so that witnesses prove less than they should: then pivoting in
+    whole numbers finds others.
+    """
+    for exactly in (False, True):
+        found = find_witnesses(likelihood, signs, clock, exactly)
+        clock.tell("proving what was found")
+        if clock.is_over():
+            break
+        with suppress(OutOfTimeError, CertificateError):
             return Existence.of(likelihood, found, clock)
     return Existence.of(likelihood, replace(found, directions=found.directions[:1], obstruction=None, signs=()))
 
 
-def find_witnesses(likelihood: Likelihood, signs: bool | None, clock: Clock) -> Witnesses:
-    """What proves the answer, or as much of it as was found in time."""
+def find_witnesses(likelihood: Likelihood, signs: bool | None, clock: Clock, exactly: bool = False) -> Witnesses:
+    """What proves the answer, or as much of it as was found in time; without floats, if asked for."""
     start: tuple[int, ...] | None = None
     try:
         if likelihood.family == "log-binomial":
-            start, contradiction = _start(likelihood, clock)
+            start, contradiction = _start(likelihood, clock, exactly)
             if start is None:
                 return Witnesses(no_start=contradiction)
         clock.tell("looking for a direction")
         cone = cone_of(likelihood)
-        face = find_face(cone, clock)
+        face = find_face(cone, clock, exactly)
     except OutOfTimeError:
         return Witnesses(start=start)
     if face is None:
@@ -149,10 +156,10 @@ def _in_given_units(cone: Cone, direction: list[int]) -> tuple[int, ...]:
     return tuple(value // divisor for value in whole)
 
 
-def _start(likelihood: Likelihood, clock: Clock) -> tuple[tuple[int, ...] | None, Combination | None]:
-    """Coefficients whose probabilities are at most 1, or rows that contradict each other; neither if floats fail."""
+def _start(likelihood: Likelihood, clock: Clock, exactly: bool) -> tuple[tuple[int, ...] | None, Combination | None]:
+    """Coefficients whose probabilities are at most 1, or rows that contradict each other; neither without time."""
     cone = start_cone(likelihood)
-    face = find_face(cone, clock)
+    face = find_face(cone, clock, exactly)
     if face is None or face.obstruction is None:
         return None, None
     must = must_be_below(likelihood)

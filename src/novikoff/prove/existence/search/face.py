@@ -43,9 +43,9 @@ class Face:
     null_space: NullSpace
 
 
-def find_face(cone: Cone, clock: Clock) -> Face | None:
-    """The face of a cone with its proof; None if it could not be proved. Raises OutOfTimeError."""
-    proof = face.find_face(ScaledCone.of(cone.whole), clock, cone.is_equation)
+def find_face(cone: Cone, clock: Clock, exactly: bool = False) -> Face | None:
+    """The face of a cone with its proof; None if it could not be proved in time. Raises OutOfTimeError."""
+    proof = face.find_face(ScaledCone.of(cone.whole), clock, cone.is_equation, exactly=exactly)
     if proof is None:
         return None
     is_strict = np.zeros(cone.whole.n_rows, dtype=bool)

@@ -64,11 +64,15 @@ class FaceProof:
 
 
 def find_face(
-    rows: ScaledRows, clock: Clock, is_equation: Mask | None = None, known: Numbers | None = None
+    rows: ScaledRows,
+    clock: Clock,
+    is_equation: Mask | None = None,
+    known: Numbers | None = None,
+    exactly: bool = False,
 ) -> FaceProof | None:
-    """The face of points; None if the time was used up, or if nothing could be proved.
+    """The face of points; None if the time was used up.
 
-    Points of an obstruction may be known: they are on the face.
+    Points of an obstruction may be known: they are on the face. If asked for, nothing is left to floats.
 
     >>> from novikoff.prove.separable.points import Points
     >>> from novikoff.prove.separable.search.distinct import Scaled
@@ -81,8 +85,8 @@ def find_face(
         return None
     equations = np.zeros(rows.n_points, dtype=bool) if is_equation is None else is_equation
     known = np.zeros(0, dtype=np.int64) if known is None else known
-    if not rows.is_sparse or rows.dimension <= DIMENSIONS_TO_PEEL:
-        return _Search(rows, equations, known, clock).proof()
+    if exactly or not rows.is_sparse or rows.dimension <= DIMENSIONS_TO_PEEL:
+        return _Search(rows, equations, known, clock).proof(exactly)
     Z = rows.written(np.arange(rows.n_points))
     peeled = Peeled.of(Z, equations)
     left = peeled.left
@@ -115,9 +119,9 @@ class _Search:
         # What programs have found: some points, and a direction that has them on its side.
         self.layers: list[tuple[Numbers, Floats]] = []
 
-    def proof(self) -> FaceProof | None:
+    def proof(self, exactly: bool = False) -> FaceProof | None:
         """By floats, or in whole numbers where they could not tell."""
-        proof = self._in_floats()
+        proof = None if exactly else self._in_floats()
         if (proof is None or proof.rows is None) and not self.clock.is_over():
             with suppress(OutOfTimeError):
                 return self._in_whole_points()
@@ -227,8 +231,11 @@ class _Search:
         self.clock.tell(f"exact pivoting: {len(self.single):,} points in {self.scaled.dimension:,} dimensions")
         points = self.scaled.whole(np.arange(self.scaled.n_points))
         found = exact_face(points, self.fixed, self._without(self.single, self.fixed), self.clock)
-        zeros = self._without(self.single, np.concatenate([self.fixed, *(rows for rows, _ in found.layers)]))[:1]
-        obstruction = self._in_whole_numbers(found.weights or dict.fromkeys(zeros.tolist(), Fraction(1)))
+        weights = dict.fromkeys(self.fixed.tolist(), Fraction(0)) | found.weights
+        if not weights:  # what is left is 0, if anything is
+            left = self._without(self.single, np.concatenate([self.fixed, *(rows for rows, _ in found.layers)]))
+            weights = dict.fromkeys(left[:1].tolist(), Fraction(1))
+        obstruction = self._in_whole_numbers(weights)
         if not found.layers:
             return None if obstruction is None else FaceProof(self.fixed[:0], None, None, *obstruction)
         weak = [0] * self.scaled.dimension

@@ -19,7 +19,7 @@ from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.floats import scaled_floats
 from novikoff.prove.separable.kesler import KeslerPoints
 from novikoff.prove.separable.points import Floats, Points
-from novikoff.prove.separable.products import signs_of_products, whole_points
+from novikoff.prove.separable.products import signs_of_many_products, signs_of_products, whole_points
 from novikoff.prove.separable.proofs import as_whole_floats
 from novikoff.prove.separable.search.by_one_column import one_column
 from novikoff.prove.separable.search.distinct import Scaled
@@ -284,10 +284,9 @@ def _one_by_one(points: Points, obstruction: Obstruction, clock: Clock) -> Reduc
     while True:
         rows, _ = whole_points(points, obstruction.rows)
         complement = null_vectors(rows, points.dimension, clock)
-        span = None if complement is None else spanning(points, obstruction.rows, clock)
-        if span is None:
-            return ReducedFaces(obstruction, np.arange(points.n_points), None, settled=False)
-        left = np.flatnonzero(span.are_outside(points))
+        left = np.arange(points.n_points) if complement is None else _outside(points, complement, clock)
+        if complement is None or clock.is_over():
+            return ReducedFaces(obstruction, left, None, settled=False)
         if len(left) == 0:
             return ReducedFaces(obstruction, left, None, settled=True)
         answer = decide(Face(points, left, complement), clock)
@@ -300,6 +299,16 @@ def _one_by_one(points: Points, obstruction: Obstruction, clock: Clock) -> Reduc
         if joined is None:
             return ReducedFaces(obstruction, left, None, settled=False)
         obstruction = joined
+
+
+def _outside(points: Points, normals: list[Whole], clock: Clock) -> NDArray[np.int64]:
+    """The points that are not orthogonal to all normals; only some, if there is no time."""
+    is_outside = np.zeros(points.n_points, dtype=bool)
+    for signs in signs_of_many_products(points, normals):
+        is_outside |= signs != 0
+        if is_outside.all() or clock.is_over():
+            break
+    return np.flatnonzero(is_outside)
 
 
 def _spans_the_space(points: Points, obstruction: Obstruction, clock: Clock) -> bool:

@@ -16,7 +16,7 @@ from novikoff.data.examples import Examples
 from novikoff.prove.exact.algebra import dot, joined_weights, null_vectors
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.document import CertificateError
-from novikoff.prove.exact.modular import PRIMES, independent
+from novikoff.prove.exact.modular import independent
 from novikoff.prove.separable.certificate import Certificate, Obstruction, Support, Witnesses
 from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
 from novikoff.prove.separable.kernels import Kernel, Products
@@ -183,7 +183,7 @@ def _decided_exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
         return Witnesses()
     everything = list(range(n))
     gram = data.products.whole(everything, everything)
-    chosen = independent(fmpz_mat(gram), PRIMES[0], clock)
+    chosen = independent(fmpz_mat(gram), clock)
     if chosen is None:
         return Witnesses()
     pivots = chosen.columns
