@@ -2,6 +2,7 @@
 from the smallest to the largest float64, against fractions."""
 
 import math
+import warnings
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_array
 
-from novikoff import CertificateError, certify, freund_schapire_bound
+from novikoff import CertificateError, certify, existence, freund_schapire_bound
 from novikoff.engine.sums import exact_sum
 from novikoff.prove.exact.longest_row import longest_square
 from novikoff.prove.inequalities.check import margin_square
@@ -24,6 +25,7 @@ from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products, smallest_product
 from novikoff.prove.separable.search.claims import Claims, Direction
 from novikoff.prove.separable.search.working_set import look_at
+from tests.exact_lp import verdict
 
 HUGE = [0.46e308] * 4 + [-0.77e308] * 4
 BOTH = np.array([HUGE, HUGE, [-1.0] + [0.0] * 7])  # one point has both labels
@@ -156,3 +158,28 @@ def test_a_bound_for_inseparable_data_does_not_know_the_size_of_the_numbers(size
     found = freund_schapire_bound(X * size, y, fit_intercept=False)
     assert found.value == pytest.approx(freund_schapire_bound(X, y, fit_intercept=False).value, rel=0.1)
     assert found.lower <= found.value <= 1.01 * found.lower
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array], ids=["dense", "CSR"])
+@given(st.data(), st.booleans())
+@settings(max_examples=40)
+@example(None, True)
+def test_finite_numbers_of_any_size_are_decided(form, data, fit_intercept):
+    X, y = np.array([[0.0], [3e-230], [0.0]]), [0, 1, 1]
+    if data is not None:
+        n, d = data.draw(st.integers(2, 5)), data.draw(st.integers(1, 3))
+        X = data.draw(arrays(np.float64, (n, d), elements=EXTREMES))
+        y = [0, 1, *data.draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))]
+    expected = verdict(X, [2 * label - 1 for label in y], fit_intercept)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the bounds of the margin")
+        found = certify(form(X), y, fit_intercept=fit_intercept)
+    assert found.verdict.value == expected
+    found.check(form(X), y)
+    assert existence(form(X), y, fit_intercept=fit_intercept).exists is (expected == "overlapping")
+
+
+def test_three_classes_of_which_two_cannot_be_told_apart_are_decided():
+    assert certify([[0.0], [3e-230], [0.0]], [0, 1, 2]).verdict.value == "quasi-separable"
+    huge = [[-MAX, 1e-320, -MAX], [6e307, -MAX, 6e307], [-5e-324, 1e-320, -MAX], [6e307, -MAX, -MAX]]
+    certify(huge, [0, 0, 1, 2], fit_intercept=False).check(huge, [0, 0, 1, 2])

@@ -116,7 +116,7 @@ def _without_negligible(source: Source, working: Working, clock: Clock | None) -
     """Without the points that rounding alone keeps, if the others carry the origin as well."""
     points = working.coordinates.matrix[working.active]
     shares = working.weights * np.linalg.norm(points, axis=1)
-    keep = np.flatnonzero(shares > 1e-12 * shares.max()) if shares.max() > 0 else np.zeros(0, dtype=np.int64)
+    keep = np.flatnonzero(shares > 1e-12 * shares.max(initial=0.0))
     if len(keep) in (0, len(shares)):
         return working
     coordinates = Coordinates(points[keep], working.coordinates.columns)

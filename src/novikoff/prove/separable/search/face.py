@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock, OutOfTimeError
-from novikoff.prove.exact.floats import power_of_two
+from novikoff.prove.exact.floats import power_of_two, scaled_floats
 from novikoff.prove.exact.refined import Regular, WholeMatrix
 from novikoff.prove.separable.points import Floats
 from novikoff.prove.separable.search.balance import balanced
@@ -273,7 +273,7 @@ class _Search:
             if np.abs(times).max(initial=0.0) >= 2**60:
                 return None
             target = [-int(v) for v in moving.times(times.astype(np.int64))[basis.columns]]
-            if not np.all(regular.near(np.array(target, dtype=np.float64))[must] > 0):
+            if not np.all(regular.near(scaled_floats(target))[must] > 0):
                 continue
             found = regular.solve(target, self.clock)
             if found is not None and min(np.array(found.numerators, dtype=object)[must], default=1) > 0:

@@ -108,7 +108,8 @@ class Face:
         else:
             units = np.array([scaled_floats(vector) for vector in self.basis])
             part = self.points.part(self.left)
-            rows = np.stack([part.products(unit) for unit in units], axis=1)
+            with np.errstate(all="ignore"):
+                rows = np.stack([part.products(unit) for unit in units], axis=1)
             extra = np.array(self.extra, dtype=np.float64).reshape(-1, self.points.dimension) @ units.T
         if self.extra:
             rows = np.vstack([rows, extra])
@@ -181,7 +182,8 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
         return Answer(None)
     floats = face.as_floats()
     is_plain = face.basis is None and not face.extra and not face.points.is_by_rivals
-    if math.isfinite(floats.radius):
+    is_finite = is_plain or bool(np.isfinite(floats.rows.data if floats.is_sparse else floats.rows).all())
+    if is_finite and math.isfinite(floats.radius):
         patience = EPOCHS if is_plain else math.inf
         nearest = nearest_point(floats, tolerance=tolerance, clock=clock, patience=patience)
         answer = _from_floats(face, nearest, clock)
@@ -223,6 +225,8 @@ def _from_floats(face: Face, nearest: Nearest, clock: Clock) -> Answer | None:
         vector = face.outside(face.whole_coordinates(direction))
         return Answer(nearest, vector=vector) if face.is_separated_by(vector) else None
     carriers = np.sort(nearest.rows)
+    if len(carriers) == 0:
+        return None
     columns = face.whole_columns(carriers)
     weights = None if columns is None else only_null_vector(columns, len(carriers), clock)
     if weights is not None:

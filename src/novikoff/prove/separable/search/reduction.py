@@ -60,6 +60,8 @@ def reduced(scaled: ScaledRows, candidates: Numbers, fixed: Numbers, known: Numb
         if basis is None or (isinstance(basis, np.ndarray) and len(candidates) * basis.shape[1] > MOST_FLOATS):
             return None
         unit = _directions(scaled.written(candidates) @ basis)
+        if not np.isfinite(unit.data if hasattr(unit, "tocsr") else unit).all():  # some are lost in rounding
+            return None
         distinct = Distinct.of(_as_points(_rounded(unit)))
         if len(distinct.opposites):
             new = np.concatenate([candidates[distinct.opposites], candidates[distinct.opposed]])
@@ -100,11 +102,12 @@ def _complement(rows: Any) -> Any:
 
 def _directions(rows: Any) -> Any:
     """Rows of length 1; a matrix of them, or a CSR."""
-    if not hasattr(rows, "tocsr"):
-        return rows / np.linalg.norm(rows, axis=1)[:, None]
-    lengths = np.sqrt(np.asarray((rows * rows).sum(axis=1)).ravel())
-    rows.data /= np.repeat(lengths, np.diff(rows.indptr))
-    return rows
+    with np.errstate(all="ignore"):
+        if not hasattr(rows, "tocsr"):
+            return rows / np.linalg.norm(rows, axis=1)[:, None]
+        lengths = np.sqrt(np.asarray((rows * rows).sum(axis=1)).ravel())
+        rows.data /= np.repeat(lengths, np.diff(rows.indptr))
+        return rows
 
 
 def _rounded(unit: Any) -> Any:
