@@ -12,18 +12,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.prove.exact.clock import UNLIMITED, Clock
 from novikoff.prove.existence.cone import Cone, split
 from novikoff.prove.existence.likelihood import Likelihood
 
-# Comparisons of rows that are written out at most.
+# Comparisons of rows that are written out at most, and between two looks at the clock.
 MOST_PAIRS = 20_000_000
+BLOCK = 100_000
 
 Rows = NDArray[np.int64]
 
 
-def cone_of(likelihood: Likelihood) -> Cone:
-    """The cone of a family."""
-    return _CONES[likelihood.family](likelihood)
+def cone_of(likelihood: Likelihood, clock: Clock = UNLIMITED) -> Cone:
+    """The cone of a family, made once; OutOfTimeError if there is no time to write it out."""
+    known = likelihood.__dict__
+    if "cone" not in known:
+        known["cone"] = _CONES[likelihood.family](likelihood, clock)
+    return known["cone"]
 
 
 def coefficients_of(likelihood: Likelihood) -> tuple[str, ...]:
@@ -47,13 +52,13 @@ def names_of(family: str, columns: tuple[str, ...], classes: Sequence[Any] | Non
     return columns
 
 
-def _binomial(likelihood: Likelihood) -> Cone:
+def _binomial(likelihood: Likelihood, clock: Clock) -> Cone:
     """Only successes: x.b >= 0. Only failures: x.b <= 0. Both: x.b = 0."""
     rows, won, lost = _trials(likelihood)
     return _signed(likelihood, rows, np.where(won, 1.0, -1.0), won & lost)
 
 
-def _log_binomial(likelihood: Likelihood) -> Cone:
+def _log_binomial(likelihood: Likelihood, clock: Clock) -> Cone:
     """No probability may fall where there is a success: x.b = 0. Elsewhere x.b <= 0."""
     rows, won, _ = _trials(likelihood)
     return _signed(likelihood, rows, np.full(len(rows), -1.0), won)
@@ -66,7 +71,7 @@ def _trials(likelihood: Likelihood) -> tuple[Rows, NDArray[np.bool_], NDArray[np
     return rows, won[rows], lost[rows]
 
 
-def _poisson(likelihood: Likelihood) -> Cone:
+def _poisson(likelihood: Likelihood, clock: Clock) -> Cone:
     """A mean may fall to 0 where nothing was counted, and nowhere else."""
     rows = likelihood.used
     return _signed(likelihood, rows, np.full(len(rows), -1.0), likelihood.numbers["count"][rows] > 0)
@@ -97,7 +102,7 @@ def must_be_below(likelihood: Likelihood) -> NDArray[np.bool_]:
     return np.append(_trials(likelihood)[2], True)
 
 
-def _multinomial(likelihood: Likelihood) -> Cone:
+def _multinomial(likelihood: Likelihood, clock: Clock) -> Cone:
     """x.(b_own - b_rival) >= 0 for every rival; the coefficients of the first class are 0."""
     from scipy.sparse import csr_array, kron, vstack
 
@@ -106,7 +111,7 @@ def _multinomial(likelihood: Likelihood) -> Cone:
     parts, owners = [csr_array((0, (k - 1) * d))], [rows[:0]]
     for label in range(k):
         mine = rows[own == label]
-        for rival in range(k):
+        for rival in clock.through(range(k)):
             if rival != label and len(mine):
                 unit = np.zeros((1, k))
                 unit[0, label], unit[0, rival] = 1.0, -1.0
@@ -116,7 +121,7 @@ def _multinomial(likelihood: Likelihood) -> Cone:
     return Cone.of(stacked, np.zeros(len(owner), dtype=bool), coefficients_of(likelihood), owner)
 
 
-def _ordinal(likelihood: Likelihood) -> Cone:
+def _ordinal(likelihood: Likelihood, clock: Clock) -> Cone:
     """The thresholds around a row's class may move away from x.b, never over it."""
     from scipy.sparse import csr_array, hstack, vstack
 
@@ -134,31 +139,26 @@ def _ordinal(likelihood: Likelihood) -> Cone:
 
 # -- comparisons ------------------------------------------------------------------------------------------------------
 
-# A row with a larger risk, one with a smaller, and whether the two are to be equal.
-Comparison = tuple[int, int, bool]
+# Rows with a larger risk, as many with a smaller, and whether each two are to be equal.
+Comparisons = tuple[Rows, Rows, bool]
 
 
-def _conditional(likelihood: Likelihood) -> Cone:
+def _conditional(likelihood: Likelihood, clock: Clock) -> Cone:
     """Every case against every other member of its stratum that is no case."""
-    rows = likelihood.used
     case = likelihood.numbers["case"] > 0
-    pairs: list[Comparison] = []
-    for members in _strata(likelihood, rows):
-        cases, others = members[case[members]], members[~case[members]]
-        _check_pairs(len(pairs) + len(cases) * len(others))
-        pairs += [(a, b, False) for a in cases.tolist() for b in others.tolist()]
-    return _compared(likelihood, pairs, in_a_chain=False)
+
+    def compare(members: Rows) -> Iterator[Comparisons]:
+        others = members[~case[members]]
+        return ((np.full(len(others), row), others, False) for row in members[case[members]].tolist())
+
+    return _compared(likelihood, compare, clock, in_a_chain=False)
 
 
-def _cox(likelihood: Likelihood) -> Cone:
+def _cox(likelihood: Likelihood, clock: Clock) -> Cone:
     """Every event against all others at risk. Nested risk sets need only neighbours in time."""
-    compare = _late_entries if "entry" in likelihood.numbers else _nested
-    pairs: list[Comparison] = []
-    for members in _strata(likelihood, likelihood.used):
-        for comparison in compare(likelihood, members):
-            pairs.append(comparison)
-            _check_pairs(len(pairs))
-    return _compared(likelihood, pairs, in_a_chain="entry" not in likelihood.numbers)
+    is_late = "entry" in likelihood.numbers
+    compare = _late_entries if is_late else _nested
+    return _compared(likelihood, lambda members: compare(likelihood, members), clock, in_a_chain=not is_late)
 
 
 def _strata(likelihood: Likelihood, rows: Rows) -> Iterator[Rows]:
@@ -170,7 +170,7 @@ def _strata(likelihood: Likelihood, rows: Rows) -> Iterator[Rows]:
     yield from np.split(rows[order], np.flatnonzero(np.diff(strata[order])) + 1)
 
 
-def _nested(likelihood: Likelihood, members: Rows) -> Iterator[Comparison]:
+def _nested(likelihood: Likelihood, members: Rows) -> Iterator[Comparisons]:
     """The events of one moment against those of the next, and against whoever leaves in between.
 
     Breslow's and Efron's likelihoods keep events of one moment in each other's risk sets, so that they are to be equal;
@@ -179,19 +179,20 @@ def _nested(likelihood: Likelihood, members: Rows) -> Iterator[Comparison]:
     time, event = likelihood.numbers["time"][members], likelihood.numbers["event"][members] > 0
     moments = np.unique(time[event])
     last = np.searchsorted(moments, time, side="right") - 1  # the last moment at which a member is at risk
-    events = [members[event & (last == k)].tolist() for k in range(len(moments))]
-    leavers = [members[~event & (last == k)].tolist() for k in range(len(moments))]
+    order = np.lexsort((~event, last))  # of those of one moment, the events come first
+    bounds = np.searchsorted(last[order], np.arange(len(moments) + 1))
+    groups = [np.split(members[order[a:b]], [int(event[order[a:b]].sum())]) for a, b in itertools.pairwise(bounds)]
     is_exact = likelihood.ties == "exact"
-    for k, (now, leaving) in enumerate(zip(events, leavers, strict=True)):
-        later = events[k + 1] if k + 1 < len(events) else []
+    for k, (now, leaving) in enumerate(groups):
+        later = groups[k + 1][0] if k + 1 < len(groups) else now[:0]
         if not is_exact:
-            yield from ((now[0], other, True) for other in now[1:])
+            yield np.full(len(now) - 1, now[0]), now[1:], True
         leaders = now if is_exact else now[:1]
-        yield from ((a, b, False) for a in leaders for b in leaving)
-        yield from ((a, b, False) for a in leaders for b in (later if is_exact else later[:1]))
+        for others in (leaving, later if is_exact else later[:1]):
+            yield np.repeat(leaders, len(others)), np.tile(others, len(leaders)), False
 
 
-def _late_entries(likelihood: Likelihood, members: Rows) -> Iterator[Comparison]:
+def _late_entries(likelihood: Likelihood, members: Rows) -> Iterator[Comparisons]:
     """All pairs: with late entries risk sets are not nested."""
     time, entry = (likelihood.numbers[name][members] for name in ("time", "entry"))
     event = likelihood.numbers["event"][members] > 0
@@ -200,33 +201,41 @@ def _late_entries(likelihood: Likelihood, members: Rows) -> Iterator[Comparison]
         at_risk[i] = False
         if likelihood.ties == "exact":
             at_risk &= ~(event & (time == time[i]))
-        yield from ((int(members[i]), other, False) for other in members[at_risk].tolist())
+        others = members[at_risk]
+        yield np.full(len(others), members[i]), others, False
 
 
-def _compared(likelihood: Likelihood, pairs: list[Comparison], *, in_a_chain: bool) -> Cone:
+def _compared(
+    likelihood: Likelihood, compare: Callable[[Rows], Iterator[Comparisons]], clock: Clock, *, in_a_chain: bool
+) -> Cone:
     """Differences of rows, exactly: columns are split where floats would round them."""
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, vstack
 
+    pieces: list[Comparisons] = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), False)]
+    count = 0
+    for members in _strata(likelihood, likelihood.used):
+        for piece in clock.through(compare(members)):
+            pieces.append(piece)
+            count += len(piece[0])
+            if count > MOST_PAIRS:
+                raise ValueError(
+                    f"more than {MOST_PAIRS:,} comparisons of rows are needed; make the strata smaller, or leave late "
+                    "entry out"
+                )
+    larger, smaller = (np.concatenate([piece[i] for piece in pieces]) for i in range(2))
+    equal = np.repeat([piece[2] for piece in pieces], [len(piece[0]) for piece in pieces])
     parts, coefficient = split(likelihood.X)
-    larger, smaller, equal = (np.array(part) for part in zip(*pairs, strict=True)) if pairs else _NOTHING
-    rows = csr_array(parts[larger.astype(np.int64)] - parts[smaller.astype(np.int64)])
+    blocks = [csr_array(parts[larger[:0]])]
+    for start in clock.through(range(0, count, BLOCK)):
+        some = slice(start, start + BLOCK)
+        blocks.append(csr_array(parts[larger[some]] - parts[smaller[some]]))
+    rows = csr_array(vstack(blocks))
     if not np.isfinite(rows.data).all():
         raise ValueError("the differences of some numbers in X are beyond the range of float64; divide their columns")
-    owner, after = smaller.astype(np.int64), larger.astype(np.int64) if in_a_chain else None
-    return Cone(rows, equal.astype(bool), likelihood.columns, coefficient, owner, after)
+    return Cone(rows, equal, likelihood.columns, coefficient, smaller, larger if in_a_chain else None)
 
 
-_NOTHING = (np.zeros(0), np.zeros(0), np.zeros(0))
-
-
-def _check_pairs(count: int) -> None:
-    if count > MOST_PAIRS:
-        raise ValueError(
-            f"more than {MOST_PAIRS:,} comparisons of rows are needed; make the strata smaller, or leave late entry out"
-        )
-
-
-_CONES: dict[str, Callable[[Likelihood], Cone]] = {
+_CONES: dict[str, Callable[[Likelihood, Clock], Cone]] = {
     "binomial": _binomial,
     "log-binomial": _log_binomial,
     "poisson": _poisson,

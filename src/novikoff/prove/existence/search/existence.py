@@ -13,6 +13,7 @@ from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock, OutOfTimeError, check_time_limit
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.existence.certificate import Existence
+from novikoff.prove.existence.conclude import Claims
 from novikoff.prove.existence.cone import Cone
 from novikoff.prove.existence.families import cone_of, must_be_below, start_cone
 from novikoff.prove.existence.inputs import likelihood_of
@@ -20,7 +21,7 @@ from novikoff.prove.existence.likelihood import Likelihood
 from novikoff.prove.existence.rationals import fraction
 from novikoff.prove.existence.search.face import find_face, solved
 from novikoff.prove.existence.search.signs import find_signs
-from novikoff.prove.existence.witnesses import Combination, Witnesses
+from novikoff.prove.existence.witnesses import Combination, Estimate, Witnesses
 
 
 def existence(
@@ -121,7 +122,10 @@ def certified(likelihood: Likelihood, signs: bool | None, clock: Clock) -> Exist
             break
         with suppress(OutOfTimeError, CertificateError):
             return Existence.of(likelihood, found, clock)
-    return Existence.of(likelihood, replace(found, directions=found.directions[:1], obstruction=None, signs=()))
+    plain = replace(found, directions=found.directions[:1], obstruction=None, signs=())
+    if plain == Witnesses():  # what says nothing needs no cone, which there may have been no time to write out
+        return Existence.from_claims(likelihood, Claims(Estimate.UNDECIDED), plain)
+    return Existence.of(likelihood, plain)
 
 
 def find_witnesses(likelihood: Likelihood, signs: bool | None, clock: Clock, exactly: bool = False) -> Witnesses:
@@ -133,7 +137,7 @@ def find_witnesses(likelihood: Likelihood, signs: bool | None, clock: Clock, exa
             if start is None:
                 return Witnesses(no_start=contradiction)
         clock.tell("looking for a direction")
-        cone = cone_of(likelihood)
+        cone = cone_of(likelihood, clock)
         face = find_face(cone, clock, exactly)
     except OutOfTimeError:
         return Witnesses(start=start)
