@@ -4,18 +4,23 @@ import csv
 import datetime
 import io
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import csv as arrow_csv
 from pyarrow import feather, parquet
+from pyarrow import json as arrow_json
 
 from novikoff.data import columnar, read
 from novikoff.data.delimited import end_of_records
 from novikoff.data.tables import joined_type
 from tests.cars import CARS, N_CARS
+from tests.cli.calling import environment
 
 VALUES = st.text(alphabet='ab1.",;\n\r é', max_size=6)
 MISSING = {"", "NA"}
@@ -177,6 +182,9 @@ def test_a_broken_csv_file_is_refused_with_its_place(folder, text, message, bloc
         ('{"a": 1}\n{"a": \n', "line 2: "),
         ('[{"a": 1}]\n', "jq -c"),
         (b'{"a": "x"}\n{"a": "\xff"}\n', "line 2: not UTF-8"),
+        ('{"a": 1}\n\n \tnull\n{"a": 2}\n', "line 3: null, not an object"),
+        ('{"a": 1}\n{"a": 2} null\n{"a": 3}\n', "line 2: more than one value"),
+        ('{"a": 1}\n\n{"a": 2}{"a": 3}\n', "line 3: more than one value"),
         ("", "is empty"),
     ],
 )
@@ -185,6 +193,65 @@ def test_broken_json_lines_are_refused_with_their_place(folder, text, message, b
     with pytest.raises(ValueError, match=r"broken\.jsonl") as error:
         list(read(path, block_bytes=block_bytes))
     assert message in str(error.value)
+
+
+def test_null_in_the_first_line_is_an_error_and_not_a_crash(folder):
+    """What once was exit code 139, so it is looked for in a process of its own."""
+    for number, text in enumerate(("null\n", 'null\n{"a": 1}\n', ' null\r\n{"a": null}\n', 'nullnull\n{"a": 1}\n')):
+        path = written(folder, f"null{number}.jsonl", text)
+        script = f"from novikoff.data import read\ntry: list(read({str(path)!r}))\nexcept ValueError as e: print(e)"
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=environment(), capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert f"null{number}.jsonl, line 1: null, not an object; JSON lines have one object a line" in done.stdout
+
+
+def test_a_value_that_is_null_is_missing_like_a_key_that_is_not_there(folder):
+    null = written(folder, "null.jsonl", '{"a": null, "b": "x"}\n{"a": 1, "b": null}\n{"a": 2.5, "b": "null"}\n')
+    gone = written(folder, "gone.jsonl", '{"b": "x"}\n{"a": 1}\n{"a": 2.5, "b": "null"}\n')
+    assert [dict(row) for row in rows_of(read(null))] == [dict(row) for row in rows_of(read(gone))]
+    with pytest.raises(ValueError, match=r"null\.jsonl, line 2: the label 'b' is missing"):
+        list(read(null, label="b"))
+
+
+def test_lines_that_each_have_a_key_of_their_own_are_no_table(folder, monkeypatch):
+    lines = [json.dumps({f"key {number}": 1, "y": number % 2}) for number in range(5000)]
+    path = written(folder, "sparse.jsonl", "\n".join([*lines, ""]))
+    parsed = []
+    monkeypatch.setattr(arrow_json, "read_json", counting(arrow_json.read_json, parsed))
+    with pytest.raises(ValueError, match=r"sparse\.jsonl: the 5,000 lines from line 1 on have 5,001 keys.*Vowpal"):
+        list(read(path, label="y"))
+    assert max(table.num_columns * table.num_rows for table in parsed) < 10**6
+    small = written(folder, "small.jsonl", "\n".join(lines[:900]))
+    assert sum(records.columns.num_rows for records in read(small, label="y")) == 900
+
+
+@pytest.mark.parametrize("last", ["1", "1.5", '"word"', "null", '"2020-01-01"', "true"])
+def test_the_beginning_of_a_long_piece_does_not_decide_its_types(folder, last):
+    first = {"1.5": "2", '"word"': '"2020-01-01"', "true": "false", '"2020-01-01"': '"2020-01-02"'}.get(last, "null")
+    lines = [f'{{"a": {first}}}'] * 3000 + [f'{{"a": {last}, "late": 1}}']
+    long, short = written(folder, "long.jsonl", "\n".join(lines)), written(folder, "short.jsonl", "\n".join(lines[-2:]))
+    assert read(long).column_types == read(short).column_types
+
+
+def counting(do, done):
+    def counted(*arguments, **named):
+        done.append(do(*arguments, **named))
+        return done[-1]
+
+    return counted
+
+
+def test_a_wide_table_with_hexadecimal_numbers_is_parsed_a_few_times(folder, monkeypatch):
+    names = [f"c{number}" for number in range(300)]
+    rows = [["0x1F" if place % 9 == 7 else "?" if place == 8 else str(place) for place in range(300)] for _ in range(2)]
+    path = written(folder, "wide.csv", "\n".join(",".join(cells) for cells in [names, *rows]))
+    parsed = []
+    monkeypatch.setattr(arrow_csv, "read_csv", counting(arrow_csv.read_csv, parsed))
+    types = read(path).column_types
+    assert (types["c7"], types["c8"], types["c9"]) == ("string", "null", "int64")
+    assert len(parsed) < 10
 
 
 JSON_CELLS = st.none() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False, width=32)

@@ -20,6 +20,7 @@ from novikoff.data import read
 from novikoff.data.batches import Records
 from novikoff.features.columns import Numeric
 from novikoff.features.encode import Encoding, learn_encoding
+from novikoff.features.examples import rounded_column
 from novikoff.features.gather import RUN, Moments
 from novikoff.learn.linear.space import perceptron
 from tests.cars import CARS, N_CARS
@@ -447,3 +448,21 @@ def test_a_feature_is_named_without_naming_all(cars):
     assert [again.name(feature) for feature in range(again.n_own)] == list(names[: again.n_own])
     assert not {"feature_names", "own_names"} & again.__dict__.keys()
     assert again.name(again.n_columns - 1) == names[-1]
+
+
+def test_the_names_of_a_wide_table_are_asked_for_once_and_not_once_a_column():
+    names = [f"c{number}" for number in range(200)]
+    batch = pa.RecordBatch.from_pydict({name: [1, 2] for name in names})
+    asked = []
+
+    class Counted:
+        column = staticmethod(batch.column)
+
+        @property
+        def schema(self):
+            asked.append(1)
+            return batch.schema
+
+    encoding = learn_encoding([Records(batch, np.array(["a", "b"]), "", 1)])
+    assert rounded_column(Records(Counted(), None, "", 1), encoding) is None
+    assert len(asked) < 5

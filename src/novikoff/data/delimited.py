@@ -9,7 +9,7 @@ columns that are not words. Only true and false are booleans, in any case; 0 and
 
 import csv
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -221,11 +221,11 @@ def look(
     layout, texts = pieces(stream, source, block_bytes)
     types |= {name: pa.null() for name in layout.names if only is None or name in only}
 
-    def known() -> list[str]:
+    def known() -> set[str]:
         """The columns that are words, as far as is known."""
-        return [name for name, kind in types.items() if name in words or pa.types.is_string(kind)]
+        return {name for name, kind in types.items() if name in words or pa.types.is_string(kind)}
 
-    def shown(piece: Piece, known: list[str]) -> tuple[Piece, list[str], pa.Table | None]:
+    def shown(piece: Piece, known: set[str]) -> tuple[Piece, set[str], pa.Table | None]:
         names = [name for name in types if only is None or name not in known]
         return piece, known, _parse_untold(piece, layout, names, known) if names else None
 
@@ -243,28 +243,27 @@ def look(
         row += table.num_rows
 
 
-def _parse_untold(piece: Piece, layout: Layout, names: list[str], known: list[str]) -> "pa.Table":
+def _parse_untold(piece: Piece, layout: Layout, names: list[str], known: set[str]) -> "pa.Table":
     """Some columns of a piece, in the types that it shows; those that are `known` to be words as such."""
     table = _parse(piece, layout, names, _strings(known))
     if hexadecimal := _hexadecimal(piece, layout, table.schema):
-        table = _parse(piece, layout, names, _strings([*known, *hexadecimal]))
+        table = _parse(piece, layout, names, _strings(known | hexadecimal))
     return table
 
 
 def _hexadecimal(piece: Piece, layout: Layout, schema: "pa.Schema") -> set[str]:
     """The columns with numbers such as 0x1F: to pyarrow they are whole, yet no floats. Here they are words."""
     import pyarrow as pa
+    from pyarrow import compute
 
-    found = set[str]()
     if not (b"x" in piece.text or b"X" in piece.text) or not re.search(rb"0[xX]", piece.text):
-        return found
-    for field in schema:
-        if pa.types.is_int64(field.type):
-            try:
-                _parse_csv(piece.text, layout, [field.name], {field.name: pa.float64()}, marks=True)
-            except pa.ArrowInvalid:
-                found.add(field.name)
-    return found
+        return set()
+    whole = [field.name for field in schema if pa.types.is_int64(field.type)]
+    written = _parse_csv(piece.text, layout, whole, _strings(whole)) if whole else pa.table({})
+    columns = zip(whole, written.columns, strict=True)
+    return {
+        name for name, texts in columns if compute.any(compute.match_substring(texts, "x", ignore_case=True)).as_py()
+    }
 
 
 def read_records(
@@ -304,11 +303,11 @@ def _parse_with_marks(text: bytes, layout: Layout, names: list[str], types: Type
     """Marks are missing values, except in columns of words, where they are words."""
     import pyarrow as pa
 
-    told = [name for name in names if types and name in types and pa.types.is_string(types[name])]
+    told = {name for name in names if types and name in types and pa.types.is_string(types[name])}
     others = [name for name in names if name not in told]
     found = _parse_csv(text, layout, others, types, marks=True) if others else pa.table({})
-    words = [*told, *(field.name for field in found.schema if pa.types.is_string(field.type))]
-    read = _parse_csv(text, layout, words, _strings(words)) if words else pa.table({})
+    words = told | {field.name for field in found.schema if pa.types.is_string(field.type)}
+    read = _parse_csv(text, layout, [*words], _strings(words)) if words else pa.table({})
     return pa.table({name: (read if name in words else found).column(name) for name in names})
 
 
@@ -351,7 +350,7 @@ def _explained(piece: Piece, layout: Layout, types: Types | None, message: str) 
     return ValueError(f"{layout.file}, in or after line {piece.line}: {message}")
 
 
-def _strings(names: list[str]) -> Types:
+def _strings(names: Iterable[str]) -> Types:
     import pyarrow as pa
 
     return {name: pa.string() for name in names}

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data.batches import Records
@@ -14,6 +15,18 @@ from novikoff.engine.ahead import ahead
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+# Where each line has few of many keys, a table is nearly all missing values: a short text could ask for any number of
+# them. So many cells a piece may always have, and so many a byte of its text.
+FEW_CELLS = 1 << 22
+CELLS_A_BYTE = 8
+
+# So much of a piece is parsed first: even if every line had a key of its own, that is no large table.
+HEAD_BYTES = 1 << 14
+
+_BLANK_LINE = re.compile(rb"\n[ \t\r]*+\n")
+_NULL_LINE = re.compile(rb"\n[ \t\r]*+null")
+_KEY = re.compile(rb'"((?:[^"\\]++|\\.)*+)"\s*+:', re.DOTALL)
 
 
 def pieces(stream: Any, source: Source, block_bytes: int) -> Iterator[Piece]:
@@ -98,12 +111,17 @@ def _records(table: "pa.Table", piece: Piece, source: Source, row: int) -> Recor
     return records_of(batch, source.name, piece.line if counts_lines else row, counts_lines)
 
 
-def _check_depth(piece: Piece, source: Source) -> None:
-    """Refuse a line that nests deeper than any parser should follow: pyarrow's own would exhaust the stack.
+def _check_text(piece: Piece, source: Source) -> None:
+    """Refuse what pyarrow does not survive: a line that nests deeper than its stack, and null in the place of an
+    object, on which it crashes in the first line, and of which it makes a record elsewhere.
 
     A line that begins with a brace has at least one; if there are few more in the whole piece, no line is deep.
     """
     text = piece.text
+    null = _NULL_LINE.search(b"\n" + text) if b"null" in text else None
+    if null is not None:
+        line = piece.line + text.count(b"\n", 0, null.start())
+        raise _not_one(f"{source.name}, line {line}", "null, not an object")
     brackets = text.count(b"{") + text.count(b"[")
     if brackets - text.count(b"\n{") <= DEEPEST:
         return
@@ -115,24 +133,70 @@ def _check_depth(piece: Piece, source: Source) -> None:
                 raise ValueError(f"{source.name}, line {piece.line + number}: {error}") from None
 
 
-def _parse(piece: Piece, source: Source, types: Types | None) -> "pa.Table":
-    import pyarrow as pa
-    from pyarrow import json as arrow_json
-
-    _check_depth(piece, source)
-    try:
-        table = arrow_json.read_json(
-            for_threads(piece.text),
-            arrow_json.ReadOptions(block_size=len(piece.text) + 1, use_threads=False),
-            arrow_json.ParseOptions(
-                explicit_schema=None if types is None else pa.schema(list(types.items())),
-                unexpected_field_behavior="infer" if types is None else "ignore",
-            ),
+def _check_cells(piece: Piece, source: Source, n_keys: int) -> None:
+    """Refuse a table that is far larger than its text."""
+    if piece.n_lines * n_keys > max(FEW_CELLS, CELLS_A_BYTE * len(piece.text)):
+        raise ValueError(
+            f"{source.name}: the {piece.n_lines:,} lines from line {piece.line} on have {n_keys:,} keys, of which each "
+            "line has few; as a table they would be missing values for the most part. Write them as svmlight text or "
+            "Vowpal Wabbit's, which name only what is there, or learn them one by one with novikoff online"
         )
-        table.validate(full=True)  # pyarrow does not look by itself whether strings are UTF-8
-        return table
+
+
+def _parse(piece: Piece, source: Source, types: Types | None) -> "pa.Table":
+    """A piece in these types, or in those that it shows."""
+    import pyarrow as pa
+
+    _check_text(piece, source)
+    _check_cells(piece, source, len(types or ()))
+    try:
+        table = _as_shown(piece, source) if types is None else _parsed(piece.text, pa.schema(list(types.items())))
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         raise _explained(piece, source, str(error), typed=types is not None) from None
+    if table.num_rows != piece.n_lines or _BLANK_LINE.search(b"\n" + piece.text):
+        _check_one_a_line(piece, source, table.num_rows)
+    return table
+
+
+def _as_shown(piece: Piece, source: Source) -> "pa.Table":
+    """A piece in the types that it shows.
+
+    If all of it fits those of its beginning, they are its types, and no key is new. Else the keys are counted before
+    pyarrow makes a column of each.
+    """
+    import pyarrow as pa
+
+    end = piece.text.rfind(b"\n", 0, HEAD_BYTES) + 1
+    if 0 < end < len(piece.text):
+        with suppress(pa.ArrowInvalid, UnicodeDecodeError):
+            return _parsed(piece.text, _parsed(piece.text[:end]).schema, others="error")
+    if piece.n_lines * piece.text.count(b":") > FEW_CELLS:
+        _check_cells(piece, source, len(set(_KEY.findall(piece.text))))
+    return _parsed(piece.text)
+
+
+def _parsed(text: bytes, schema: "pa.Schema | None" = None, others: str = "ignore") -> "pa.Table":
+    from pyarrow import json as arrow_json
+
+    table = arrow_json.read_json(
+        for_threads(text),
+        arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False),
+        arrow_json.ParseOptions(
+            explicit_schema=schema, unexpected_field_behavior="infer" if schema is None else others
+        ),
+    )
+    table.validate(full=True)  # pyarrow does not look by itself whether strings are UTF-8
+    return table
+
+
+def _check_one_a_line(piece: Piece, source: Source, n_rows: int) -> None:
+    """Refuse a line with several values, of which pyarrow makes as many records."""
+    lines = [(number, line) for number, line in enumerate(piece.text.split(b"\n"), piece.line) if line.strip()]
+    for number, line in lines if len(lines) != n_rows else ():
+        try:
+            json.loads(line)
+        except ValueError:
+            raise _not_one(f"{source.name}, line {number}", "more than one value") from None
 
 
 def _explained(piece: Piece, source: Source, message: str, *, typed: bool) -> ValueError:
@@ -153,7 +217,7 @@ def _explained(piece: Piece, source: Source, message: str, *, typed: bool) -> Va
         was = f"should be a {changed[2]}" if typed else f"was a {changed[2]} in the lines before"
         return ValueError(f"{place}: {changed[1]!r} is a {changed[3]}, but {was}; write it in one way in all lines")
     reason = message.removeprefix("JSON parse error: ").split(" in row ")[0].rstrip(".")
-    return ValueError(f"{place}: {reason}; JSON lines have one object a line")
+    return _not_one(place, reason)
 
 
 def _line_of_row(piece: Piece, row: int) -> int:
@@ -180,6 +244,10 @@ def _are_words(one: "pa.DataType", other: "pa.DataType") -> bool:
 def _first_nested(piece: Piece, name: str) -> int:
     lines = [json.loads(line) for line in piece.text.split(b"\n") if line.strip()]
     return next((row for row, line in enumerate(lines) if isinstance(line.get(name), (dict, list))), 0)
+
+
+def _not_one(place: str, what: str) -> ValueError:
+    return ValueError(f"{place}: {what}; JSON lines have one object a line")
 
 
 def _nested(place: str, name: str) -> ValueError:

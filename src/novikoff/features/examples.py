@@ -154,8 +154,9 @@ def rounded_column(records: Records, encoding: "Encoding | None") -> str | None:
     import pyarrow as pa
     from pyarrow import compute
 
+    present = set(records.columns.schema.names)
     for name, kind in ({} if encoding is None else encoding.columns).items():
-        if not isinstance(kind, Numeric) or name not in records.columns.schema.names:
+        if not isinstance(kind, Numeric) or name not in present:
             continue
         column = records.columns.column(name)
         if not pa.types.is_integer(column.type) or len(column) == 0:

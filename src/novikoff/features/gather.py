@@ -68,8 +68,9 @@ def gather(
             columns |= {name: column(name, look is not None, n_rows) for name in names if name not in columns}
         if not may_grow:
             check_columns([*asked, *columns], names, part.file or "the data")
+        present = set(names)
         for name, found in columns.items():
-            found.add(part.columns.column(name) if name in names else None, part)
+            found.add(part.columns.column(name) if name in present else None, part)
         n_rows += part.columns.num_rows
     if n_rows == 0:
         raise ValueError("there are no records to learn an encoding from")
