@@ -165,6 +165,11 @@ def decode_encoding(header: Fields) -> "Encoding | None":
     return Encoding.from_dict(header.part("encoding").content)
 
 
+def check_unencoded(header: Fields) -> None:
+    """Refuse an encoding that a learner of this kind would not apply to its inputs."""
+    ensure(header.value("encoding") is None, "it has an encoding of tables, which this kind of model does not apply")
+
+
 def encode_run(run: Run) -> dict[str, Any]:
     """The record, without what later versions have come to record if there is nothing of the kind."""
     known = {field.name: getattr(run, field.name) for field in fields(run) if field.name != "stopped"}

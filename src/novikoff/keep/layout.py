@@ -194,8 +194,10 @@ def _check_size(beginning: bytes, size: int, path: Path) -> None:
     """Whether the arrays that the outer header names fill the file, before any of it is read."""
     tensors = [tensor for name, tensor in json.loads(beginning[LENGTH.size :]).items() if name != "__metadata__"]
     try:
-        ends = [int(tensor["data_offsets"][1]) for tensor in tensors]
-    except (KeyError, TypeError, ValueError, LookupError):
+        ends = [tensor["data_offsets"][1] for tensor in tensors]
+    except (TypeError, LookupError):
+        ends = [None]
+    if any(type(end) is not int or not 0 <= end < 2**62 for end in ends):
         refuse(path, "its header does not say where its arrays are")
     if len(beginning) + max(ends, default=0) != size:
         claimed = len(beginning) + max(ends, default=0)

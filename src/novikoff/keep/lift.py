@@ -5,7 +5,7 @@ from typing import Any
 
 from novikoff.features.lift import LiftModel
 from novikoff.keep.expect import check_arrays, ensure, fields
-from novikoff.keep.header import Evidence, decode_parameters
+from novikoff.keep.header import Evidence, check_unencoded, decode_parameters
 from novikoff.keep.layout import Parts
 
 LEARNER = "Paraboloid"
@@ -27,6 +27,7 @@ def to_parts(model: LiftModel, evidence: Evidence) -> Parts:
 
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> LiftModel:
     header = fields(parts.header)
+    check_unencoded(header)
     decode_parameters(header, functions)
     check_arrays(parts.arrays, {}, {})
     names, n_columns = header.optional_texts("feature_names"), header.part("state").whole("n_columns", least=1)

@@ -15,6 +15,7 @@ from novikoff.data import strict_json
 from novikoff.keep.header import MAY_BE_FUNCTIONS, Evidence, FunctionError, says_more
 from novikoff.keep.layout import FORMAT, ModelFileError, Parts, check_replaceable, dumped, read, too_large, write
 from novikoff.keep.layout import read_header as read_header
+from novikoff.keep.values import check_room
 
 if TYPE_CHECKING:
     from novikoff.prove.separable.certificate import Certificate
@@ -77,7 +78,10 @@ def save(
     asked = getattr(plain, "parameters", {})
     functions = {name: asked[name] for name in MAY_BE_FUNCTIONS if callable(asked.get(name))}
     try:
-        _codec(learner).from_parts(Parts(strict_json.parse(dumped(header)), parts.arrays), functions)
+        text = dumped(header)
+        again = Parts(strict_json.parse(text), parts.arrays)
+        check_room(again.header, len(text) + sum(array.nbytes for array in again.arrays.values()))
+        _codec(learner).from_parts(again, functions)
     except ModelFileError as error:
         raise ValueError(f"this {type(model).__name__} cannot be saved: {error}") from error
     write(path, header, parts.arrays)
@@ -119,6 +123,7 @@ def load_plain(path: str | os.PathLike[str], **functions: Callable[..., Any]) ->
     if type(learner) is not str or learner not in CODECS:
         raise ModelFileError(f"{path} has a model of {learner!r:.60}, which is none of {', '.join(CODECS)}")
     try:
+        check_room(parts.header, path.stat().st_size)
         return _codec(learner).from_parts(parts, functions)
     except FunctionError as error:
         raise FunctionError(f"{path}: {error}") from None

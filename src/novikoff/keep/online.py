@@ -6,14 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.features.names import Intercept
+from novikoff.data.missing import is_missing
+from novikoff.features.names import LONGEST, Intercept
 from novikoff.features.scales import Scale
 from novikoff.keep.expect import Table, check_arrays, check_finite, ensure, fields
-from novikoff.keep.header import Evidence, decode_lead, decode_parameters, encode_lead, encode_parameters, encode_run
+from novikoff.keep.header import (
+    Evidence,
+    check_unencoded,
+    decode_lead,
+    decode_parameters,
+    encode_lead,
+    encode_parameters,
+    encode_run,
+)
 from novikoff.keep.layout import FORMAT, Arrays, Parts
 from novikoff.keep.values import decode, decode_names, encode, encode_names
 from novikoff.learn.epochs import MOST_LEAD
 from novikoff.learn.online.memory import OnlineState
+from novikoff.learn.online.past import OLD
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.learn.online.weights import Weights
 
@@ -60,9 +70,11 @@ def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
 
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> OnlinePerceptron:
     header, arrays = fields(parts.header), parts.arrays
+    check_unencoded(header)
     parameters, plain = fields(decode_parameters(header, functions), "parameters"), header.part("state")
     labels = decode(header.value("classes"))
     ensure(isinstance(labels, list) and len(set(labels)) == len(labels), "the labels are no list of different ones")
+    ensure(not any(map(is_missing, labels)), "a label stands for none at all")
     places = range(len(labels) if len(labels) > 2 else 1)
     table: Table = {}
     for place in places:
@@ -87,8 +99,8 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Onl
         narrow=lead.get("narrow", 0),
         square=plain.number("square", least=0.0) if lead else 0.0,
     )
-    ensure(state.mistakes + state.narrow <= state.examples, "there are more mistakes than examples")
-    ensure(lead.get("lead", 0.0) <= MOST_LEAD and math.isfinite(state.square), "the lead, or R^2, is too large")
+    ensure(lead.get("lead", 0.0) <= MOST_LEAD, "the lead is too large")
+    _check(state, bool(parameters.value("fit_intercept")), parameters.text("readout") == "recent")
     return OnlinePerceptron.from_state(
         state,
         readout=parameters.text("readout"),
@@ -97,6 +109,30 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Onl
         lead=lead.get("lead", 0.0),
         **({"half_life": parameters.number("half_life", least=1.0)} if parameters.present("half_life") else {}),
     )
+
+
+def _check(state: OnlineState, fit_intercept: bool, fades: bool) -> None:
+    """Whether these can be the sums of so many mistakes of such a length, and ages that are counted from an origin.
+
+    Whatever goes on from here stays finite then, and comes to an end: an origin after the last example would not.
+    """
+    updates, longest = state.mistakes + state.narrow, state.longest
+    ensure(updates <= state.examples, "there are more mistakes than examples")
+    ensure(len(state.labels) >= 2 or not (updates or state.classes_are_fixed), "one label alone makes no mistakes")
+    ensure(state.origin <= (state.examples if fades else 0), "ages are counted from an example that has not come")
+    ensure(state.waited <= updates * updates, "labels came later than there were mistakes")
+    ensure(longest <= LONGEST, "an example is too long")
+    ensure(state.square <= 2.0 * (longest * longest + 1.0), "R^2 is larger than the longest example")
+    # Each mistake adds no more than its length to a weight, and its age times that to the drift. Rounding is within 2.
+    most = 2.0 * updates * math.hypot(longest, 1.0)
+    oldest = 2.0 ** (OLD + 1) if fades else state.examples
+    for weights in state.weights:
+        within = all(abs(pair.real) <= most and abs(pair.imag) <= most * oldest for pair in weights.values())
+        ensure(within, "a weight is larger than the sum of all mistakes")
+        ensure(fit_intercept or not weights[Intercept], "the constant has a weight, and examples carry none")
+    for values, mean, squares in (state.scales or {}).values():
+        ensure(1 <= values <= state.examples, "a scale is of no values, or of more than there were")
+        ensure(abs(mean) <= LONGEST and 0.0 <= squares <= 8.0 * values * LONGEST**2, "a scale is too large")
 
 
 def _trials_of(value: Any) -> tuple[float, float]:
@@ -122,7 +158,6 @@ def _scales_of(arrays: Arrays) -> dict[Any, Scale]:
     names = decode_names(arrays["scales.names"])
     columns = [arrays[f"scales.{part}"].tolist() for part in Scale._fields]
     ensure(len(names) == len(columns[0]) == len(set(names)), "there are not as many different names as scales")
-    ensure(min(columns[0], default=1) >= 1 and min(columns[2], default=0.0) >= 0.0, "a scale is of no values")
     return dict(zip(names, map(Scale, *columns), strict=True))
 
 

@@ -22,6 +22,7 @@ from novikoff.features.tokens import Numbers, by_sequence
 from novikoff.keep.expect import Table, check_arrays, check_ascends, check_finite, check_within, ensure, fields
 from novikoff.keep.header import (
     Evidence,
+    check_unencoded,
     decode_parameters,
     decode_run,
     encode_parameters,
@@ -47,6 +48,9 @@ FULL_TABLE: Table = {
     "used": ("b1", "features"),
 }
 NAMES: Table = {"names": ("u1", "bytes")}
+
+# The links of so many labels are a table of bytes; one that is larger belongs to a larger file.
+LARGE_LINKS = 1 << 28
 
 # Far beyond what templates are written for, and near enough that a hostile one cannot keep a machine busy.
 LONGEST_TEMPLATE = 10_000
@@ -132,6 +136,7 @@ def _templates_to_arrays(index: TemplateIndex) -> Arrays:
 
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Tagger:
     header, arrays = fields(_with_new_names(parts.header)), parts.arrays
+    check_unencoded(header)
     state = header.part("state")
     labels = decode(header.value("classes"))
     ensure(isinstance(labels, list) and len(labels) > 0, "there are no labels")
@@ -201,6 +206,8 @@ def _weights(arrays: Arrays, n_labels: int) -> Weights:
     ensure(not np.any(arrays["weights"] == 0.0), "a weight is 0, which need not be kept")
     features = np.repeat(np.arange(len(counts)), counts)
     check_ascends(features * n_labels + labels, "labels", strictly=True)
+    size = 8 * (n_labels + 1) ** 2
+    ensure(size <= LARGE_LINKS + 16 * sum(array.nbytes for array in arrays.values()), "it has labels without weights")
     table = np.zeros((n_labels + 1) ** 2)
     check_within(places, "link_places", table.size)
     check_ascends(places, "link_places", strictly=True)

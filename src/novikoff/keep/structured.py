@@ -8,6 +8,7 @@ import numpy as np
 from novikoff.keep.expect import Table, check_arrays, check_finite, ensure, fields
 from novikoff.keep.header import (
     Evidence,
+    check_unencoded,
     decode_parameters,
     decode_run,
     encode_parameters,
@@ -65,6 +66,7 @@ def _asked(model: StructuredModel) -> dict[str, Any]:
 
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> StructuredModel:
     header, arrays = fields(parts.header), parts.arrays
+    check_unencoded(header)
     for name in ("features", "decode", "loss"):
         needed_function(header, name, functions)
     asked, state = {"time_limit": None, "held_out": None, **decode_parameters(header, functions)}, header.part("state")

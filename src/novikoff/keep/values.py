@@ -24,22 +24,29 @@ from novikoff.data import strict_json
 from novikoff.features.names import Intercept, OneHot
 from novikoff.keep.layout import ModelFileError, dumped
 
-# NumPy pads strings to the longest, so a short file could ask for a long array.
+# NumPy pads strings to the longest, so a short file could ask for long arrays: one may have so many bytes, and all of
+# a file together fewer, with some more for each byte of the file.
 MOST_BYTES = 1 << 28
+SMALL_BYTES = 1 << 26
+BYTES_A_BYTE = 16
 
-SCALARS: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (
-        np.bool_,
-        *(np.int8, np.int16, np.int32, np.int64),
-        *(np.uint8, np.uint16, np.uint32, np.uint64),
-        *(np.float16, np.float32, np.float64, np.str_, np.bytes_),
+# The types of NumPy's scalars, and of the values that they are made of: np.bytes_(10**9) would be 10^9 zeros.
+SCALARS: dict[str, tuple[Any, type]] = {
+    kind.__name__: (kind, plain)
+    for plain, kinds in (
+        (bool, (np.bool_,)),
+        (int, (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)),
+        (float, (np.float16, np.float32, np.float64)),
+        (str, (np.str_,)),
+        (bytes, (np.bytes_,)),
     )
+    for kind in kinds
 }
 FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 # What an array may consist of: truth values, whole numbers, floats of up to 64 bits, strings, bytes, any of these.
 ARRAY_KINDS = "biufUSO"
+MOST_DIMENSIONS = 32
 ARRAY_TYPE = rf"[<|][{ARRAY_KINDS}]\d{{0,9}}"
 
 
@@ -75,7 +82,7 @@ def _tagged(value: Any, what: str) -> tuple[str, Any] | None:
         return "one_hot", [encode(part, what) for part in value[1:]]
     if value is Intercept:
         return "intercept", None
-    if SCALARS.get(kind.__name__) is kind:
+    if kind.__name__ in SCALARS and SCALARS[kind.__name__][0] is kind:
         return "scalar", [kind.__name__, encode(value.item(), what)]
     if kind is np.ndarray:
         return "array", encode_array(value, what)
@@ -118,13 +125,28 @@ def decode_array(plain: Any) -> NDArray[Any]:
     if not re.fullmatch(ARRAY_TYPE, plain["type"]):
         raise ModelFileError(f"an array of {plain['type']:.60} is not among those that a model file holds")
     kind, shape, values = np.dtype(plain["type"]).newbyteorder("="), plain["shape"], decode(plain["values"])
-    if not isinstance(values, list) or math.prod(shape) != len(values) or min(shape, default=0) < 0:
-        raise ModelFileError(f"an array of the shape {shape} has another number of values")
+    sizes = isinstance(shape, list) and len(shape) <= MOST_DIMENSIONS and all(type(size) is int for size in shape)
+    if not isinstance(values, list) or not sizes or math.prod(shape) != len(values) or min(shape, default=0) < 0:
+        raise ModelFileError(f"an array of the shape {shape!r:.60} has another number of values")
     if len(values) * kind.itemsize > MOST_BYTES:
         raise ModelFileError(f"an array of {len(values)} values of {kind} is larger than any such array should be")
     array = np.empty(len(values), dtype=kind)
     array[:] = values
     return array.reshape(shape)
+
+
+def check_room(plain: Any, n_bytes: int) -> None:
+    """Refuse a text of so many bytes that asks for arrays out of all proportion, before any is made."""
+    asked, waiting = 0, [plain]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            kind, values = value.get("type"), value.get("values")
+            if isinstance(kind, str) and re.fullmatch(ARRAY_TYPE, kind) and isinstance(values, list):
+                asked += len(values) * np.dtype(kind).itemsize
+        waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if asked > SMALL_BYTES + BYTES_A_BYTE * n_bytes:
+        raise ModelFileError(f"{n_bytes:,} bytes ask for arrays of {asked:,} bytes; a model has shorter names and labels")
 
 
 def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:
@@ -141,7 +163,9 @@ def encode_names(names: Iterable[Any], what: str) -> NDArray[np.uint8]:
 
 def decode_names(array: NDArray[np.uint8]) -> list[Any]:
     """The names that `encode_names` wrote."""
-    names = decode(strict_json.parse(array.tobytes(), most_bytes=array.nbytes))
+    plain = strict_json.parse(array.tobytes(), most_bytes=array.nbytes)
+    check_room(plain, array.nbytes)
+    names = decode(plain)
     if not isinstance(names, list):
         raise ModelFileError("names are not a list")
     return names
@@ -198,8 +222,10 @@ def _checked_state(content: Any) -> dict[str, Any]:
 
 
 def _read_scalar(content: Any) -> Any:
-    kind, value = content
-    return SCALARS[kind](decode(value))
+    (kind, plain), value = SCALARS[content[0]], decode(content[1])
+    if len(content) != 2 or type(value) is not plain:
+        raise ModelFileError(f"a {kind.__name__} cannot be made of {value!r:.60}")
+    return kind(value)
 
 
 _READERS: dict[str, Callable[[Any], Any]] = {
