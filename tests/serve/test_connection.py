@@ -1,5 +1,6 @@
 """HTTP as bytes: whatever a client sends, and however it is cut, it gets the answers that are due, in their order."""
 
+import contextlib
 import json
 import socket
 import tempfile
@@ -154,3 +155,120 @@ def test_a_slow_second_request_does_not_cost_the_first_its_answer(listener, monk
         time.sleep(0.5)  # longer makes the test no weaker
     client.join()
     assert statuses(found) == [200]
+
+
+# -- those who do not read --------------------------------------------------------------------------------------------
+
+STYLE = request("/page.css", method="GET")
+
+
+def deaf(address, text):
+    """A client that sends and never reads; its buffer is small, so that answers pile up on the other side."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.connect((address.host, address.port))
+    client.settimeout(0.2)
+    with contextlib.suppress(TimeoutError, ConnectionError):
+        client.sendall(text)
+    return client
+
+
+def open_connections(monkeypatch):
+    """All connections that are made from now on, as the server has them."""
+    made, connection_made = [], wire.Connection.connection_made
+
+    def noted(self, transport):
+        made.append(self)
+        connection_made(self, transport)
+
+    monkeypatch.setattr(wire.Connection, "connection_made", noted)
+    return made
+
+
+def until(condition):
+    for _ in range(3000):
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_who_does_not_take_answers_in_time_is_let_go_and_little_is_made_for_it(address, monkeypatch):
+    monkeypatch.setattr(wire, "LOOK", 0.05)
+    monkeypatch.setattr(wire, "SECONDS_TO_TAKE", 2.0)
+    made = open_connections(monkeypatch)
+    with deaf(address, STYLE * 3000):
+        assert until(lambda: made and not made[0].can_write.is_set())
+        largest = made[0].transport.get_write_buffer_size()
+        assert len(made[0].requests) < wire.MOST_WAITING + wire.AT_ONCE / len(STYLE) + 2
+        assert until(lambda: made[0].transport.is_closing())
+    style = httpx.get(f"{address}page.css").content
+    assert largest < (1 << 17) + 2 * len(style)
+
+
+def test_a_connection_that_ends_waits_no_longer_for_who_does_not_read(address, monkeypatch):
+    monkeypatch.setattr(wire, "LOOK", 0.05)
+    monkeypatch.setattr(wire, "SECONDS_TO_TAKE", 2.0)
+    made = open_connections(monkeypatch)
+    with deaf(address, STYLE * 3000):
+        assert until(lambda: made and not made[0].can_write.is_set())
+        made[0].loop.call_soon_threadsafe(made[0].transport.close)
+        assert until(lambda: made[0] not in made[0].state.connections)
+
+
+def test_however_many_do_not_read_others_are_served(address, monkeypatch):
+    monkeypatch.setattr(wire, "MOST_CONNECTIONS", 12)
+    made = open_connections(monkeypatch)
+    with contextlib.ExitStack() as clients:
+        for _ in range(30):
+            clients.enter_context(deaf(address, STYLE * 100))
+            assert statuses(answers(address, LAST)) == [200]
+        assert len(made[0].state.connections) <= 13
+
+
+def test_who_waits_for_an_answer_is_not_put_off_by_those_who_come(listener, monkeypatch):
+    address, service = listener
+    monkeypatch.setattr(wire, "MOST_CONNECTIONS", 3)
+    found = []
+    with service.store.lock:
+        client = threading.Thread(target=lambda: found.extend(answers(address, learning(1) + LAST)))
+        client.start()
+        assert until(lambda: service.writer.waiting or service.writer._jobs or time.sleep(0.2) is None)
+        with contextlib.ExitStack() as clients:
+            for _ in range(10):
+                clients.enter_context(deaf(address, b"GET /healthz"))
+    client.join()
+    assert statuses(found) == [200, 200]
+
+
+def test_large_requests_that_wait_for_answers_are_few(listener, monkeypatch):
+    address, service = listener
+    made = open_connections(monkeypatch)
+    large = request("/v1/models/m/learn", json.dumps({"x": {"a" * 600_000: 1}, "y": "up"}).encode())
+    with service.store.lock, deaf(address, large * 8):
+        assert until(lambda: made and made[0].is_paused)
+        assert made[0].waiting_bytes < wire.MOST_WAITING_BYTES + 2 * len(large)
+
+
+def test_of_who_may_not_call_no_body_is_kept(monkeypatch):
+    made = open_connections(monkeypatch)
+    with tempfile.TemporaryDirectory() as folder, listening(folder, token="a token of many letters") as (there, _):
+        address = httpx.URL(there)
+        head = request("/v1/models/m/learn", Content_Length=2_000_000, Content_Type="application/json")
+        with deaf(address, head + b"x" * 1_000_000):
+            assert until(lambda: made and getattr(made[-1], "size", 0) >= 1_000_000)
+            assert made[-1].body == []
+        body = b"x" * 100_000
+        assert statuses(answers(address, request("/v1/models/m/learn", body), LAST)) == [401, 200]
+
+
+def test_trailers_are_no_headers_and_come_to_an_end(address, monkeypatch):
+    body = json.dumps({"x": {"a": 1}, "y": "up"}).encode()
+    head = request("/v1/models/m/learn", Transfer_Encoding="chunked", Content_Type="application/json")
+    chunks = b"%x\r\n%b\r\n0\r\nContent-Type: text/plain\r\nIdempotency-Key: %b\r\n\r\n"
+    long = chunks % (len(body), body, b"k" * 300)  # as a header, both would be refused
+    assert statuses(answers(address, head, long, LAST)) == [200, 200]
+    made = open_connections(monkeypatch)
+    endless = b"%x\r\n%b\r\n0\r\n" % (len(body), body) + (b"A: %b\r\n" % (b"x" * 60_000)) * 150
+    with deaf(address, head + endless):
+        assert until(lambda: made and made[0].is_refused)

@@ -146,7 +146,9 @@ def check_room(plain: Any, n_bytes: int) -> None:
                 asked += len(values) * np.dtype(kind).itemsize
         waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if asked > SMALL_BYTES + BYTES_A_BYTE * n_bytes:
-        raise ModelFileError(f"{n_bytes:,} bytes ask for arrays of {asked:,} bytes; a model has shorter names and labels")
+        raise ModelFileError(
+            f"{n_bytes:,} bytes ask for arrays of {asked:,} bytes; a model has shorter names and labels"
+        )
 
 
 def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:

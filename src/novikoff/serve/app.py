@@ -58,7 +58,9 @@ class App:
         """The reply to a request, whatever it is."""
         path, route = "unknown", None
         try:
-            self._check(call)
+            refused = self.why_not(call)
+            if refused is not None:
+                raise refused
             route, call.names = self._route(call)
             path = route.path
             if not self.service.ready and path not in self.open:
@@ -76,16 +78,15 @@ class App:
             reply = reply._replace(headers=((b"allow", allowed),))
         return reply
 
-    def _check(self, call: Call) -> None:
-        """Refuse who may not call."""
+    def why_not(self, call: Call) -> RefusedError | None:
+        """Why somebody may not call; None if they may. The body does not matter, and need not have come."""
         if self.token is None:
             foreign = why_foreign(call.headers.items(), "the service")
-            if foreign is not None:
-                raise RefusedError(403, foreign)
-        elif call.path not in self.open:
-            given = call.headers.get(b"authorization", b"")
-            if not hmac.compare_digest(given, self.token):
-                raise RefusedError(401, "the token is missing or wrong: Authorization: Bearer ...")
+            return None if foreign is None else RefusedError(403, foreign)
+        given = call.headers.get(b"authorization", b"")
+        if call.path in self.open or hmac.compare_digest(given, self.token):
+            return None
+        return RefusedError(401, "the token is missing or wrong: Authorization: Bearer ...")
 
     def _route(self, call: Call) -> tuple[Route, list[str]]:
         key, names = _find(self.routes, call.path)

@@ -24,9 +24,17 @@ if TYPE_CHECKING:
 SECONDS_FOR_HEADERS = 30.0
 SECONDS_TO_SEND = 30.0  # for a body
 SECONDS_OF_SILENCE = 75.0  # between two requests
+SECONDS_TO_TAKE = 30.0  # answers, with some more for long ones, at
+SLOWEST = 1 << 16  # bytes a second
 LOOK = 5.0  # how often, in seconds, a connection is asked whether its time is over
 MOST_HEADER_BYTES = 1 << 16
 MOST_WAITING = 16  # requests that were sent without waiting for answers
+MOST_WAITING_BYTES = 1 << 20  # of their bodies
+AT_ONCE = 1 << 12  # bytes that are parsed before the next look at how many wait
+
+# Of the 1,024 files that a process may have open by default, some belong to the store. Beyond this, whoever comes takes
+# the place of the client that has been waited for longest.
+MOST_CONNECTIONS = 900
 
 STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
 COMMON_HEADERS = b"".join(b"%b: %b\r\n" % header for header in OWN_HEADERS)
@@ -41,10 +49,14 @@ class Connection(asyncio.Protocol):
         self.requests: deque[Call] = deque()  # whole, and not answered yet
         self.answering: asyncio.Task[None] | None = None
         self.watcher: Watcher | None = None
-        self.deadline = math.inf
+        self.deadline = self.taken_by = math.inf  # what is to be received, and what is to be sent
+        self.waits_since = loop.time()  # for the client; math.inf while the client waits
         self.timer: asyncio.TimerHandle | None = None
+        self.is_welcome = True
         self.has_begun = self.is_reading = False  # the headers of a request, its body
-        self.is_ending = self.is_refused = False
+        self.is_ending = self.is_refused = self.is_paused = False
+        self.waiting_bytes = 0  # of the requests
+        self.unread = b""
         self.stays = True
         self.can_write = asyncio.Event()
         self.can_write.set()
@@ -54,6 +66,11 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
         self.state.connections.add(self)
+        if len(self.state.connections) > MOST_CONNECTIONS:
+            longest = min(self.state.connections, key=lambda connection: connection.waits_since)
+            if longest.waits_since < math.inf and longest is not self:
+                longest.waits_since = math.inf  # it is lost a little later
+                longest.transport.abort()
         self._wait(SECONDS_FOR_HEADERS)
         self._look()
 
@@ -77,9 +94,13 @@ class Connection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self.can_write.clear()
+        self.waits_since = self.loop.time()
 
     def resume_writing(self) -> None:
         self.can_write.set()
+        self.taken_by = math.inf
+        if self.answering is not None:
+            self.waits_since = math.inf
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
@@ -88,28 +109,38 @@ class Connection(asyncio.Protocol):
 
     def _look(self) -> None:
         """Let go of a client that is too slow. A timer for every request would cost more than a look now and then."""
-        left = self.deadline - self.loop.time()
-        if left <= 0 and self.answering is not None:  # what is due is answered first
-            left = LOOK
-        if left <= 0:
+        now, unsent = self.loop.time(), self.transport.get_write_buffer_size()
+        if not unsent:
+            self.taken_by = math.inf
+        elif self.taken_by == math.inf:
+            self.taken_by = now + SECONDS_TO_TAKE + unsent / SLOWEST
+        if now >= self.taken_by:
+            self.transport.abort()
+            return
+        deadline = self.deadline if self.answering is None else math.inf  # what is due is answered first
+        if now >= deadline:
             if self.is_reading:
                 self._refuse(RefusedError(408, f"the request did not arrive within {SECONDS_TO_SEND:g} seconds"))
-            else:
-                self.transport.close()
-            return
+            self.transport.close()
+            deadline = self.deadline = math.inf
+        left = min(deadline, self.taken_by) - now
         self.timer = self.loop.call_later(min(left + 0.01, LOOK), self._look)
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        if self.is_refused:
-            return
+        """Parse what came, a little at a time: a read may hold thousands of requests, and some are enough for now."""
+        text = memoryview(self.unread + data if self.unread else data)
         try:
-            self.parser.feed_data(data)
+            while text and not (self.is_refused or self.is_paused):
+                some, text = text[:AT_ONCE], text[AT_ONCE:]
+                self.parser.feed_data(some)
         except httptools.HttpParserUpgrade:
             self.is_ending = True  # the request is answered, and what comes next is not HTTP
+            text = memoryview(b"")
         except httptools.HttpParserError:
             self._refuse(RefusedError(400, "this is no request of HTTP/1.1"))
+        self.unread = b"" if self.is_refused else bytes(text)
 
     def on_message_begin(self) -> None:
         self.has_begun = True
@@ -117,12 +148,17 @@ class Connection(asyncio.Protocol):
         self.headers: list[tuple[bytes, bytes]] = []
         self.body: list[bytes] = []
         self._wait(SECONDS_FOR_HEADERS)
+        if self.answering is None:
+            self.waits_since = self.loop.time()
 
     def on_url(self, url: bytes) -> None:
         self.url += url
         self._count(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        if self.is_reading:  # a trailer, which no route needs, and which must not pass for a header
+            self.on_body(b"", len(name) + len(value))
+            return
         self.headers.append((name.lower(), value))
         self._count(len(name) + len(value))
 
@@ -140,38 +176,45 @@ class Connection(asyncio.Protocol):
                 self._refuse_too_large()
             elif name == b"expect" and value.lower() == b"100-continue" and not self.is_refused:
                 self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        url = httptools.parse_url(self.url)
+        path = url.path or b"/"
+        self.call = Call(
+            self.app.service,
+            self.parser.get_method().decode("ascii"),
+            unquote(path.decode("ascii")) if b"%" in path else path.decode("ascii"),
+            self.headers,
+            path,
+            url.query or b"",
+        )
+        self.call.stays = self.stays
+        self.is_welcome = self.app.why_not(self.call) is None
 
-    def on_body(self, body: bytes) -> None:
-        self.size += len(body)
+    def on_body(self, body: bytes, more: int = 0) -> None:
+        self.size += len(body) + more
         if self.size > MOST_BYTES:
             self._refuse_too_large()
-        elif not self.is_refused:
+        elif self.is_welcome and not self.is_refused:  # else it is answered that it is not, whatever it sends
             self.body.append(body)
 
     def on_message_complete(self) -> None:
         self.has_begun = self.is_reading = False
         if self.is_refused:
             return
-        url = httptools.parse_url(self.url)
-        path = url.path or b"/"
-        call = Call(
-            self.app.service,
-            self.parser.get_method().decode("ascii"),
-            unquote(path.decode("ascii")) if b"%" in path else path.decode("ascii"),
-            self.headers,
-            b"".join(self.body),
-            path,
-            url.query or b"",
-        )
-        call.stays = self.stays
+        call, call.body = self.call, b"".join(self.body)
         self.requests.append(call)
+        self.waiting_bytes += len(call.body)
         self.deadline = math.inf
-        if len(self.requests) >= MOST_WAITING:
+        if not self.is_paused and self._has_enough():
+            self.is_paused = True
             self.transport.pause_reading()
         if self.answering is None:
+            self.waits_since = math.inf
             self.answering = self.loop.create_task(self._answer())
             self.state.tasks.add(self.answering)
             self.answering.add_done_callback(self.state.tasks.discard)
+
+    def _has_enough(self) -> bool:
+        return len(self.requests) >= MOST_WAITING or self.waiting_bytes >= MOST_WAITING_BYTES
 
     def _refuse_too_large(self) -> None:
         self._refuse(RefusedError(413, f"the request is larger than {MOST_BYTES:,} bytes; send it in parts"))
@@ -192,6 +235,7 @@ class Connection(asyncio.Protocol):
             await self._answer_all()
         finally:  # not in a callback, before which the next request may come
             self.answering = None
+            self.waits_since = self.loop.time()
             if self.is_ending or self.is_refused:
                 self.transport.close()
             elif not self.has_begun:
@@ -199,10 +243,12 @@ class Connection(asyncio.Protocol):
 
     async def _answer_all(self) -> None:
         while self.requests and not self.transport.is_closing():
-            call = self.requests.popleft()
-            reply = await self._reply(call)
-            if not self.can_write.is_set():
+            if not self.can_write.is_set():  # nothing is made for whoever does not take what was made before
                 await self.can_write.wait()
+                continue
+            call = self.requests.popleft()
+            self.waiting_bytes -= len(call.body)
+            reply = await self._reply(call)
             if reply.watcher is not None:
                 await self._stream(reply, reply.watcher)
                 return
@@ -211,8 +257,10 @@ class Connection(asyncio.Protocol):
             self._write(reply, stays, is_head=call.method == "HEAD")
             if not stays:
                 self.transport.close()
-            elif len(self.requests) == MOST_WAITING - 1:
+            elif self.is_paused and not self._has_enough():
+                self.is_paused = False
                 self.transport.resume_reading()
+                self.data_received(b"")
 
     async def _reply(self, call: Call) -> Reply:
         try:

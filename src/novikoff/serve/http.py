@@ -47,11 +47,11 @@ class Call:
         method: str,
         path: str,
         headers: list[tuple[bytes, bytes]],
-        body: bytes,
         raw_path: bytes,
         raw_query: bytes,
     ) -> None:
-        self.service, self.method, self.path, self.body = service, method, path, body
+        self.service, self.method, self.path = service, method, path
+        self.body = b""
         self.headers: dict[bytes, bytes] = dict(headers)
         self.raw_path, self.raw_query = raw_path, raw_query
         self.names: list[str] = []  # what stands in the places of the path that a route leaves open
