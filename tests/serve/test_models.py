@@ -1,10 +1,20 @@
 """Models and their challengers: created, gone on with, compared, deleted."""
 
 import asyncio
+import base64
+import contextlib
+import sys
+import threading
 
+import pytest
+
+import novikoff
+from novikoff.serve import files
 from novikoff.serve.events import Challenge, Settings
+from novikoff.serve.metrics import as_text
 from novikoff.serve.refused import RefusedError
-from tests.serve.serving import DOWN, UP, Caller, refused, run, serving
+from tests.keep.test_hostile_files import forged
+from tests.serve.serving import DOWN, UP, Caller, refused, run, serving, tamper
 
 
 def test_creating_the_same_again_changes_nothing_and_something_else_is_refused(where):
@@ -70,5 +80,116 @@ def test_challengers_are_refused_where_they_make_no_sense(where):
                 await caller.challenge(Challenge(f"c{i}"))
             await refused(409, caller.challenge(Challenge("one-more")), "retire one")
             assert len((await caller.record()).challengers) == 8
+
+    run(test())
+
+
+# -- files from strangers, and logs that cannot be replayed ------------------------------------------------------------
+
+
+def a_file(path, change=lambda header: None, **parameters):
+    learner = novikoff.OnlinePerceptron(**parameters)
+    learner.learn_many([{"a": 1.0}, {"a": -1.0}, {"a": 2.0}], ["up", "down", "up"])
+    novikoff.save(learner, path, force=True)
+    return forged(path.read_bytes(), path, change)
+
+
+def later(header):
+    header["state"]["origin"] = 10**6
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (later, "counted from an example that has not come"),
+        (lambda header: header.update(classes=["up", {"scalar": ["bytes_", 4 * 10**9]}]), "cannot be made of"),
+        (lambda header: header["parameters"].update({f"p{i}": LONG for i in range(9)}), "ask for arrays"),
+        (lambda header: header["state"].update(examples=int("9" * 5000)), "5,000 digits"),
+        (lambda header: header.update(encoding={"columns": {}}), "an encoding of tables"),
+        (lambda header: header.update(classes=[{"tuple": ["up"]}, "down"]), "labels that a service cannot write down"),
+        (lambda header: header.update(classes=[1.5, {"float": "inf"}]), "an infinite label"),
+        (lambda header: header.update(classes=[1.5, {"float": "nan"}]), "stands for none at all"),
+        (lambda header: header["parameters"].update(half_life=2.0**52 + 1), "parameters .* cannot write down"),
+        (lambda header: header["state"].update(longest=1e300), "too long"),
+        (lambda header: header["state"].update(mistakes=1, longest=1e-9), "larger than the sum of all mistakes"),
+    ],
+)
+def test_a_file_that_asks_for_too_much_is_refused(folder, tmp_path, change, words):
+    async def test():
+        with monkeypatched_digits():
+            content = a_file(tmp_path / "m", change, readout="recent")
+            async with serving(folder) as service:
+                await refused(422, Caller(service).create(file=content), words)
+                await Caller(service, "other").create()
+                given = Challenge("rival", Settings(file=content))
+                await refused(422, Caller(service, "other").challenge(given), words)
+
+    run(test())
+
+
+LONG = {"array": {"type": "<U6000000", "shape": [1], "values": ["a"]}}
+
+
+@contextlib.contextmanager
+def monkeypatched_digits():
+    """As in the command line, which lifts Python's limit."""
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
+def test_files_are_read_while_others_are_served(folder, tmp_path, monkeypatch):
+    async def test():
+        async with serving(folder) as service:
+            await Caller(service).create()
+            read, may_end = files.from_file, threading.Event()
+
+            def slowly(content):
+                assert may_end.wait(60)
+                return read(content)
+
+            monkeypatch.setattr(files, "from_file", slowly)
+            content = a_file(tmp_path / "m")
+            slow = asyncio.create_task(Caller(service, "slow").create(file=content))
+            assert (await Caller(service).learn(UP))["seq"] == 1
+            assert not slow.done()
+            may_end.set()
+            assert (await slow)[1]
+
+    run(test())
+
+
+def test_a_model_that_cannot_be_replayed_is_set_aside_and_the_others_are_served(where, tmp_path, caplog):
+    """As one whose file was taken before files were looked at so closely."""
+
+    async def test():
+        content = a_file(tmp_path / "m", readout="recent")
+        async with serving(where) as service:
+            await Caller(service).create(file=content)
+            await Caller(service).learn(UP)
+            await Caller(service, "other").create()
+            (number,) = (held.number for name, held in service.models.loaded.items() if name == "m")
+        hostile = a_file(tmp_path / "m", later, readout="recent")
+        good, bad = (base64.b64encode(each) for each in (content, hostile))
+        tamper(where, ("log", "body", f"model = {number} AND first = 0"), lambda body: body.replace(good, bad))
+        for _ in range(2):  # a restart makes no difference
+            async with serving(where) as service:
+                caller, other = Caller(service), Caller(service, "other")
+                for answer in (caller.learn(UP), caller.create(), caller.record()):
+                    await refused(500, answer, "'m' cannot be replayed.*set aside.*has not come")
+                await other.learn(UP)
+                assert service.store.names() == ["m", "other"]
+                assert "novikoff_models_set_aside 1" in as_text(service, 2)
+        assert "model 'm' is set aside" in caplog.text
+        async with serving(where) as service:
+            caller = Caller(service)
+            model = await service.use("m", even_aside=True)
+            await service.delete(model)
+            service.models.release(model)
+            assert (await caller.create())[1]
+            assert (await caller.learn(UP))["seq"] == 1
 
     run(test())

@@ -120,8 +120,8 @@ def _check_text(piece: Piece, source: Source) -> None:
     text = piece.text
     null = _NULL_LINE.search(b"\n" + text) if b"null" in text else None
     if null is not None:
-        line = piece.line + text.count(b"\n", 0, null.start())
-        raise _not_one(f"{source.name}, line {line}", "null, not an object")
+        before = text.count(b"\n", 0, null.start())
+        raise _not_one(f"{source.name}, line {piece.line + before}", "null, not an object")
     brackets = text.count(b"{") + text.count(b"[")
     if brackets - text.count(b"\n{") <= DEEPEST:
         return

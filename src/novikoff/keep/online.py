@@ -1,6 +1,5 @@
 """The online perceptron in a file: its features and labels by name, whatever plain values these are."""
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -124,10 +123,10 @@ def _check(state: OnlineState, fit_intercept: bool, fades: bool) -> None:
     ensure(longest <= LONGEST, "an example is too long")
     ensure(state.square <= 2.0 * (longest * longest + 1.0), "R^2 is larger than the longest example")
     # Each mistake adds no more than its length to a weight, and its age times that to the drift. Rounding is within 2.
-    most = 2.0 * updates * math.hypot(longest, 1.0)
-    oldest = 2.0 ** (OLD + 1) if fades else state.examples
+    most, oldest = 2.0 * updates * longest, 2.0 ** (OLD + 1) if fades else state.examples
     for weights in state.weights:
-        within = all(abs(pair.real) <= most and abs(pair.imag) <= most * oldest for pair in weights.values())
+        sizes = ((pair, 2.0 * updates if name is Intercept else most) for name, pair in weights.items())
+        within = all(abs(pair.real) <= size and abs(pair.imag) <= size * oldest for pair, size in sizes)
         ensure(within, "a weight is larger than the sum of all mistakes")
         ensure(fit_intercept or not weights[Intercept], "the constant has a weight, and examples carry none")
     for values, mean, squares in (state.scales or {}).values():

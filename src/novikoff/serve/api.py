@@ -38,6 +38,7 @@ class Route(NamedTuple):
     many: bool = False  # also takes many, one a line
     gives_many: bool = False  # and then answers one a line
     key: bool = False  # takes an Idempotency-Key
+    by_name: bool = False  # is told the name of a model, which need not be there
     queries: tuple[Query, ...] = ()
     errors: tuple[int, ...] = ()
     kind: bytes = b"application/json"
@@ -82,9 +83,13 @@ async def show_model(call: Call, model: Model) -> Reply:
     return _json(answering.about(model.name, model.state))
 
 
-async def delete_model(call: Call, model: Model) -> Reply:
-    """Delete a model and its log, for good."""
-    await call.service.delete(model)
+async def delete_model(call: Call) -> Reply:
+    """Delete a model and its log, for good, also one that is set aside."""
+    model = await call.service.use(call.names[0], even_aside=True)
+    try:
+        await call.service.delete(model)
+    finally:
+        call.service.models.release(model)
     return Reply(b"", 204)
 
 
@@ -227,9 +232,9 @@ _OF = "/v1/models/{model}"
 
 ROUTES = (
     Route("GET", "/v1/models", list_models, gives=messages.Names),
-    Route("PUT", _OF, create_model, events.Settings, messages.About, status=201, errors=(409,)),
+    Route("PUT", _OF, create_model, events.Settings, messages.About, status=201, errors=(409,), by_name=True),
     Route("GET", _OF, show_model, gives=messages.About),
-    Route("DELETE", _OF, delete_model, status=204),
+    Route("DELETE", _OF, delete_model, status=204, by_name=True),
     Route(
         "POST", f"{_OF}/predict", predict, messages.ToPredict, messages.Predicted, many=True, gives_many=True, key=True
     ),

@@ -107,7 +107,7 @@ class App:
             return await self._forwarder.send(error.url, call)
 
     async def _own_reply(self, route: Route, call: Call) -> Reply:
-        if not route.of_a_model or route.method == "PUT":
+        if not route.of_a_model or route.by_name:
             return await route.answer(call)
         model = await self.service.use(call.names[0])
         try:

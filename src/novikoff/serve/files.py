@@ -1,5 +1,6 @@
 """A learner as the bytes of a model file, and back."""
 
+import math
 import tempfile
 from pathlib import Path
 
@@ -7,7 +8,8 @@ import msgspec
 
 from novikoff.keep.models import load_plain, save
 from novikoff.learn.online.perceptron import OnlinePerceptron
-from novikoff.serve.events import Settings
+from novikoff.serve import events
+from novikoff.serve.events import Label, Settings
 
 PARAMETERS = ("readout", "tie", "fit_intercept", "scale", "half_life", "lead", "classes")
 
@@ -27,10 +29,13 @@ def from_file(content: bytes) -> OnlinePerceptron:
         path.write_bytes(content)
         try:
             learner = load_plain(path)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, MemoryError) as error:
             raise ValueError(str(error).replace(str(path), "the file")) from None
     if not isinstance(learner, OnlinePerceptron):
-        raise ValueError(f"the file has a {type(learner).__name__}; a service learns with an OnlinePerceptron")
+        raise ValueError(
+            f"the file has a {type(learner).__name__}, and a service learns with an OnlinePerceptron, from examples "
+            "with named features: make one with novikoff online, or use this model with novikoff predict"
+        )
     return learner
 
 
@@ -41,8 +46,9 @@ def learner_of(settings: Settings) -> OnlinePerceptron:
     return OnlinePerceptron(**{name: getattr(settings, name) for name in PARAMETERS})
 
 
-def settled(settings: Settings) -> Settings:
-    """The settings as they will be: a file brings its own parameters, and must bring all that the others need.
+def settled(settings: Settings) -> tuple[Settings, OnlinePerceptron]:
+    """The settings as they will be, and their learner: a file brings its own parameters, and must bring all that the
+    others need, and nothing that a log cannot hold.
 
     What makes no sense is a ValueError.
     """
@@ -52,7 +58,7 @@ def settled(settings: Settings) -> Settings:
         raise ValueError(f"a model file brings its own {' and '.join(given)}; leave that out")
     if settings.judge == "served" and not learner.classes_are_fixed:
         raise ValueError('judge="served" needs classes from the start: no label may be new when it is revealed')
-    return msgspec.structs.replace(
+    wanted = msgspec.structs.replace(
         settings,
         readout=learner.readout,
         tie=learner.tie,
@@ -62,3 +68,11 @@ def settled(settings: Settings) -> Settings:
         lead=learner.lead,
         classes=list(learner.classes) if learner.classes_are_fixed else None,
     )
+    try:
+        events.decode("create", events.encode([wanted]))
+        labels = msgspec.convert(list(learner.classes), list[Label])
+    except (msgspec.MsgspecError, TypeError) as error:
+        raise ValueError(f"the file has parameters or labels that a service cannot write down: {error}") from None
+    if any(isinstance(label, float) and not math.isfinite(label) for label in labels):
+        raise ValueError("the file has an infinite label, which JSON does not know")
+    return wanted, learner

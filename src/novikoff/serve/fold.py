@@ -145,15 +145,23 @@ class State:
         return [self.line, *(rival.line for rival in self.challengers.values())]
 
 
+class Ready(NamedTuple):
+    """A challenge whose learner has been made: that of a file may take long."""
+
+    name: str
+    settings: Settings
+    learner: OnlinePerceptron
+
+
 def start(row: Row) -> State:
-    """The model of the first event of a log."""
+    """The model of the first event of a log; a learner of a file goes on from there."""
     (settings,) = events.decode("create", row.body)
-    return State(0, new_line(0, settings), {}, Path())
+    return begin(settings, learner_of(settings))
 
 
-def new_line(number: int, settings: Settings) -> Line:
-    """A learner with these settings; that of a file goes on from there."""
-    return Line(number, plain(settings), learner_of(settings))
+def begin(settings: Settings, learner: OnlinePerceptron) -> State:
+    """A model with these settings, and the learner that they make."""
+    return State(0, Line(0, plain(settings), learner), {}, Path())
 
 
 def plain(settings: Settings) -> Settings:
@@ -212,9 +220,11 @@ def _compare(state: State, x: Mapping[str, Any], y: Label) -> None:
         rival.model_wrong += wrong
 
 
-def _challenge(state: State, seq: int, content: list[events.Challenge]) -> list[bool]:
+def _challenge(state: State, seq: int, content: list[events.Challenge | Ready]) -> list[bool]:
     (challenge,) = content
-    state.challengers[challenge.name] = Rival(new_line(seq, challenge.settings))
+    settings = challenge.settings
+    learner = challenge.learner if isinstance(challenge, Ready) else learner_of(settings)
+    state.challengers[challenge.name] = Rival(Line(seq, plain(settings), learner))
     return []
 
 

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import events, fold, snapshots
 from novikoff.serve.events import Kind, Prediction, Revealed, Row, Settings
 from novikoff.serve.files import to_file
@@ -188,10 +189,9 @@ class Remember(Job):
 class Create(Job):
     """A new model."""
 
-    def __init__(self, models: Models, name: str, settings: Settings) -> None:
-        body = events.encode([settings])
-        self.row = Row(0, 1, 0.0, "create", body)
-        super().__init__(Model(0, name, fold.start(self.row), 0))
+    def __init__(self, models: Models, name: str, settings: Settings, learner: OnlinePerceptron) -> None:
+        self.row = Row(0, 1, 0.0, "create", events.encode([settings]))
+        super().__init__(Model(0, name, fold.begin(settings, learner), 0))
         self.models = models
 
     def write(self, store: Store, now: float) -> None:

@@ -29,6 +29,7 @@ def as_text(service: Service, in_store: int) -> str:
         *_family("ready", "gauge", "Whether the service is ready.", {"": service.ready}),
         *_family("models", "gauge", "Models in the store.", {"": in_store}),
         *_family("models_loaded", "gauge", "Models in memory.", {"": len(models.loaded)}),
+        *_family("models_set_aside", "gauge", "Models whose log cannot be replayed.", {"": len(models.aside)}),
         *_family("waiting_events", "gauge", "Events that wait to be written.", {"": writer.waiting}),
         *_family("commits_total", "counter", "Transactions that are on the disk.", {"": writer.commits}),
         *_family("commit_seconds_total", "counter", "Seconds that transactions took.", {"": writer.seconds}),

@@ -1,16 +1,22 @@
 """The models of a service: those that are in use are in memory, the others in the store, and come back the same."""
 
 import asyncio
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from novikoff.learn.online.perceptron import OnlinePerceptron
+from novikoff.serve import fold
+from novikoff.serve.events import Settings
 from novikoff.serve.fold import Mistake, State
 from novikoff.serve.path import FOR_EVER, Part, Path
 from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.replay import state_at
-from novikoff.serve.store import FIRST_FENCE, Store
+from novikoff.serve.store import FIRST_FENCE, Store, StoreError
+
+_LOG = logging.getLogger("novikoff.serve")
 
 
 class Afterthought(NamedTuple):
@@ -77,6 +83,7 @@ class Models:
         self.numbers: dict[str, int] = {}  # of those that are in memory, or were
         self.loaded: OrderedDict[str, Model] = OrderedDict()
         self.figures: dict[str, dict[str, float]] = {}  # the last ones of those that are not in memory
+        self.aside: dict[str, tuple[Model, str]] = {}  # those whose log cannot be replayed, and why
         self.touched: set[Model] = set()  # since the last commit
         self.losses = 0  # how often this process found that others hold models that it had held
         self._loading: dict[str, asyncio.Task[None]] = {}
@@ -88,9 +95,16 @@ class Models:
         for name in reversed(found):
             await self._load(name)
 
-    async def use(self, name: str) -> Model:
+    async def use(self, name: str, even_aside: bool = False) -> Model:
         """A model, in memory until whoever asked for it calls `release`."""
         while (model := self.loaded.get(name)) is None:
+            if name in self.aside:
+                model, why = self.aside[name]
+                if not even_aside:
+                    what = f"the log of the model {name!r} cannot be replayed, and it is set aside until it is deleted"
+                    raise RefusedError(500, f"{what}: {why}")
+                model.users += 1
+                return model
             if name not in self._loading:
                 self._loading[name] = asyncio.create_task(self._load(name))
             # Who gives up waiting does not end it for the others.
@@ -107,19 +121,32 @@ class Models:
     async def _load(self, name: str) -> None:
         losses = self.losses
         try:
-            self.add(await asyncio.to_thread(self._from_store, name), losses)
+            model, why = await asyncio.to_thread(self._from_store, name)
+            if why is None:
+                self.add(model, losses)
+            elif losses == self.losses:
+                self.aside[name] = model, why
         finally:
             self._loading.pop(name, None)
 
-    def _from_store(self, name: str) -> Model:
+    def _from_store(self, name: str) -> tuple[Model, str | None]:
+        """A model; or what is needed to delete it, and why there is no more: one log must not stop the others."""
         with self.store.lock:
             held = self.store.hold(name)
         if held is None:
             raise RefusedError(404, f"there is no model {name!r}")
-        state = state_at(self.store, held.model, held.last)
+        try:
+            state = state_at(self.store, held.model, held.last)
+        except StoreError:
+            raise
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            _LOG.error("model %r is set aside, because its log cannot be replayed: %s", name, why)
+            nothing = fold.begin(Settings(), OnlinePerceptron())
+            return Model(held.model, name, nothing, 0, held.fence), why
         with self.store.lock:
             found = self.store.snapshots(held.model)
-        return Model(held.model, name, state, found[0].seq if found else 0, held.fence)
+        return Model(held.model, name, state, found[0].seq if found else 0, held.fence), None
 
     def add(self, model: Model, losses: int) -> None:
         """Let a model in, as the one that was used last, unless there were more losses since: it may be among them."""
@@ -131,6 +158,7 @@ class Models:
     def remove(self, model: Model) -> None:
         if self.loaded.get(model.name) is model:
             del self.loaded[model.name]
+        self.aside.pop(model.name, None)
         self.numbers.pop(model.name, None)
         self.figures.pop(model.name, None)
         self.touched.discard(model)
@@ -138,6 +166,7 @@ class Models:
     def lose(self, models: Iterable[Model]) -> None:
         """Let go of models that other servers may hold by now. What is not in the store yet, they find by folding."""
         self.losses += 1
+        self.aside.clear()
         for model in models:
             self.remove(model)
 

@@ -10,13 +10,17 @@ from novikoff.serve.events import Row, decode
 from novikoff.serve.fold import Line, Mistake, State
 from novikoff.serve.path import FOR_EVER, Part, Path, path_to
 from novikoff.serve.snapshots import Snapshot
-from novikoff.serve.store import Store, StoreError
+from novikoff.serve.store import Store
 
 ROWS_AT_ONCE = 1000
 PARTS_AT_ONCE = 100
 
 _MISTAKES = msgspec.msgpack.Decoder(list[Mistake])
 _LOG = logging.getLogger("novikoff.serve")
+
+
+class ReplayError(ValueError):
+    """A log makes another model than it made."""
 
 
 class TrimmedError(ValueError):
@@ -97,8 +101,8 @@ def _compare(store: Store, model: int, state: State, start: int) -> None:
         again = [mistake for mistake in line.mistakes if mistake.seq <= end]
         first_time = [mistake for mistake in indexed if mistake.seq <= state.seq]
         if again != first_time:
-            raise StoreError(
-                f"model {model}: the log from event {start + 1} on makes {len(again)} mistakes and made "
+            raise ReplayError(
+                f"the log from event {start + 1} on makes {len(again)} mistakes and made "
                 f"{len(first_time)} when it was learned; the store is damaged, or another version of novikoff wrote it"
             )
         line.mistakes = [mistake for mistake in line.mistakes if mistake.seq > end]

@@ -23,6 +23,7 @@ TEXTS = {
     415: "The request is of another type.",
     422: "The request makes no sense.",
     429: "Too much waits to be written; send again later.",
+    500: "The model is set aside, because its log cannot be replayed; or something went wrong.",
     502: "The server that holds the model gave no answer; it may have done it, or not.",
     503: "The service is not ready.",
 }
@@ -111,7 +112,7 @@ def _errors(route: Route) -> set[int]:
     if route.path not in OPEN:
         errors |= {401, 503}
     if route.of_a_model:
-        errors.add(502)
+        errors |= {500, 502}
     if route.of_a_model and route.method != "PUT":
         errors.add(404)
     if route.takes is not None:

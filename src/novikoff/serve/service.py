@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from novikoff.features.names import as_numbers
+from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import answering, events, fold, jobs, messages
 from novikoff.serve.clock import Clock
 from novikoff.serve.events import Example, Row, Settings, ShortExample
@@ -66,6 +67,7 @@ class Service:
         self.writer.after_commit = self._after_commit
         self.watchers = Watchers(self.models, self._names, self._waiting)
         self.ready = False
+        self._one_file = asyncio.Lock()
         self.requests: Counter[tuple[str, str, int]] = Counter()  # route, method, status
         self._snapshots: set[Model] = set()
         self._housekeeper: asyncio.Task[None] | None = None
@@ -143,34 +145,41 @@ class Service:
 
     # Models
 
-    async def use(self, name: str) -> Model:
-        """A model that stays in memory until it is released."""
+    async def use(self, name: str, even_aside: bool = False) -> Model:
+        """A model that stays in memory until it is released; one that is set aside only for whoever deletes it."""
         model = self.models.loaded.get(name)
         if model is not None and time.monotonic() < self.store.until:
             model.users += 1
             self.models.loaded.move_to_end(name)
             return model
-        model = await self.models.use(name)
+        model = await self.models.use(name, even_aside)
         self.make_room()
         return model
 
     async def create(self, name: str, settings: Settings) -> tuple[messages.About, bool]:
         """A new model, and True; or the one that is there with the same settings, and False."""
-        try:
-            wanted = settled(settings)
-        except ValueError as error:
-            raise RefusedError(422, str(error)) from None
+        wanted, learner = await self._settled(settings)
         try:
             model = await self.use(name)
         except RefusedError as error:
             if error.status != 404:
                 raise
-            model = await self.writer.submit(jobs.Create(self.models, name, wanted))
+            model = await self.writer.submit(jobs.Create(self.models, name, wanted, learner))
             return answering.about(name, model.state), True
         self.models.release(model)
         if settings.file is not None or model.state.line.settings != fold.plain(wanted):
             raise RefusedError(409, f"there is a model {name!r}, and it is another one; delete it first")
         return answering.about(name, model.state), False
+
+    async def _settled(self, settings: Settings, field: str | None = None) -> tuple[Settings, OnlinePerceptron]:
+        """Settings and their learner. A file takes time and memory: one is read at a time, while others are served."""
+        try:
+            if settings.file is None:
+                return settled(settings)
+            async with self._one_file:
+                return await asyncio.to_thread(settled, settings)
+        except ValueError as error:
+            raise RefusedError(422, str(error), field) from None
 
     async def names(self) -> list[str]:
         return sorted(await asyncio.to_thread(self._names))
@@ -291,14 +300,10 @@ class Service:
 
     async def challenge(self, model: Model, challenge: events.Challenge, token: Token | None) -> bytes:
         """Let a challenger learn from the same stream."""
-        own = model.state.line.settings
-        try:
-            given = challenge.settings
-            if given.file is None and given.classes is None:
-                given = msgspec.structs.replace(given, classes=own.classes)
-            challenge.settings = settled(given)
-        except ValueError as error:
-            raise RefusedError(422, str(error), "settings") from None
+        own, given = model.state.line.settings, challenge.settings
+        if given.file is None and given.classes is None:
+            given = msgspec.structs.replace(given, classes=own.classes)
+        challenge.settings, learner = await self._settled(given, "settings")
         if challenge.settings.classes != own.classes:
             raise RefusedError(422, f"a challenger must have the classes of the model, {own.classes}", "settings")
 
@@ -308,7 +313,9 @@ class Service:
             if len(model.state.challengers) >= MOST_CHALLENGERS:
                 raise RefusedError(409, f"there are {MOST_CHALLENGERS} challengers already; retire one", "name")
 
-        return await self._append(model, "challenge", challenge, token, check)
+        ready = fold.Ready(challenge.name, challenge.settings, learner)
+        body = events.encode([challenge])
+        return await self._submit(jobs.Append(model, "challenge", [ready], body, _done, token, check))
 
     async def promote(self, model: Model, name: str, token: Token | None) -> bytes:
         return await self._append(model, "promote", events.Challenger(name), token, _is_challenger(model, name))
