@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import struct
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -15,11 +17,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import novikoff
+from novikoff.data import strict_json
 from novikoff.keep import layout
 from novikoff.keep.header import FunctionError
 from novikoff.keep.models import load, load_plain, read_header, save
 from novikoff.keep.values import decode
 from tests.keep import samples
+from tests.memory import FRUGAL
 
 GOLDEN_FOLDER = Path(__file__).parent / "golden"
 GOLDEN = {path.stem: path.read_bytes() for path in sorted(GOLDEN_FOLDER.glob("*.novikoff"))}
@@ -300,3 +304,58 @@ def test_a_generator_that_points_outside_its_buffer_is_refused(path):
 
     with pytest.raises(ValueError, match="points outside its buffer"):
         attempt(forged(path.read_bytes(), path, change), path)
+
+
+# -- more than a file holds -------------------------------------------------------------------------------------------
+
+LONG = {"array": {"type": "<U6000000", "shape": [1], "values": ["a"]}}
+
+
+@pytest.mark.parametrize("name", [name for name in GOLDEN if not name.startswith("paraboloid")])
+def test_a_header_gets_no_more_memory_than_its_file_has_room_for(name, path):
+    for asked in ({"scalar": ["bytes_", 10**8]}, {"scalar": ["str_", 1]}, *[LONG] * 2):
+        parameters = {f"more{number}": asked for number in range(15)}
+        content = forged(GOLDEN[name], path, lambda header, more=parameters: header["parameters"].update(more))
+        with pytest.raises(layout.ModelFileError, match=r"cannot be made of|ask for arrays of 360,000,\d+ bytes"):
+            attempt(content, path, name)
+
+
+def test_labels_without_weights_get_no_links(path):
+    labels = [f"label {number}" for number in range(20_000)]
+    content = forged(GOLDEN["sequence-4"], path, lambda header: header.update(classes=labels))
+    with pytest.raises(layout.ModelFileError, match="labels without weights"):
+        attempt(content, path)
+
+
+def test_two_keys_alike_among_many_are_found_at_once():
+    """Looked for one by one, they took time in the square of the keys."""
+    text = json.dumps({f"key {number}": number for number in range(200_000)})[:-1] + ', "key 199999": 1}'
+    with pytest.raises(strict_json.JSONError, match="the key 'key 199999' stands twice"):
+        strict_json.parse(text)
+
+
+def test_a_whole_number_has_few_digits_whatever_python_allows(path):
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        for digits in ("9" * 4301, "-" + "9" * 10**6):
+            with pytest.raises(strict_json.JSONError, match=r"has .* digits; more than 4,300 are not read"):
+                strict_json.parse(f'{{"text": "{"9" * 5000}", "number": {digits}}}')
+        assert strict_json.parse(f'["{"9" * 5000}", {"9" * 4300}]') == ["9" * 5000, 10**4300 - 1]
+        text = json.dumps({"__metadata__": {}, "a": {"data_offsets": [0, "9" * 10**6]}})
+        path.write_bytes(struct.pack("<Q", len(text)) + text.encode())
+        with pytest.raises(layout.ModelFileError):
+            load(path)
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
+@pytest.mark.parametrize("name", ["online-3", "scaled-3", "kernel-3", "perceptron-3", "sequence-4"])
+def test_whatever_a_header_asks_for_takes_little_memory_and_comes_to_an_end(name):
+    """In a process of its own, which gets half a gigabyte more than the whole file takes, and ten minutes."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.keep.fuzz", name, "20", "512"],
+        cwd=GOLDEN_FOLDER.parents[2], env=os.environ | FRUGAL, capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert json.loads(done.stdout)["refused"] > 50

@@ -9,7 +9,8 @@ HEAD = """# Service
 
 What `novikoff serve` answers ([how to use it](../how-to/serve.md)), made of its own description, which is at
 `/openapi.json`. Bodies are JSON. A request with an `Idempotency-Key` is done once, and answered alike when it comes
-again. Every error has one shape, {"error": {"message": ..., "field": ...}}, and changes nothing:
+again within 24 hours; after that the key is forgotten, and the same request is a new one. Every
+error has one shape, {"error": {"message": ..., "field": ...}}, and changes nothing:
 
 | status | meaning |
 |---|---|

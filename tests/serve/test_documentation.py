@@ -1,9 +1,11 @@
 """The page about the API says what the API says of itself."""
 
 import ast
+import json
 from pathlib import Path
 
 from novikoff.serve import api, messages
+from novikoff.serve.jobs import KEYS_LAST
 from novikoff.serve.schema import openapi
 from tests.serve.api_page import PAGE, page
 
@@ -30,3 +32,10 @@ def test_every_message_is_used():
     used = "".join(path.read_text() for path in (ROOT / "src/novikoff/serve").glob("*.py"))
     assert all(used.count(name) > 1 for name in defined)
     assert messages.Error.__name__ in openapi()["components"]["schemas"]
+
+
+def test_the_pages_say_how_long_keys_are_kept():
+    kept = f"{KEYS_LAST / 3600:g} hours"
+    for name in ("how-to/serve.md", "reference/service.md"):
+        assert kept in (ROOT / "docs" / name).read_text()
+    assert kept in json.dumps(openapi())

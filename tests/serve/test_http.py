@@ -8,8 +8,10 @@ import tempfile
 import uuid
 
 import httpx
+import pandas
 import pytest
 
+import novikoff
 from novikoff.keep.models import load_plain
 from novikoff.serve import connection as wire
 from novikoff.serve import run
@@ -348,3 +350,34 @@ def test_a_client_that_closes_before_the_answer_does_no_harm(client, model, serv
     for _ in range(3):
         assert client.post(f"{model}/learn", json={"x": {"a": 1}, "y": "up"}).status_code == 200
     assert client.get(model).json()["examples"] >= 3
+
+
+def test_a_model_that_was_learned_from_a_table_encodes_what_it_is_sent_or_is_refused(client, tmp_path):
+    rows = [{"colour": "red", "doors": 2.0}, {"colour": "blue", "doors": 4.0}] * 4
+    labels = ["sport", "van"] * 4
+    learner = novikoff.OnlinePerceptron(scale=True)
+    learner.learn_many(rows, labels)
+    novikoff.save(learner, tmp_path / "online")
+    put = {"file": base64.b64encode((tmp_path / "online").read_bytes()).decode()}
+    assert client.put("/v1/models/of-a-table", json=put).status_code == 201
+    for row in ({"colour": "blue"}, {"colour": "red", "doors": 9.0}, {"colour": "green", "doors": 3.0}):
+        said = client.post("/v1/models/of-a-table/predict", json={"x": row}).json()
+        scores = {score["label"]: score["score"] for score in said["scores"]}
+        assert (said["label"], scores["van"]) == (learner.predict_one(row), learner.decision_one(row))
+        tensors = [
+            {"name": name, "shape": [1], "datatype": "BYTES" if isinstance(value, str) else "FP64", "data": [value]}
+            for name, value in row.items()
+        ]
+        label, score = client.post("/v2/models/of-a-table/infer", json={"inputs": tensors}).json()["outputs"]
+        assert (label["data"], score["data"][1]) == ([learner.predict_one(row)], learner.decision_one(row))
+        assert client.post("/v1/models/of-a-table/learn", json={"x": row, "y": "van"}).status_code == 200
+        learner.learn_one(row, "van")
+    for x in ([1.0, 2.0], "red", {"colour": ["red"]}, {"doors": None}, None):
+        for path, body in (("predict", {"x": x}), ("learn", {"x": x, "y": "van"})):
+            answer = client.post(f"/v1/models/of-a-table/{path}", json=body)
+            assert (answer.status_code, answer.json()["error"]["field"]) == (422, "x")
+    novikoff.save(novikoff.Perceptron().fit(pandas.DataFrame(rows), labels), tmp_path / "table")
+    put = {"file": base64.b64encode((tmp_path / "table").read_bytes()).decode()}
+    answer = client.put("/v1/models/of-a-perceptron", json=put)
+    assert answer.status_code == 422
+    assert "learns with an OnlinePerceptron, from examples with named features" in answer.json()["error"]["message"]

@@ -80,7 +80,7 @@ def _queries(route: Route) -> list[dict[str, Any]]:
         for query in route.queries
     ]
     if route.key:
-        text = "The same key and request: the same answer, learned once. Kept for a day."
+        text = "The same key and request: the same answer, learned once. Forgotten after 24 hours."
         schema = {"type": "string", "minLength": 1, "maxLength": 200}
         found.append({"name": "Idempotency-Key", "in": "header", "description": text, "schema": schema})
     return found
