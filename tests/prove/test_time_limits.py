@@ -15,7 +15,7 @@ from novikoff.prove.existence import null_space
 from novikoff.prove.existence.null_space import NullSpace
 from novikoff.prove.existence.whole_rows import WholeRows
 from novikoff.prove.existence.witnesses import Estimate
-from novikoff.prove.separable import products
+from novikoff.prove.separable import kernels, products
 from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.search import cutting_planes, exact_hull, working_set
 from novikoff.prove.separable.search.claims import Claims
@@ -33,6 +33,8 @@ WORK = [
     (scipy.optimize, "linprog", 1.0),
     (WholeRows, "signs", 1.0),
     (NullSpace, "times", 0.01),  # of one row
+    (kernels.Products, "_whole", 1.0),
+    (kernels.Products, "exponents", 1.0),
     (Claims, "test", 1.0),
 ]
 # The step that it was in when the time was over, and those that prove the plainest form of what it has found.
@@ -116,6 +118,32 @@ def test_certify_ends_in_time_and_claims_what_it_has_proved(name, in_blocks, mon
         found.check(X, y)
 
 
+KERNELS = {
+    "rbf": {"gamma": 0.01},
+    "laplacian": {"gamma": 0.1},
+    "poly": {"gamma": 1.0, "degree": 2, "coef0": 1.0},
+    "linear": {},
+}
+
+
+@pytest.mark.filterwarnings("ignore:the bounds of the margin")
+@pytest.mark.parametrize("noise", [0.0, 30.0])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_kernel_ends_in_time_and_claims_what_it_has_proved(kernel, noise, monkeypatch):
+    X, y = normal(30, noise)
+    monkeypatch.setattr(kernels, "BLOCK", 60)
+
+    def ask(**limit):
+        return certify(X, y, kernel=kernel, **KERNELS[kernel], **limit)
+
+    known, whole = seconds(ask)
+    for limit in limits(whole):
+        found, took = seconds(ask, time_limit=limit)
+        assert took <= limit + AFTERWARDS, limit
+        assert found.verdict in LESS[known.verdict]
+        found.check(X, y)
+
+
 @pytest.mark.parametrize("family", ["binomial", "poisson"])
 @pytest.mark.parametrize("noise", [0.2, 3.0])
 def test_existence_ends_in_time_and_claims_what_it_has_proved(family, noise):
@@ -132,3 +160,20 @@ def test_existence_ends_in_time_and_claims_what_it_has_proved(family, noise):
         assert found.diverging is None or set(found.diverging) == set(known.diverging)
         assert found.separated_rows in (None, known.separated_rows)
         found.check(X, y, family=family)
+
+
+COMPARED = {
+    "cox": {"event": [0, 1] * 100, "entry": np.arange(200) / 7},
+    "conditional": {"strata": np.arange(200) // 20},
+    "multinomial": {},
+}
+
+
+@pytest.mark.parametrize("family", COMPARED)
+def test_comparisons_that_there_is_no_time_for_are_not_written_out(family):
+    X, y = normal(200, 30.0)
+    response = {"cox": 30.0 + np.arange(200) % 17, "multinomial": np.arange(200) % 20}.get(family, y)
+    with Clock(tick=1.0).in_place() as clock:
+        found = existence(X, response, family=family, **COMPARED[family], time_limit=5.0)
+    assert found.estimate is Estimate.UNDECIDED
+    assert clock.looks < 15

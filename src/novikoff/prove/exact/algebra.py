@@ -6,7 +6,7 @@ from fractions import Fraction
 from operator import mul
 from typing import Any, overload
 
-from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.modular import Fractions, Independent, drawn_prime, independent, lifted, taken
 
 Whole = Sequence[int]
@@ -121,6 +121,30 @@ def rank(rows: Sequence[Whole]) -> int:
     from flint import fmpz_mat
 
     return int(fmpz_mat([list(map(int, row)) for row in rows]).rank()) if rows else 0
+
+
+def spans(some: Sequence[Whole], every: Sequence[Whole], clock: Clock) -> bool:
+    """Whether every row is a combination of some; OutOfTimeError if there is no time.
+
+    >>> spans([[1, 2]], [[1, 2], [2, 4]], Clock(None)), spans([[1, 2]], [[1, 3]], Clock(None))
+    (True, False)
+    """
+    from flint import fmpz_mat
+
+    if not some or not every:
+        return not any(map(any, every))
+    matrix, others = (fmpz_mat([list(map(int, row)) for row in rows]) for rows in (some, every))
+    while True:
+        basis = _null_vectors(matrix, clock)
+        if basis is None and math.isinf(clock.left()):
+            raise MemoryError("a basis of what is orthogonal to these rows has more digits than fit into memory")
+        if basis is None:
+            raise OutOfTimeError
+        normals = fmpz_mat(basis).transpose() if basis else fmpz_mat(matrix.ncols(), 0)
+        if not any((others * normals).entries()):
+            return True  # some independent rows span all that is orthogonal to the normals
+        if not any((matrix * normals).entries()):
+            return False  # the prime was lucky: they span no less than all of some
 
 
 def rank_at_least(rows: Sequence[Whole], clock: Clock) -> int:

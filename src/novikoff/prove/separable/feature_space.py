@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.examples import Examples
-from novikoff.prove.exact.algebra import rank
+from novikoff.prove.exact.algebra import spans
+from novikoff.prove.exact.clock import UNLIMITED, Clock
 from novikoff.prove.exact.document import CertificateError, claim
 from novikoff.prove.exact.floats import fraction_root_up, root_down
 from novikoff.prove.exact.given_numbers import exact_matrix
@@ -55,10 +56,13 @@ class InFeatureSpace:
     subject: Subject
 
     @classmethod
-    def of(cls, X: Any, y: ArrayLike | None, kernel: Kernel, fit_intercept: bool) -> "InFeatureSpace":
+    def of(
+        cls, X: Any, y: ArrayLike | None, kernel: Kernel, fit_intercept: bool, clock: Clock = UNLIMITED
+    ) -> "InFeatureSpace":
         """Examples as they were given, or the matrix of a kernel; what is wrong with them is named.
 
-        `Examples` have labels of their own, and come in one piece.
+        `Examples` have labels of their own, and come in one piece. What is proved of them raises OutOfTimeError if
+        the clock is over.
         """
         names, table = None if kernel.form == "precomputed" else names_of(X), None
         if isinstance(X, Examples):
@@ -87,7 +91,7 @@ class InFeatureSpace:
         digest.add(rows)
         subject = Subject(data_hash=digest.with_labels([places]), **about)
         signs = np.where(places == 1, 1, -1).astype(np.int8)
-        return cls(Products(kernel, rows, signs, int(fit_intercept)), subject)
+        return cls(Products(kernel, rows, signs, int(fit_intercept), clock), subject)
 
     @property
     def everything(self) -> range:
@@ -247,8 +251,11 @@ def _not_separable(data: InFeatureSpace, found: Witnesses) -> Certificate:
         return _certificate(data, found, Verdict.NOT_SEPARABLE)
     everything = list(data.everything)
     whole = data.products.whole(everything, everything)
-    spans = rank([whole[row] for row in obstruction.rows]) == rank(whole)
-    claim(spans, "verdict", "the obstruction does not span all examples")
+    claim(
+        spans([whole[row] for row in obstruction.rows], whole, data.products.clock),
+        "verdict",
+        "the obstruction does not span all examples",
+    )
     return _certificate(data, found, Verdict.OVERLAPPING)
 
 

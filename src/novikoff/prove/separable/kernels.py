@@ -6,7 +6,7 @@ is taken as it is: what is proved is proved about that matrix.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.words import kernel_in_words
+from novikoff.prove.exact.clock import UNLIMITED, Clock
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
+from novikoff.prove.exact.longest_row import longest_square
 
 Form = Literal["linear", "poly", "rbf", "laplacian", "precomputed"]
 FORMS: tuple[Form, ...] = ("linear", "poly", "rbf", "laplacian", "precomputed")
@@ -25,6 +27,9 @@ HIGHEST_DEGREE = 64
 # A power of e below e^-4096 is only known to lie between 0 and 2^-5900, far below the square of any float.
 SMALLEST_EXPONENT = 4096
 SMALLEST_POWER = Fraction(1, 1 << 5900)
+
+# Products that are written out between two looks at the clock.
+BLOCK = 10_000
 
 Whole = list[list[int]]
 
@@ -103,12 +108,16 @@ def _is_real(value: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """The products of the points z_i = y_i (phi(x_i), constant) with each other, for examples and a kernel."""
+    """The products of the points z_i = y_i (phi(x_i), constant) with each other, for examples and a kernel.
+
+    What takes long looks at the clock, and raises OutOfTimeError.
+    """
 
     kernel: Kernel
     X: NDArray[Any]  # the rows, or the matrix itself
     signs: NDArray[np.int8]
     constant: int
+    clock: Clock = UNLIMITED
 
     @property
     def n_points(self) -> int:
@@ -139,6 +148,14 @@ class Products:
 
     def whole(self, rows: Sequence[int], columns: Sequence[int]) -> Whole:
         """<z_i, z_j> of a rational kernel as whole numbers, in units of `scale`."""
+        return [line for some in self._blocks(rows, columns) for line in self._whole(some, columns)]
+
+    def _blocks(self, rows: Sequence[int], columns: Sequence[int]) -> Iterator[Sequence[int]]:
+        """The rows, a few at a time."""
+        size = max(1, BLOCK // max(len(columns), 1))
+        return (rows[start : start + size] for start in self.clock.through(range(0, len(rows), size)))
+
+    def _whole(self, rows: Sequence[int], columns: Sequence[int]) -> Whole:
         constant = self.constant * int(1 / self.scale)
         if self.kernel.form == "precomputed":
             values = as_integers(self.X[np.ix_(list(rows), list(columns))], self._exponent).tolist()
@@ -182,12 +199,14 @@ class Products:
         if self.kernel.is_rational:
             from flint import fmpz_mat
 
-            sums = fmpz_mat(self.whole(rows, columns)) * fmpz_mat([[weight] for weight in weights])
-            return [Interval.of(int(value) * self.scale) for value in sums.entries()]
+            whole = fmpz_mat([[weight] for weight in weights])
+            parts = (fmpz_mat(self._whole(some, columns)) * whole for some in self._blocks(rows, columns))
+            return [Interval.of(int(value) * self.scale) for part in parts for value in part.entries()]
         signed = [weight * int(sign) for weight, sign in zip(weights, self.signs[list(columns)], strict=True)]
         return [
             _signed(_power_sum(line, signed, self.constant * sum(signed), bits), int(self.signs[row]))
-            for row, line in zip(rows, self.exponents(rows, columns), strict=True)
+            for some in self._blocks(rows, columns)
+            for row, line in zip(some, self.exponents(some, columns), strict=True)
         ]
 
     def square(self, rows: Sequence[int], weights: Sequence[int], bits: int) -> Interval:
@@ -199,13 +218,14 @@ class Products:
 
     @cached_property
     def radius_square(self) -> Fraction:
-        """R^2: the largest squared length of a point; powers of e are all 1 there."""
+        """R^2: the largest squared length of a point. Powers of e are all 1 there; a polynomial is that of the longest
+        row."""
         if not self.kernel.is_rational:
             return Fraction(1 + self.constant)
-        return max(self._square_of(row) for row in range(self.n_points))
-
-    def _square_of(self, row: int) -> Fraction:
-        return self.whole([row], [row])[0][0] * self.scale
+        if self.kernel.form == "precomputed":
+            return Fraction(float(self.X.diagonal().max())) + self.constant
+        inner = Fraction(self.kernel.gamma or 1) * longest_square(self.X) + Fraction(self.kernel.coef0 or 0)
+        return inner ** (self.kernel.degree or 1) + self.constant
 
     @cached_property
     def first_equals(self) -> list[int]:

@@ -152,13 +152,15 @@ def _solve(source: Source, working: Working, clock: Clock | None) -> tuple[Worki
     most accurate where c is of the size of the distance that is sought; so c follows it.
     """
     points = working.coordinates.matrix
-    lengths = np.linalg.norm(points, axis=1)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(points, axis=1)
     least = max(float(lengths.max()) * 2.0**-30, 1e-100)
     active, weights = working.active, working.weights
     reached = float(np.linalg.norm(weights @ points[active])) if len(active) else float(lengths.min())
     stacked = np.hstack([points, np.zeros((len(points), 1))])
     residual = np.zeros(stacked.shape[1])
-    most_steps = 10 + 200_000_000 // (stacked.shape[1] * min(stacked.shape))  # about a second
+    # For which nobody looks at the clock: less than a second, also where each step solves a system from the beginning.
+    most_steps = 10 + 5_000_000 // (stacked.shape[1] * min(stacked.shape))
     while True:
         c = 2.0 ** math.frexp(max(reached, least))[1]
         stacked[:, -1] = c

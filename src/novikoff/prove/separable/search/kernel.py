@@ -6,6 +6,7 @@ columns: for a polynomial kernel in few dimensions these are few, and facial red
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from novikoff.data.examples import Examples
 from novikoff.prove.exact.algebra import dot, joined_weights, null_vectors
-from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.modular import independent
 from novikoff.prove.separable.certificate import Certificate, Obstruction, Support, Witnesses
@@ -57,11 +58,18 @@ def certify_kernel(
     if isinstance(X, Examples):
         _check_size(X)
     clock = Clock(time_limit, told=progress)
-    data = InFeatureSpace.of(X, y, kernel, fit_intercept)
+    data = InFeatureSpace.of(X, y, kernel, fit_intercept, clock)
     clock.tell("looking for a separator")
     if any(data.contradicted) and not kernel.is_rational:
         return conclude_kernel(data, Witnesses(obstruction=_contradictions(data)))
-    nearest = _nearest(data.products, tolerance, clock)
+    with suppress(OutOfTimeError):
+        return _proved(data, tolerance, clock)
+    return conclude_kernel(data, Witnesses())
+
+
+def _proved(data: InFeatureSpace, tolerance: float, clock: Clock) -> Certificate:
+    """What can be proved; OutOfTimeError if that takes too long."""
+    kernel, nearest = data.products.kernel, _nearest(data.products, tolerance, clock)
     support = None if nearest is None else _support(nearest)
     clock.tell("proving what was found")
     for coefficients in () if nearest is None else _candidates(nearest):
@@ -200,7 +208,7 @@ def _reduced(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesse
     weights: Whole = []
     complement = null_vectors([], dimension)
     while True:
-        inside = [[dot(row, normal) for normal in complement] for row in rows]
+        inside = [[dot(row, normal) for normal in complement] for row in clock.through(rows)]
         left = [i for i in range(n) if any(inside[i])]
         obstruction = _obstruction(face, weights) if face else None
         if not left:
@@ -226,7 +234,10 @@ def _reduced(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesse
         else:
             weights = list(nearest.weights)
         face = [*face, *new]
-        complement = null_vectors([rows[i] for i in face], dimension)
+        known = null_vectors([rows[i] for i in face], dimension, clock)
+        if known is None:
+            return Witnesses(obstruction=_obstruction(face, weights))
+        complement = known
 
 
 def _obstruction(face: Whole, weights: Whole) -> Obstruction:
