@@ -66,7 +66,7 @@ def displays():
     iris = load_iris(as_frame=True)
     petals, setosa = iris.data.iloc[:, 2:], np.where(iris.target == 0, "setosa", "other")
     species = iris.target_names[iris.target]
-    line = Perceptron(**LAST, random_state=2).fit(petals, setosa)
+    line = Perceptron(**LAST, random_state=2, scale=False).fit(petals, setosa)
     many, colours = high_dimensions()
     long_walk = Perceptron(**LAST, random_state=0).fit(many, colours)
     X, y = through_the_origin(24, 0.3, seed=25)
@@ -74,7 +74,8 @@ def displays():
     moons, moon = make_moons(120, noise=0.05, random_state=0)
     curved = KernelPerceptron(kernel="rbf", gamma=2.0, readout="last", max_epochs=None, random_state=9)
     curved.fit(moons, moon)
-    three = Perceptron(random_state=0).fit(iris.data, species)
+    regions = Perceptron(random_state=0, scale=False)
+    three = Perceptron(random_state=0, scale=False).fit(iris.data, species)
     points, colour = disc()
     lifted = make_pipeline(Paraboloid(), Perceptron(**LAST, random_state=0)).fit(points, colour)
     return {
@@ -86,7 +87,7 @@ def displays():
         "folding": FoldingDisplay.from_estimator(walk, X, y),
         "margins": MarginsDisplay.from_estimator(three, iris.data, species),
         "kernel": BoundaryDisplay.from_estimator(curved, moons, moon),
-        "regions": BoundaryDisplay.from_estimator(Perceptron(random_state=0).fit(petals, species), petals, species),
+        "regions": BoundaryDisplay.from_estimator(regions.fit(petals, species), petals, species),
         "paraboloid": ParaboloidDisplay.from_estimator(lifted, points, colour),
         "confusion": ConfusionDisplay.from_estimator(three, iris.data, species),
         "heaviest": HeaviestDisplay.from_estimator(three, n=12),
