@@ -20,6 +20,8 @@ from sklearn.preprocessing import StandardScaler
 import novikoff
 from novikoff.data.batches import Records
 from novikoff.features.encode import learn_encoding
+from novikoff.keep.certificates import certificate_text
+from novikoff.keep.layout import write
 from novikoff.keep.models import load, load_plain, read_header, save
 from novikoff.learn.chain.tagger import Tagger
 from novikoff.learn.linear.files import learn_from
@@ -342,3 +344,9 @@ def test_a_pipeline_says_how_its_parts_are_kept(tmp_path):
     joblib.dump(pipeline[:-1], other)
     again = make_pipeline(joblib.load(other), load(path))
     assert (again.decision_function(X) == pipeline.decision_function(X)).all()
+
+
+def test_a_model_is_not_taken_for_json_whatever_the_length_of_its_header(tmp_path):
+    for more in range(0, 256, 8):  # a length whose lowest byte is a blank is among these
+        write(tmp_path / "model", {"format": 1, "certificate": "{}", "more": "x" * more}, {"weights": np.zeros(1)})
+        assert certificate_text(tmp_path / "model") == "{}"

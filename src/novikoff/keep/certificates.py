@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from novikoff.keep.layout import read_header
+from novikoff.keep.layout import LENGTH, read_header
 from novikoff.prove.certificates import AnyCertificate
 from novikoff.prove.certificates import read_certificate as read_text
 from novikoff.prove.exact.document import CertificateError
 
-# What no certificate file can begin with, and every model file does: the length of its header, in 8 bytes.
-JSON_BEGINS = b" \t\r\n{"
+# A model file begins with the length of its header, in 8 bytes, of which the highest are 0; no JSON text has such bytes.
+NO_TEXT = b"\0"
 
 
 def read_certificate(path: Path) -> AnyCertificate:
@@ -26,8 +26,8 @@ def certificate_text(path: Path) -> str | bytes:
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a directory; name the certificate or the model in it")
     with path.open("rb") as file:
-        beginning = file.read(1)
-    if not beginning or beginning in JSON_BEGINS:
+        beginning = file.read(LENGTH.size)
+    if NO_TEXT not in beginning:
         return path.read_bytes()
     text = read_header(path).get("certificate")
     if text is None:
