@@ -259,7 +259,7 @@ def test_what_was_learned_is_saved_before_anything_is_certified(folder, monkeypa
     done = call("fit", "cars.csv", "--label", "sport_car", "--force", folder=folder)
     assert done.code == 0
     assert "the model is saved, but the table is not certified: there is not enough memory for this" in done.err
-    assert "certified  no: there is not enough memory for this" in done.out
+    assert "certified       no: there is not enough memory for this" in done.out
     model = load_plain(folder / "cars.novikoff")
     assert (model.run.mistakes, model.certificate) == (28, None)
 
@@ -290,3 +290,35 @@ def test_a_verdict_says_that_it_is_about_the_rows_held_out_too(folder):
     alone = call(*line, folder=folder).out
     assert "of all 400 rows" not in alone
     assert "on all rows" not in alone
+
+
+def test_a_small_table_is_judged_by_five_folds_and_the_model_is_that_of_python(folder):
+    shown = call("fit", "cars.csv", "--label", "sport_car", "--force", folder=folder).out
+    asked = call("fit", "cars.csv", "--label", "sport_car", "--model", "m", "--folds", 5, "--json", folder=folder).json
+    by_folds = next(one for one in asked["run"]["new_rows"]["statements"] if one["name"] == "folds")
+    assert f"5-fold error {100 * by_folds['wrong']:.1f} %, at most" in shown
+    assert load_plain(folder / "cars.novikoff").run.fold_rows == ()
+    assert sum(load_plain(folder / "m").run.fold_rows) == 400
+
+
+@pytest.mark.parametrize("words", [("--time-limit", "100"), ("--readout", "last")])
+def test_what_was_not_measured_is_not_guessed(words, folder, monkeypatch):
+    """Neither a clock decides whether folds are learned, nor are they where that takes long."""
+    if "--time-limit" not in words:
+        monkeypatch.setattr("novikoff.cli.learning.MOST_FOLDED", 0)
+    shown = call("fit", "cars.csv", "--label", "sport_car", "--force", *words, folder=folder).out
+    assert "expected error  not measured (add --held-out 0.2); training error 0.0 %" in shown
+    assert "first time" not in shown
+    inspected = call("inspect", "cars.novikoff", folder=folder).out
+    assert "not measured; training error 0.0 %" in inspected
+
+
+def test_folds_that_nobody_asked_for_refuse_nothing(folder):
+    """A column with as many values as rows allow has too many without a fold."""
+    words = [f"w{number % 21}" for number in range(42)]
+    lines = [f"{word},{'no' if number < 21 else 'yes'},{number}" for number, word in enumerate(words)]
+    (folder / "words.csv").write_text("\n".join(["word,label,x", *lines]) + "\n")
+    done = call("fit", "words.csv", "--label", "label", folder=folder)
+    assert done.code == 0
+    assert "not measured" in done.out
+    assert "too many to learn from" in call("fit", "words.csv", "--label", "label", "--folds", 5, folder=folder).err

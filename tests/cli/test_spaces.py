@@ -62,7 +62,9 @@ def test_the_command_line_learns_what_python_learns(folder):
     ours = KernelPerceptron(kernel="poly", coef0=2.0, random_state=3).fit(X, y)
     model = load(folder / "circle.novikoff")
     assert model.run_.mistakes == ours.run_.mistakes
-    assert np.array_equal(model.decision_function(X), ours.decision_function(X))
+    assert np.array_equal(model.decision_function(read(path, label="where")), ours.decision_function(X))
+    raw = np.column_stack([np.concatenate([batch.columns.column(name) for batch in read(path)]) for name in "xy"])
+    assert np.array_equal(model.decision_function(raw), ours.decision_function(X))
     assert load_plain(folder / "circle.novikoff").encoding == encoding
 
 

@@ -144,7 +144,7 @@ def test_the_command_judges_by_folds_without_changing_the_model(tmp_path):
         model = Perceptron(random_state=0).fit(read(kept, label="label"))
         expected.append(round((1 - model.score(read(judged, label="label"))) * held.sum()))
     assert list(other.run_.fold_errors) == expected
-    assert "On new rows of this kind, by models learned alike: about" in str(other.run_)
+    assert "-fold error " in str(other.run_)
 
 
 def test_one_way_to_judge_is_enough(tmp_path):

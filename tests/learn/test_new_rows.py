@@ -220,8 +220,8 @@ def test_rows_in_the_order_given_prove_nothing_unless_somebody_answers_for_it():
     known = found.run.generalisation()
     assert (known.statements, known.delivered) == ((), None)
     assert "in the order given" in known.why_not
-    assert "no bound is proved" in known.in_words
-    assert "On new rows" not in str(found.run)
+    assert known.in_words == "not measured; training error 0.0 %"
+    assert "Expected error" not in str(found.run)
     sure = found.run.generalisation(random_order=True)
     assert {one.name for one in sure.statements} == {"progressive", "first vote", "leave one out", "compression"}
     assert sure.delivered.name == "compression"
@@ -349,8 +349,19 @@ def test_a_record_says_in_a_line_what_is_to_be_expected():
     assert f"{run.held_out_errors} errors on {run.held_out_rows} rows that were held out" in str(run.generalisation())
     line = str(run).splitlines()[-1]
     share = run.held_out_errors / run.held_out_rows
-    assert line.startswith(f"On new rows of this kind: about {100 * share:.2g} % wrong, at most ")
-    assert line.endswith(" % (95 %).")
+    assert line.startswith(f"Expected error: held-out error {100 * share:.1f} %, at most ")
+    assert line.endswith(" % (95 % confidence).")
+
+
+def test_the_error_of_the_first_pass_is_not_called_the_models():
+    """Half of the rows were wrong when they were new; what is known of the model are its training errors."""
+    X, y = draw(np.random.default_rng(0), 100, 0.4)
+    run = perceptron(X, y, random_state=0, max_epochs=3).run
+    assert run.errors / run.n_rows < run.mistakes_per_epoch[0] / run.n_rows
+    known = run.generalisation()
+    assert known.in_words == f"not measured; training error {100 * run.errors / run.n_rows:.1f} %"
+    of_first_pass = next(statement for statement in known.statements if statement.name == "progressive")
+    assert "of the first pass" in of_first_pass.predictor
 
 
 def test_a_confidence_that_is_none_is_refused():

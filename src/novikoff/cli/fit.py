@@ -118,13 +118,15 @@ def fit(
             kept = steps or (reported is not None and reported.needs_mistakes)
             with bar.learning(examples.n_rows, learning["max_epochs"]) as watched:
                 learned = task.learn(examples, held_out=aside, record_mistakes=kept, **watched)
-            if folds is not None and not was_interrupted(learned.run):
-                parts = HeldOut.folds(folds, learning["random_state"])
-                judged = task.judged_by_folds(bar, reader, examples, parts)
-                learned = replace(learned, run=replace(learned.run, **judged))
-            bar.close()
             fitted = task.model(learned, _to_remember(reader, held_out), examples.classes)
-            save(fitted, target, force=force)  # whatever becomes of the proof, what was learned is there
+            save(fitted, target, force=force)  # whatever becomes of the rest, what was learned is there
+            judged = learned.run
+            if not was_interrupted(learned.run) and held_out is None:
+                judged = task.judged(learned.run, bar, reader, examples, folds)
+            if folds is not None:
+                fitted = replace(fitted, run=judged)
+                save(fitted, target, force=force)
+            bar.close()
             found = Certified(why_not="interrupted" if was_interrupted(learned.run) else "not asked for")
             if certify and not was_interrupted(learned.run):
                 with bar.during("proving"):
@@ -138,8 +140,8 @@ def fit(
             left = allowance(examples, certificate, passes=passes, fit_intercept=learning["fit_intercept"])
             left = None if learned.run.weighted else left  # it speaks of the examples as they are
             if reported is not None:
-                reported.on_model(fitted, certificate, learned.mistakes, target)
-    _report(output, reader.files, examples.counts, fitted, found, left, laid_out, target, page)
+                reported.on_model(replace(fitted, run=judged), certificate, learned.mistakes, target)
+    _report(output, reader.files, examples.counts, replace(fitted, run=judged), found, left, laid_out, target, page)
     if found.failed:
         warn(output, f"the model is saved, but the table is not certified: {found.why_not}")
     _warn_if_it_did_not_converge(output, learned.run, learning)
@@ -252,7 +254,7 @@ def panel(
         f"novikoff fit {document['data']['files'][0]}",
         [
             ("read", wording.what_was_read(document["data"])),
-            ("to come", wording.to_come(run)),
+            ("expected error", wording.expected_error(run)),
             ("learned", wording.learned(document, run, document["data"]["classes"])),
             ("certified", wording.certified(certificate, document["certificate_problem"], run)),
             ("so", wording.consequence(certificate, run)),

@@ -110,7 +110,7 @@ def panel(document: dict[str, Any], run: "Run | None", certificate: "Certificate
             ("weighted", wording.class_weights(document.get("class_weights"), document["classes"], None, run)),
             ("validation", wording.validation(run) if run else None),
             ("errors", run.wrong if run else None),
-            ("to come", run.generalisation().in_words if run and run.generalisation().is_known else None),
+            ("expected error", run.generalisation().in_words if run else None),
             ("bound", wording.bound(None, run) if run else None),
             ("certificate", wording.claimed(certificate, document["certificate_problem"], document["model"])),
             ("data", None if document["training_data"] is None else f"SHA-256 {document['training_data'][:16]}..."),

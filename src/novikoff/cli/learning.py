@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from novikoff.learn.model import Classifier
     from novikoff.prove.separable.certificate import Certificate
 
+# So many folds judge a model unasked, if they visit no more numbers than this; reading is like this many epochs.
+FOLDS, MOST_FOLDED, READING = 5, 40_000_000, 10
+
 # Examples of more numbers than this are left to `novikoff certify`.
 MOST_CERTIFIED = 20_000_000
 
@@ -73,7 +76,29 @@ class Task:
         is_vote = self.learning["readout"] == "vote"
         return fitted if is_vote else replace(fitted, mistake_rows=None, mistake_guesses=None)
 
-    def judged_by_folds(
+    def judged(self, run: "Run", bar: "Bar", reader: "Reader", examples: "Examples", asked: int | None) -> "Run":
+        """The record with the errors on as many folds as were asked for; unasked on some, where that is quick."""
+        from novikoff.data.held_out import HeldOut
+
+        if asked is None and not self._is_quick(run, reader, examples):
+            return run
+        parts = HeldOut.folds(asked or FOLDS, self.learning["random_state"])
+        try:
+            return replace(run, **self._judged_by_folds(bar, reader, examples, parts))
+        except ValueError:
+            if asked is not None:
+                raise
+            return run  # without a part, which nobody asked for, the others are too few for the same options
+
+    def _is_quick(self, run: "Run", reader: "Reader", examples: "Examples") -> bool:
+        """Whether folds take about a second, by what there is to count; a clock would give a model another record."""
+        from novikoff.features.examples import comes_once
+
+        passes = examples.n_rows if self.space.kernel is not None else run.epochs + READING
+        is_small = FOLDS * passes * examples.n_entries <= MOST_FOLDED and min(examples.counts) >= FOLDS
+        return is_small and self.learning["time_limit"] is None and not comes_once(reader)
+
+    def _judged_by_folds(
         self, bar: "Bar", reader: "Reader", examples: "Examples", parts: "list[HeldOut]"
     ) -> dict[str, Any]:
         """Rows and errors of every part, for a model that was learned, and whose columns were encoded, without it."""

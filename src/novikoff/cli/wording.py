@@ -146,10 +146,9 @@ def claimed(certificate: "Certificate | None", problem: str | None, model: str) 
     return Text(f"it claims {certificate.verdict.value}; novikoff check {model} FILE proves it from the table")
 
 
-def to_come(run: "Run") -> str:
-    """What the run says about new rows, and what to do if that is nothing."""
-    known = run.generalisation()
-    return known.in_words if known.is_known else f"{known.in_words}; --held-out 0.2 measures it"
+def expected_error(run: "Run") -> str:
+    """What is known of the error on new rows, and what to do if that is nothing."""
+    return run.generalisation().with_hint(" (add --held-out 0.2)")
 
 
 def margin(certificate: "Certificate") -> str | None:

@@ -1,5 +1,5 @@
-"""Arrow's arrays as NumPy's. Arrow's own way imports pandas wherever that is installed, which takes longer than to read
-and learn a small table."""
+"""Arrow's arrays as NumPy's, and back. Arrow's own way imports pandas wherever that is installed, which takes longer
+than to read and learn a small table."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +8,13 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+def as_numbers(numbers: NDArray[np.int64]) -> "pa.Array":
+    """Whole numbers as Arrow has them."""
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
 
 
 def as_numpy(array: "pa.Array", missing: float | None = None) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.arrow import as_numbers
 from novikoff.data.batches import Records
 
 # The numbers that put rows aside are not those that shuffle them.
@@ -103,4 +104,4 @@ class Kept:
             kept = ~self.held_out.which(first, part.columns.num_rows)
             first += part.columns.num_rows
             labels = None if part.labels is None else part.labels[kept]
-            yield Records(part.columns.take(np.flatnonzero(kept)), labels, part.file, part.line)
+            yield Records(part.columns.take(as_numbers(np.flatnonzero(kept))), labels, part.file, part.line)

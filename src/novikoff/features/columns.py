@@ -278,6 +278,9 @@ class Named:
         return Entries(rows.astype(np.int32), features.astype(np.int32), sums[filled], unseen, 0)
 
 
+AS_ASKED = "asked for"
+
+
 @dataclass(frozen=True)
 class Ignored:
     """A column without features, and why."""

@@ -27,7 +27,7 @@ from novikoff.data.tables import cast_columns, check_columns, records_of, type_n
 from novikoff.engine.buckets import PAIRS
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.engine.words import listed
-from novikoff.features.columns import Categorical, Dated, Entries, Ignored, Kind, Named, Numeric, Text
+from novikoff.features.columns import AS_ASKED, Categorical, Dated, Entries, Ignored, Kind, Named, Numeric, Text
 from novikoff.features.gather import Column, gather
 from novikoff.features.lift import LIFTS, SQUARED_LENGTH, Lift, lifted, lifted_names, n_lifted
 from novikoff.features.scaling import Scaling
@@ -106,10 +106,15 @@ class Encoding:
         """Whether it makes numbers of named columns."""
         return self.width is None
 
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """The columns of the table that was learned from, in their order, but for those that were to be ignored."""
+        return tuple(name for name, kind in self.columns.items() if kind != Ignored(AS_ASKED))
+
     @property
     def n_inputs(self) -> int:
         """How many columns an example has before it is encoded."""
-        return len(self.columns) if self.width is None else self.width
+        return len(self.inputs) if self.width is None else self.width
 
     @property
     def takes_numbers(self) -> bool:
@@ -237,17 +242,17 @@ class Encoding:
             has = f"{X.shape[1]} columns" if X.ndim == 2 else f"{X.ndim} dimension(s)"
             raise ValueError(
                 f"X has {has}, but the model was learned from a table of {self.n_inputs} columns: "
-                f"{listed(list(self.columns), 8)}; pass an array of these columns in this order, or a table (pandas, "
+                f"{listed(self.inputs, 8)}; pass an array of these columns in this order, or a table (pandas, "
                 "polars, pyarrow) that has these names"
             )
         if X.dtype.kind in "biuf" and not self.takes_numbers:
             name, kind = next((name, kind) for name, kind in self.columns.items() if not kind.takes_numbers)
             raise ValueError(
                 f"X is an array of numbers, but the column {name!r} of the training table, at position "
-                f"{list(self.columns).index(name)}, is {kind.kind}; pass a table (pandas, polars, pyarrow) with its "
+                f"{self.inputs.index(name)}, is {kind.kind}; pass a table (pandas, polars, pyarrow) with its "
                 "columns, or an array of objects that has them in the order of training"
             )
-        places = {name: place for place, name in enumerate(self.columns)}
+        places = {name: place for place, name in enumerate(self.inputs)}
         return pa.table({name: as_column(X[:, places[name]], name) for name in self.types})
 
     def _records(self, batch: Batch) -> Records:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Records
 from novikoff.data.tables import NAMED_VALUES, check_columns, is_number, joined_type, place
 from novikoff.features.columns import (
+    AS_ASKED,
     NOTHING,
     Categorical,
     Dated,
@@ -316,7 +317,7 @@ class Column:
     def settled(self, *, dense: bool) -> Kind:
         """What the column has turned out to be."""
         if self.asked == "ignored":
-            return Ignored("asked for")
+            return Ignored(AS_ASKED)
         if self.type is None or self.missing == self.rows:
             return Ignored("no values")
         has_missing = self.missing > 0

@@ -125,7 +125,7 @@ class Run:
             scales,
             self._what_it_proves(),
             self._what_it_gets_wrong(),
-            self._what_is_to_come(),
+            self._what_to_expect(),
         ]
         return "\n".join(filter(None, parts))
 
@@ -146,7 +146,7 @@ class Run:
         >>> X = [[x, (7 * x) % 11] for x in range(-200, 200)]
         >>> model = Perceptron(readout="last", max_epochs=None, random_state=0).fit(X, [x > 0 for x, _ in X])
         >>> print(model.run_.generalisation().in_words)
-        on new rows of this kind: at most 2.7 % wrong (95 %)
+        at most 2.7 % (95 % confidence), by the training rows alone
         """
         from novikoff.learn.new_rows import generalisation
 
@@ -297,9 +297,9 @@ class Run:
         fewest = counted(min(self.validation_errors), self.validation_error)
         return f"{wrong}\nThe validation part chose {counted(self.epochs, 'epoch')}, with {fewest}."
 
-    def _what_is_to_come(self) -> str:
+    def _what_to_expect(self) -> str:
         known = self.generalisation()
-        return f"{known.in_words[0].upper()}{known.in_words[1:]}." if known.is_known else ""
+        return f"Expected error: {known.in_words}." if known.is_known else ""
 
 
 @dataclass(kw_only=True, eq=False)

@@ -116,8 +116,8 @@ class Classifier(Model):
     @property
     def input_names(self) -> tuple[str, ...] | None:
         """What these are called; None if they have no names."""
-        is_of_table = self.encoding is not None and self.encoding.is_of_table
-        return tuple(self.encoding.columns) if self.encoding is not None and is_of_table else self.feature_names
+        encoding = self.encoding
+        return self.feature_names if encoding is None or not encoding.is_of_table else encoding.inputs
 
     @property
     def names(self) -> tuple[str, ...] | None:

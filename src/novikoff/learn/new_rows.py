@@ -57,10 +57,10 @@ class Statement:
 def about(share: float) -> str:
     """A share that was counted.
 
-    >>> about(0.0479), about(1.0)
-    ('4.8 %', '100 %')
+    >>> about(0.14765), about(0.00082), about(0.0)
+    ('14.8 %', '0.082 %', '0.0 %')
     """
-    return f"{100.0 * share:.2g} %" if share < 0.995 else "100 %"
+    return f"{100.0 * share:.2g} %" if 0 < share < 0.01 else f"{100.0 * share:.1f} %"
 
 
 def in_percent(share: float) -> str:
@@ -76,18 +76,18 @@ def in_percent(share: float) -> str:
 class Generalisation:
     """What a run says about new rows: all `statements`, and the one on the `delivered` predictor, or `why_not`.
 
-    `first_met` is the share of rows that were wrong in the first pass, before they were learned: no bound, but a hint
-    at what weights that were not done with learning do.
+    `training` is the share of the training rows that the delivered predictor gets wrong, if they were counted.
     """
 
     statements: tuple[Statement, ...]
     delivered: Statement | None
     why_not: str | None
     row: str = "row"
-    first_met: float | None = None
+    training: float | None = None
+    n_folds: int = 0
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.in_words[0].upper()}{self.in_words[1:]}.", *map(str, self.statements)])
+        return "\n".join([f"Expected error: {self.in_words}.", *map(str, self.statements)])
 
     @property
     def folds(self) -> Statement | None:
@@ -105,14 +105,21 @@ class Generalisation:
 
     @property
     def in_words(self) -> str:
-        """The line of a panel."""
-        if self._said is None or not self.is_known:
-            hint = "no bound is proved"
-            if self.first_met is not None:
-                hint = f"about {about(self.first_met)} wrong, like {self.row}s met for the first time; {hint}"
-            return f"on new {self.row}s of this kind: {hint}, because {self.why_not}"
-        alike = "" if self.folds is None else ", by models learned alike"
-        return f"on new {self.row}s of this kind{alike}: {self._said.in_words}"
+        """What is known of the expected error of this model, and of no other."""
+        return self.with_hint("")
+
+    def with_hint(self, how: str) -> str:
+        """The same, and how to measure it if it was not."""
+        said, each = self._said, "" if self.row == "row" else f" of the {self.row}s"
+        if said is None or not self.is_known:
+            training = "" if self.training is None else f"; training error {about(self.training)}{each}"
+            return f"not measured{how}{training}"
+        bound = f"at most {in_percent(said.at_most)} ({100.0 * (said.confidence or 0.0):.6g} % confidence)"
+        if said.wrong is None:
+            return f"{bound}{each}, by the training {self.row}s alone"
+        if self.folds is None:
+            return f"held-out error {about(said.wrong)}{each}, {bound}"
+        return f"{self.n_folds}-fold error {about(said.wrong)}{each}, {bound} for models trained alike"
 
 
 def generalisation(run: "Run", confidence: float = 0.95, *, random_order: bool | None = None) -> Generalisation:
@@ -122,7 +129,10 @@ def generalisation(run: "Run", confidence: float = 0.95, *, random_order: bool |
     facts = Facts(run, run.order in ("mixed", "random") if random_order is None else random_order)
     makers = [facts.held_out, facts.folds, facts.progressive, facts.first_vote, facts.left_out, facts.compressed]
     statements = [found for make in makers if (found := make(doubt)) is not None]
-    return Generalisation(tuple(statements), _delivered(facts, doubt), facts.why_not(), run.row, facts.first_met)
+    training = None if run.errors is None or not run.n_rows else run.errors / run.n_rows
+    return Generalisation(
+        tuple(statements), _delivered(facts, doubt), facts.why_not(), run.row, training, len(run.fold_rows)
+    )
 
 
 def _delivered(facts: "Facts", doubt: float) -> Statement | None:
@@ -157,14 +167,6 @@ class Facts:
         if not run.n_rows or run.examples < run.n_rows or not run.mistakes_per_epoch:
             return None
         return min(run.mistakes_per_epoch[0], run.n_rows), run.n_rows
-
-    @property
-    def first_met(self) -> float | None:
-        """The share of rows that were wrong when they were met for the first time, in an order by chance."""
-        run = self.run
-        if not self.random_order or not run.n_rows or run.examples < run.n_rows or not run.mistakes_per_epoch:
-            return None
-        return min(1.0, run.mistakes_per_epoch[0] / run.n_rows)
 
     @property
     def delivers_first_vote(self) -> bool:

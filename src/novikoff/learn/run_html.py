@@ -15,7 +15,7 @@ HEIGHT = 48
 
 def as_html(run: "Run") -> str:
     """All that the record says, one fact a line. Colours are those of the page, light or dark."""
-    to_come = run.generalisation()
+    expected = run.generalisation()
     facts = {
         "stopped": run.ending,
         "mistakes": run.made,
@@ -24,7 +24,7 @@ def as_html(run: "Run") -> str:
         "proved": run.made_rule_out,
         "weights returned": run.returned,
         "errors": run.wrong,
-        "new rows": to_come.in_words if to_come.is_known else None,
+        "expected error": expected.in_words if expected.is_known else None,
     }
     cell = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;background:none;color:inherit"
     rows = "".join(

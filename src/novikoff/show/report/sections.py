@@ -80,7 +80,7 @@ def run_section(model: Classifier, steps: WorkedRun | None = None) -> Markup:
                 ("errors", run.wrong),
                 ("longest example", typeset(radius_in_words(run.radius))),
                 ("sum of the mistakes", f"‖w‖ = {run.weights_length:.6g}"),
-                ("expected error", _expected_error(run)),
+                ("expected error", run.generalisation().with_hint(" (add --held-out 0.2)")),
             ]
         ),
         _epochs(run),
@@ -89,15 +89,6 @@ def run_section(model: Classifier, steps: WorkedRun | None = None) -> Markup:
         _to_come(run),
         _asked(model),
     )
-
-
-def _expected_error(run: Run) -> str:
-    """What is known of new rows; the first pass, by weights that had hardly learned yet, says nothing of this model."""
-    known = run.generalisation()
-    if known.is_known:
-        return known.in_words
-    trained = "" if run.errors is None or not run.n_rows else f"; training error {100 * run.errors / run.n_rows:.1f} %"
-    return f"not measured (add --held-out 0.2){trained}"
 
 
 def _epochs(run: Run) -> Markup | None:
