@@ -16,6 +16,8 @@ PIECE = 200_000_000
 # A system is solved at once, for which nobody looks at the clock, if its size cubed times its bits squared is less:
 # that takes less than half a second.
 AT_ONCE = 50_000_000_000
+# Bits from which Python's own arithmetic, which is quadratic, is too slow.
+LONG = 20_000
 # Primes that are drawn before a system is believed to have no solution.
 TRIES = 3
 # Vectors, squared, times coordinates, times bits: below, finding shorter ones takes no more than a second.
@@ -247,6 +249,24 @@ def as_whole(numbers: Sequence[Fraction]) -> list[int]:
 def _primitive(vector: Whole) -> list[int]:
     divisor = math.gcd(*map(int, vector)) or 1
     return [int(v) // divisor for v in vector]
+
+
+def quotient(above: int, below: int) -> Fraction:
+    """A fraction of whole numbers of any length: Python's own greatest common divisor takes minutes for a megabyte.
+
+    >>> quotient(6, -4), quotient(0, 5)
+    (Fraction(-3, 2), Fraction(0, 1))
+    """
+    from flint import fmpz
+
+    if below == 0:
+        raise ZeroDivisionError("a fraction with the denominator 0")
+    if max(above.bit_length(), below.bit_length()) < LONG:
+        return Fraction(above, below)
+    divisor = int(fmpz(above).gcd(fmpz(below))) * (1 if below > 0 else -1)
+    found = object.__new__(Fraction)  # as the class itself makes one of numbers that have no common divisor
+    found._numerator, found._denominator = above // divisor, below // divisor  # type: ignore[attr-defined]
+    return found
 
 
 def decimal(whole: int) -> str:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from novikoff.data.strict_json import Fields, JSONError, parse
-from novikoff.prove.exact.algebra import decimal, from_decimal
+from novikoff.prove.exact.algebra import decimal, from_decimal, quotient
 
 FORMAT = 2
 
@@ -48,7 +48,7 @@ class ProofFields(Fields):
         if type(value) is not list or len(value) != 2:
             self.fail(f"has {name} = {value!r:.60}, which is no fraction [numerator, denominator]")
         above, below = self.as_integer(value[0], name), self.as_integer(value[1], name, least=1)
-        fraction = Fraction(above, below)
+        fraction = quotient(above, below)
         if fraction.denominator != below:
             self.fail(f"has {name} = {value!r:.60}, which is not in lowest terms")
         return fraction

@@ -94,9 +94,10 @@ def _root(value: Fraction) -> float:
     """The square root to within a few floats, however large or small."""
     if value == 0:
         return 0.0
-    half = (value.numerator.bit_length() - value.denominator.bit_length()) // 2
+    above, below = value.numerator, value.denominator
+    half = (above.bit_length() - below.bit_length()) // 2
     try:
-        return math.ldexp(math.sqrt(value / power_of_two(2 * half)), half)
+        return math.ldexp(math.sqrt((above << max(-2 * half, 0)) / (below << max(2 * half, 0))), half)
     except OverflowError:
         return math.inf
 

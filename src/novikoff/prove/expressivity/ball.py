@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import up
+from novikoff.prove.exact.algebra import quotient
 from novikoff.prove.exact.document import (
     CertificateError,
     ProofFields,
@@ -239,8 +240,13 @@ def read_label(value: Any, row: int | None = None) -> Label:
 
 def distance_squares(points: Floats, center: Sequence[Fraction]) -> Iterator[Fraction]:
     """The squared distance of every point to the centre, exactly."""
+    from flint import fmpq
+
+    exact = [fmpq(c.numerator, c.denominator) for c in center]
     for x in points.tolist():
-        yield sum(((Fraction(v) - c) ** 2 for v, c in zip(x, center, strict=True)), Fraction(0))
+        gaps = (fmpq(*v.as_integer_ratio()) - c for v, c in zip(x, exact, strict=True))
+        square = sum((gap * gap for gap in gaps), fmpq(0))
+        yield quotient(int(square.p), int(square.q))
 
 
 def _same_examples(X: Any, y: Any, about: About | None, inside: Any) -> Labelled:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most
 from novikoff.engine.words import cancelling, counted
-from novikoff.prove.exact.algebra import dot
+from novikoff.prove.exact.algebra import dot, quotient
 from novikoff.prove.exact.document import (
     CertificateError,
     ProofFields,
@@ -272,10 +272,10 @@ def margin_square(rows: Floats, x: Sequence[int]) -> Fraction | None:
         product = dot(row, x)
         if product <= 0:
             return None
-        square = Fraction(product**2, dot(row, row))
+        square = quotient(product**2, dot(row, row))
         smallest = square if smallest is None else min(smallest, square)
     assert smallest is not None  # the row with the smallest product is among them
-    return smallest / dot(x, x)
+    return quotient(smallest.numerator, smallest.denominator * dot(x, x))
 
 
 def margin_bound(rows: Floats, dual: Combination) -> float:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.prove.exact.algebra import quotient
 from novikoff.prove.exact.clock import UNLIMITED, Clock
 from novikoff.prove.exact.document import CertificateError, claim
 from novikoff.prove.exact.floats import fraction_root_up, root_down
@@ -260,7 +261,9 @@ def _upper(data: Data, support: Support | None) -> float:
 def _geometric_margin(lower: Fraction, vector: Sequence[int]) -> float:
     """The distance in the picture: the same smallest score over ||w|| without the bias."""
     square = sum(v * v for v in vector[:-1])
-    return root_down(lower * (square + vector[-1] ** 2) / square) if square else 0.0
+    if not square:
+        return 0.0
+    return root_down(quotient(lower.numerator * (square + vector[-1] ** 2), lower.denominator * square))
 
 
 def _check_vector(data: Data, vector: Sequence[int], name: str) -> None:

@@ -28,8 +28,10 @@ HIGHEST_DEGREE = 64
 SMALLEST_EXPONENT = 4096
 SMALLEST_POWER = Fraction(1, 1 << 5900)
 
-# Products that are written out between two looks at the clock.
+# Products that are written out between two looks at the clock; fewer, if they have many bits.
 BLOCK = 10_000
+# Bits of all products that are written out: more may not fit into memory, and GMP ends the process then.
+MOST_BITS = 4_000_000_000
 
 Whole = list[list[int]]
 
@@ -148,11 +150,23 @@ class Products:
 
     def whole(self, rows: Sequence[int], columns: Sequence[int]) -> Whole:
         """<z_i, z_j> of a rational kernel as whole numbers, in units of `scale`."""
+        if len(rows) * len(columns) * self.bits > MOST_BITS:
+            raise MemoryError(f"{len(rows)} times {len(columns)} products of {self.bits} bits do not fit into memory")
         return [line for some in self._blocks(rows, columns) for line in self._whole(some, columns)]
+
+    @cached_property
+    def bits(self) -> int:
+        """More than the whole numbers of a rational kernel have."""
+        own = math.frexp(float(np.abs(self.X).max(initial=0.0)))[1] - self._exponent
+        if self.kernel.form == "precomputed":
+            return max(own, 1 - self._exponent) + 2
+        a, b, denominator, degree = self._polynomial
+        inner = max(a.bit_length() + 2 * own + self.X.shape[1].bit_length(), b.bit_length(), denominator.bit_length())
+        return degree * (inner + 1) + 2
 
     def _blocks(self, rows: Sequence[int], columns: Sequence[int]) -> Iterator[Sequence[int]]:
         """The rows, a few at a time."""
-        size = max(1, BLOCK // max(len(columns), 1))
+        size = max(1, BLOCK // max(len(columns) * (1 + (self.bits >> 10 if self.kernel.is_rational else 0)), 1))
         return (rows[start : start + size] for start in self.clock.through(range(0, len(rows), size)))
 
     def _whole(self, rows: Sequence[int], columns: Sequence[int]) -> Whole:

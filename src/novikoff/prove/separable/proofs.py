@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.prove.exact.algebra import as_whole, dot, null_vectors
+from novikoff.prove.exact.algebra import as_whole, dot, null_vectors, quotient
 from novikoff.prove.exact.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.exact.refined import Regular, WholeMatrix
@@ -39,7 +39,7 @@ def lower_square(points: Points, vector: Sequence[int]) -> Fraction | None:
     if square == 0:
         return None
     smallest, _ = smallest_product(points, vector)
-    return smallest**2 / square if smallest > 0 else None
+    return quotient(smallest.numerator**2, smallest.denominator**2 * square) if smallest > 0 else None
 
 
 def upper_square(points: Points, rows: NDArray[np.int64], weights: ArrayLike) -> Fraction:

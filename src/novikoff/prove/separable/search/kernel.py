@@ -62,7 +62,7 @@ def certify_kernel(
     clock.tell("looking for a separator")
     if any(data.contradicted) and not kernel.is_rational:
         return conclude_kernel(data, Witnesses(obstruction=_contradictions(data)))
-    with suppress(OutOfTimeError):
+    with suppress(OutOfTimeError, MemoryError):
         return _proved(data, tolerance, clock)
     return conclude_kernel(data, Witnesses())
 
