@@ -263,9 +263,10 @@ def quotient(above: int, below: int) -> Fraction:
         raise ZeroDivisionError("a fraction with the denominator 0")
     if max(above.bit_length(), below.bit_length()) < LONG:
         return Fraction(above, below)
-    divisor = int(fmpz(above).gcd(fmpz(below))) * (1 if below > 0 else -1)
+    numerator, denominator = fmpz(above), fmpz(below)
+    divisor = numerator.gcd(denominator) * (1 if below > 0 else -1)
     found = object.__new__(Fraction)  # as the class itself makes one of numbers that have no common divisor
-    found._numerator, found._denominator = above // divisor, below // divisor  # type: ignore[attr-defined]
+    found._numerator, found._denominator = int(numerator // divisor), int(denominator // divisor)  # type: ignore
     return found
 
 
