@@ -223,7 +223,7 @@ def test_however_many_do_not_read_others_are_served(address, monkeypatch):
         for _ in range(30):
             clients.enter_context(deaf(address, STYLE * 100))
             assert statuses(answers(address, LAST)) == [200]
-        assert len(made[0].state.connections) <= 13
+        assert until(lambda: statuses(answers(address, LAST)) and len(made[0].state.connections) <= 13)
 
 
 def test_who_waits_for_an_answer_is_not_put_off_by_those_who_come(listener, monkeypatch):
@@ -239,6 +239,28 @@ def test_who_waits_for_an_answer_is_not_put_off_by_those_who_come(listener, monk
                 clients.enter_context(deaf(address, b"GET /healthz"))
     client.join()
     assert statuses(found) == [200, 200]
+
+
+def test_who_sends_many_requests_at_once_takes_turns_with_others(address, monkeypatch):
+    made, answered, reply = open_connections(monkeypatch), [], wire.Connection._reply
+
+    async def noted(self, call):
+        answered.append(self)
+        return await reply(self, call)
+
+    monkeypatch.setattr(wire.Connection, "_reply", noted)
+    with contextlib.ExitStack() as clients:
+        sockets = [clients.enter_context(socket.create_connection((address.host, address.port))) for _ in range(2)]
+        assert until(lambda: len(made) == 2)
+        held, may_go_on = threading.Event(), threading.Event()
+        made[0].loop.call_soon_threadsafe(lambda: held.set() or may_go_on.wait(60))
+        assert held.wait(60)
+        for client in sockets:
+            client.sendall(HEALTH * 100)
+        may_go_on.set()
+        assert until(lambda: len(answered) == 200)
+    first, last = answered.index, lambda who: 199 - answered[::-1].index(who)
+    assert max(first(made[0]), first(made[1])) < min(last(made[0]), last(made[1]))
 
 
 def test_large_requests_that_wait_for_answers_are_few(listener, monkeypatch):

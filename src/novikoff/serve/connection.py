@@ -8,7 +8,9 @@ and write whole answers.
 import asyncio
 import math
 from collections import deque
+from heapq import nsmallest
 from http import HTTPStatus
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -67,12 +69,16 @@ class Connection(asyncio.Protocol):
         self.transport = transport
         self.state.connections.add(self)
         if len(self.state.connections) > MOST_CONNECTIONS:
-            longest = min(self.state.connections, key=lambda connection: connection.waits_since)
-            if longest.waits_since < math.inf and longest is not self:
-                longest.waits_since = math.inf  # it is lost a little later
-                longest.transport.abort()
+            self._make_room()
         self._wait(SECONDS_FOR_HEADERS)
         self._look()
+
+    def _make_room(self) -> None:
+        """Let go of those that have been waited for longest; who waits for an answer stays."""
+        there = [other for other in self.state.connections if not other.transport.is_closing()]
+        others = [other for other in there if other.waits_since < math.inf and other is not self]
+        for other in nsmallest(len(there) - MOST_CONNECTIONS, others, key=attrgetter("waits_since")):
+            other.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.state.connections.discard(self)
@@ -261,6 +267,8 @@ class Connection(asyncio.Protocol):
                 self.is_paused = False
                 self.transport.resume_reading()
                 self.data_received(b"")
+            if self.requests:
+                await asyncio.sleep(0)  # others come first: an answer that needs no disk would not let them
 
     async def _reply(self, call: Call) -> Reply:
         try:

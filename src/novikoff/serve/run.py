@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SECONDS_TO_END = 10
+UNSENT_BYTES = 1 << 18
 
 
 def check_installed() -> None:
@@ -93,6 +94,8 @@ def serve(listener: socket.socket, app: "App") -> None:
         date_header=False,
         timeout_graceful_shutdown=SECONDS_TO_END,
     )
+    # Connections inherit it. Left to itself, the system would take megabytes for each client that does not read.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNSENT_BYTES)
     # The writer's thread comes back from the disk many times in a transaction, and must not wait long for its turn.
     sys.setswitchinterval(0.0002)
     # uvicorn ends in good order on SIGTERM, and then raises the signal again; that is no failure.
