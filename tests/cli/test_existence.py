@@ -74,3 +74,29 @@ def test_a_certificate_of_arrays_is_checked_in_python(patients):
     done = call("check", "arrays.cert", "patients.csv", folder=patients)
     assert done.code == 1
     assert "check it in Python" in done.err
+
+
+def test_what_is_not_only_names_is_given_again(patients):
+    formula = "I(age > 35) ~ dose + log(week)"
+    call("certify", "patients.csv", "--formula", formula, "--out", "proof.cert", "--quiet", folder=patients)
+    refused = call("check", "proof.cert", "patients.csv", folder=patients)
+    assert refused.code == 1
+    assert "--formula" in refused.err
+    assert call("check", "proof.cert", "patients.csv", "--formula", formula, folder=patients).code == 0
+    other = call("check", "proof.cert", "patients.csv", "--formula", "I(age > 35) ~ dose", folder=patients)
+    assert (other.code, "about formula" in other.err) == (1, True)
+
+
+def test_all_that_changes_the_question_is_shown(patients):
+    line = ["--formula", "ill ~ dose + C(site)", "--weights", "seen", "--no-fit-intercept", "--out", "proof.cert"]
+    call("certify", "patients.csv", *line, "--quiet", folder=patients)
+    checked = call("check", "proof.cert", "patients.csv", folder=patients)
+    for words in ("ill ~ dose + C(site) (binomial)", "ill: success is yes", "weights       seen", "intercept     none",
+                  "4 of 6 are used; not used: age, week"):  # fmt: skip
+        assert words in checked.out
+    found = call("check", "proof.cert", "patients.csv", "--json", folder=patients).json
+    assert found["columns"] == {"used": ["dose", "ill", "site", "seen"], "not_used": ["age", "week"]}
+    line = ["--formula", "week ~ dose", "--family", "cox", "--event", "seen", "--strata", "site", "--ties", "exact"]
+    done = call("certify", "patients.csv", *line, folder=patients)
+    for words in ("response", "event", "strata", "ties"):
+        assert f"│ {words} " in done.out

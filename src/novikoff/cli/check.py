@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @options.label
 @options.ignore
 @options.fit_intercept
+@click.option("--formula", metavar="F", help="The formula, where a proof is about one that has more than names in it.")
 @options.answering
 def check(
     certificate: str,
@@ -37,6 +38,7 @@ def check(
     label: str | None,
     ignore: tuple[str, ...],
     fit_intercept: bool,
+    formula: str | None,
     output: Output,
 ) -> None:
     """Prove every claim of the certificate CERT again, from the table or the linear program FILE.
@@ -45,7 +47,8 @@ def check(
     certified. The check shares nothing with the search that found the proof. A proof is about certain columns, labels
     and classes, or about a formula: they are shown, so that you can see whether it answers your question. What `ball`
     and `inequalities` prove is about numbers, which are read with the same --label, --ignore and --fit-intercept as
-    then.
+    then. Nothing that CERT says is evaluated: a formula in it that has more than names of columns has to be given by
+    --formula, too, and must be the same.
 
     The exit code is 0 if every claim holds, and 1 if one fails or the file is another.
     """
@@ -65,10 +68,13 @@ def check(
         return
     if label is not None or ignore:
         raise ValueError("--label and --ignore are for proofs of ball and inequalities; this one knows its columns")
+    if formula is not None and not isinstance(claimed, Existence):
+        raise ValueError("--formula is for proofs about a formula; this one is about something else")
     if isinstance(claimed, Existence):
-        document = existence.check_formula(claimed, file, format, form, output)
+        document = existence.check_formula(claimed, file, format, form, formula, output)
+        columns = ("columns", used_in_words(**document["columns"]))
         checked = ("checked", "every claim holds; it was proved again from the data")
-        answer(output, document, lambda: existence.panel(f"novikoff check {certificate}", claimed, checked))
+        answer(output, document, lambda: existence.panel(f"novikoff check {certificate}", claimed, columns, checked))
     elif isinstance(claimed, ProgramCertificate):
         document = check_program(claimed, file, format)
         answer(output, document, lambda: program_panel(document, claimed, certificate))
@@ -203,6 +209,14 @@ def panel(document: dict[str, Any], claimed: "Certificate", file: str) -> Any:
             ("checked", "every claim holds; it was proved again from the data"),
         ],
     )
+
+
+def used_in_words(used: list[str], not_used: list[str]) -> str:
+    """How many of the columns of a file are used, and which are not."""
+    from novikoff.cli.render import listed
+
+    others = f"; not used: {listed(not_used)}" if not_used else ""
+    return f"{len(used)} of {len(used) + len(not_used)} are used{others}"
 
 
 def program_panel(document: dict[str, Any], claimed: "ProgramCertificate", file: str) -> Any:

@@ -106,17 +106,30 @@ def answer_formula(
 
 
 def check_formula(
-    claimed: "Existence", file: str, format: str | None, form: dict[str, Any], output: Output
+    claimed: "Existence", file: str, format: str | None, form: dict[str, Any], formula: str | None, output: Output
 ) -> dict[str, Any]:
-    """Check what is claimed of a formula on a table, and say what that is."""
+    """Check what is claimed of a formula on a table, and say what that is; of the file's formula nothing is evaluated.
+
+    Which columns are used is found here, from the table.
+    """
     from novikoff.cli import documents
     from novikoff.cli.progress import progress
+    from novikoff.prove.existence.formulas import used_columns
 
-    if claimed.about["formula"] is None:
+    said = claimed.about["formula"]
+    if said is None:
         raise ValueError("the certificate is about arrays, not about a table; check it in Python, by its method check")
     with progress(output.quiet) as bar:
-        claimed.check(read_table(file, format, form, bar))
-    return documents.document("check", file=file, rows=claimed.n_rows, holds=True, existence=described(claimed))
+        table = read_table(file, format, form, bar)
+        if formula is None:
+            claimed.check(table)
+        else:
+            claimed.check(formula, table, **said["options"])
+    names = [str(name) for name in table.columns]
+    used = used_columns(said["text"], names, said["options"])
+    columns = {"used": [n for n in names if n in used], "not_used": [n for n in names if n not in used]}
+    found = described(claimed)
+    return documents.document("check", file=file, rows=claimed.n_rows, columns=columns, holds=True, existence=found)
 
 
 def read_table(file: str, format: str | None, form: dict[str, Any], bar: Any) -> Any:
@@ -141,12 +154,14 @@ def described(found: "Existence") -> dict[str, Any]:
     return {
         "family": found.family,
         "formula": found.about["formula"],
+        "classes": found.about["classes"],
+        "ties": found.about["ties"],
         "rows": found.n_rows,
         "estimate": found.estimate.value,
         "arithmetic": found.arithmetic,
         "coefficients": list(found.coefficients),
         "diverging": None if found.diverging is None else dict(found.diverging),
-        "separated_rows": found.separated_rows,
+        "separated_rows": found.separated_positions,
         "message": str(found),
     }
 
@@ -161,6 +176,7 @@ def panel(title: str, found: "Existence", *more: tuple[str, Any]) -> Any:
         title,
         [
             ("model", f"{formula['text']} ({found.family}), {found.n_rows:,} rows"),
+            *words.question(found),
             ("estimate", words.verdict(found)),
             *words.fates(found),
             ("separated", words.separated(found)),

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from novikoff.data.labels import checked_labels
 from novikoff.prove.exact.given_numbers import exact_floats, exact_matrix
-from novikoff.prove.existence.likelihood import NUMBERS, TIES, Effect, Floats, Likelihood
+from novikoff.prove.existence.families import check_different, names_of
+from novikoff.prove.existence.likelihood import NUMBERS, TIES, Effect, Floats, Likelihood, RowNames
 
 # Other names that people give to families.
 ALIASES = {
@@ -67,8 +68,14 @@ def from_arrays(
     fit_intercept: bool = True,
     names: Sequence[str] | None = None,
     formula: Mapping[str, Any] | None = None,
+    row_labels: Any = None,
+    row_positions: Any = None,
 ) -> Likelihood:
-    """The likelihood of a family on a design X and a response y; see `existence`."""
+    """The likelihood of a family on a design X and a response y; see `existence`.
+
+    Rows may have labels, those of a frame's index if they are not given, and positions in what somebody had before
+    some were dropped.
+    """
     family = family_named(family)
     _check_options(family, strata=strata, event=event, entry=entry, ties=ties, reference=reference)
     design, columns = _design(X, names)
@@ -80,9 +87,6 @@ def from_arrays(
         design, columns, effects = _with_effects(design, columns, fixed_effects)
     if not columns:
         raise ValueError("X has no columns, and there is no intercept: there is nothing to estimate")
-    if len(set(columns)) < len(columns):
-        twice = next(name for name in columns if columns.count(name) > 1)
-        raise ValueError(f"two columns are called {twice!r}; give every column a name of its own")
     numbers = {"weight": _weights(weights, n)}
     offsets = np.zeros(n) if offset is None else _one_a_row(offset, "offset", n)
     response, classes = _response(family, y, n, reference, numbers["weight"])
@@ -93,8 +97,17 @@ def from_arrays(
         numbers |= _survival(numbers["time"], event, entry)
     if family in ("cox", "conditional") and strata is not None:
         numbers["stratum"] = _codes(strata, "strata", n)[0].astype(np.float64)
+    check_different(names_of(family, columns, classes))
     named_ties = (ties or "efron") if family == "cox" else None
-    return Likelihood(family, design, columns, numbers, classes, named_ties, effects, formula)
+    if row_labels is None:
+        row_labels = next((labels for labels in map(row_labels_of, (X, y)) if labels is not None), None)
+    rows = RowNames.of(n, row_labels, row_positions)
+    return Likelihood(family, design, columns, numbers, classes, named_ties, effects, formula, rows)
+
+
+def row_labels_of(table: Any) -> Any:
+    """The index of a pandas frame or series; None for anything else."""
+    return table.index if hasattr(table, "iloc") and hasattr(table, "index") else None
 
 
 def _check_options(family: str, *, ties: str | None, **options: Any) -> None:
@@ -224,7 +237,7 @@ def _two_outcomes(y: Any, n: int, *, shares: bool = False) -> tuple[Floats, tupl
     if len(values) != 2:
         kind = "zeros and ones, shares between them," if shares else "zeros and ones"
         raise ValueError(f"y has {len(values)} different values; it needs {kind} or two labels")
-    return (labels == values[1]).astype(np.float64), tuple(map(_plain, values))
+    return (labels == values[1]).astype(np.float64), tuple(map(plain_label, values))
 
 
 def _classes(y: Any, n: int, weights: Floats) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
@@ -239,7 +252,7 @@ def _classes(y: Any, n: int, weights: Floats) -> tuple[NDArray[np.int64], tuple[
         raise ValueError(f"y has {len(classes)} classes; there is nothing to tell apart")
     places = {value: place for place, value in enumerate(classes)}
     codes = np.array([places.get(value, 0) for value in labels.tolist()], dtype=np.int64)
-    return codes, tuple(map(_plain, classes))
+    return codes, tuple(map(plain_label, classes))
 
 
 def _with_reference(
@@ -296,10 +309,10 @@ def _codes(values: Any, name: str, n: int) -> tuple[NDArray[np.int64], list[Any]
     labels = checked_labels(np.asarray(values), name)
     _check_length(labels, name, n)
     levels, codes = np.unique(labels, return_inverse=True)
-    return codes.astype(np.int64), [_plain(level) for level in levels]
+    return codes.astype(np.int64), [plain_label(level) for level in levels]
 
 
-def _plain(value: Any) -> Any:
+def plain_label(value: Any) -> Any:
     """A label as JSON has it; a whole number without its point."""
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, float) and math.isfinite(plain) and plain.is_integer():

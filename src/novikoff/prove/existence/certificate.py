@@ -5,14 +5,14 @@ Like every certificate, it has *claims* and *witnesses*, and each claim follows 
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from novikoff.prove.exact.clock import UNLIMITED, Clock
 from novikoff.prove.exact.document import CertificateError, claim
 from novikoff.prove.existence.conclude import Claims, conclude
 from novikoff.prove.existence.families import coefficients_of
-from novikoff.prove.existence.likelihood import Likelihood
+from novikoff.prove.existence.likelihood import Likelihood, RowNames
 from novikoff.prove.existence.witnesses import FINITE, Estimate, Witnesses
 
 
@@ -22,18 +22,19 @@ class Existence:
 
     `coefficients` has all names in order, `diverging` those that are not finite: `"+inf"`, `"-inf"`,
     `"sign undetermined"` (it can go either way), `"infinite"` (its sign was not looked for) or `"not identified"` (a
-    combination of columns is 0, and the estimate is not unique). `separated_rows` are the rows, counted from 0, that
-    some direction tells apart for good: their likelihood goes to its limit, and they say nothing about the other
-    coefficients. Both are None where only part of the answer was found in time.
+    combination of columns is 0, and the estimate is not unique). `separated` are the rows of the design, counted from
+    0, that some direction tells apart for good: their likelihood goes to its limit, and they say nothing about the
+    other coefficients. Both are None where only part of the answer was found in time.
     """
 
     estimate: Estimate
     coefficients: tuple[str, ...]
     diverging: Mapping[str, str] | None
-    separated_rows: tuple[int, ...] | None
+    separated: tuple[int, ...] | None
     about: Mapping[str, Any]
     sha256: str
     witnesses: Witnesses
+    rows: RowNames = field(default_factory=RowNames)
 
     @classmethod
     def of(cls, likelihood: Likelihood, witnesses: Witnesses, clock: Clock = UNLIMITED) -> "Existence":
@@ -45,8 +46,8 @@ class Existence:
         names = coefficients_of(likelihood)
         diverging = claims.diverging
         named = None if diverging is None else {names[place]: sign for place, sign in diverging.items()}
-        about = likelihood.about()
-        return cls(claims.estimate, names, named, claims.separated_rows, about, likelihood.sha256, witnesses)
+        about, separated = likelihood.about(), claims.separated_rows
+        return cls(claims.estimate, names, named, separated, about, likelihood.sha256, witnesses, likelihood.rows)
 
     # -- what it says -------------------------------------------------------------------------------------------------
 
@@ -54,6 +55,19 @@ class Existence:
     def exists(self) -> bool | None:
         """True, False, or None if that was not decided."""
         return None if self.estimate is Estimate.UNDECIDED else self.estimate is Estimate.EXISTS
+
+    @property
+    def separated_rows(self) -> tuple[Any, ...] | None:
+        """The separated rows by the labels of the frame's index, if they came in one; else by their positions.
+
+        A file has no labels, so that a certificate from a file has positions here.
+        """
+        return None if self.separated is None else self.rows.labels_of(self.separated)
+
+    @property
+    def separated_positions(self) -> tuple[int, ...] | None:
+        """The separated rows by their positions, counted from 0, in what was given, before a model dropped any."""
+        return None if self.separated is None else self.rows.positions_of(self.separated)
 
     @property
     def family(self) -> str:
@@ -97,26 +111,27 @@ class Existence:
     def check(self, model: Any, data: Any = None, **options: Any) -> None:
         """Derive every claim again from the data and the witnesses; raises `CertificateError` naming what differs.
 
-        The data come as they came to `existence`, with the same options. Where there was a formula, the table is
-        enough.
+        The data come as they came to `existence`, with the same options. Where there was a formula that only names
+        columns, the table is enough; any other is not evaluated unless you give it, too: `check(formula, table)`.
         """
         from novikoff.prove.existence.inputs import likelihood_of
 
         formula = self.about["formula"]
-        if formula is not None and data is None and not isinstance(model, str):
-            options = {**formula["options"], **options}
+        if formula is not None and data is None and hasattr(model, "columns"):
+            options = {**formula["options"], **options, "is_from_file": True}
             model, data = formula["text"], model
         self.check_likelihood(likelihood_of(model, data, **{"family": self.family, **options}))
 
     def check_likelihood(self, likelihood: Likelihood) -> None:
         """The same for a likelihood that was made from the data already."""
-        for name, value in likelihood.about().items():
-            if not _same(self.about[name], value):
-                said = self.about[name]
+        about = likelihood.about()
+        for name in ("formula", *about):
+            said, value = self.about.get(name), about[name]
+            if not _same(said, value):
                 raise CertificateError(f"the certificate is about {name} = {said!r:.200}, and these are {value!r:.200}")
         claim(self.sha256 == likelihood.sha256, "data", "the numbers are others than those certified")
         derived = Existence.of(likelihood, self.witnesses)
-        for name in ("estimate", "coefficients", "separated_rows", "diverging"):
+        for name in ("estimate", "coefficients", "separated", "diverging"):
             said, found = getattr(self, name), getattr(derived, name)
             shown = [value.value if isinstance(value, Estimate) else value for value in (said, found)]
             claim(_same(said, found), name, f"it says {shown[0]!r:.200}, and {shown[1]!r:.200} follows")

@@ -6,12 +6,14 @@ each, and their order, are in `docs/certificates.md`.
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.words import listed
 from novikoff.prove.exact.clock import UNLIMITED, Clock
 from novikoff.prove.existence.cone import Cone, split
 from novikoff.prove.existence.likelihood import Likelihood
@@ -50,6 +52,16 @@ def names_of(family: str, columns: tuple[str, ...], classes: Sequence[Any] | Non
     if family == "ordinal":
         return (*columns, *(f"{low}|{high}" for low, high in itertools.pairwise(labels)))
     return columns
+
+
+def check_different(names: Sequence[str]) -> None:
+    """Refuse names of which two are alike: what is said of one coefficient could be taken for another's."""
+    if len(set(names)) < len(names):
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        raise ValueError(
+            f"two coefficients would be called {listed(list(map(repr, twice)), 5)}; give every column a name of its "
+            "own, which no level, class or threshold has"
+        )
 
 
 def _binomial(likelihood: Likelihood, clock: Clock) -> Cone:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from novikoff.prove.exact.document import ProofFields, integers, read_parts, written
+from novikoff.prove.exact.document import CertificateError, ProofFields, integers, read_parts, written
 from novikoff.prove.existence.certificate import Existence
-from novikoff.prove.existence.families import names_of
-from novikoff.prove.existence.likelihood import NUMBERS, TIES
+from novikoff.prove.existence.families import check_different, names_of
+from novikoff.prove.existence.likelihood import COLUMNS, NUMBERS, TIES
 from novikoff.prove.existence.witnesses import SIGNS, Combination, Estimate, SignProof, Witnesses
 
 KIND = "existence"
@@ -15,9 +15,9 @@ LABELS = (str, bool, int, float)
 def to_json(found: Existence) -> str:
     """A certificate as JSON; what has no value is left out."""
     claims: dict[str, Any] = {"estimate": found.estimate.value}
-    if found.separated_rows is not None and found.diverging is not None:
+    if found.separated is not None and found.diverging is not None:
         places = {name: place for place, name in enumerate(found.coefficients)}
-        claims["separated_rows"] = list(found.separated_rows)
+        claims["separated_rows"] = list(found.separated)
         claims["diverging"] = [[places[name], sign] for name, sign in found.diverging.items()]
     data = {name: value for name, value in found.about.items() if value is not None}
     return written(KIND, data={**data, "sha256": found.sha256}, claims=claims, witnesses=_witnesses(found.witnesses))
@@ -50,6 +50,10 @@ def from_json(text: str | bytes) -> Existence:
     data, claims, witnesses = read_parts(text, KIND)
     about, sha256 = _read_about(data)
     names = names_of(about["family"], tuple(about["columns"]), about["classes"])
+    try:
+        check_different(names)
+    except ValueError as error:
+        raise CertificateError(f"this is no certificate: {error}") from None
     estimate = Estimate(claims.choice("estimate", tuple(value.value for value in Estimate)))
     rows = diverging = None
     if "separated_rows" in claims or "diverging" in claims:
@@ -82,11 +86,16 @@ def _read_about(data: ProofFields) -> tuple[dict[str, Any], str]:
 
 
 def _read_formula(formula: ProofFields) -> dict[str, Any]:
-    text, options = formula.text("text"), formula.value("options")
+    text, part = formula.text("text"), formula.part("options")
     formula.close()
-    if type(options) is not dict:
-        formula.fail("has no options")
-    return {"text": text, "options": options}
+    options: dict[str, Any] = {name: part.text(name) for name in COLUMNS if part.present(name)}
+    options |= {"ties": part.choice("ties", TIES)} if part.present("ties") else {}
+    options |= {"reference": _read_label(part, part.value("reference"), "reference")} if "reference" in part else {}
+    options |= {"fit_intercept": part.flag("fit_intercept")} if part.present("fit_intercept") else {}
+    options |= {"fixed_effects": list(part.texts("fixed_effects"))} if part.present("fixed_effects") else {}
+    part.close()
+    # In the order of the file: the fingerprint does not depend on it, but what is compared does.
+    return {"text": text, "options": {name: options[name] for name in part.content}}
 
 
 def _read_effect(data: ProofFields, value: Any, name: str) -> tuple[str, int, int]:

@@ -1,64 +1,75 @@
 """Formulas: `income ~ age + C(job)`, read by formulaic; fixed effects after a bar: `trade ~ distance | origin + year`.
 
 The left side is one column, or two of successes and failures, or anything that formulaic computes. Other columns, such
-as weights, are named by the options.
+as weights, are named by the options. What has such a role is not among those that a dot means.
+
+Formulaic evaluates Python. So a formula that a file brings is never given to it: it must be one of `grammar`, which
+only names columns, and is computed here from these. A formula that a person wrote may be anything.
 """
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from novikoff.data.tables import nearest
-from novikoff.prove.existence.arrays import WITH_INTERCEPT, family_named, from_arrays
-from novikoff.prove.existence.likelihood import Likelihood
+from novikoff.prove.exact.document import CertificateError
+from novikoff.prove.existence.arrays import WITH_INTERCEPT, family_named, from_arrays, plain_label, row_labels_of
+from novikoff.prove.existence.grammar import Parts, Term, factor, listed_names, response_columns, terms_of
+from novikoff.prove.existence.likelihood import COLUMNS, Likelihood
 
-# Options that may name columns of the table.
-COLUMNS = ("weights", "offset", "strata", "event", "entry")
 
-
-def from_formula(text: str, table: Any, *, family: str | None = None, **options: Any) -> Likelihood:
-    """The likelihood that a formula describes on a table."""
-    if table is None or not hasattr(table, "columns"):
-        raise ValueError("a formula needs a table, such as a pandas DataFrame, as the second argument")
-    frame = table.to_pandas() if hasattr(table, "to_pandas") else table
-    names = [str(name) for name in frame.columns]
+def from_formula(
+    text: str, table: Any, *, family: str | None = None, is_from_file: bool = False, **options: Any
+) -> Likelihood:
+    """The likelihood that a formula describes on a table; nothing is evaluated if the formula is from a file."""
+    frame, names = frame_of(table)
     family = family_named(family or "binomial")
     given = {name: value for name, value in sorted(options.items()) if value is not None}
     if given.get("fit_intercept") is True:
         del given["fit_intercept"]  # as if it had not been said
-    left, right, effects = _parts(text)
+    parts = Parts.of(text)
+    effects = _effects(parts.effects) if parts.effects else []
     if effects and given.get("fixed_effects") is not None:
         raise ValueError("fixed effects stand after a bar in the formula, or in fixed_effects=, not in both")
     wanted = effects or given.pop("fixed_effects", None) or ()
     wanted = [wanted] if isinstance(wanted, str) else wanted
+    given |= {"reference": plain_label(given["reference"])} if "reference" in given else {}
     remembered: dict[str, Any] = {
         name: value for name, value in given.items() if isinstance(value, str | bool | int | float)
     }
-    remembered |= {"fixed_effects": list(wanted)} if wanted and not effects else {}
+    by_name = all(isinstance(name, str) for name in wanted)
+    remembered |= {"fixed_effects": list(wanted)} if by_name and wanted and not effects else {}
+    roles = {*(wanted if by_name else ())}
     for name in COLUMNS:
         if isinstance(given.get(name), str):
+            roles.add(given[name])
             given[name] = _column(frame, given[name], names)
-    by_name = all(isinstance(name, str) for name in wanted)
     fixed = {name: _column(frame, name, names) for name in wanted} if by_name else wanted
     has_intercept = family in WITH_INTERCEPT and not wanted and given.pop("fit_intercept", True)
     given.pop("fit_intercept", None)
-    X, columns = design_of(right, frame, has_intercept)
-    formula = {"text": text, "options": remembered}
+    X, columns, y = _computed(parts, frame, names, roles, has_intercept, is_from_file)
     return from_arrays(
-        X, _response(left, frame, names), family=family, names=columns, fit_intercept=False,
-        fixed_effects=fixed or None, formula=formula, **given,
+        X, y, family=family, names=columns, fit_intercept=False, fixed_effects=fixed or None,
+        formula={"text": text, "options": remembered}, row_labels=row_labels_of(table), **given,
     )  # fmt: skip
 
 
-def _parts(text: str) -> tuple[str, str, list[str]]:
-    """The left side, the right side, and the fixed effects.
+def frame_of(table: Any) -> tuple[Any, list[str]]:
+    """A table as a pandas frame whose columns have texts for names, and these."""
+    if table is None or not hasattr(table, "columns"):
+        raise ValueError("a formula needs a table, such as a pandas DataFrame, as the second argument")
+    frame = table.to_pandas() if hasattr(table, "to_pandas") else table
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the table has two columns called {twice!r}; rename one of them")
+    return frame.set_axis(names, axis=1), names
 
-    >>> _parts("trade ~ distance | origin + year")
-    ('trade', 'distance', ['origin', 'year'])
-    """
-    left, tilde, right = text.partition("~")
-    if not tilde or not left.strip():
-        raise ValueError(f"the formula {text!r:.200} has no response; write it as 'y ~ x1 + x2'")
-    right, _, effects = right.partition("|")
-    return left.strip(), right.strip() or "1", [name.strip() for name in effects.split("+") if name.strip()]
+
+def _effects(text: str) -> list[str]:
+    effects = listed_names(text)
+    if effects is None:
+        raise ValueError(f"the fixed effects {text!r:.200} are not names of columns; write 'y ~ x | origin + year'")
+    return effects
 
 
 def _column(frame: Any, name: str, names: list[str]) -> Any:
@@ -67,34 +78,115 @@ def _column(frame: Any, name: str, names: list[str]) -> Any:
     return frame[name]
 
 
-def _response(left: str, frame: Any, names: list[str]) -> Any:
-    """One column as it is, two as counts, or what formulaic computes."""
-    inside = left[len("cbind(") : -1].split(",") if left.startswith("cbind(") else left.split("+")
-    plain = [part.strip() for part in inside]
-    if all(part in names for part in plain):
-        return frame[plain[0]] if len(plain) == 1 else frame[plain].to_numpy()
-    return _computed(f"0 + {left}", frame).toarray().ravel()
+def _computed(
+    parts: Parts, frame: Any, names: list[str], roles: Collection[str], has_intercept: bool, is_from_file: bool
+) -> tuple[Any, list[str], Any]:
+    """The design, the names of its columns, and the response."""
+    response = response_columns(parts.left)
+    is_plain = response is not None and set(response) <= set(names)
+    free = [name for name in names if name not in {*roles, *(response or ())}]
+    terms = terms_of(parts.right, set(names), free) if is_plain else None
+    if is_from_file and terms is None:
+        raise CertificateError(
+            f"the formula {parts.left} ~ {parts.right:.200} does not only name columns of this table, and what a file "
+            "says is not evaluated; if you know the formula, pass it: check(formula, table), or novikoff check "
+            "--formula"
+        )
+    if terms is not None:
+        matrix = _named_terms(terms, frame)
+    else:
+        matrix = _matrix(_formulaic(f"{parts.left} ~ {parts.right}", free, parts.right), frame, parts.right)
+    if response is None or not is_plain:
+        y = _matrix(_formulaic(f"0 + {parts.left}", [], parts.left), frame, parts.left).toarray().ravel()
+    else:
+        y = frame[response[0]] if len(response) == 1 else frame[response].to_numpy()
+    return *_design(matrix, has_intercept), y
 
 
-def design_of(right: str, frame: Any, has_intercept: bool) -> tuple[Any, list[str]]:
-    """The columns of the right side, in a sparse matrix, and their names."""
-    matrix = _computed(right, frame)
-    columns = [str(name) for name in matrix.model_spec.column_names]
-    kept = [j for j, name in enumerate(columns) if name != "Intercept" or has_intercept]
+def used_columns(text: str, names: Sequence[str], options: Mapping[str, Any]) -> set[str]:
+    """The columns of a table that a formula and its options use."""
+    parts = Parts.of(text)
+    response, effects = response_columns(parts.left), listed_names(parts.effects) or []
+    used = {*effects, *options.get("fixed_effects", ()), *(options[name] for name in COLUMNS if name in options)}
+    free = [name for name in names if name not in {*used, *(response or ())}]
+    terms = None if response is None else terms_of(parts.right, set(names), free)
+    if terms is None or response is None:
+        both = _formulaic(f"{parts.left} ~ {parts.right}", free, parts.right, "required_variables")
+        return {*used, *map(str, both)} & set(names)
+    named = {name for term in terms for name in term}
+    return {*used, *response, *(name for name in names if name in named or factor(name) in named)}
+
+
+def design_of(right: str, table: Any, taken: Collection[str], has_intercept: bool) -> tuple[Any, list[str]]:
+    """The columns of a right side that a person wrote, in a sparse matrix, and their names; a dot means those that are
+    not taken."""
+    frame, names = frame_of(table)
+    formula = _formulaic(right, [name for name in names if name not in taken], right)
+    return _design(_matrix(formula, frame, right), has_intercept)
+
+
+def _design(matrix: Any, has_intercept: bool) -> tuple[Any, list[str]]:
     from scipy.sparse import csr_array
 
+    columns = [str(name) for name in matrix.model_spec.column_names]
+    kept = [j for j, name in enumerate(columns) if name != "Intercept" or has_intercept]
     renamed = ["intercept" if columns[j] == "Intercept" else columns[j] for j in kept]
     return csr_array(matrix.__wrapped__)[:, kept], renamed
 
 
-def _computed(formula: str, frame: Any) -> Any:
+# -- formulaic --------------------------------------------------------------------------------------------------------
+
+
+def _named_terms(terms: Sequence[Term], frame: Any) -> Any:
+    """The matrix of terms that only name columns: formulaic looks them up, and evaluates nothing."""
+    _need_formulaic()
+    from formulaic import Formula
+    from formulaic.parser.types import Factor
+    from formulaic.parser.types import Term as FormulaicTerm
+
+    wanted = {name for term in terms for name in term}
+    if "1" in wanted and () in terms:
+        raise ValueError("a column is called '1', as the intercept is in a formula; rename it")
+    columns = {name: frame[name] for name in frame.columns if name in wanted}
+    for name in frame.columns:
+        if (as_factor := factor(name)) in wanted:
+            if as_factor in frame.columns:
+                raise ValueError(f"a column is called {as_factor!r}, as {name!r} is as a factor; rename it")
+            columns[as_factor] = frame[name].astype("category")
+    made = [
+        FormulaicTerm([Factor(name, eval_method="lookup") for name in term] or [Factor("1", eval_method="literal")])
+        for term in terms
+    ]
+    pandas = type(frame)
+    return _matrix(Formula(made), pandas(columns, index=frame.index), " + ".join(":".join(t) or "1" for t in terms))
+
+
+def _formulaic(text: str, free: Sequence[str], shown: str, part: str = "rhs") -> Any:
+    """A part of a formula as formulaic has it, its right side if it has two; nothing is evaluated yet."""
+    _need_formulaic()
+    from formulaic import Formula
+    from formulaic.errors import FormulaicError
+
     try:
-        from formulaic import model_matrix
-        from formulaic.errors import FormulaicError
-    except ImportError:
-        raise ImportError("formulas are read by formulaic; install it with: pip install 'novikoff[formula]'") from None
+        formula = Formula(text, _context={"__formulaic_variables_available__": free})
+    except (FormulaicError, ValueError) as error:
+        raise ValueError(f"the formula {shown!r:.200} cannot be read: {error}") from None
+    return getattr(formula, part, formula)
+
+
+def _matrix(formula: Any, frame: Any, shown: str) -> Any:
+    from formulaic import model_matrix
+    from formulaic.errors import FormulaicError
+
     try:
-        return model_matrix(formula, frame, output="sparse", na_action="raise")
+        return model_matrix(formula, frame, output="sparse", na_action="raise", context={})
     except (FormulaicError, ValueError) as error:
         hint = "; drop or fill in rows with missing values first" if "null" in str(error) else ""
-        raise ValueError(f"the formula {formula!r:.200} cannot be computed on this table: {error}{hint}") from None
+        raise ValueError(f"the formula {shown!r:.200} cannot be computed on this table: {error}{hint}") from None
+
+
+def _need_formulaic() -> None:
+    try:
+        import formulaic  # noqa: F401
+    except ImportError:
+        raise ImportError("formulas are read by formulaic; install it with: pip install 'novikoff[formula]'") from None

@@ -3,7 +3,7 @@
 The fingerprint covers all of it, byte by byte as `docs/certificates.md` says.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,8 @@ NUMBERS = {
     "cox": ("weight", "time", "event", "entry", "stratum"),
     "conditional": ("weight", "case", "stratum"),
 }
+# Options of a formula that may name columns of the table.
+COLUMNS = ("weights", "offset", "strata", "event", "entry")
 TIES = ("efron", "breslow", "exact")
 
 
@@ -39,11 +41,34 @@ class Effect:
 
 
 @dataclass(frozen=True, eq=False)
+class RowNames:
+    """What the rows of a design are called where they come from: by labels, such as those of a frame's index, and by
+    positions, which are others than in the design if some rows were dropped before. None where nobody knows."""
+
+    labels: Any = None
+    positions: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, n_rows: int, labels: Any, positions: Any) -> "RowNames":
+        """Names for so many rows; those of more or fewer are no names of these."""
+        known = [None if names is None or len(names) != n_rows else names for names in (labels, positions)]
+        return cls(*known)
+
+    def positions_of(self, rows: Sequence[int]) -> tuple[int, ...]:
+        return tuple(rows) if self.positions is None else tuple(self.positions[list(rows)].tolist())
+
+    def labels_of(self, rows: Sequence[int]) -> tuple[Any, ...]:
+        """Their labels; their positions if they have none."""
+        return self.positions_of(rows) if self.labels is None else tuple(self.labels[list(rows)].tolist())
+
+
+@dataclass(frozen=True, eq=False)
 class Likelihood:
     """A family, a design in CSR floats with named columns, and the numbers of every row.
 
     `classes` are the labels of a response that has any, the reference or lowest first. A row with the weight 0 is as
-    good as not there. `formula` is what the design was made from, if it was.
+    good as not there. `formula` is what the design was made from, if it was. What `rows` are called is no part of the
+    question, and of no fingerprint.
     """
 
     family: str
@@ -54,6 +79,7 @@ class Likelihood:
     ties: str | None = None
     effects: tuple[Effect, ...] = ()
     formula: Mapping[str, Any] | None = field(default=None)
+    rows: RowNames = field(default_factory=RowNames)
 
     @property
     def n_rows(self) -> int:

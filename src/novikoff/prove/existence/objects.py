@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.prove.existence.arrays import REFUSED
+from novikoff.prove.existence.arrays import REFUSED, row_labels_of
 
 # statsmodels' classes that say which family they are.
 CLASSES = {
@@ -66,7 +66,7 @@ def _of_statsmodels(model: Any) -> Found:
     family = _glm_family(model) if hasattr(model, "family") else CLASSES.get(type(model).__name__)
     if type(model).__name__ in LEAST_SQUARES:
         options["why_not"] = REFUSED["gaussian"]
-    options["family"] = family
+    options |= {"family": family, **_rows_of(model, len(y))}
     weights = [getattr(model, name, None) for name in ("freq_weights", "var_weights")]
     given = [np.asarray(w, dtype=np.float64) for w in weights if w is not None and np.size(w) == len(y)]
     if given:
@@ -88,6 +88,16 @@ def _of_statsmodels(model: Any) -> Found:
             if value is not None:
                 options[ours] = np.asarray(value)
     return X, y, options
+
+
+def _rows_of(model: Any, n_rows: int) -> dict[str, Any]:
+    """The labels of the rows that were not dropped, and their positions among all."""
+    data = getattr(model, "data", None)
+    dropped = getattr(data, "missing_row_idx", None)
+    found = {"row_labels": getattr(data, "row_labels", None)}
+    if dropped is not None and len(dropped):
+        found["row_positions"] = np.delete(np.arange(n_rows + len(dropped)), dropped)
+    return found
 
 
 def _glm_family(model: Any) -> str:
@@ -131,6 +141,9 @@ def _of_linearmodels(model: Any) -> Found:
     if effects:
         options["fixed_effects"] = effects
     options["why_not"] = REFUSED["gaussian"]
+    options["row_labels"] = getattr(model.dependent, "index", None)
+    if (kept := getattr(model, "not_null", None)) is not None:
+        options["row_positions"] = np.flatnonzero(np.asarray(kept).ravel())
     return X, y.ravel(), options
 
 
@@ -165,7 +178,8 @@ def _of_lifelines(fitter: Any, table: Any) -> Found:
     if getattr(fitter, "formula", None):
         from novikoff.prove.existence.formulas import design_of
 
-        X, options["names"] = design_of(str(fitter.formula), table, has_intercept=False)
+        X, options["names"] = design_of(str(fitter.formula), table, others - {None}, has_intercept=False)
+        options["row_labels"] = row_labels_of(table)
     else:
         X = table[[name for name in table.columns if name not in others]]
     return X, table[fitter.duration_col], options

@@ -2,9 +2,10 @@
 
 import textwrap
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from novikoff.engine.words import counted, listed
+from novikoff.prove.existence.likelihood import COLUMNS
 from novikoff.prove.existence.witnesses import DOWN, FINITE, INFINITE, UNDETERMINED, UNIDENTIFIED, UP, Estimate
 
 if TYPE_CHECKING:
@@ -59,6 +60,32 @@ def in_words(found: "Existence") -> str:
         if value is not None:
             lines += textwrap.wrap(value, WIDTH, initial_indent=f"  {name:<16}", subsequent_indent=" " * 18)
     return "\n".join(lines)
+
+
+def question(found: "Existence") -> list[tuple[str, str]]:
+    """What was asked, as far as it is not the family: a heading, and what changes the answer."""
+    from novikoff.prove.existence.grammar import Parts, response_columns
+
+    about, formula = found.about, found.about["formula"]
+    left = "y" if formula is None else Parts.of(formula["text"]).left
+    options = {} if formula is None else formula["options"]
+    return [
+        ("response", _response(found.family, left, response_columns(left) or [left], about["classes"])),
+        *((name, str(options[name])) for name in (*COLUMNS, "fixed_effects") if name in options),
+        *([("ties", about["ties"])] if about["ties"] else []),
+        *([("intercept", "none")] if options.get("fit_intercept") is False else []),
+    ]
+
+
+def _response(family: str, left: str, columns: list[str], classes: list[Any] | None) -> str:
+    if family in ("binomial", "log-binomial", "conditional") and len(columns) == 2:
+        return f"{columns[0]} counts successes, {columns[1]} failures"
+    if family in ("binomial", "log-binomial", "conditional"):
+        return f"{left}: success is {1 if classes is None else classes[1]}"
+    if classes is None:
+        return left
+    order = f"the reference is {classes[0]}" if family == "multinomial" else "in this order"
+    return f"{left}: {listed(classes, MOST_NAMES)}; {order}"
 
 
 def verdict(found: "Existence") -> str:
@@ -117,7 +144,8 @@ def separated(found: "Existence") -> str | None:
     if not rows:
         return None
     shown = listed(rows[:MOST_ROWS], MOST_ROWS) + (", ..." if len(rows) > MOST_ROWS else "")
-    return f"{len(rows):,} of {counted(found.n_rows, 'row')} (the first is 0): {shown}"
+    how = "the first is 0" if rows == found.separated_positions else "by their index"
+    return f"{len(rows):,} of {counted(found.n_rows, 'row')} ({how}): {shown}"
 
 
 def what_to_do(found: "Existence") -> str | None:
