@@ -137,7 +137,7 @@ def real_data(arguments):
             X = np.array([row[:-1] for row in rows], dtype=float)
         y = np.array([row[-1] for row in rows])
         start = time.perf_counter()
-        certificate = certify(X, y, tolerance=1e-9, diverging=False)
+        certificate = certify(X, y, tolerance=1e-9)
         seconds = time.perf_counter() - start
         certificate.check(X, y)
         verdict = f"{certificate.verdict.value} ({certificate.arithmetic})"

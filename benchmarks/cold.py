@@ -68,7 +68,7 @@ def calls(folder: str) -> list[Call]:
         Call("kernel, 208 x 60", f"{ROWS}from novikoff import KernelPerceptron; KernelPerceptron().fit(X, y)", 4.0),
         Call("tagger, 20 sentences", TAGGED, 4.0),
         Call("two classes, 20,000 x 100 (compiled)", LARGE + ours.format("y")),
-        Call("certify, 20,000 x 100 (compiled)", f"{LARGE}import novikoff; novikoff.certify(X, y, diverging=False)"),
+        Call("certify, 20,000 x 100 (compiled)", f"{LARGE}import novikoff; novikoff.certify(X, y)"),
         Call(f"{PEER}208 x 60", ROWS + peer),
         Call(f"{PEER}20,000 x 100", LARGE + peer),
     ]

@@ -1,7 +1,7 @@
 """A second checker of certificates, written from `docs/certificates.md` alone, with the standard library alone.
 
 The data are lists of floats: (X, y, feature_names) for a separation, X being the matrix of a precomputed kernel, or the
-features of a table; (c, A_ub, b_ub, A_eq, b_eq, lower, upper) for a program; A for inequalities; (X, y) for a ball.
+features of a table, and fourth, for estimates, what `tests.second_existence` takes; (c, A_ub, b_ub, A_eq, b_eq, lower, upper) for a program; A for inequalities; (X, y) for a ball.
 Values in a file that have the same `repr` are equal, and of the same type.
 """
 
@@ -32,10 +32,15 @@ def check(text, data):
     except (ValueError, RecursionError) as error:
         raise Refused(f"no JSON: {error}") from None
     need(type(content) is dict and is_sound(content) and content.get("kind") in [*CHECKS], "of no known kind")
-    question = " question" * (content["kind"] == "separation")
-    version, kind, *parts = fields(content, f"format kind data{question} claims witnesses")
-    need(repr(version) == "2" and all(type(part) is dict for part in parts))
+    is_separation = content["kind"] == "separation"
+    names = f"format kind data{' question' * is_separation} claims witnesses"
+    version, kind, *parts = fields(content, names, "estimates" * is_separation)
+    estimates = parts.pop() if is_separation else None
+    inner = [] if estimates is None else fields(estimates, "data claims witnesses")
+    need(repr(version) == "2" and all(type(part) is dict for part in [*parts, *inner]))
     CHECKS[kind](*parts, data)
+    if inner:
+        CHECKS["existence"](*inner, data[3])
 
 
 def is_sound(value, depth=0):  # not too deep, and no number too large
@@ -124,7 +129,7 @@ def fingerprint(header, X, labels):
 
 class Separation:  # points have keys, a row and perhaps the place of a rival; those of a kernel are rows of products
     def __init__(self, about, question, claims, witnesses, data):
-        X, y, names = data
+        X, y, names = data[:3]
         problem, self.fit, kernel = fields(question, "problem fit_intercept", "kernel")
         need(problem in ("binary", "argmax", "kernel") and (problem == "kernel") == (kernel is not None))
         self.form = self.read_kernel(kernel) if problem == "kernel" else None
@@ -188,7 +193,7 @@ class Separation:  # points have keys, a row and perhaps the place of a rival; t
         return dot(vector, [dot(vector, point) for point in points.values()] if self.form else vector)
 
     def conclude(self, witnesses):
-        shown, separator = {*witnesses} - {"divergences"}, "coefficients" if self.form else "vector"
+        shown, separator = {*witnesses}, "coefficients" if self.form else "vector"
         contradicted = [self.is_gaussian and min(point) < -self.fit for point in self.points.values()]
         face, arithmetic, more = [], "exact", {}
         if "obstruction" in shown:
@@ -209,9 +214,6 @@ class Separation:  # points have keys, a row and perhaps the place of a rival; t
         else:
             verdict, arithmetic = need(shown <= {"support"}) or "undecided", "exact" if shown else "float64"
             more = {"margin_at_most": up(self.square(self.nearest(witnesses["support"]), self.points))} if shown else {}
-        if "divergences" in witnesses:
-            need(self.is_binary and verdict in ("separable", "quasi-separable"))
-            more["diverging"] = self.diverging(face, witnesses["divergences"])
         return {"verdict": verdict, "arithmetic": arithmetic, **more}
 
     def margins(self, vector, nearest):  # at the safe ends of intervals that shrink until the other ends say the same
@@ -231,24 +233,6 @@ class Separation:  # points have keys, a row and perhaps the place of a rival; t
         bound = (1 if len(self.classes) == 2 else 2) * self.square_radius * q // s**2
         found = {"margin_at_least": down(s**2 / q), "margin_at_most": up(max(g, 0) if e else g), "mistake_bound": bound}
         return found | ({"geometric_margin": down(s**2 / slope)} if slope and down(s**2 / slope) else {})
-
-    def diverging(self, face, divergences):
-        width, signs = len(self.X[0]) + 1, []
-        units = [[int(i == j) for i in range(width)] for j in range(width - 1 + self.fit)]
-        varying = [unit for unit in units if rank([*face, unit]) > rank(face)]
-        need(type(divergences) is list and len(divergences) == len(varying))
-        for unit, divergence in zip(varying, divergences, strict=True):
-            names, column = "column scale separators", "intercept" if unit[-1] else unit.index(1)
-            points, weights, said, scale, separators = combination(divergence, self.points, names, least=0)
-            scale, sign = read(int, scale), "sign undetermined"
-            need(repr(said) == repr(column) and scale > 0 and type(separators) is list and len(separators) in (1, 2))
-            first, *second = (dot(self.vector(separator, is_weak=True), unit) for separator in separators)
-            need(first > 0 > second[0] and not points and scale == 1 if second else first)
-            if not second:
-                end = total([*weights, scale if first < 0 else -scale], [*points, unit])
-                sign = need(rank([*face, end]) == rank(face)) or ("+inf" if first > 0 else "-inf")
-            signs.append([column, sign])
-        return signs
 
 
 def compare(about, names, kind, sizes, numbers, labels=""):

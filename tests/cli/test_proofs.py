@@ -92,6 +92,7 @@ def test_diverging_coefficients_have_names(folder):
     (folder / "quasi.csv").write_text(QUASI)
     done = call("certify", "quasi.csv", "--label", "ill", "--diverging", folder=folder)
     assert "dose (+inf)" in done.out
+    assert "ill ~ dose + age (binomial)" in done.out
     assert "3 rows (the first is 0) times their labels, with whole weights" in done.out
     assert "2, 3, 4" in done.out
 

@@ -16,7 +16,7 @@ SEEDS = st.integers(0, 50)
 @given(st.integers(4, 60), SEEDS)
 def test_without_noise_a_line_separates_them(count, seed):
     points = np.array(sample_points(count, 0.0, seed))
-    assert certify(points[:, :2], points[:, 2].astype(int), diverging=False).verdict.value == "separable"
+    assert certify(points[:, :2], points[:, 2].astype(int)).verdict.value == "separable"
 
 
 @given(st.integers(4, 60), st.floats(0, 0.5), st.floats(0, 0.5), SEEDS)

@@ -45,8 +45,8 @@ def scene(request, tmp_path):
 
 
 def test_a_certificate_says_the_same_everywhere(scene):
-    certificate = certify(scene.X, scene.y, diverging=False)
-    panel, page = scene.shown("certify", "--no-diverging")
+    certificate = certify(scene.X, scene.y)
+    panel, page = scene.shown("certify")
     lab = run_as_json(parse_state(scene.state))["certificate"]
     assert lab["title"].lower() == certificate.verdict_in_words
     assert lab["meaning"].lower() == certificate.meaning.replace("plane", "line")
@@ -67,7 +67,7 @@ def test_a_certificate_says_the_same_everywhere(scene):
 @pytest.mark.filterwarnings("ignore::Warning")
 def test_a_run_says_the_same_everywhere(scene):
     model = Perceptron(shuffle=False, max_epochs=20).fit(scene.X, scene.y)
-    run, certificate = model.run_, certify(scene.X, scene.y, diverging=False)
+    run, certificate = model.run_, certify(scene.X, scene.y)
     panel, page = scene.shown("fit", "--no-shuffle", "--max-epochs", "20")
     lab = run_as_json(parse_state(scene.state))
     assert lab["ending"] == run.ending

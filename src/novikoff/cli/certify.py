@@ -35,7 +35,8 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
 @click.option(
     "--diverging/--no-diverging",
     default=None,
-    help="Whether to find the coefficients that logistic regression sends to infinity.  [default: where it is quick]",
+    help="Find which estimates of the regression are infinite, and their signs; it may take long.  [default: no; "
+    "with --formula, signs where it is quick]",
 )
 @options.jobs
 @options.answering
@@ -73,13 +74,13 @@ def certify(
     from novikoff.cli.render import answer
     from novikoff.cli.tables import encoding_of
     from novikoff.data.whole_file import WholeFile
+    from novikoff.prove.exact.clock import Clock
     from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.prove.separable.in_blocks import exactly
+    from novikoff.prove.separable.search.certify import check_regression, with_estimates
     from novikoff.show.report.writing import report_on
 
     fit_intercept = space.has_bias(fit_intercept)
-    if space.kernel is not None and diverging:
-        raise ValueError("--diverging is about the columns, and the space of a kernel has none; leave out one of them")
     target = None if out is None else check_free(out, force)
     if check_goes_together(asked, {"label": table.label, **table.columns, "report": report, **space.given}):
         limits: dict[str, Any] = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": time_limit}
@@ -93,8 +94,13 @@ def certify(
             bar.close()
             reported = report_on(page, examples, report_features, lambda: names_of(file, reader, table))
             questions = {"fit_intercept": fit_intercept, "tolerance": tolerance, "time_limit": time_limit}
+            if diverging:
+                check_regression(examples, fit_intercept, space.exact_kernel(examples))
+            clock = Clock(time_limit, told=bar.rename)
             with bar.during("proving"):
-                certificate = _certified(examples, space, diverging, bar.rename, questions)
+                certificate = _certified(examples, space, bar.rename, questions)
+                if diverging:
+                    certificate = with_estimates(certificate, reader, None, clock)
             left = allowance(examples, certificate, fit_intercept=fit_intercept)
             if reported is not None:
                 reported.on_certificate(certificate, target)
@@ -121,7 +127,6 @@ def certify(
 def _certified(
     examples: "Examples",
     space: Space,
-    diverging: bool | None,
     progress: "Callable[[str], None]",
     questions: dict[str, Any],
 ) -> "Certificate":
@@ -133,8 +138,27 @@ def _certified(
         raise ValueError(f"--kernel is for two classes, and there are {len(examples.classes)}: {examples.classes}")
     space.check_size(examples)
     if (kernel := space.exact_kernel(examples)) is None:
-        return certify_examples(examples, diverging=diverging, progress=progress, **questions)
+        return certify_examples(examples, progress=progress, **questions)
     return certify_kernel(examples, None, kernel, progress=progress, **questions)
+
+
+def regression(certificate: "Certificate") -> list[tuple[str, str | None]]:
+    """What is known of the estimates of the regression, if they were asked for; else, where some are infinite, why
+    nothing is."""
+    from novikoff.prove.existence import words
+    from novikoff.prove.existence.regression import why_none
+
+    c, found = certificate, certificate.estimates
+    if found is not None:
+        formula = found.about["formula"]
+        model = [] if formula is None else [("model", f"{formula['text']} ({found.family})")]
+        return [*model, ("regression", words.in_brief(found)), ("separated", words.separated(found))]
+    if c.verdict.value not in ("separable", "quasi-separable") or c.kernel is not None:
+        return []
+    why = why_none(c.classes, c.fit_intercept, c.table)
+    return [
+        ("regression", f"infinite estimates: not {'requested (--diverging)' if why is None else f'computed: {why}'}")
+    ]
 
 
 def panel(
@@ -157,7 +181,7 @@ def panel(
             ("margin", wording.margin(certificate)),
             ("bound", certificate.promise or wording.allowed(left)),
             ("proof", certificate.obstruction_in_words),
-            ("regression", certificate.diverging_in_words),
+            *regression(certificate),
             ("certificate", document["out"]),
             ("report", None if page is None else str(page)),
         ],

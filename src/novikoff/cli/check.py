@@ -11,6 +11,7 @@ from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
     from novikoff.cli.numbers import Numbers
+    from novikoff.data.reading import Reader
     from novikoff.data.svmlight import ZeroBased
     from novikoff.prove.expressivity.ball import Ball, NoBall
     from novikoff.prove.inequalities.check import Inequalities
@@ -159,6 +160,7 @@ def check_table(
     types = claimed.table.encoding.types_as_given if is_table and claimed.table is not None else None
     reader = read(file, label=label, format=format, types=types, zero_based=zero_based)
     reader = replace(reader, form=Form(**form)) if reader.is_text else reader
+    names = column_names(reader) if reader.is_table else []
     with progress(output.quiet) as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))
     return documents.document(
@@ -166,18 +168,26 @@ def check_table(
         file=file,
         rows=claimed.n_rows,
         holds=True,
-        data=described_subject(claimed),
+        data=described_subject(claimed, names),
         certificate=documents.described_certificate(claimed),
     )
 
 
-def described_subject(claimed: "Certificate") -> dict[str, Any]:
-    """What the certificate is about, as far as a person must know it to believe it."""
+def column_names(reader: "Reader") -> list[str]:
+    """All columns of a table, whether a proof uses them or not."""
+    return list(reader.layout().names if reader.is_text else replace(reader, types=None).column_types)
+
+
+def described_subject(claimed: "Certificate", names: list[str]) -> dict[str, Any]:
+    """What the certificate is about, as far as a person must know it to believe it; of the names of all columns in the
+    file, those that it is not about."""
     notes = () if claimed.table is None else claimed.table.encoding.describe()
+    used = {note.column for note in notes if note.kind != "ignored"} | {claimed.table and claimed.table.label}
     return {
         "label": None if claimed.table is None else claimed.table.label,
         "classes": list(claimed.classes),
-        "columns": [{"name": note.column, "kind": note.kind, "detail": note.detail} for note in notes],
+        "columns": [{"name": n.column, "kind": n.kind, "detail": n.detail} for n in notes if n.kind != "ignored"],
+        "not_used": [name for name in names if name not in used],
         "features": claimed.n_columns,
         "sha256": claimed.data_hash,
     }
@@ -186,12 +196,13 @@ def described_subject(claimed: "Certificate") -> dict[str, Any]:
 def panel(document: dict[str, Any], claimed: "Certificate", file: str) -> Any:
     """That every claim holds, what they are, and what they are about."""
     from novikoff.cli import wording
+    from novikoff.cli.certify import regression
     from novikoff.cli.render import columns, facts, listed
 
     data = document["data"]
     encoded = [(column["name"], column["kind"], column["detail"]) for column in data["columns"]]
-    used = sum(column["kind"] != "ignored" for column in data["columns"])
-    of = f" from {used} of {len(encoded)} columns" if encoded else ""
+    used = sum(column["kind"] not in ("lift", "scaled") for column in data["columns"])
+    of = f" from {used} of {used + len(data['not_used'])} columns" if used else ""
     return facts(
         f"novikoff check {file}",
         [
@@ -199,12 +210,13 @@ def panel(document: dict[str, Any], claimed: "Certificate", file: str) -> Any:
             ("labels", wording.labels_told_apart(data)),
             ("features", f"{data['features']:,}{of}"),
             ("columns", columns(("", "", ""), encoded, left=3) if encoded else None),
+            ("not used", listed(data["not_used"]) or None),
             ("space", claimed.space or None),
             ("question", claimed.problem.question(claimed.fit_intercept)),
             ("verdict", wording.verdict(claimed)),
             ("margin", wording.margin(claimed)),
             ("bound", claimed.promise),
-            ("regression", claimed.diverging_in_words),
+            *regression(claimed),
             ("fingerprint", f"SHA-256 {listed([data['sha256'][:16] + '...'])}"),
             ("checked", "every claim holds; it was proved again from the data"),
         ],

@@ -12,6 +12,7 @@ from novikoff import __version__
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
+    from novikoff.prove.existence.certificate import Existence
     from novikoff.prove.separable.certificate import Certificate
 
 SCHEMA = 1
@@ -136,7 +137,26 @@ def described_certificate(certificate: "Certificate | None") -> Document | None:
             "radius": certificate.radius,
             "mistake_bound": certificate.mistake_bound,
             "obstruction_rows": rows,
-            "diverging": certificate.diverging,
+            "estimates": None if certificate.estimates is None else described_estimates(certificate.estimates),
+        }
+    )
+
+
+def described_estimates(found: "Existence") -> Document:
+    """What is known of the estimates of a regression."""
+    return plain(
+        {
+            "family": found.family,
+            "formula": found.about["formula"],
+            "classes": found.about["classes"],
+            "ties": found.about["ties"],
+            "rows": found.n_rows,
+            "estimate": found.estimate.value,
+            "arithmetic": found.arithmetic,
+            "coefficients": found.coefficients,
+            "diverging": found.diverging,
+            "separated_rows": found.separated_positions,
+            "message": str(found),
         }
     )
 

@@ -100,7 +100,7 @@ def answer_formula(
         with WholeFile(target) as file_out:
             file_out.write(found.to_json().encode() + b"\n")
     out = None if target is None else str(target)
-    document = documents.document("certify", file=file, existence=described(found), out=out)
+    document = documents.document("certify", file=file, existence=documents.described_estimates(found), out=out)
     answer(output, document, lambda: panel(f"novikoff certify {file}", found, ("certificate", out)))
     return CODES[found.estimate.value]
 
@@ -128,7 +128,7 @@ def check_formula(
     names = [str(name) for name in table.columns]
     used = used_columns(said["text"], names, said["options"])
     columns = {"used": [n for n in names if n in used], "not_used": [n for n in names if n not in used]}
-    found = described(claimed)
+    found = documents.described_estimates(claimed)
     return documents.document("check", file=file, rows=claimed.n_rows, columns=columns, holds=True, existence=found)
 
 
@@ -147,23 +147,6 @@ def read_table(file: str, format: str | None, form: dict[str, Any], bar: Any) ->
     if not batches:
         raise ValueError(f"{file} has no rows")
     return pa.concat_tables(batches, promote_options="default").to_pandas()
-
-
-def described(found: "Existence") -> dict[str, Any]:
-    """What is known of an estimate, for machines."""
-    return {
-        "family": found.family,
-        "formula": found.about["formula"],
-        "classes": found.about["classes"],
-        "ties": found.about["ties"],
-        "rows": found.n_rows,
-        "estimate": found.estimate.value,
-        "arithmetic": found.arithmetic,
-        "coefficients": list(found.coefficients),
-        "diverging": None if found.diverging is None else dict(found.diverging),
-        "separated_rows": found.separated_positions,
-        "message": str(found),
-    }
 
 
 def panel(title: str, found: "Existence", *more: tuple[str, Any]) -> Any:

@@ -136,7 +136,7 @@ class Task:
             if examples.n_entries > MOST_CERTIFIED:
                 why = f"{examples.n_entries:,} numbers are too many to do it unasked; novikoff certify does"
                 return Certified(why_not=why)
-            options: dict[str, Any] = {"fit_intercept": fit_intercept, "time_limit": time_limit, "diverging": False}
+            options: dict[str, Any] = {"fit_intercept": fit_intercept, "time_limit": time_limit}
             return Certified(certify_examples(examples, progress=progress, **options))
         except KeyboardInterrupt:
             return Certified(why_not="interrupted", failed=True)

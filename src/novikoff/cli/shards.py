@@ -191,11 +191,13 @@ def certify_on_shards(
         has_bias = fit_intercept is not False
         limits: dict[str, Any] = {"fit_intercept": has_bias, "signs": diverging, "time_limit": time_limit}
         return answer_formula(file, table, asked, target, output, engine, **limits)
+    if diverging:
+        raise ValueError("--diverging does not go with --cluster and --label; ask by --formula 'label ~ .' instead")
     reader = table.open(file, output)
     wishes = {"ignored" if name == "ignore" else name: columns for name, columns in table.columns.items()}
     reading = Reading(wishes=wishes, fit_intercept=fit_intercept is not False)
     with progress(output.quiet) as bar, bar.during("reading"), started(engine, reader, reading) as cluster:
-        limits = {"tolerance": tolerance, "time_limit": time_limit, "diverging": diverging}
+        limits = {"tolerance": tolerance, "time_limit": time_limit}
         certificate = certify_cluster(cluster, progress=bar.rename, **limits)
         counts = cluster.agreed.counts
     if target is not None:

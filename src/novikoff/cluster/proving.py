@@ -28,12 +28,11 @@ from novikoff.prove.exact.clock import Clock
 from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.check import check_derived, check_subject, unreadable_is_refused
-from novikoff.prove.separable.conclude import conclude, on_points
+from novikoff.prove.separable.conclude import conclude
 from novikoff.prove.separable.fingerprint import Fingerprint
 from novikoff.prove.separable.in_blocks import InBlocks, in_float64, matrix_of
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.products import signs_of_products
 from novikoff.prove.separable.proofs import Span
 from novikoff.prove.separable.search.certify import check_parameters, warned_if_wide
 from novikoff.prove.separable.search.claims import Claims, MostUrgent, Subset
@@ -55,7 +54,6 @@ def certify(
     fit_intercept: bool = True,
     tolerance: float = 1e-6,
     time_limit: float | None = None,
-    diverging: bool | None = None,
     encoding: "Encoding | None" = None,
     categorical: Sequence[str] = (),
     text: Sequence[str] = (),
@@ -69,8 +67,8 @@ def certify(
     """Are the rows of all shards linearly separable, with what margin, and why?
 
     The certificate says of the rows what `novikoff.certify` says of them on one machine, and is checked by the same
-    `check`. `source`, `label`, `engine`, `encoding` and the options behind it are those of `cluster.fit`; `tolerance`,
-    `time_limit` and `diverging` are those of `novikoff.certify`.
+    `check`. `source`, `label`, `engine`, `encoding` and the options behind it are those of `cluster.fit`; `tolerance`
+    and `time_limit` are those of `novikoff.certify`. Which estimates are infinite tells `cluster.existence`.
     """
     check_parameters(tolerance, time_limit)
     wishes = {"categorical": categorical, "text": text, "tfidf": tfidf, "ignored": ignore}
@@ -85,7 +83,7 @@ def certify(
         cache_folder=cache_folder,
     )
     with started(engine or Local(), source, reading) as cluster:
-        found = certify_cluster(cluster, tolerance=tolerance, time_limit=time_limit, diverging=diverging)
+        found = certify_cluster(cluster, tolerance=tolerance, time_limit=time_limit)
     return warned_if_wide(found, tolerance)
 
 
@@ -117,6 +115,8 @@ def check(
     def derive(claimed: Certificate) -> Certificate:
         if claimed.kernel is not None:
             raise ValueError("the certificate is about a kernel; check it on one machine")
+        if claimed.estimates is not None:
+            raise ValueError("the certificate has estimates, which need all rows; check it on one machine")
         table = claimed.table
         reading = Reading(
             None if table is None else table.label,
@@ -231,11 +231,9 @@ class ShardedBlocks(InBlocks):
         squares = self.ask(lower_square, self.here, vector)
         return None if None in squares else min(squares)
 
-    def all_separate_weakly(self, vectors: Sequence[Sequence[int]], clock: Clock) -> bool:
-        if not vectors:
-            return True
-        found = self.ask(sides, self.here, vectors)
-        return None not in found and all(any(parts) for parts in zip(*found, strict=True))
+    def weakly_separates(self, vector: Sequence[int]) -> bool:
+        found = self.ask(side, self.here, vector)
+        return None not in found and any(found)
 
     def spans_all(self, points: Points, numbers: Numbers, clock: Clock) -> bool:
         return all(self.ask(lies_in, self.here, Span.of(points, numbers, clock)))
@@ -340,16 +338,8 @@ def lower_square(worker: Worker, agreed: Agreement, here: Here, vector: Sequence
     return here.blocks(worker, agreed).lower_square(vector)
 
 
-def sides(worker: Worker, agreed: Agreement, here: Here, vectors: Sequence[Sequence[int]]) -> list[bool] | None:
-    """Whether each vector has a row of this shard strictly on its side; None if one has some on its wrong side."""
-    data, has_positive = here.blocks(worker, agreed), [False] * len(vectors)
-    for points in data.all_points():
-        for number, vector in enumerate(vectors):
-            signs = signs_of_products(points, on_points(data.subject, vector))
-            if signs.min() < 0:
-                return None
-            has_positive[number] = has_positive[number] or bool(signs.max() > 0)
-    return has_positive
+def side(worker: Worker, agreed: Agreement, here: Here, vector: Sequence[int]) -> bool | None:
+    return here.blocks(worker, agreed).side(vector)
 
 
 def lies_in(worker: Worker, agreed: Agreement, here: Here, span: Span) -> bool:

@@ -7,7 +7,7 @@ from novikoff.prove.certificates import AnyCertificate
 from novikoff.prove.certificates import read_certificate as read_text
 from novikoff.prove.exact.document import CertificateError
 
-# A model file begins with the length of its header, in 8 bytes, of which the highest are 0; no JSON text has such bytes.
+# A model file begins with the length of its header, in 8 bytes, of which the highest are 0: no JSON text has these.
 NO_TEXT = b"\0"
 
 

@@ -34,7 +34,7 @@ def certificate_of(state: State) -> Certificate | None:
             numbers = {"gamma": 1.0, "degree": state.degree, "coef0": float(state.fit_intercept)}
         asked = {"kernel": state.space, "fit_intercept": False, "time_limit": TIME_LIMIT, **numbers}
         return certify(state.rows, state.labels, **asked)
-    return certify(state.rows, state.labels, fit_intercept=state.adds_one, diverging=False, time_limit=TIME_LIMIT)
+    return certify(state.rows, state.labels, fit_intercept=state.adds_one, time_limit=TIME_LIMIT)
 
 
 def evidence_as_json(state: State) -> dict[str, Any] | None:

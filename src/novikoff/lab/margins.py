@@ -197,7 +197,7 @@ def _orthogonal(vector: Floats, *others: Floats) -> Floats:
 def _widest(rows: Floats) -> tuple[Floats, float, int]:
     """The unit vector whose smallest product with a row is largest, that product, and the mistakes it allows."""
     signs = np.where(np.arange(len(rows)) % 2, -1, 1)
-    certificate = certify(rows * signs[:, None], signs, fit_intercept=False, diverging=False)
+    certificate = certify(rows * signs[:, None], signs, fit_intercept=False)
     assert isinstance(certificate.separator, Separator)
     u = certificate.separator.weights
     return np.asarray(u / np.linalg.norm(u)), certificate.margin.lower, certificate.mistake_bound or 0

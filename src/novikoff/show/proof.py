@@ -203,7 +203,7 @@ class ProofDisplay(Display):
 def _widest(X: Any, y: ArrayLike, fit_intercept: bool) -> Any:
     from novikoff.prove.separable.search.certify import certify
 
-    certificate = certify(X, y, fit_intercept=fit_intercept, diverging=False)
+    certificate = certify(X, y, fit_intercept=fit_intercept)
     if certificate.vector is None:
         raise ValueError(f"the proof needs a separator. {certificate}")
     return certificate.vector

@@ -67,8 +67,9 @@ def test_a_dot_takes_only_columns_without_another_role(formula, options, columns
 
 @pytest.mark.parametrize(
     "right",
-    ["dose + C(dose)", "0 + site", "site*age", "C(site):age - 1", "grade + fast", "C(grade)*C(fast)", "`body mass`:site",
-     "age + site + age:site - age", "C(`body mass`) + 0", "-1 + site:grade", "1", "dose*site:age", "- 0 + site"],
+    ["dose + C(dose)", "0 + site", "site*age", "C(site):age - 1", "grade + fast", "C(grade)*C(fast)",
+     "`body mass`:site", "age + site + age:site - age", "C(`body mass`) + 0",
+     "-1 + site:grade", "1", "dose*site:age", "- 0 + site"],
 )  # fmt: skip
 def test_what_is_computed_without_evaluation_is_what_formulaic_computes(right):
     found, known = likelihood_of(f"ill ~ {right}", TABLE, is_from_file=True), model_matrix(right, TABLE)
@@ -104,7 +105,7 @@ def test_options_in_a_certificate_only_name_columns(option, tmp_path):
     content = json.loads(existence("ill ~ dose", TABLE).to_json())
     for value in (attack(tmp_path / "pwned"), [attack(tmp_path / "pwned")], {"a": 1}, 7, None):
         content["data"]["formula"]["options"] = {option: value}
-        with pytest.raises(ValueError, match="column|certificate|meaning"):
+        with pytest.raises(ValueError, match=r"column|certificate|meaning"):
             Existence.from_json(json.dumps(content)).check(TABLE)
     assert not (tmp_path / "pwned").exists()
 
@@ -142,7 +143,7 @@ def test_coefficients_that_would_have_one_name_are_refused(X, y, family):
 def test_a_file_in_which_two_coefficients_have_one_name_is_refused():
     content = json.loads(existence([[0.0], [1], [2], [3]], [0, 1, 1, 2], family="ordinal").to_json())
     content["data"]["columns"] = ["0|1"]
-    with pytest.raises(CertificateError, match="two coefficients would be called '0|1'"):
+    with pytest.raises(CertificateError, match=r"two coefficients would be called '0\|1'"):
         Existence.from_json(json.dumps(content))
 
 

@@ -57,13 +57,13 @@ def theorem(X: Any, y: Any) -> Case:
     return Case(conclude_kernel(InFeatureSpace.of(X, y, Kernel.of("rbf", gamma=1.0), False), Witnesses()), (X, y))
 
 
-def of_a_table(folder: Path, verdict: Verdict) -> Case:
+def of_a_table(folder: Path, verdict: Verdict, **options: Any) -> Case:
     """A certificate of a table, in which a category or nothing tells the labels apart."""
     path = folder / "trial.csv"
     last = "yes" if verdict is Verdict.SEPARABLE else "no"
     path.write_text(f"group,age,ill\na,30,no\na,41,no\nb,30,yes\nb,52,{last}\nb,60,yes\n")
     reader = read(path, label="ill")
-    return Case(certify(reader), (reader,))
+    return Case(certify(reader, **options), (reader,))
 
 
 def all_cases(folder: Path) -> dict[str, Case]:
@@ -76,7 +76,8 @@ def all_cases(folder: Path) -> dict[str, Case]:
         "separable": case(SIX, SIX_LABELS),
         "separable without a bias": case(SIX, SIX_LABELS, fit_intercept=False),
         "separable with names": case(FRAME, ["well", "well", "ill", "ill"]),
-        "separable without signs": case(SIX, SIX_LABELS, diverging=False),
+        "separable, with estimates": case(SIX, SIX_LABELS, diverging=True),
+        "quasi-separable, with estimates": case(QUASI, [0, 0, 1, 0, 1], diverging=True, fit_intercept=False),
         "quasi-separable": case(QUASI, [0, 0, 1, 0, 1]),
         "overlapping": case(XOR, [1, 1, -1, -1]),
         "of a run": Case(Certificate.from_mistakes(XOR, [1, 1, -1, -1], [0, 1, 2, 3, 0]), (XOR, [1, 1, -1, -1])),
@@ -84,7 +85,9 @@ def all_cases(folder: Path) -> dict[str, Case]:
         "unknown": unknown(XOR, [True, True, False, False]),
         "three classes": case(LINE, ["a", "b", "c", "c"]),
         "three overlapping classes": case(LINE, ["a", "b", "c", "b"]),
+        "three classes, with estimates": case(LINE, ["a", "b", "c", "c"], diverging=True),
         "of a table": of_a_table(folder, Verdict.SEPARABLE),
+        "of a table, with estimates": of_a_table(folder, Verdict.SEPARABLE, diverging=True),
         "polynomial kernel": case(XOR, [1, 1, -1, -1], **poly),
         "polynomial kernel, overlapping": case(LINE, [1, -1, 1, -1], **poly),
         "linear kernel, quasi-separable": case(QUASI, [0, 0, 1, 0, 1], **linear),

@@ -28,7 +28,8 @@ NAMES = [
     "separable",
     "separable without a bias",
     "separable with names",
-    "separable without signs",
+    "separable, with estimates",
+    "quasi-separable, with estimates",
     "quasi-separable",
     "overlapping",
     "of a run",
@@ -36,7 +37,9 @@ NAMES = [
     "unknown",
     "three classes",
     "three overlapping classes",
+    "three classes, with estimates",
     "of a table",
+    "of a table, with estimates",
     "polynomial kernel",
     "polynomial kernel, overlapping",
     "linear kernel, quasi-separable",
@@ -84,11 +87,12 @@ def test_the_lies_that_an_older_checker_believed_are_refused(cases):
     lie(overlapping, margin=Bracket(3.0, 4.0))
     lie(overlapping, mistake_bound=7)
     lie(overlapping, vector=(1, 1, 1))
-    lie(overlapping, divergences={0: quasi.certificate.divergences[0]})
-    signs = quasi.certificate.divergences
-    for word in ("+infinity", "finite", "-Inf"):
-        lie(quasi, divergences={column: d._replace(sign=word) for column, d in signs.items()})
-    lie(quasi, divergences={(-1 if column == "intercept" else column): d for column, d in signs.items()})
+    estimates = cases["quasi-separable, with estimates"].certificate.estimates
+    lie(quasi, estimates=estimates)  # they are of another design, without an intercept
+    with_signs = cases["separable, with estimates"]
+    for word in ("+infinity", "finite", "-Inf", "-inf"):
+        signs = dict.fromkeys(with_signs.certificate.diverging, word)
+        lie(with_signs, estimates=replace(with_signs.certificate.estimates, diverging=signs))
     without = cases["separable without a bias"]
     lie(without, vector=(*without.certificate.vector[:-1], 7))
     names = cases["separable with names"]

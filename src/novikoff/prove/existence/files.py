@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from novikoff.prove.exact.document import CertificateError, ProofFields, integers, read_parts, written
+from novikoff.prove.exact.document import CertificateError, ProofFields, integers, read_proof, written
 from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.existence.families import check_different, names_of
 from novikoff.prove.existence.likelihood import COLUMNS, NUMBERS, TIES
@@ -13,14 +13,19 @@ LABELS = (str, bool, int, float)
 
 
 def to_json(found: Existence) -> str:
-    """A certificate as JSON; what has no value is left out."""
+    """A certificate as JSON."""
+    return written(KIND, **to_dict(found))
+
+
+def to_dict(found: Existence) -> dict[str, Any]:
+    """The parts of a certificate in what JSON knows; what has no value is left out."""
     claims: dict[str, Any] = {"estimate": found.estimate.value}
     if found.separated is not None and found.diverging is not None:
         places = {name: place for place, name in enumerate(found.coefficients)}
         claims["separated_rows"] = list(found.separated)
         claims["diverging"] = [[places[name], sign] for name, sign in found.diverging.items()]
     data = {name: value for name, value in found.about.items() if value is not None}
-    return written(KIND, data={**data, "sha256": found.sha256}, claims=claims, witnesses=_witnesses(found.witnesses))
+    return {"data": {**data, "sha256": found.sha256}, "claims": claims, "witnesses": _witnesses(found.witnesses)}
 
 
 def _witnesses(w: Witnesses) -> dict[str, Any]:
@@ -47,7 +52,13 @@ def _combination(part: Combination | SignProof) -> dict[str, Any]:
 
 def from_json(text: str | bytes) -> Existence:
     """The certificate in a text; raises `CertificateError` for anything else. It is not yet checked."""
-    data, claims, witnesses = read_parts(text, KIND)
+    return read(read_proof(text, KIND))
+
+
+def read(fields: ProofFields) -> Existence:
+    """The certificate in these fields, of which nothing else may be left."""
+    data, claims, witnesses = (fields.part(name) for name in ("data", "claims", "witnesses"))
+    fields.close()
     about, sha256 = _read_about(data)
     names = names_of(about["family"], tuple(about["columns"]), about["classes"])
     try:

@@ -88,6 +88,20 @@ def _response(family: str, left: str, columns: list[str], classes: list[Any] | N
     return f"{left}: {listed(classes, MOST_NAMES)}; {order}"
 
 
+def in_brief(found: "Existence") -> str:
+    """Which estimates are infinite, in half a sentence."""
+    model = MODELS[found.family]
+    if found.estimate is Estimate.UNDECIDED:
+        return f"whether this {model} has infinite estimates was not decided"
+    if found.diverging is None:
+        return f"this {model} has infinite estimates; which they are was not found in time"
+    infinite = [f"{name} ({sign})" for name, sign in found.diverging.items() if sign not in (INFINITE, UNIDENTIFIED)]
+    infinite += [name for name, sign in found.diverging.items() if sign == INFINITE]
+    unknown = [name for name, sign in found.diverging.items() if sign == UNIDENTIFIED]
+    parts = [f"infinite estimates of this {model}: {listed(infinite, MOST_NAMES) if infinite else 'none'}"]
+    return "; ".join([*parts, *([f"not identified: {listed(unknown, MOST_NAMES)}"] if unknown else [])])
+
+
 def verdict(found: "Existence") -> str:
     """Whether the estimate exists, in one sentence."""
     model = MODELS[found.family]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import at_least, at_most
-from novikoff.engine.words import cancelling, counted, listed, no_margin_above, radius_in_words, whole_at_most
+from novikoff.engine.words import cancelling, counted, no_margin_above, radius_in_words, whole_at_most
 from novikoff.prove.exact.floats import scaled_floats
 from novikoff.prove.separable.margin import Separator
 from novikoff.prove.separable.question import Verdict
@@ -24,6 +24,7 @@ from novikoff.prove.separable.subject import Subject
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
+    from novikoff.prove.existence.certificate import Existence
 
 
 class Bracket(NamedTuple):
@@ -61,24 +62,6 @@ class Obstruction(NamedTuple):
     rivals: tuple[Any, ...] | None = None
 
 
-class Divergence(NamedTuple):
-    """A coefficient that logistic regression sends to infinity, and why its sign is what it is.
-
-    `sign` is "+inf", "-inf" or "sign undetermined". `rows` and `weights` combine to the coordinate (Farkas), which
-    rules the other sign out; `witnesses` are weak separators with either sign.
-    """
-
-    sign: str
-    rows: tuple[int, ...] = ()
-    weights: tuple[int, ...] = ()
-    scale: int = 1
-    witnesses: tuple[tuple[int, ...], ...] = ()
-
-
-UNDETERMINED = "sign undetermined"
-SIGNS = ("+inf", "-inf", UNDETERMINED)
-
-
 class Planes(NamedTuple):
     """One weight vector and bias a class, with ||(W, b)|| = 1; the largest score wins."""
 
@@ -101,7 +84,6 @@ class Witnesses:
     obstruction: Obstruction | None = None
     spans: bool = False
     weak_separator: tuple[int, ...] | None = None
-    divergences: Mapping[Any, Divergence] | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -109,9 +91,10 @@ class Certificate(Subject):
     """Whether the data are linearly separable, with what margin, and why one should believe it.
 
     `vector` is the separator in the folded space, in whole numbers and of any length; `separator` is the same in
-    floats, of length 1. `coefficients` are those of a separator in feature space. `diverging` tells which coefficients
-    logistic regression sends to infinity. `arithmetic` is "exact", or "balls" for margins in the space of a kernel
-    whose values are powers of e; "float64" where a time limit ended the search before anything was proved.
+    floats, of length 1. `coefficients` are those of a separator in feature space. `estimates`, if they were asked for,
+    are what `existence` says of the regression of the labels on the same columns. `arithmetic` is "exact", or "balls"
+    for margins in the space of a kernel whose values are powers of e; "float64" where a time limit ended the search
+    before anything was proved.
     """
 
     verdict: Verdict
@@ -125,7 +108,7 @@ class Certificate(Subject):
     support: Support | None = None
     obstruction: Obstruction | None = None
     weak_separator: tuple[int, ...] | None = None
-    divergences: Mapping[Any, Divergence] | None = None
+    estimates: "Existence | None" = None
 
     @property
     def witnesses(self) -> Witnesses:
@@ -137,7 +120,6 @@ class Certificate(Subject):
             self.obstruction,
             self.verdict is Verdict.OVERLAPPING,
             self.weak_separator,
-            self.divergences,
         )
 
     # -- what it says -------------------------------------------------------------------------------------------------
@@ -159,20 +141,10 @@ class Certificate(Subject):
         return self.margin.gap
 
     @property
-    def diverging(self) -> dict[Any, str] | None:
-        """The columns whose logistic-regression coefficient is infinite, with its sign; None if not computed.
-
-        On overlapping data the maximum likelihood estimate exists, and none is infinite (Albert and Anderson 1984).
-        """
-        if self.divergences is None:
-            return {} if self.verdict is Verdict.OVERLAPPING and self.problem.has_one_plane else None
-        return {self.name_of(column): divergence.sign for column, divergence in self.divergences.items()}
-
-    def name_of(self, column: Any) -> Any:
-        """What a column is called: by its name if the data have names, else by its number."""
-        if column == "intercept" or self.feature_names is None:
-            return column
-        return self.feature_names[column]
+    def diverging(self) -> Mapping[str, str] | None:
+        """The coefficients of the regression of the labels on the columns that are not finite, and what becomes of
+        them; None if that was not asked for, or not found in time."""
+        return None if self.estimates is None else self.estimates.diverging
 
     def __str__(self) -> str:
         parts = (self._what(), self._how_wide(), self._why_not(), self.diverging_in_words)
@@ -211,7 +183,7 @@ class Certificate(Subject):
     @property
     def consequence(self) -> str | None:
         """So what? In words; None if it is undecided."""
-        return self.problem.consequence(self.verdict)
+        return self.problem.consequence(self.verdict, None if self.estimates is None else self.estimates.exists)
 
     @property
     def is_by_theorem(self) -> bool:
@@ -291,16 +263,10 @@ class Certificate(Subject):
 
     @property
     def diverging_in_words(self) -> str | None:
-        """The coefficients that logistic regression sends to infinity."""
-        if not self.diverging:
-            return None
-        undetermined = [str(name) for name, sign in self.diverging.items() if sign == UNDETERMINED]
-        signed = [f"{name} ({sign})" for name, sign in self.diverging.items() if sign != UNDETERMINED]
-        if not signed and len(undetermined) > 8:
-            return f"{len(undetermined):,} estimates of logistic regression are infinite, each in either direction"
-        parts = [listed(signed, 8)] if signed else []
-        parts += [f"of undetermined sign: {listed(undetermined, 8)}"] if undetermined else []
-        return f"logistic regression has infinite estimates: {'; '.join(parts)}"
+        """Which estimates of the regression are infinite; None if that was not asked for."""
+        from novikoff.prove.existence.words import in_brief
+
+        return None if self.estimates is None else in_brief(self.estimates)
 
     def _repr_html_(self) -> str:
         facts = {

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from novikoff.data.batches import Records
 from novikoff.data.examples import Examples
 from novikoff.features.examples import comes_in_batches
 from novikoff.prove.exact.document import CertificateError
+from novikoff.prove.existence.regression import regression
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.conclude import InMemory, conclude
 from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
@@ -78,7 +80,7 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
                 return _derived_in_feature_space(claimed, examples, None)
             blocks = InBlocks(examples, claimed.fit_intercept)
             check_subject(claimed, blocks.subject)
-            return conclude(blocks, claimed.witnesses)
+            return _with_estimates(conclude(blocks, claimed.witnesses), claimed, X)
     if y is None:
         raise ValueError("y is missing: a matrix needs its labels; only a reader or batches have their own")
     if claimed.table is not None:
@@ -87,7 +89,15 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
         return _derived_in_feature_space(claimed, X, y)
     data = InMemory.of(X, y, claimed.fit_intercept)
     check_subject(claimed, data.subject)
-    return conclude(data, claimed.witnesses)
+    return _with_estimates(conclude(data, claimed.witnesses), claimed, X, y)
+
+
+def _with_estimates(derived: Certificate, claimed: Certificate, X: Any, y: ArrayLike | None = None) -> Certificate:
+    """The same with the estimates that are claimed, once all that is said of them is proved again."""
+    if claimed.estimates is None:
+        return derived
+    claimed.estimates.check_likelihood(regression(X, y, derived))
+    return replace(derived, estimates=claimed.estimates)
 
 
 def _derived_in_feature_space(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:

@@ -18,22 +18,14 @@ from novikoff.prove.exact.clock import UNLIMITED, Clock
 from novikoff.prove.exact.document import CertificateError, claim
 from novikoff.prove.exact.floats import fraction_root_up, root_down
 from novikoff.prove.exact.given_numbers import exact_matrix
-from novikoff.prove.separable.certificate import Bracket, Certificate, Divergence, Obstruction, Support, Witnesses
+from novikoff.prove.separable.certificate import Bracket, Certificate, Obstruction, Support, Witnesses
 from novikoff.prove.separable.files import absent_margin
 from novikoff.prove.separable.fingerprint import Fingerprint
 from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import exact_sum
-from novikoff.prove.separable.proofs import (
-    Span,
-    all_separate_weakly,
-    ends_in_span,
-    lower_square,
-    spans_all,
-    upper_square,
-    vanishes,
-)
+from novikoff.prove.separable.proofs import lower_square, spans_all, upper_square, vanishes, weakly_separates
 from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.subject import Subject, check_width, exact_labels, floor_of, header, names_of
 
@@ -60,8 +52,8 @@ class Data(Protocol):
 
     def lower_square(self, vector: Sequence[int]) -> Fraction | None: ...
 
-    def all_separate_weakly(self, vectors: Sequence[Sequence[int]], clock: Clock) -> bool:
-        """Whether none of the vectors has a point on its wrong side, nor all points on it."""
+    def weakly_separates(self, vector: Sequence[int]) -> bool:
+        """Whether a vector has no point on its wrong side, nor all points on it."""
         ...
 
     def spans_all(self, points: Points, numbers: NDArray[np.int64], clock: Clock) -> bool: ...
@@ -113,8 +105,8 @@ class InMemory:
     def lower_square(self, vector: Sequence[int]) -> Fraction | None:
         return lower_square(self.points, on_points(self.subject, vector))
 
-    def all_separate_weakly(self, vectors: Sequence[Sequence[int]], clock: Clock) -> bool:
-        return all_separate_weakly(self.points, [on_points(self.subject, vector) for vector in vectors], clock)
+    def weakly_separates(self, vector: Sequence[int]) -> bool:
+        return weakly_separates(self.points, on_points(self.subject, vector))
 
     def spans_all(self, points: Points, numbers: NDArray[np.int64], clock: Clock) -> bool:
         return spans_all(points, numbers, clock)
@@ -143,11 +135,11 @@ def conclude(data: Data, found: Witnesses, clock: Clock = UNLIMITED) -> Certific
     _check_no_more(found, coefficients=found.coefficients)
     if found.vector is not None:
         _check_no_more(found, obstruction=found.obstruction, weak_separator=found.weak_separator)
-        return _separable(data, found, clock)
+        return _separable(data, found)
     if found.obstruction is not None:
         _check_no_more(found, support=found.support)
         return _not_separable(data, found, clock)
-    _check_no_more(found, weak_separator=found.weak_separator, divergences=found.divergences)
+    _check_no_more(found, weak_separator=found.weak_separator)
     return _undecided(data, found)
 
 
@@ -167,7 +159,6 @@ def make_certificate(
     arithmetic: str = "exact",
     geometric_margin: float = 0.0,
     mistake_bound: int | None = None,
-    divergences: dict[Any, Divergence] | None = None,
 ) -> Certificate:
     """What the data are, what follows from the witnesses, and these themselves."""
     return Certificate(
@@ -182,7 +173,6 @@ def make_certificate(
         support=found.support,
         obstruction=found.obstruction,
         weak_separator=found.weak_separator,
-        divergences=divergences,
         **vars(subject),
     )
 
@@ -208,7 +198,7 @@ def _certificate(
 # -- the verdicts -----------------------------------------------------------------------------------------------------
 
 
-def _separable(data: Data, found: Witnesses, clock: Clock) -> Certificate:
+def _separable(data: Data, found: Witnesses) -> Certificate:
     vector = found.vector or ()
     _check_vector(data, vector, "vector")
     lower = data.lower_square(vector)
@@ -223,7 +213,6 @@ def _separable(data: Data, found: Witnesses, clock: Clock) -> Certificate:
         Bracket(root_down(lower), _upper(data, found.support)),
         geometric_margin=_geometric_margin(lower, vector) if subject.problem.has_one_plane else 0.0,
         mistake_bound=floor_of(data.radius_square * subject.factor / lower),
-        divergences=_divergences(data, found, (), clock),
     )
 
 
@@ -235,11 +224,9 @@ def _not_separable(data: Data, found: Witnesses, clock: Clock) -> Certificate:
     claim(cancels, "verdict", "the points of the obstruction, times their weights, do not add up to 0")
     if found.weak_separator is not None:
         _check_vector(data, found.weak_separator, "weak_separator")
-        weak = data.all_separate_weakly([found.weak_separator], UNLIMITED)
+        weak = data.weakly_separates(found.weak_separator)
         claim(weak, "verdict", "the weak separator has some example on its wrong side, or all of them on it")
-        divergences = _divergences(data, found, obstruction.rows, clock)
-        return _certificate(data, found, Verdict.QUASI_SEPARABLE, divergences=divergences)
-    _check_no_more(found, divergences=found.divergences)
+        return _certificate(data, found, Verdict.QUASI_SEPARABLE)
     if not found.spans:
         return _certificate(data, found, Verdict.NOT_SEPARABLE)
     claim(data.spans_all(points, numbers, clock), "verdict", "the obstruction does not span all examples")
@@ -299,53 +286,6 @@ def _named(data: Data, part: Support | Obstruction, name: str) -> tuple[Points, 
     if any(a >= b for a, b in pairwise(pairs)):
         raise CertificateError(f"the rows of the {name} must ascend, each once")
     return data.named(rows, rivals)
-
-
-# -- coefficients that logistic regression sends to infinity ---------------------------------------------------------
-
-
-def _divergences(data: Data, found: Witnesses, face: tuple[int, ...], clock: Clock) -> dict[Any, Divergence] | None:
-    """Every column in which some weak separator is not 0, with the signs that weak separators have there."""
-    if found.divergences is None:
-        return None
-    if not data.subject.problem.has_one_plane:
-        raise CertificateError("diverging coefficients are known for two classes only")
-    span = Span.of(*data.named(face, None), clock)
-    last = data.dimension - 1
-    places = [place for place in span.places_outside(data.dimension) if data.subject.fit_intercept or place < last]
-    varying = ["intercept" if place == last else place for place in places]
-    listed = list(found.divergences)
-    if listed != varying:
-        raise CertificateError(
-            f"the columns whose coefficients can diverge are {varying[:9]}, but the certificate lists {listed[:9]}"
-        )
-    witnesses = list(dict.fromkeys(w for divergence in found.divergences.values() for w in divergence.witnesses))
-    for witness in witnesses:
-        _check_vector(data, witness, "separator of a diverging column")
-    # All at once, for data that are not in memory: one pass over them.
-    claim(data.all_separate_weakly(witnesses, clock), "diverging", "a separator has some example on its wrong side")
-    every = clock.through(found.divergences.items())
-    return {column: _with_sign(data, column, divergence, span) for column, divergence in every}
-
-
-def _with_sign(data: Data, column: Any, divergence: Divergence, span: Span) -> Divergence:
-    """The same with the sign that its witnesses prove."""
-    place = data.dimension - 1 if column == "intercept" else column
-    name = f"diverging[{column!r}]"
-    signs = [(witness[place] > 0) - (witness[place] < 0) for witness in divergence.witnesses]
-    if signs == [1, -1]:
-        needed = not divergence.rows and not divergence.weights and divergence.scale == 1
-        claim(needed, name, "its sign is not determined, and no combination of rows can rule one out")
-        return divergence._replace(sign="sign undetermined")
-    claim(len(signs) == 1 and signs[0] != 0, name, "there must be one witness with a sign, or one of either sign")
-    check_rows(divergence.rows, data.subject.n_rows, name)
-    claim(sorted(set(divergence.rows)) == list(divergence.rows), name, "its rows must ascend, each once")
-    unit = [Fraction(0)] * data.dimension
-    unit[place] = Fraction(signs[0] * divergence.scale)
-    points, rows = data.named(divergence.rows, None)
-    proved = divergence.scale > 0 and ends_in_span(points, rows, divergence.weights, unit, span)
-    claim(proved, name, "the other sign is not ruled out")
-    return divergence._replace(sign="+inf" if signs[0] > 0 else "-inf")
 
 
 # -- a run as a certificate -------------------------------------------------------------------------------------------

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from novikoff.prove.exact.document import CertificateError, ProofFields, integers, read_proof, written
-from novikoff.prove.separable.certificate import SIGNS, Bracket, Certificate, Divergence, Obstruction, Support
+from novikoff.prove.existence import files as existence_files
+from novikoff.prove.separable.certificate import Bracket, Certificate, Obstruction, Support
 from novikoff.prove.separable.kernels import FORMS, Kernel
 from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.subject import Table, same
 
 KIND = "separation"
 ARITHMETICS = ("exact", "balls", "float64")
-LONGEST_LIST = 10**7
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -47,6 +47,7 @@ def to_dict(certificate: Certificate) -> dict[str, Any]:
         "question": _filled(question),
         "claims": _claims(c),
         "witnesses": _witnesses(c),
+        **({} if c.estimates is None else {"estimates": existence_files.to_dict(c.estimates)}),
     }
 
 
@@ -61,7 +62,6 @@ def _claims(c: Certificate) -> dict[str, Any]:
         "margin_at_most": None if upper == known.upper else upper,
         "geometric_margin": c.geometric_margin or None,
         "mistake_bound": None if c.mistake_bound is None else integers([c.mistake_bound])[0],
-        "diverging": None if c.divergences is None else [[column, d.sign] for column, d in c.divergences.items()],
     }
     return {**_filled(claims), "radius": None if math.isinf(c.radius) else c.radius}
 
@@ -82,7 +82,6 @@ def _witnesses(c: Certificate) -> dict[str, Any]:
             "obstruction": None
             if obstruction is None
             else {**_named(obstruction, integers(obstruction.weights)), "spans": c.verdict is Verdict.OVERLAPPING},
-            "divergences": None if c.divergences is None else [_divergence(k, d) for k, d in c.divergences.items()],
         }
     )
 
@@ -90,16 +89,6 @@ def _witnesses(c: Certificate) -> dict[str, Any]:
 def _named(part: Support | Obstruction, weights: list[Any]) -> dict[str, Any]:
     rivals = None if part.rivals is None else list(part.rivals)
     return _filled({"rows": list(part.rows), "weights": weights, "rivals": rivals})
-
-
-def _divergence(column: Any, divergence: Divergence) -> dict[str, Any]:
-    return {
-        "column": column,
-        "rows": list(divergence.rows),
-        "weights": integers(divergence.weights),
-        "scale": integers([divergence.scale])[0],
-        "separators": [integers(witness) for witness in divergence.witnesses],
-    }
 
 
 def _filled(parts: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,10 +106,11 @@ def from_json(text: str | bytes) -> Certificate:
     verdict = Verdict(claims.choice("verdict", tuple(verdict.value for verdict in Verdict)))
     found = _read_witnesses(witnesses, verdict)
     subject = {**_read_data(data), **_read_question(question)}
-    claimed = _read_claims(claims, witnesses, verdict)
+    claimed = _read_claims(claims, verdict)
+    estimates = existence_files.read(fields.part("estimates")) if _present(fields, "estimates") else None
     for part in (fields, data, question, claims, witnesses):
         part.close()
-    certificate = Certificate(verdict=verdict, **subject, **claimed, **found)
+    certificate = Certificate(verdict=verdict, **subject, **claimed, **found, estimates=estimates)
     for name in ("margin_at_least", "margin_at_most", "geometric_margin"):
         if claims.has(name) != (name in _claims(certificate)):
             claims.fail(f"has {name} though it says nothing, or lacks it")
@@ -171,16 +161,9 @@ def _read_question(question: ProofFields) -> dict[str, Any]:
     return {"problem": problem, "fit_intercept": question.flag("fit_intercept"), "kernel": kernel}
 
 
-def _read_claims(claims: ProofFields, witnesses: ProofFields, verdict: Verdict) -> dict[str, Any]:
+def _read_claims(claims: ProofFields, verdict: Verdict) -> dict[str, Any]:
     known = absent_margin(verdict)
     radius = claims.value("radius")
-    signs = _read_signs(claims) if _present(claims, "diverging") else None
-    divergences = _read_divergences(witnesses) if _present(witnesses, "divergences") else None
-    if (signs is None) != (divergences is None) or (signs and divergences and list(signs) != list(divergences)):
-        raise CertificateError("the certificate claims signs of diverging columns for other columns than it proves")
-    together = None
-    if signs is not None and divergences is not None:
-        together = {column: divergences[column]._replace(sign=signs[column]) for column in signs}
     return {
         "arithmetic": claims.choice("arithmetic", ARITHMETICS),
         "radius": math.inf if radius is None else claims.as_number(radius, "radius", least=0.0),
@@ -190,7 +173,6 @@ def _read_claims(claims: ProofFields, witnesses: ProofFields, verdict: Verdict) 
         ),
         "geometric_margin": claims.number("geometric_margin", 0.0) if _present(claims, "geometric_margin") else 0.0,
         "mistake_bound": claims.integer("mistake_bound", least=0) if _present(claims, "mistake_bound") else None,
-        "divergences": together,
     }
 
 
@@ -215,46 +197,6 @@ def _read_witnesses(witnesses: ProofFields, verdict: Verdict) -> dict[str, Any]:
 
 def _rivals(part: ProofFields) -> tuple[Any, ...] | None:
     return part.each("rivals", _scalar(part)) if _present(part, "rivals") else None
-
-
-def _read_signs(claims: ProofFields) -> dict[Any, str]:
-    signs: dict[Any, str] = {}
-    for i, pair in enumerate(claims.listed("diverging")):
-        if type(pair) is not list or len(pair) != 2 or pair[1] not in SIGNS:
-            claims.fail(f"has diverging[{i}] = {pair!r:.60}, not a column and one of {', '.join(SIGNS)}")
-        column = _column(claims, pair[0])
-        if column in signs:
-            claims.fail(f"names the column {column!r} twice among the diverging ones")
-        signs[column] = pair[1]
-    return signs
-
-
-def _read_divergences(witnesses: ProofFields) -> dict[Any, Divergence]:
-    found: dict[Any, Divergence] = {}
-    for part in witnesses.parts("divergences"):
-        column = _column(part, part.value("column"))
-        if column in found:
-            part.fail(f"has the column {column!r} a second time")
-        separators = part.each("separators", _vector(part), most=2)
-        weights = part.each("weights", part.positive)
-        found[column] = Divergence("", part.rows("rows"), weights, part.integer("scale", least=1), separators)
-        part.close()
-    return found
-
-
-def _vector(part: ProofFields) -> Callable[[Any, str], tuple[int, ...]]:
-    def read(value: Any, name: str) -> tuple[int, ...]:
-        if type(value) is not list or len(value) > LONGEST_LIST:
-            part.fail(f"has {name} = {value!r:.60}, which is no list of numbers")
-        return tuple(part.as_integer(entry, name) for entry in value)
-
-    return read
-
-
-def _column(part: ProofFields, value: Any) -> Any:
-    if type(value) is str and value == "intercept":
-        return value
-    return part.as_whole(value, "column")
 
 
 def _scalar(part: ProofFields) -> Callable[[Any, str], Any]:

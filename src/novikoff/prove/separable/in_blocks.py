@@ -27,7 +27,7 @@ from novikoff.prove.separable.fingerprint import Fingerprint
 from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.products import signs_of_many_products
+from novikoff.prove.separable.products import signs_of_products
 from novikoff.prove.separable.proofs import Span, lower_square
 from novikoff.prove.separable.question import Problem
 from novikoff.prove.separable.subject import Subject, Table, header, plain_classes
@@ -201,18 +201,19 @@ class InBlocks:
             smallest = square if smallest is None else min(smallest, square)
         return smallest
 
-    def all_separate_weakly(self, vectors: Sequence[Sequence[int]], clock: Clock) -> bool:
-        """As `proofs.weakly_separates`, of all points and all vectors, in one pass."""
-        has_positive = [False] * len(vectors)
-        if not vectors:
-            return True
-        for points in clock.through(self.all_points()):
-            own = [on_points(self.subject, vector) for vector in vectors]
-            for number, signs in enumerate(signs_of_many_products(points, own)):
-                if signs.min() < 0:
-                    return False
-                has_positive[number] = has_positive[number] or bool(signs.max() > 0)
-        return all(has_positive)
+    def weakly_separates(self, vector: Sequence[int]) -> bool:
+        """As `proofs.weakly_separates`, of all points."""
+        return self.side(vector) is True
+
+    def side(self, vector: Sequence[int]) -> bool | None:
+        """Whether a vector has some point strictly on its side; None if it has one on its wrong side."""
+        has_positive, vector = False, on_points(self.subject, vector)
+        for points in self.all_points():
+            signs = signs_of_products(points, vector)
+            if signs.min() < 0:
+                return None
+            has_positive = has_positive or bool(signs.max() > 0)
+        return has_positive
 
     def spans_all(self, points: Points, numbers: NDArray[np.int64], clock: Clock) -> bool:
         """As `proofs.spans_all`, of all points."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.prove.exact.algebra import as_whole, dot, null_vectors, quotient
+from novikoff.prove.exact.algebra import null_vectors, quotient
 from novikoff.prove.exact.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.exact.refined import Regular, WholeMatrix
@@ -15,6 +15,7 @@ from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import (
     exact_sum,
     signs_of_many_products,
+    signs_of_products,
     smallest_product,
     whole_matrix,
     whole_points,
@@ -63,13 +64,8 @@ def vanishes(points: Points, rows: NDArray[np.int64], weights: Sequence[int]) ->
 
 def weakly_separates(points: Points, vector: Sequence[int]) -> bool:
     """Whether no point is on the wrong side, and not all are on the plane."""
-    return all_separate_weakly(points, [vector])
-
-
-def all_separate_weakly(points: Points, vectors: Sequence[Sequence[int]], clock: Clock = UNLIMITED) -> bool:
-    """The same of many vectors; OutOfTimeError if there is no time."""
-    every = clock.through(signs_of_many_products(points, vectors))
-    return all(signs.min() >= 0 and signs.max() > 0 for signs in every)
+    signs = signs_of_products(points, vector)
+    return bool(signs.min() >= 0 and signs.max() > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,24 +111,6 @@ class Span:
         few = points.in_columns(self.columns)
         return not any(np.any(signs) for signs in clock.through(signs_of_many_products(few, self.normals)))
 
-    def has(self, vector: Sequence[Fraction]) -> bool:
-        """Whether a vector lies in the span."""
-        few = [*(vector[column] for column in self.columns.tolist()), vector[-1]]
-        if sum(map(bool, vector)) > sum(map(bool, few)):
-            return False
-        whole = as_whole([Fraction(value) for value in few])
-        return all(dot(whole, normal) == 0 for normal in self.normals)
-
-    def places_outside(self, dimension: int) -> list[int]:
-        """The coordinates of a space in which some vector that is orthogonal to the span differs from 0."""
-        varies = np.ones(dimension, dtype=bool)
-        varies[[*self.columns.tolist(), -1]] = [any(normal[i] for normal in self.normals) for i in range(self.size)]
-        return np.flatnonzero(varies).tolist()
-
-    @property
-    def size(self) -> int:
-        return len(self.columns) + 1
-
 
 def spans_all(points: Points, rows: NDArray[np.int64], clock: Clock = UNLIMITED) -> bool:
     """Stiemke: if the rows of a positive combination that is 0 span all points, there is no weak separator either.
@@ -141,21 +119,6 @@ def spans_all(points: Points, rows: NDArray[np.int64], clock: Clock = UNLIMITED)
     each of them, and to everything that they span.
     """
     return Span.of(points, rows, clock).has_all(points, clock)
-
-
-def ends_in_span(
-    points: Points, rows: NDArray[np.int64], weights: Sequence[int], unit: Sequence[Fraction], span: Span
-) -> bool:
-    """Whether a positive combination of points minus a given vector lies in the span of a face.
-
-    Farkas: then every weak separator, which is orthogonal to the face, has a nonnegative product with that vector.
-    """
-    if len(rows) != len(weights) or (len(weights) and min(weights) <= 0):
-        return False
-    total, exponent = exact_sum(points, rows, weights) if len(rows) else ([0] * points.dimension, 0)
-    unit_of_total = power_of_two(exponent)
-    left = [v * unit_of_total - part if v or part else Fraction(0) for v, part in zip(total, unit, strict=True)]
-    return span.has(left)
 
 
 def _normals_of_many(few: Points, found: Spanning | None, clock: Clock) -> list[list[int]]:

@@ -96,16 +96,22 @@ class Problem(enum.StrEnum):
         planes, weights = _MEANINGS[verdict]
         return weights if self.has_rivals else planes.replace("plane", plane)
 
-    def consequence(self, verdict: Verdict) -> str | None:
-        """So what? What follows for a perceptron, and, among the features themselves, for logistic regression."""
+    def consequence(self, verdict: Verdict, exists: bool | None = None) -> str | None:
+        """So what? What follows for a perceptron, and, among the features themselves, for logistic regression.
+
+        Where the estimates of the regression itself were asked about, whether they exist is known from there.
+        """
         learner, regression = _CONSEQUENCES.get(verdict, (None, None))
+        if exists is not None:
+            regression = _FINITE if exists else _NOT_FINITE
         return learner if regression is None or self is Problem.KERNEL else f"{learner}, and {regression}"
 
 
+_FINITE, _NOT_FINITE = "logistic regression has a finite estimate", "logistic regression has no finite estimate"
 _CONSEQUENCES = {
-    Verdict.SEPARABLE: ("a perceptron comes to an end without mistakes", "logistic regression has no finite estimate"),
-    Verdict.QUASI_SEPARABLE: ("no perceptron stops making mistakes", "logistic regression has no finite estimate"),
-    Verdict.OVERLAPPING: ("no perceptron stops making mistakes", "logistic regression has a finite estimate"),
+    Verdict.SEPARABLE: ("a perceptron comes to an end without mistakes", _NOT_FINITE),
+    Verdict.QUASI_SEPARABLE: ("no perceptron stops making mistakes", _NOT_FINITE),
+    Verdict.OVERLAPPING: ("no perceptron stops making mistakes", _FINITE),
     Verdict.NOT_SEPARABLE: ("no perceptron stops making mistakes", None),
 }
 

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.examples import Examples
-from novikoff.features.examples import comes_in_batches
+from novikoff.features.examples import comes_in_batches, comes_once
 from novikoff.prove.exact.clock import Clock, OutOfTimeError, check_time_limit
 from novikoff.prove.exact.document import CertificateError
-from novikoff.prove.separable.certificate import Certificate, Divergence, Obstruction, Support, Witnesses
+from novikoff.prove.existence.regression import regression, why_none
+from novikoff.prove.separable.certificate import Certificate, Obstruction, Support, Witnesses
 from novikoff.prove.separable.conclude import Data, InMemory, conclude, off_points, places_of_no_bias
-from novikoff.prove.separable.in_blocks import exactly
+from novikoff.prove.separable.in_blocks import InBlocks, exactly
 from novikoff.prove.separable.kernels import Kernel
 from novikoff.prove.separable.kesler import rows_and_rivals
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import whole_points
 from novikoff.prove.separable.proofs import as_whole_floats, lower_square, upper_square
 from novikoff.prove.separable.question import Problem, Verdict
-from novikoff.prove.separable.search.divergences import divergences
 from novikoff.prove.separable.search.exact_hull import nearest_point_exactly
 from novikoff.prove.separable.search.faces import SMALL, Answer, Face, Whole, decide, reduce_faces
 from novikoff.prove.separable.subject import Subject
@@ -31,8 +31,8 @@ from novikoff.prove.separable.subject import Subject
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
 
-# The signs of diverging coefficients are worked out unasked if that means looking at no more numbers than this in all.
-QUICK_TO_SIGN = 10_000_000
+# Points of up to so many bytes are all in memory; of more, a working set of about as many.
+MEMORY = 256_000_000
 # Up to so many coordinates in all, a bracket that floats left too wide is narrowed in rationals.
 MOST_TO_REFINE = 1_000_000
 
@@ -48,7 +48,7 @@ def certify(
     gamma: float | None = None,
     degree: int | None = None,
     coef0: float | None = None,
-    diverging: bool | None = None,
+    diverging: bool = False,
     encoding: "Encoding | None" = None,
     progress: Callable[[str], None] | None = None,
 ) -> Certificate:
@@ -68,9 +68,8 @@ def certify(
         "poly" ((gamma <x, z> + coef0)^degree), "rbf" (exp(-gamma ||x - z||^2)), "laplacian"
         (exp(-gamma ||x - z||_1)), or "precomputed" if X is a kernel matrix; then all claims are about that matrix.
         A reader's rows are then read into memory, if they are no more than 10,000.
-    diverging : whether to work out which coefficients logistic regression sends to infinity, for two classes. By
-        default it is done where it is quick: each such coefficient is another question of separability. On overlapping
-        data there are none.
+    diverging : whether to find out as well which estimates of the regression of y on the columns are infinite, and with
+        which sign: what `existence` says, as `estimates`. It may take much longer than the verdict.
     encoding : how the records of a table become numbers; learned from them if not given.
     progress : called with what is being done, in a few words, whenever that changes.
 
@@ -95,26 +94,53 @@ def certify(
     """
     chosen = _kernel(kernel, gamma, degree, coef0)
     check_parameters(tolerance, time_limit)
+    clock = Clock(time_limit, told=progress)
     asked: dict[str, Any] = {"fit_intercept": fit_intercept, "tolerance": tolerance, "time_limit": time_limit}
     if comes_in_batches(X):
         if y is not None or (chosen is not None and chosen.form == "precomputed"):
             raise ValueError("batches have labels of their own, and are no kernel matrix: leave y out, or pass arrays")
+        if diverging and comes_once(X):
+            raise ValueError("infinite estimates need a second pass over the data: give them in arrays, or in a file")
         with exactly(X, encoding) as examples:
-            found = _of_examples(examples, chosen, diverging=diverging, progress=progress, **asked)
+            if diverging:
+                check_regression(examples, fit_intercept, chosen)
+            found = _of_examples(examples, chosen, progress=progress, **asked)
     elif y is None:
         raise ValueError("y is missing: a matrix needs its labels; only a reader or batches have their own")
     elif chosen is not None:
         from novikoff.prove.separable.search.kernel import certify_kernel
 
+        if diverging:
+            raise ValueError("a kernel has no columns, and so no estimates of coefficients; leave out diverging=True")
+
         found = certify_kernel(X, y, chosen, progress=progress, **asked)
     else:
-        data, clock = InMemory.of(X, y, fit_intercept), Clock(time_limit, told=progress)
+        data = InMemory.of(X, y, fit_intercept)
         question = Question(data.points, data.subject, data.labels)
-        found = concluded(data, find_witnesses(question, tolerance, clock, diverging), clock)
-    return warned_if_wide(found, tolerance)
+        found = concluded(data, find_witnesses(question, tolerance, clock), clock)
+    return warned_if_wide(with_estimates(found, X, y, clock) if diverging else found, tolerance)
 
 
-def _of_examples(examples: Examples, kernel: Kernel | None, *, diverging: bool | None, **asked: Any) -> Certificate:
+def check_regression(examples: Examples, fit_intercept: bool, kernel: Kernel | None = None) -> None:
+    """Refuse, before anything is searched for, examples whose columns have no regression that fits into memory."""
+    data = InBlocks(examples, fit_intercept)
+    about = data.about
+    why = why_none(about["classes"], fit_intercept, about["table"], kernel)
+    if why is None and data.bytes_per_row * data.n_rows > MEMORY:
+        why = f"the design of these {data.n_rows:,} rows is larger than {MEMORY / 1e6:.0f} MB"
+    if why is not None:
+        raise ValueError(f"infinite estimates cannot be computed: {why}")
+
+
+def with_estimates(found: Certificate, X: Any, y: ArrayLike | None, clock: Clock) -> Certificate:
+    """The same with what `existence` says of the regression of the labels on the columns."""
+    from novikoff.prove.existence.search.existence import certified
+
+    clock.tell("infinite estimates")
+    return replace(found, estimates=certified(regression(X, y, found), True, clock))
+
+
+def _of_examples(examples: Examples, kernel: Kernel | None, **asked: Any) -> Certificate:
     """Of examples that come in blocks; in the space of a kernel, of few that are read into memory."""
     if kernel is not None:
         from novikoff.prove.separable.search.kernel import certify_kernel
@@ -122,7 +148,7 @@ def _of_examples(examples: Examples, kernel: Kernel | None, *, diverging: bool |
         return certify_kernel(examples, None, kernel, **asked)
     from novikoff.prove.separable.search.working_set import certify_examples
 
-    return certify_examples(examples, diverging=diverging, **asked)
+    return certify_examples(examples, **asked)
 
 
 def concluded(data: Data, found: Witnesses, clock: Clock) -> Certificate:
@@ -131,7 +157,7 @@ def concluded(data: Data, found: Witnesses, clock: Clock) -> Certificate:
     if not clock.is_over():
         with suppress(MemoryError, CertificateError, OutOfTimeError):
             return conclude(data, found, clock)
-    return conclude(data, replace(found, spans=False, divergences=None))
+    return conclude(data, replace(found, spans=False))
 
 
 def warned_if_wide(certificate: Certificate, tolerance: float) -> Certificate:
@@ -177,22 +203,15 @@ class Question:
             vector[place] = 0
         return tuple(vector)
 
-    def signed(self, found: Mapping[Any, Divergence] | None) -> Mapping[Any, Divergence] | None:
-        """Diverging columns with their separators as vectors."""
-        if found is None:
-            return None
-        return {c: d._replace(witnesses=tuple(map(self.vector, d.witnesses))) for c, d in found.items()}
 
-
-def find_witnesses(question: Question, tolerance: float, clock: Clock, diverging: bool | None) -> Witnesses:
+def find_witnesses(question: Question, tolerance: float, clock: Clock) -> Witnesses:
     """What proves that the points are separable, or that they are not, or how far apart they can be at most."""
     points = question.points
     answer = decide(Face(points, np.arange(points.n_points)), clock, tolerance)
-    wanted = diverging if question.problem.has_one_plane else False
     if answer.vector is not None:
-        return _separable(question, answer, tolerance, clock, wanted)
+        return _separable(question, answer, tolerance, clock)
     if answer.obstruction is not None:
-        return _not_separable(question, answer, clock, wanted)
+        return _not_separable(question, answer, clock)
     nearest = answer.nearest
     if nearest is None:
         return Witnesses()
@@ -219,7 +238,7 @@ class _Pair:
         return 1 - math.sqrt(lower / upper) if upper else 0.0
 
 
-def _separable(question: Question, answer: Answer, tolerance: float, clock: Clock, wanted: bool | None) -> Witnesses:
+def _separable(question: Question, answer: Answer, tolerance: float, clock: Clock) -> Witnesses:
     """The bracket by floats; by rationals if floats left it too wide and the data are small."""
     points, nearest = question.points, answer.nearest
     pair = None
@@ -229,24 +248,7 @@ def _separable(question: Question, answer: Answer, tolerance: float, clock: Cloc
         pair = _bracketed_exactly(points, answer, clock) or pair
     if pair is None or math.isinf(pair.gap(points)):
         pair = _Pair(list(answer.vector or []), np.zeros(1, dtype=np.int64), np.ones(1))
-    everything = np.arange(points.n_points)
-    signs = _signs(points, answer.vector or [], everything[:0], everything, clock, wanted)
-    support = question.support(pair.numbers, pair.weights)
-    return Witnesses(vector=question.vector(pair.vector), support=support, divergences=question.signed(signs))
-
-
-def _signs(
-    points: Points,
-    weak: Whole,
-    face: NDArray[np.int64],
-    left: NDArray[np.int64],
-    clock: Clock,
-    wanted: bool | None,
-) -> Mapping[Any, Divergence] | None:
-    """The diverging coefficients, if they are wanted, or if nobody said so and it is quick."""
-    if wanted is False:
-        return None
-    return divergences(points, weak, face, left, clock, math.inf if wanted else QUICK_TO_SIGN)
+    return Witnesses(vector=question.vector(pair.vector), support=question.support(pair.numbers, pair.weights))
 
 
 def _bracketed_exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | None:
@@ -267,7 +269,7 @@ def _bracketed_exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | 
     return None if math.isinf(pair.gap(points)) else pair
 
 
-def _not_separable(question: Question, answer: Answer, clock: Clock, wanted: bool | None) -> Witnesses:
+def _not_separable(question: Question, answer: Answer, clock: Clock) -> Witnesses:
     points = question.points
     assert answer.obstruction is not None
     reduced = answer.beyond or reduce_faces(points, answer.obstruction, clock)
@@ -277,8 +279,7 @@ def _not_separable(question: Question, answer: Answer, clock: Clock, wanted: boo
     weak = reduced.weak_separator
     if weak is None or not reduced.settled:
         return Witnesses(obstruction=obstruction, spans=reduced.settled)
-    signs = _signs(points, list(weak), reduced.obstruction.rows, reduced.left, clock, wanted)
-    return Witnesses(obstruction=obstruction, weak_separator=question.vector(weak), divergences=question.signed(signs))
+    return Witnesses(obstruction=obstruction, weak_separator=question.vector(weak))
 
 
 def _kernel(form: str | None, gamma: float | None, degree: int | None, coef0: float | None) -> Kernel | None:

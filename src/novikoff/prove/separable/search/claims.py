@@ -179,19 +179,19 @@ class SmallestProduct:
 class Claims:
     """What is said about every point, none of which is longer than `longest`.
 
-    Its product with the unit vector of `plane` is at least `least`. Its products with the `weak` vectors are not
-    negative. If it lies on the first of these, or if there is none, it is orthogonal to all `normals`.
+    Its product with the unit vector of `plane` is at least `least`. Its product with the `weak` vector is not
+    negative. If it lies on that one, or if there is none, it is orthogonal to all `normals`.
     """
 
     longest: float
     plane: Direction | None = None
     least: float = 0.0
-    weak: tuple[Direction, ...] = ()
+    weak: Direction | None = None
     normals: tuple[Direction, ...] = ()
 
     @property
     def are_empty(self) -> bool:
-        return self.plane is None and not self.weak and not self.normals
+        return self.plane is None and self.weak is None and not self.normals
 
     def test(self, points: Points, block: Block, smallest: SmallestProduct | None) -> tuple[NDArray[np.bool_], Floats]:
         """Which points contradict a claim, and how urgently. `smallest` learns of the products with the plane."""
@@ -201,11 +201,11 @@ class Claims:
             smallest.add(block, urgency, error)
             wrong = ~(urgency >= self.least * self.plane.length)
         flat = np.ones(points.n_points, dtype=bool)
-        for number, direction in enumerate(self.weak):
-            signs = direction.signs(points, self.longest)
+        if self.weak is not None:
+            signs = self.weak.signs(points, self.longest)
             wrong |= signs < 0
-            urgency = np.fmin(urgency, direction.products(points, self.longest)[0])
-            flat = signs == 0 if number == 0 else flat
+            urgency = np.fmin(urgency, self.weak.products(points, self.longest)[0])
+            flat = signs == 0
         if self.normals and np.any(flat):
             which = np.flatnonzero(flat)
             on = points.part(which)
@@ -217,6 +217,7 @@ class Claims:
     def urgency(self, points: Points) -> Floats:
         """How near points are to contradicting a claim about a product that is positive, or not negative."""
         urgency = np.full(points.n_points, math.inf)
-        for direction in (() if self.plane is None else (self.plane,)) + self.weak:
-            urgency = np.fmin(urgency, direction.products(points, self.longest)[0])
+        for direction in (self.plane, self.weak):
+            if direction is not None:
+                urgency = np.fmin(urgency, direction.products(points, self.longest)[0])
         return urgency

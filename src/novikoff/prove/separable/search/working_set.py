@@ -30,14 +30,12 @@ from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import whole_points
 from novikoff.prove.separable.proofs import lower_square, upper_square
-from novikoff.prove.separable.search.certify import QUICK_TO_SIGN, Question, concluded, find_witnesses
+from novikoff.prove.separable.search.certify import MEMORY, Question, concluded, find_witnesses
 from novikoff.prove.separable.search.claims import Claims, Direction, MostUrgent, SmallestProduct, Subset
 from novikoff.prove.separable.search.cutting_planes import MOST_FOR_CUTTING
 from novikoff.prove.separable.search.faces import LARGEST_COMPLEMENT, Whole
 from novikoff.prove.separable.subject import check_not_rounded, check_width, plain_classes
 
-# Points of up to so many bytes are all in memory; of more, a working set of about as many.
-MEMORY = 256_000_000
 # After so many passes the best that was found has to do.
 MOST_PASSES = 100
 
@@ -50,7 +48,6 @@ def certify_examples(
     fit_intercept: bool = True,
     tolerance: float = 1e-6,
     time_limit: float | None = None,
-    diverging: bool | None = None,
     data: InBlocks | None = None,
     passes: "Passes | None" = None,
     progress: Callable[[str], None] | None = None,
@@ -67,7 +64,7 @@ def certify_examples(
     passes = passes or Passes()
     clock = Clock(time_limit, told=progress)
     working = passes.sample(data, _rows_to_begin_with(data))
-    found = _Rounds(data, passes, tolerance, clock, diverging).run(working)
+    found = _Rounds(data, passes, tolerance, clock).run(working)
     if len(working) < data.n_rows:
         return concluded(data, found, clock)
     points, labels = data.points(working.rows, working.labels), examples.labels_of(working.labels)
@@ -138,7 +135,6 @@ class _Rounds:
     passes: Passes
     tolerance: float
     clock: Clock
-    diverging: bool | None
     vector: Whole | None = None  # the best plane that has every row on its side
     lower: Fraction = Fraction(0)
     support: Support | None = None
@@ -148,13 +144,13 @@ class _Rounds:
         data = self.data
         if len(working) == data.n_rows:
             question = self._question(working)
-            return self._renumbered(find_witnesses(question, self.tolerance, self.clock, self.diverging), working)
-        working, wanted, settled = self._with_two_classes(working), False, None
+            return self._renumbered(find_witnesses(question, self.tolerance, self.clock), working)
+        working = self._with_two_classes(working)
         for number in range(MOST_PASSES):
             self.clock.tell(f"pass {number + 1} over all rows")
             question = self._question(working)
             points = question.points
-            found = find_witnesses(question, self.tolerance / 4, self.clock, wanted)
+            found = find_witnesses(question, self.tolerance / 4, self.clock)
             if points.dimension > LARGEST_COMPLEMENT:
                 # That it spans all rows is too much to be written out.
                 found = replace(found, spans=False)
@@ -167,16 +163,12 @@ class _Rounds:
                 new = self._contradicting(claims, working)
             except OutOfTimeError:
                 break
-            if new is not None:
-                working = self._exchange(working, new, found, claims, points)
-            else:
-                settled = self._settled(found)
-                if wanted or not self._wants_signs(points):
-                    return settled
-                wanted = True
+            if new is None:
+                return self._settled(found)
+            working = self._exchange(working, new, found, claims, points)
             if self.clock.is_over():
                 break
-        return settled or self._unsettled(found)
+        return self._unsettled(found)
 
     def _with_two_classes(self, working: Subset) -> Subset:
         """With all rows of the two classes that are most alike, or as many as there is room for, if two of many are
@@ -206,24 +198,14 @@ class _Rounds:
         if self.upper is None or square < self.upper:
             self.support, self.upper = self._renumbered(found, working).support, square
 
-    def _wants_signs(self, points: Points) -> bool:
-        """As in memory: if asked for, or if nobody said so and it is quick."""
-        if not self.data.problem.has_one_plane:
-            return False
-        if self.diverging is not None:
-            return self.diverging
-        return points.dimension**2 * self.data.n_rows <= QUICK_TO_SIGN
-
     def _claims(self, found: Witnesses, points: Points, labels: NDArray[Any]) -> Claims:
         """What the witnesses of a working set say about all points."""
         subject = self.data.subject
         longest = fraction_root_up(self.data.radius_square * subject.factor)
-        signs = found.divergences or {}
-        weak = [Direction(list(witness)) for sign in signs.values() for witness in sign.witnesses]
         if found.vector is not None:
             plane = list(on_points(subject, found.vector))
             lower = lower_square(points, plane) or Fraction(0)
-            return Claims(longest, Direction(plane), root_down(lower) * (1 - self.tolerance / 4), tuple(weak))
+            return Claims(longest, Direction(plane), root_down(lower) * (1 - self.tolerance / 4))
         if found.obstruction is None or (found.weak_separator is None and not found.spans):
             return Claims(longest)
         normals: list[Whole] = []
@@ -233,9 +215,9 @@ class _Rounds:
             if known is None:
                 raise OutOfTimeError
             normals = known
-        if found.weak_separator is not None:
-            weak = [Direction(list(on_points(subject, found.weak_separator))), *weak]
-        return Claims(longest, weak=tuple(weak), normals=tuple(map(Direction, normals)))
+        weak = found.weak_separator
+        beyond = None if weak is None else Direction(list(on_points(subject, weak)))
+        return Claims(longest, weak=beyond, normals=tuple(map(Direction, normals)))
 
     def _contradicting(self, claims: Claims, working: Subset) -> Subset | None:
         """The rows that contradict the claims, from one pass over all; notes the plane if it separates all."""
@@ -274,24 +256,21 @@ class _Rounds:
             rivals = None if of.rivals is None else tuple(self.data.classes[list(of.rivals)].tolist())
             return of._replace(rows=tuple(working.numbers[list(of.rows)].tolist()), rivals=rivals)
 
-        signs = found.divergences
-        if signs is not None:
-            signs = {c: d._replace(rows=tuple(working.numbers[list(d.rows)].tolist())) for c, d in signs.items()}
-        return replace(found, support=part(found.support), obstruction=part(found.obstruction), divergences=signs)
+        return replace(found, support=part(found.support), obstruction=part(found.obstruction))
 
     def _settled(self, found: Witnesses) -> Witnesses:
         """The witnesses of a working set that no row contradicts."""
-        return self._bracketed(found) if found.vector is not None else found
+        return self._bracketed() if found.vector is not None else found
 
     def _unsettled(self, found: Witnesses) -> Witnesses:
         """What is certain when time or passes have run out, or when floats could not tell."""
         if found.obstruction is not None:
             return Witnesses(obstruction=found.obstruction)
-        return self._bracketed(replace(found, divergences=None))
+        return self._bracketed()
 
-    def _bracketed(self, found: Witnesses) -> Witnesses:
+    def _bracketed(self) -> Witnesses:
         """Separable by the best plane that has every row on its side, or undecided if there is none."""
         if self.vector is None:
             return Witnesses(support=self.support)
         vector = tuple(off_points(self.data.subject, self.vector))
-        return Witnesses(vector=vector, support=self.support, divergences=found.divergences)
+        return Witnesses(vector=vector, support=self.support)

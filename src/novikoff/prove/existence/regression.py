@@ -1,0 +1,109 @@
+"""The regression that data of labelled examples have: of the labels on the columns, in the design that a person would
+write. Binomial for two classes, multinomial for more.
+
+Examples of a table are numbers that an encoding has made, centred and scaled, with a feature for every category. No
+claim about estimates is made of those: the table itself is asked, by the formula that names the columns that were used,
+so that the answer is that of `existence(formula, table)`.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from novikoff.data.batches import Records
+from novikoff.data.examples import Examples
+from novikoff.features.columns import Categorical, Dated, Ignored, Named, Text
+from novikoff.features.examples import comes_once
+from novikoff.prove.existence.arrays import from_arrays
+from novikoff.prove.existence.grammar import factor, quoted
+from novikoff.prove.existence.likelihood import Likelihood
+from novikoff.prove.separable.kernels import Kernel
+from novikoff.prove.separable.subject import Subject, Table
+
+if TYPE_CHECKING:
+    from novikoff.features.encode import Encoding
+
+# What a table has that a formula has no number for.
+_KINDS = {Text: "text", Named: "features with names of their own", Dated: "dates"}
+
+
+def regression(X: Any, y: Any, subject: Subject) -> Likelihood:
+    """The likelihood of the data of a certificate, which come as they came to it; ValueError if there is none."""
+    why = why_none(subject.classes, subject.fit_intercept, subject.table, subject.kernel)
+    if why is not None:
+        raise ValueError(f"infinite estimates cannot be computed: {why}")
+    options: dict[str, Any] = {
+        "family": "binomial" if len(subject.classes) == 2 else "multinomial",
+        "fit_intercept": subject.fit_intercept,
+    }
+    if y is not None:
+        return from_arrays(X, y, **options)
+    if subject.table is not None:
+        from novikoff.prove.existence.formulas import from_formula
+
+        del options["fit_intercept"]
+        return from_formula(formula_of(subject.table), _frame(X, subject.table), is_from_file=True, **options)
+    from novikoff.prove.separable.in_blocks import exactly
+
+    if comes_once(X):
+        raise ValueError(f"infinite estimates cannot be computed: {_ONCE}")
+    with exactly(X) as examples:
+        rows, labels = examples.in_one_piece()
+        return from_arrays(rows.copy(), labels.copy(), **options)
+
+
+_ONCE = "these data can be passed over only once; give them in arrays, or in a file"
+
+
+def why_none(
+    classes: Sequence[Any], fit_intercept: bool, table: Table | None = None, kernel: Kernel | None = None
+) -> str | None:
+    """Why there is no such regression, in words; None if there is one."""
+    if kernel is not None:
+        return "a kernel has no columns, and so no coefficients"
+    if len(classes) == 2 and all(type(c) is float and 0 <= c <= 1 for c in classes) and set(classes) != {0.0, 1.0}:
+        return f"the labels {classes[0]} and {classes[1]} are shares to a binomial regression; name the classes"
+    return None if table is None else _why_none_of_table(table.encoding, fit_intercept, table.label)
+
+
+def _why_none_of_table(encoding: "Encoding", fit_intercept: bool, label: str | None) -> str | None:
+    if encoding.lift is not None:
+        return "a lift adds features that no formula names"
+    if not encoding.is_of_table or label is None:
+        return "the examples are numbers that were scaled"
+    if not fit_intercept:
+        return "columns of a table are centred, which without an intercept is another model; write a formula"
+    for name, kind in encoding.columns.items():
+        what = next((words for other, words in _KINDS.items() if isinstance(kind, other)), None)
+        if what is not None:
+            return f"the column {name!r} has {what}; leave it out, or write a formula"
+        if not isinstance(kind, Ignored) and kind.has_missing:
+            return f"the column {name!r} has missing values; fill them in, or leave out the column or the rows"
+        if "`" in name:
+            return f"the name {name!r} has a backtick, which no formula can have; rename the column"
+    return None
+
+
+def formula_of(table: Table) -> str:
+    """The formula that names the label and the columns that were used: words are factors anyway, numbers if asked."""
+    terms = [
+        factor(name) if isinstance(kind, Categorical) and kind.type not in ("string", "bool") else quoted(name)
+        for name, kind in table.encoding.columns.items()
+        if not isinstance(kind, Ignored)
+    ]
+    return f"{quoted(table.label or '')} ~ {' + '.join(terms)}"
+
+
+def _frame(source: Any, table: Table) -> Any:
+    """The records of a table, with their labels, as a data frame."""
+    import pyarrow as pa
+
+    if isinstance(source, Examples) or comes_once(source):
+        raise ValueError(f"infinite estimates cannot be computed: {_ONCE}")
+    used = [name for name, kind in table.encoding.columns.items() if not isinstance(kind, Ignored)]
+    parts = []
+    for records in source:
+        if not isinstance(records, Records) or records.labels is None:
+            raise ValueError("infinite estimates cannot be computed: these are not the records of a labelled table")
+        columns = pa.Table.from_batches([records.columns]).select(used)
+        parts.append(columns.append_column(table.label, pa.array(records.labels)))
+    return pa.concat_tables(parts, promote_options="default").to_pandas()
