@@ -84,7 +84,10 @@ def survivors(
 
 
 def _without(tree: Any, parts: Sequence[str]) -> Any:
-    return {name: value for name, value in tree.items() if name not in parts}
+    """The same without these parts, also those of a proof inside of a proof."""
+    if not isinstance(tree, dict):
+        return tree
+    return {name: _without(value, parts) for name, value in tree.items() if name not in parts}
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -1,7 +1,8 @@
 """A second checker of certificates, written from `docs/certificates.md` alone, with the standard library alone.
 
 The data are lists of floats: (X, y, feature_names) for a separation, X being the matrix of a precomputed kernel, or the
-features of a table, and fourth, for estimates, what `tests.second_existence` takes; (c, A_ub, b_ub, A_eq, b_eq, lower, upper) for a program; A for inequalities; (X, y) for a ball.
+features of a table, and fourth, for estimates, what `tests.second_existence` takes; (c, A_ub, b_ub, A_eq, b_eq, lower,
+upper) for a program; A for inequalities; (X, y) for a ball.
 Values in a file that have the same `repr` are equal, and of the same type.
 """
 

@@ -3,12 +3,14 @@
 import json
 import random
 import re
+from dataclasses import replace
 
 import pytest
 
 from novikoff import certify
 from novikoff.data import read
 from novikoff.engine.rounding import at_most
+from novikoff.features.encode import learn_encoding
 from novikoff.keep.certificates import read_certificate
 from tests.cli.calling import call
 
@@ -133,7 +135,18 @@ def test_a_proof_about_fewer_columns_shows_that_it_is(folder):
     ignore = ("--ignore", "manufacturer", "--ignore", "colour")
     done = call("certify", "cars.csv", "--label", "sport_car", *ignore, "--out", "few.cert", folder=folder)
     assert done.code in (0, 10, 11)
-    assert "ignored" in call("check", "few.cert", "cars.csv", folder=folder).out
+    assert "not used     manufacturer, colour" in call("check", "few.cert", "cars.csv", folder=folder).out
+
+
+def test_columns_that_are_not_used_are_found_in_the_file_whatever_the_certificate_says(folder):
+    reader = read(folder / "cars.csv", label="sport_car")
+    encoding = learn_encoding(reader, ignore=["manufacturer", "colour"])
+    used = {name: kind for name, kind in encoding.columns.items() if kind.kind != "ignored"}
+    few = certify(reader, encoding=replace(encoding, columns=used))  # as if the file had no other columns
+    (folder / "few.cert").write_text(few.to_json())
+    out = call("check", "few.cert", "cars.csv", folder=folder).out
+    assert f"from {len(used)} of {len(encoding.columns)} columns" in out
+    assert "not used     manufacturer, colour" in out
 
 
 def test_a_certificate_in_a_model_is_claimed_until_it_is_checked(folder):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from novikoff import Certificate, CertificateError, Inequalities, ProgramCertificate, certify
+from novikoff.prove.existence.regression import regression
 from novikoff.prove.expressivity.ball import read_ball
 from novikoff.prove.programs.program import read_program
-from novikoff.prove.existence.regression import regression
 from novikoff.prove.separable.certificate import Support, Witnesses
 from novikoff.prove.separable.conclude import InMemory, conclude
 from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
@@ -20,7 +20,7 @@ from tests.prove.expressivity.test_ball_certificates import ANSWERS as BALLS
 from tests.prove.expressivity.test_ball_certificates import EXAMPLES
 from tests.prove.inequalities.test_inequalities_certificates import ANSWERS, SYSTEMS
 from tests.prove.programs.test_program_certificates import CERTIFICATES
-from tests.prove.separable.certificates import LINE, QUASI, SIX, SIX_LABELS, XOR, all_cases
+from tests.prove.separable.certificates import LINE, SIX, SIX_LABELS, XOR, all_cases
 from tests.prove.separable.test_lies import NAMES
 from tests.prove.separable.test_lies import WORDS as SEPARATION_WORDS
 from tests.second_checker import Refused, check, fingerprint

@@ -13,6 +13,7 @@ from novikoff import CertificateError, Existence, Perceptron, existence, save
 from novikoff.keep import layout
 from novikoff.keep.certificates import read_certificate
 from novikoff.prove.existence.inputs import likelihood_of
+from tests.mutants import survivors
 
 TABLE = pd.DataFrame(
     {
@@ -176,3 +177,30 @@ def test_rows_that_a_model_dropped_are_counted():
     plain = existence(sm.Logit(table["ill"].to_numpy(), C.to_numpy(), missing="drop"))
     assert plain.separated_rows == plain.separated_positions == (5,)
     assert existence(sm.Logit(table["ill"], C, missing="drop")).separated_rows == ("u",)
+
+
+# -- odd files --------------------------------------------------------------------------------------------------------
+
+QUESTIONS = {
+    "factors and weights": ("ill ~ dose + C(site)", {"weights": "w"}),
+    "fixed effects": ("well ~ dose | site", {"family": "ppml"}),
+    "fixed effects by name": ("well ~ . - week", {"family": "ppml", "fixed_effects": ["site"]}),
+    "survival": ("week ~ dose", {"family": "cox", "event": "ill", "entry": "start", "strata": "site", "ties": "exact"}),
+    "classes": ("site ~ dose*w", {"family": "multinomial", "reference": "b", "fit_intercept": False}),
+    "log link": ("cbind(ill, well) ~ dose", {"family": "log-binomial", "offset": "size"}),
+    "order": ("well ~ dose", {"family": "ordinal"}),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_whatever_is_changed_in_a_file_is_refused_with_a_reason_or_says_the_same(name):
+    formula, options = QUESTIONS[name]
+
+    def read(text):
+        found = Existence.from_json(text)
+        found.check(ROLES)
+        return found.to_json()
+
+    text = existence(formula, ROLES, **options).to_json()
+    assert read(text) == text
+    assert survivors(text, read, ValueError, words=["ill", "site", "cox", "binomial", "+inf", "~"], most=400) == []

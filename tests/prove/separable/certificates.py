@@ -59,7 +59,7 @@ def theorem(X: Any, y: Any) -> Case:
 
 def of_a_table(folder: Path, verdict: Verdict, **options: Any) -> Case:
     """A certificate of a table, in which a category or nothing tells the labels apart."""
-    path = folder / "trial.csv"
+    path = folder / f"trial{len(options)}.csv"
     last = "yes" if verdict is Verdict.SEPARABLE else "no"
     path.write_text(f"group,age,ill\na,30,no\na,41,no\nb,30,yes\nb,52,{last}\nb,60,yes\n")
     reader = read(path, label="ill")

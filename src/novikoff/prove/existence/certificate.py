@@ -116,11 +116,22 @@ class Existence:
         """
         from novikoff.prove.existence.inputs import likelihood_of
 
-        formula = self.about["formula"]
+        claimed = self._well_formed()
+        formula = claimed.about["formula"]
         if formula is not None and data is None and hasattr(model, "columns"):
             options = {**formula["options"], **options, "is_from_file": True}
             model, data = formula["text"], model
-        self.check_likelihood(likelihood_of(model, data, **{"family": self.family, **options}))
+        claimed.check_likelihood(likelihood_of(model, data, **{"family": claimed.family, **options}))
+
+    def _well_formed(self) -> "Existence":
+        """The certificate as a file of it would be read: what is made in Python is not believed, either."""
+        try:
+            text = self.to_json()
+        except (TypeError, ValueError, AttributeError, KeyError, OverflowError) as error:
+            raise CertificateError(f"the certificate has values that no certificate has: {error}") from None
+        again = Existence.from_json(text)
+        claim(again.coefficients == self.coefficients, "coefficients", "they have other names than the columns")
+        return again
 
     def check_likelihood(self, likelihood: Likelihood) -> None:
         """The same for a likelihood that was made from the data already."""
