@@ -10,6 +10,7 @@ columns that are not words. Only true and false are booleans, in any case; 0 and
 import csv
 import re
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,15 @@ import numpy as np
 
 from novikoff.data.batches import Records
 from novikoff.data.streams import Form, Source, for_threads, read_block, reading
-from novikoff.data.tables import Types, check_columns, check_no_duplicates, joined_type, plain_type, records_of
+from novikoff.data.tables import (
+    Types,
+    check_columns,
+    check_no_duplicates,
+    joined_type,
+    plain_type,
+    read_days,
+    records_of,
+)
 from novikoff.engine.ahead import ahead
 
 if TYPE_CHECKING:
@@ -296,6 +305,11 @@ def _parse(piece: Piece, layout: Layout, names: list[str], types: Types | None) 
             return _parse_csv(piece.text, layout, names, types)
         return _parse_with_marks(piece.text, layout, names, types)
     except pa.ArrowInvalid as error:
+        stamps = [name for name in names if types and name in types and pa.types.is_timestamp(types[name])]
+        with suppress(pa.ArrowInvalid, ValueError):
+            if stamps:  # which may be finer than those that the type is known from, or have a zone
+                table = _parse(piece, layout, names, {**(types or {}), **_strings(stamps)})
+                return pa.table({n: read_days(table[n]) if n in stamps else table[n] for n in names})
         raise _explained(piece, layout, types, str(error)) from None
 
 

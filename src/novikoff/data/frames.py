@@ -137,7 +137,10 @@ def as_arrow(frame: Any) -> "pa.Table":
     import pyarrow as pa
 
     if not _is_pandas(frame):
-        table = pa.table(frame)
+        try:
+            table = pa.table(frame)
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{NAME} cannot be read: {error}; cast or drop the column of that type") from None
         check_no_duplicates(table.column_names, NAME)
         return table
     names = [str(name) for name in frame.columns]
@@ -150,9 +153,11 @@ def as_column(series: Any, name: str) -> Any:
     """Values as a column of Arrow; what pandas and NumPy write for a missing one is missing."""
     import pyarrow as pa
 
+    if hasattr(series.dtype, "fill_value"):  # a sparse column, which Arrow does not know
+        series = series.sparse.to_dense()
     try:
         return pa.array(series, from_pandas=True)
-    except (pa.ArrowException, TypeError) as error:
+    except (pa.ArrowException, TypeError, OverflowError) as error:
         reason = str(error).strip().split("\n")[0]
         raise ValueError(
             f"the column {name!r} has values that do not make one type ({reason}); make words of them with "

@@ -10,7 +10,7 @@ from novikoff.data.batches import Records
 from novikoff.data.delimited import LONGEST_RECORD, Piece
 from novikoff.data.streams import Source, for_threads, read_block
 from novikoff.data.strict_json import DEEPEST, JSONError, check_depth
-from novikoff.data.tables import Types, joined_type, nearest, plain_type, records_of
+from novikoff.data.tables import Types, joined_type, nearest, plain_type, read_days, records_of
 from novikoff.engine.ahead import ahead
 
 if TYPE_CHECKING:
@@ -150,11 +150,25 @@ def _parse(piece: Piece, source: Source, types: Types | None) -> "pa.Table":
     _check_text(piece, source)
     _check_cells(piece, source, len(types or ()))
     try:
-        table = _as_shown(piece, source) if types is None else _parsed(piece.text, pa.schema(list(types.items())))
+        if types is None:
+            table = _with_days(_as_shown(piece, source))
+        else:
+            table = _parsed(piece.text, pa.schema(list(types.items())))
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         raise _explained(piece, source, str(error), typed=types is not None) from None
     if table.num_rows != piece.n_lines or _BLANK_LINE.search(b"\n" + piece.text):
         _check_one_a_line(piece, source, table.num_rows)
+    return table
+
+
+def _with_days(table: "pa.Table") -> "pa.Table":
+    """The same, with times for strings that are times with fractions of a second, which pyarrow leaves strings."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            with suppress(pa.ArrowInvalid):
+                table = table.set_column(place, field.name, read_days(table.column(place)))
     return table
 
 

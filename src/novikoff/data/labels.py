@@ -53,7 +53,8 @@ def checked_labels(y: Any, name: str = "y") -> NDArray[Any]:
     if kind in "fc" or kind in "mM":
         _check_numbers(labels, name)
     elif kind == "O":
-        _check_objects(labels.tolist(), labels, name)
+        is_numbers = _check_objects(labels.tolist(), labels, name)
+        labels = np.array(labels.tolist()) if is_numbers else labels  # the same as in a list of them
     elif kind in "US" and not hasattr(y, "dtype"):  # NumPy has made words of whatever stood among words
         _check_objects(list(y), labels, name)
     return labels
@@ -72,9 +73,10 @@ def _check_numbers(labels: NDArray[Any], name: str) -> None:
         )
 
 
-def _check_objects(values: list[Any], labels: NDArray[Any], name: str) -> None:
+def _check_objects(values: list[Any], labels: NDArray[Any], name: str) -> bool:
+    """Refuse labels that are missing or of several kinds; whether they are numbers."""
     if set(map(type, values)) == {str}:
-        return
+        return False
     first: dict[str, int] = {}
     for row, value in enumerate(values):
         if is_missing(value):
@@ -90,6 +92,7 @@ def _check_objects(values: list[Any], labels: NDArray[Any], name: str) -> None:
         np.unique(labels)
     except (TypeError, ValueError) as error:
         raise ValueError(f"the labels in {name} cannot be sorted ({error}); use words or numbers") from None
+    return "number" in first
 
 
 def _kind_of(value: Any) -> str:

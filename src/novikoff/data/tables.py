@@ -9,6 +9,7 @@ which they are read.
 
 import difflib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,7 @@ def plain_type(kind: "pa.DataType") -> "pa.DataType":
     if pa.types.is_integer(kind):
         return kind if pa.types.is_uint64(kind) else pa.int64()
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return pa.float64()
+        return pa.float64() if pa.types.is_floating(kind) or kind.scale > 0 else pa.int64()
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return pa.string()
     return kind
@@ -73,6 +74,21 @@ def joined_type(one: "pa.DataType", other: "pa.DataType", *, as_text: bool) -> "
         if len({kind.tz for kind in stamps}) == 1 and stamps[0].tz is None:
             return next((kind for kind in stamps if kind.unit == "ns"), stamps[0])
     return pa.string() if as_text else None
+
+
+def read_days(text: Any) -> Any:
+    """Dates and times that came as text, in whatever precision and with or without a zone, as Arrow has them.
+
+    >>> import pyarrow as pa
+    >>> print(read_days(pa.array(["2020-01-01"])).type, read_days(pa.array(["2020-01-01T06:00:00.25+01:00"])).type)
+    timestamp[us] timestamp[us, tz=UTC]
+    """
+    import pyarrow as pa
+
+    for unit, zone in (("us", None), ("us", "UTC"), ("ns", None)):
+        with suppress(pa.ArrowInvalid):
+            return text.cast(pa.timestamp(unit, zone))
+    return text.cast(pa.timestamp("ns", "UTC"))
 
 
 def type_named(name: str) -> "pa.DataType":
@@ -111,9 +127,9 @@ def _cast(column: "pa.Array", kind: "pa.DataType") -> "pa.Array":
 
     if column.type == kind:
         return column
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
     try:
+        if pa.types.is_dictionary(column.type):  # its values first: not all types of them can be decoded
+            return _cast(column.dictionary, kind).take(column.indices)
         return column.cast(kind, safe=not pa.types.is_floating(kind))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return column

@@ -243,7 +243,7 @@ class ClassifierShell(ClassifierMixin, Shell):
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """The share of the rows that are predicted right; a reader or batches have their own labels."""
         if not comes_in_batches(X):
-            return float(super().score(X, y, sample_weight))
+            return float(super().score(X, labels_to_check(y), sample_weight))
         if y is not None or sample_weight is not None:
             raise ValueError("batches have labels of their own, and no weights; leave y and sample_weight out")
         check_is_fitted(self)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from novikoff.data.arrow import as_numpy
 from novikoff.data.batches import Records
 from novikoff.data.delimited import MARKS
-from novikoff.data.tables import NAMED_VALUES, is_number, place, type_named
+from novikoff.data.tables import NAMED_VALUES, is_number, place, read_days, type_named
 from novikoff.data.vw import UNNAMED
 from novikoff.engine.buckets import PAIRS, Features
 from novikoff.engine.words import label_in_words
@@ -85,13 +85,15 @@ class Numeric:
 class Dated(Numeric):
     """A date is the number of days since 1970-01-01, with the time of day as a fraction; then it is like any number.
 
-    A time of day without a date, and a duration, are counted in days, too. `unit` is the type of the column.
+    A time of day without a date, and a duration, are counted in days, too. `unit` is the type that holds all of their
+    sort, whatever the precision and the zone in which a container has them: timestamp[us], time64[us] or duration[us];
+    or, in models of 0.1.0, the type that the column had.
     """
 
     kind: ClassVar[str] = "date"
     takes_numbers: ClassVar[bool] = False
 
-    unit: str = "date32[day]"
+    unit: str = "timestamp[us]"
 
     @property
     def type(self) -> str:
@@ -110,12 +112,13 @@ class Dated(Numeric):
 
     def _read(self, column: "pa.Array") -> "pa.Array":
         """Dates from text; a time of day as one of the first day, because Arrow casts no text to times."""
-        import pyarrow as pa
         from pyarrow import compute
 
-        if not self.unit.startswith("time") or self.unit.startswith("timestamp"):
+        if self.unit.startswith("duration"):
             return column.cast(type_named(self.unit))
-        return compute.binary_join_element_wise("1970-01-01T", column, "").cast(pa.timestamp("us"))
+        if not self.unit.startswith(("date", "timestamp")):
+            column = compute.binary_join_element_wise("1970-01-01T", column, "")
+        return read_days(column)
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 # of additions, and an encoding must not depend on how a file is read.
 RUN = 4096
 
+# The type that holds all of a sort of what is counted in days, whatever the precision and the zone of its container.
+UNITS = {"day": "timestamp[us]", "time": "time64[us]", "duration": "duration[us]"}
+
 # Few categories are always welcome, however few the records.
 FEW_CATEGORIES = 20
 
@@ -349,7 +352,7 @@ class Column:
         mean = moments.smallest + 0.0 if constant else moments.mean  # not -0.0, which is as good as 0.0
         mean, deviation = mean if centred else 0.0, deviation or 1.0
         if self.type is not None and not is_number(self.type):
-            return Dated(mean, deviation, has_missing, str(self.type))
+            return Dated(mean, deviation, has_missing, UNITS[_sort(self.type) or "day"])
         return Numeric(mean, deviation, has_missing)
 
     def _check_few(self) -> None:
