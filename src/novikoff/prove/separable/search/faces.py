@@ -250,12 +250,13 @@ def _among_few(face: Face, nearest: Nearest, carriers: NDArray[np.int64], clock:
 
 @dataclass(frozen=True)
 class ReducedFaces:
-    """What facial reduction found: the whole obstruction, and a weak separator if there is one.
+    """What facial reduction found: the whole obstruction, what it does not span, and a weak separator if there is one.
 
     `settled` is False if neither a weak separator nor a spanning obstruction could be proved.
     """
 
     obstruction: Obstruction
+    left: NDArray[np.int64]
     weak_separator: Whole | None
     settled: bool
 
@@ -266,15 +267,15 @@ def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Redu
     is_wide = len(columns) >= LARGEST_COMPLEMENT or len(obstruction.rows) * (len(columns) + 1) > MOST_COORDINATES
     if isinstance(points, KeslerPoints) and is_wide:
         weak = one_column(points)
-        return ReducedFaces(obstruction, weak, settled=weak is not None)
+        return ReducedFaces(obstruction, np.arange(points.n_points), weak, settled=weak is not None)
     if _spans_the_space(points, obstruction, clock):
-        return ReducedFaces(obstruction, None, settled=True)
+        return ReducedFaces(obstruction, np.arange(0), None, settled=True)
     if points.n_points * points.dimension > SMALL_FACE:
         at_once = _at_once(points, clock, obstruction.rows)
         if at_once is not None:
             return at_once
     if is_wide:
-        return ReducedFaces(obstruction, None, settled=False)
+        return ReducedFaces(obstruction, np.arange(points.n_points), None, settled=False)
     few = points.in_columns(columns)
     beyond = _one_by_one(few, obstruction, clock)
     if few is points or beyond.weak_separator is None:
@@ -289,18 +290,18 @@ def _one_by_one(points: Points, obstruction: Obstruction, clock: Clock) -> Reduc
         complement = null_vectors(rows, points.dimension, clock)
         left = np.arange(points.n_points) if complement is None else _outside(points, complement, clock)
         if complement is None or clock.is_over():
-            return ReducedFaces(obstruction, None, settled=False)
+            return ReducedFaces(obstruction, left, None, settled=False)
         if len(left) == 0:
-            return ReducedFaces(obstruction, None, settled=True)
+            return ReducedFaces(obstruction, left, None, settled=True)
         answer = decide(Face(points, left, complement), clock)
         if answer.vector is not None:
-            return ReducedFaces(obstruction, answer.vector, settled=True)
+            return ReducedFaces(obstruction, left, answer.vector, settled=True)
         joined = None
         if answer.obstruction is not None:
             found = Obstruction(left[answer.obstruction.rows], answer.obstruction.weights)
             joined = _joined(points, obstruction, found, clock)
         if joined is None:
-            return ReducedFaces(obstruction, None, settled=False)
+            return ReducedFaces(obstruction, left, None, settled=False)
         obstruction = joined
 
 
@@ -328,7 +329,7 @@ def _at_once(points: Points, clock: Clock, known: NDArray[np.int64] | None = Non
     if found is None or found.rows is None:
         return None
     weak = found.weak if few is points or found.weak is None else widened(found.weak, columns, points.dimension)
-    return ReducedFaces(Obstruction(found.rows, found.weights or []), weak, settled=True)
+    return ReducedFaces(Obstruction(found.rows, found.weights or []), found.beyond, weak, settled=True)
 
 
 def _joined(points: Points, face: Obstruction, found: Obstruction, clock: Clock) -> Obstruction | None:
