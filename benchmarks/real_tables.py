@@ -1,4 +1,4 @@
-"""certify on real tables, verdict, proof and signs, against HiGHS' bare yes or no, in processor time.
+"""certify on real tables, verdict and proof, against HiGHS' bare yes or no, in processor time.
 
 The part `tables` of `benchmarks/certify.py`. Tables of words become columns of zeros and ones. HiGHS gets sparse
 matrices where we do; for many classes it is not asked.
@@ -28,7 +28,7 @@ TABULAR = ("sonar", "banknote_authentication", "pima-indians-diabetes", "ionosph
 
 def compare_tables(arguments):
     """A line a table."""
-    print(f"{'table':<28}{'rows':>9}{'columns':>9}  {'verdict':<24}{'signs':>6}", end="")
+    print(f"{'table':<28}{'rows':>9}{'columns':>9}  {'verdict':<24}", end="")
     print(f"{'certify s':>11}{'HiGHS s':>9}{'ratio':>8}")
     for name, load in tables(arguments).items():
         compare(name, *load())
@@ -173,14 +173,13 @@ def compare(name, X, y):
             ratios.append(seconds[-1] / theirs[-1])
         if sum(seconds) + sum(theirs) > LONG:
             break
-    signs = "" if certificate.diverging is None else len(certificate.diverging)
     ours = f"{statistics.median(seconds):.2f}"
     bare = (f"{statistics.median(theirs):.2f}", f"{statistics.median(ratios):.2f}") if theirs else ("", "")
-    line = f"{name:<28}{X.shape[0]:>9,}{X.shape[1]:>9,}  {certificate.verdict.value:<24}{signs!s:>6}"
+    line = f"{name:<28}{X.shape[0]:>9,}{X.shape[1]:>9,}  {certificate.verdict.value:<24}"
     print(f"{line}{ours:>11}{bare[0]:>9}{bare[1]:>8}", flush=True)
     if theirs:
         figure(
-            f"certify {name}, {X.shape[0]:,} x {X.shape[1]:,}: verdict, proof and signs",
+            f"certify {name}, {X.shape[0]:,} x {X.shape[1]:,}: verdict and proof",
             seconds,
             theirs,
             against="HiGHS, a bare yes or no",

@@ -216,7 +216,7 @@ def panel(document: dict[str, Any], claimed: "Certificate", file: str) -> Any:
             ("verdict", wording.verdict(claimed)),
             ("margin", wording.margin(claimed)),
             ("bound", claimed.promise),
-            *regression(claimed),
+            *(regression(claimed) if claimed.estimates is not None else []),
             ("fingerprint", f"SHA-256 {listed([data['sha256'][:16] + '...'])}"),
             ("checked", "every claim holds; it was proved again from the data"),
         ],

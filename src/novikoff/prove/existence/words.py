@@ -69,21 +69,22 @@ def question(found: "Existence") -> list[tuple[str, str]]:
     about, formula = found.about, found.about["formula"]
     left = "y" if formula is None else Parts.of(formula["text"]).left
     options = {} if formula is None else formula["options"]
+    response = _response(found.family, left, response_columns(left) or [left], about["classes"])
     return [
-        ("response", _response(found.family, left, response_columns(left) or [left], about["classes"])),
+        *([] if response is None else [("response", response)]),
         *((name, str(options[name])) for name in (*COLUMNS, "fixed_effects") if name in options),
         *([("ties", about["ties"])] if about["ties"] else []),
         *([("intercept", "none")] if options.get("fit_intercept") is False else []),
     ]
 
 
-def _response(family: str, left: str, columns: list[str], classes: list[Any] | None) -> str:
+def _response(family: str, left: str, columns: list[str], classes: list[Any] | None) -> str | None:
     if family in ("binomial", "log-binomial", "conditional") and len(columns) == 2:
         return f"{columns[0]} counts successes, {columns[1]} failures"
     if family in ("binomial", "log-binomial", "conditional"):
         return f"{left}: success is {1 if classes is None else classes[1]}"
     if classes is None:
-        return left
+        return None
     order = f"the reference is {classes[0]}" if family == "multinomial" else "in this order"
     return f"{left}: {listed(classes, MOST_NAMES)}; {order}"
 
