@@ -1,6 +1,7 @@
 """The three proofs, followed along real runs: every law for every space."""
 
 import operator
+import warnings
 from fractions import Fraction
 from math import floor, sqrt
 
@@ -24,6 +25,7 @@ from novikoff import (
     radius,
 )
 from novikoff.features.names import Intercept
+from novikoff.learn.history import Stopped
 from novikoff.prove.run.spaces import Vectors
 from novikoff.prove.separable.points import Points
 from tests.examples import WORKED_X, WORKED_Y, exponential_rows, separable, separable_integers
@@ -451,3 +453,66 @@ def test_steps_that_make_no_sense_are_refused():
         Steps.of_features([{"x": 1}], ["a"], classes=["a", "b", "c"])
     with pytest.raises(ValueError, match="number for every row"):
         follow_proof(Steps.of_kernel(np.eye(2), [1, -1], [0]), ACROSS)
+
+
+# -- ties -------------------------------------------------------------------------------------------------------------
+
+
+def followed_by_its_own_weights(seed, **asked):
+    """Whether the weights of a tagger that converged on random words separate; None if it did not converge."""
+    random = np.random.default_rng(seed)
+    lengths = random.integers(2, 5, random.integers(2, 6)).tolist()
+    words = [[{"w": f"w{random.integers(6)}"} for _ in range(length)] for length in lengths]
+    tags = [[str(random.integers(3)) for _ in sentence] for sentence in words]
+    options = {"templates": ["w[0]", "w[-1]"], **LAST, "max_epochs": 50, **asked}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SequencePerceptron(**options).fit(words, tags)
+    if model.run_.stopped is not Stopped.NO_MISTAKES or not len(model.mistake_rows_):
+        return None
+    cost = asked.get("cost", 0.0)
+    loss = (lambda gold, guess: cost * sum(map(operator.ne, gold, guess))) if cost else None
+    steps = Steps.of_structures(
+        model.tagger_.joint_features,
+        words,
+        tags,
+        model.mistake_rows_,
+        model.mistake_guesses_,
+        loss=loss,
+        lead=asked.get("lead", 0.0),
+    )
+    return separates(steps, model.tagger_.named_weights())
+
+
+def separates(steps, weights):
+    """Whether the proof holds with these weights; if they are refused, then because of a score of 0."""
+    if (steps.examples or steps.vectors).smallest(steps.vectors.vector(weights))[0] == 0:
+        with pytest.raises(ValueError, match="its score is 0"):
+            follow_proof(steps, weights)
+        return False
+    return follow_proof(steps, weights).holds
+
+
+@pytest.mark.parametrize("asked", [{"lead": 1.0}, {"cost": 1.0}])
+def test_a_tagger_that_converged_with_a_lead_or_a_cost_separates(asked):
+    found = [followed_by_its_own_weights(seed, **asked) for seed in range(8)]
+    assert True in found
+    assert False not in found
+
+
+def test_a_tagger_without_either_may_leave_ties_and_only_ties():
+    assert {True, False} <= {followed_by_its_own_weights(seed) for seed in range(12)}
+
+
+@pytest.mark.parametrize(("tie", "expected"), [("mistake", {True}), ("predict", {True, False})])
+def test_weights_that_converged_separate_if_a_tie_is_a_mistake(tie, expected):
+    found = set()
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        X = random.integers(-2, 3, (6, 3)).astype(float)
+        y = np.where(X @ [1.0, 2.0, -3.0] > 0, 1, -1)
+        if len(set(y.tolist())) == 2 and (X @ [1.0, 2.0, -3.0]).all():
+            model = Perceptron(tie=tie, fit_intercept=False, **LAST).fit(X, y)
+            steps = Steps.of_rows(X, y, model.mistake_rows_, fit_intercept=False)
+            found.add(separates(steps, Separator(model.coef_.ravel())))
+    assert found == expected

@@ -153,6 +153,9 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
     `Separator`; for many classes the planes of a certificate; in feature space a number for every row, such as
     `certificate.coefficients`; where features have names, a mapping from these to numbers.
 
+    The last weights of a run without mistakes separate if a tie is a mistake (`tie="mistake"`), or with a lead or a
+    cost. Otherwise a score of 0 may have been broken in favour of the example: it is no mistake, and not separated.
+
     >>> from novikoff import Separator, Steps
     >>> X = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]
     >>> y = [-1, 1, 1, -1, -1, 1]
@@ -167,9 +170,10 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
     u = steps.vectors.vector(separator)
     smallest, place = (steps.examples or steps.vectors).smallest(u)
     if smallest <= 0:
+        tie = '; its score is 0, which tie="mistake", a lead or a cost count as a mistake'
         raise ValueError(
             f"the separator does not separate: {steps.vectors.called(place)} is not strictly on its side, as the proof "
-            "needs every example to be"
+            f"needs every example to be{tie if smallest == 0 else ''}"
         )
     # In whole numbers: scores and squares count units of products, what lies along u counts units of <u, z>.
     walked, unit = steps.walked, steps.walked.rows.unit

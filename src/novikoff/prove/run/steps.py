@@ -176,20 +176,22 @@ class Steps:
         *,
         loss: Callable[[Any, Any], float] | None = None,
         part: Callable[[Any, Any], Any] | None = None,
+        lead: float = 0.0,
     ) -> "Steps":
         """Of a run on structures: `features(x, y)`, inputs, gold structures, and the guess of every mistake, in order.
 
         `StructuredPerceptron(record_mistakes=True)` and `SequencePerceptron(record_mistakes=True)` keep rows and
-        guesses. `loss(gold, guess)` is that of cost-augmented learning. For a beam, `part(gold, guess)` is what of gold
-        a guess was compared with, such as gold[:len(guess)]. Who can list all structures? So R is the longest of the
-        differences that were added, and gamma the smallest of their leads. A separator maps features to numbers.
+        guesses. `loss(gold, guess)` is that of cost-augmented learning, and `lead` that of the learner. For a beam,
+        `part(gold, guess)` is what of gold a guess was compared with, such as gold[:len(guess)]. Who can list all
+        structures? So R is the longest of the differences that were added, and gamma the smallest of their leads. A
+        separator maps features to numbers.
         """
         pairs = [(row, guess) for row, guess in zip(mistake_rows, guesses, strict=True)]
         golds = [ys[row] if part is None else part(ys[row], guess) for row, guess in pairs]
         both = list(zip(pairs, golds, strict=True))
         added = [_difference(features(xs[row], gold), features(xs[row], guess)) for (row, guess), gold in both]
         allowed = None if loss is None else [float(loss(gold, guess)) for (_, guess), gold in both]
-        return cls._named(added, allowed)
+        return cls._named(added, allowed, lead)
 
     @classmethod
     def _named(
