@@ -44,6 +44,8 @@ def test_the_report_has_the_numbers_of_the_answer(folder):
 
 def test_the_report_presents_no_error_of_the_first_pass_as_the_models(folder):
     assert call(*FIT, "--report", "cars.html", "--quiet", folder=folder).code == 0
+    assert "5-fold error 1.0 %" in words_of(folder / "cars.html")
+    assert call(*FIT, "--time-limit", "100", "--report", "cars.html", "--quiet", folder=folder).code == 0
     words = words_of(folder / "cars.html")
     assert "expected error" in words
     assert "not measured (add --held-out 0.2); training error 0.0 %" in words

@@ -71,7 +71,7 @@ def given_to(encoding: "Encoding", X: Any, labels: NDArray[Any] | None = None) -
     """Whatever a model of a table may be given, as pieces that its encoding takes: a table with names by these, all
     others by the positions of their columns."""
     if comes_in_batches(X):
-        return X  # type: ignore[no-any-return]
+        return X
     if is_frame(X) and has_names(X):
         return read_frame(X, types=encoding.types, labels=labels)
     array = X if hasattr(X, "tocsr") else np.asarray(X)
