@@ -155,6 +155,7 @@ BY_POSITION = {
     "table without names": lambda frame: pd.DataFrame(frame.to_numpy(dtype=float)),
     "batches": lambda frame: [(frame.to_numpy(dtype=float)[:4], Y[:4]), (frame.to_numpy(dtype=float)[4:], Y[4:])],
     "tables in batches": lambda frame: [(frame[:4], Y[:4]), (frame[4:], None)],
+    "sparse table": lambda frame: frame.astype(pd.SparseDtype(float)),
     "polars": pl.from_pandas,
     "reader": read,
 }
