@@ -63,8 +63,9 @@ class Table:
         return {value for values in self.columns.values() for value in values if isinstance(value, str)}
 
     @property
-    def has_words(self):
-        return any(isinstance(value, str) for values in self.attributes.values() for value in values)
+    def has_positions(self):
+        """Whether its columns could be some of an array."""
+        return all(kind_of(values) in (int, float, None) for values in self.attributes.values())
 
 
 VALUES = {
@@ -414,6 +415,11 @@ def of_learning(source, **options):
     """The same of a reader."""
     model = Perceptron(**OPTIONS, **options).fit(source)
     return learned(model) | predicted(model, source) | {"score": model.score(source)}
+
+
+@refusals
+def of_predicting(model, X):
+    return predicted(model, X)
 
 
 @refusals
