@@ -7,7 +7,10 @@ but it cannot be wrong. Elimination modulo a prime does the same where floats fa
 """
 
 import math
+import random
 from collections.abc import Callable, Sequence
+from itertools import count
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,18 +18,29 @@ from numpy.typing import NDArray
 
 from novikoff.prove.exact.algebra import regular_solution
 from novikoff.prove.exact.clock import Clock
-from novikoff.prove.exact.modular import denominator_of
 
 Numbers = NDArray[Any]
 Floats = NDArray[np.float64]
+Whole64 = NDArray[np.int64]
 
 # Bits of a digit: floats know about 52, less what the condition of the matrix takes.
 DIGIT = 40
+# A digit adds so many bits at least, else floats are given up, and at most.
+LEAST_STEP, MOST_STEP = 4, 50
+# Products with a digit are taken with its halves.
+HALF, HALF_MASK = 20, 2**20 - 1
+# The topmost limb of a row's entries, added up, has so many bits, and what is left is less than this.
+TOP, MOST_TOP = 34, 2.0**60
+# Fractions count as read off if there are so many more bits than they need, twice.
+SPARE_BITS = 24
+# Steps of Euclid's algorithm between two looks at the clock.
+STEPS = 512
+EQUILIBRATIONS = 3
 # Whole numbers below this stay in 64 bits.
 SAFE = 2**62
 # So many bits of fractions are not worth waiting for.
 MOST_BITS = 400_000
-# Up to so many equations, numbers of more than 64 bits are eliminated modulo primes: floats gain nothing there.
+# Up to so many equations, what floats cannot solve is eliminated modulo primes.
 MOST_DENSE = 300
 # Columns, cubed, that are eliminated in a second on a slow machine: sparse ones that fill up, and those of a matrix
 # that is written out, which has no more rows than this.
@@ -67,6 +81,13 @@ class WholeMatrix(NamedTuple):
         counts = np.bincount(self.indices, minlength=self.n_columns)
         return WholeMatrix(self.data[order], rows, np.append(0, np.cumsum(counts)), self.n_rows)
 
+    def in_rows(self, rows: NDArray[np.int64]) -> "WholeMatrix":
+        """Some of the rows, in their order."""
+        counts = np.diff(self.indptr)[rows]
+        indptr = np.append(0, np.cumsum(counts))
+        places = np.repeat(self.indptr[rows] - indptr[:-1], counts) + np.arange(indptr[-1])
+        return WholeMatrix(self.data[places], self.indices[places], indptr, self.n_columns)
+
     def in_columns(self, columns: NDArray[np.int64]) -> "WholeMatrix":
         """Some of the columns, in their order."""
         place = np.full(self.n_columns, -1)
@@ -103,6 +124,11 @@ class WholeMatrix(NamedTuple):
         return sums
 
     @property
+    def row_bits(self) -> int:
+        """The entries of a row, without their signs, add up to a number of so many bits at most."""
+        return self.largest.bit_length() + int(np.diff(self.indptr).max(initial=0)).bit_length()
+
+    @property
     def largest(self) -> int:
         """The largest entry, without its sign."""
         return max(int(self.data.max()), -int(self.data.min())) if len(self.data) else 0
@@ -111,19 +137,22 @@ class WholeMatrix(NamedTuple):
 class Regular:
     """A square matrix that floats can factorise: sparse, or written out if that is quicker.
 
-    Of sparse factors, about `core` columns fill up.
+    Rows and columns are equilibrated by powers of two, which round nothing: how rows were scaled to whole numbers does
+    not matter to floats. Of sparse factors, about `core` columns fill up.
     """
 
     def __init__(self, matrix: WholeMatrix, core: int = 0) -> None:
         from scipy.sparse import csc_array
 
-        self.matrix, self._transpose = matrix, matrix.transposed()
-        # In units of about its largest entry, lest floats overflow.
-        self._shift = matrix.largest.bit_length()
-        data = np.array([value / (1 << self._shift) for value in self._transpose.data.tolist()])
-        size = (matrix.n_rows, matrix.n_rows)
-        columns = csc_array((data, self._transpose.indices, self._transpose.indptr), shape=size)
-        is_full = _seconds(matrix.n_rows, core)[1] < _seconds(matrix.n_rows, core)[0]
+        self.matrix = matrix
+        self._lifts: dict[bool, _Lift] = {}
+        rows = np.repeat(np.arange(matrix.n_rows), np.diff(matrix.indptr))
+        mantissas, exponents = _mantissas(matrix.data)
+        self._scales = _equilibrating(mantissas, exponents, rows, matrix)
+        data = np.ldexp(mantissas, exponents + self._scales[0][rows] + self._scales[1][matrix.indices])
+        columns = csc_array((data, (rows, matrix.indices)), shape=(matrix.n_rows, matrix.n_rows))
+        sparse, full = _seconds(matrix.n_rows, core)
+        is_full = full < sparse or len(data) > matrix.n_rows**2 / 10 and full < math.inf
         self._solve = _full_factors(columns) if is_full else _sparse_factors(columns)
 
     @classmethod
@@ -136,9 +165,10 @@ class Regular:
         except RuntimeError:
             return None
 
-    def near(self, right: NDArray[np.float64], transpose: bool = False) -> NDArray[np.float64]:
+    def near(self, right: Floats, transpose: bool = False) -> Floats:
         """The solution in floats."""
-        return np.asarray(np.ldexp(self._solve(right, transpose), -self._shift))
+        into, out = self._scales[::-1] if transpose else self._scales
+        return np.asarray(np.ldexp(self._solve(np.ldexp(right, into), transpose), out))
 
     def solve(self, right: Any, clock: Clock, transpose: bool = False) -> Solution | None:
         """The solution for a right-hand side of whole numbers; None if there is no time, or if floats fail.
@@ -147,43 +177,189 @@ class Regular:
         >>> Regular(matrix).solve([1, 1], Clock(None))
         Solution(numerators=[3, 1], denominator=6)
         """
-        matrix = self._transpose if transpose else self.matrix
-        if matrix.data.dtype == object and matrix.n_rows <= MOST_DENSE:
-            return _by_elimination(matrix, right, clock)
-        left = np.array([int(value) for value in right], dtype=object)
-        digits, bits, next_try, most = np.zeros(len(left), dtype=object), 0, 0, math.inf
-        while bits < MOST_BITS and not clock.is_over():
-            if not left.any():
-                return _reduced(Solution(digits.tolist(), 1 << bits))
-            size = max(int(left.max()), -int(left.min())).bit_length()
-            digit, more = self._digit(left, max(size - 60, 0), transpose)
-            if digit is None or size >= most:
+        if transpose not in self._lifts:
+            matrix = self.matrix.transposed() if transpose else self.matrix
+            into, out = self._scales[::-1] if transpose else self._scales
+            self._lifts[transpose] = _Lift(matrix, into, out, lambda right: self._solve(right, transpose))
+        found = self._lifts[transpose].solve(right, clock)
+        return found or by_elimination(self.matrix.transposed() if transpose else self.matrix, right, clock)
+
+
+class _Lift:
+    """Digit after digit of the solution of a system, of which floats solve an equilibrated copy.
+
+    With x_j = 2^out_j u_j, all u_j are of about one size, and a digit of u is `DIGIT` bits of every u_j. The rows are
+    whole numbers V again. What a digit leaves of the right-hand side is so small that it is known from its lowest bits,
+    as long as floats can tell that it is small: so products may overflow. Numbers that are too long for that are cut
+    into limbs of `low` bits, and only the topmost may overflow.
+    """
+
+    def __init__(self, matrix: WholeMatrix, into: Whole64, out: Whole64, solve: Callable[[Floats], Floats]) -> None:
+        self._near, self._out = solve, out
+        rows = np.repeat(np.arange(matrix.n_rows), np.diff(matrix.indptr))
+        lowest = _trailing_zeros(matrix.data) + out[matrix.indices]
+        shifts = np.full(matrix.n_rows, np.iinfo(np.int64).max)
+        np.minimum.at(shifts, rows, lowest)
+        self._shifts = -np.where(np.diff(matrix.indptr) > 0, shifts, 0)
+        moves = out[matrix.indices] + self._shifts[rows]
+        data = (matrix.data.astype(object) << np.maximum(moves, 0)) >> np.maximum(-moves, 0)
+        self._V = WholeMatrix.of(data, matrix.indices, matrix.indptr, matrix.n_columns)
+        # From what is left of the right-hand side, in the units of V, to that of the equilibrated copy.
+        self._into = into - self._shifts
+        self._width = int(np.diff(matrix.indptr).max(initial=1)).bit_length()
+        self._low = min(30, 41 - self._width)
+
+    def solve(self, right: Any, clock: Clock) -> Solution | None:
+        spare = int(max(-self._shifts.min(initial=0), 0))
+        left = np.array([int(v) << s for v, s in zip(right, (self._shifts + spare).tolist(), strict=True)], dtype=object)
+        start = self._first_digits(left, clock)
+        if start is None:
+            return None
+        found = self._fractions(*start, clock)
+        if found is None:
+            return None
+        exponents = self._out - spare
+        least = int(exponents.min(initial=0))
+        numerators = [n << e for n, e in zip(found.numerators, (exponents - least).tolist(), strict=True)]
+        return _reduced(numerators, found.denominator, least)
+
+    def _first_digits(self, left: Numbers, clock: Clock) -> tuple[Numbers, Numbers] | None:
+        """Digits before the point, and what they leave."""
+        digits, before = np.zeros(len(left), dtype=object), math.inf
+        while True:
+            solution = self._near(_ldexp(left, self._into))
+            size = _exponent(solution)
+            if size is None or clock.is_over():
                 return None
-            step = max(more, 0)
-            digit = _shifted(digit, step - more)
-            left = _shifted(left, step) - matrix.times(digit)
-            digits, bits, most = _shifted(digits, step) + digit, bits + step, size + step
-            if bits >= next_try:
-                next_try = bits + DIGIT + bits // 4
-                found = _read_off(digits.tolist(), bits, clock)
-                if found is not None and self._is_solved(matrix, found, right):
-                    return found
+            if size <= DIGIT // 2:
+                return left, digits
+            if size >= before:
+                return None
+            before = size
+            more = max(size - DIGIT, 0)
+            digit = _whole(np.rint(np.ldexp(solution, -more))) << more
+            digits, left = digits + digit, left - self._V.times(digit)
+
+    def _fractions(self, left: Numbers, digits: Numbers, clock: Clock) -> Solution | None:
+        residual = _Residual(left, self._V, self._low, self._width)
+        found, next_try = _Digits(digits), 0
+        while found.bits < MOST_BITS and not clock.is_over():
+            if residual.is_zero():
+                return Solution(found.value().tolist(), 1 << found.bits)
+            if found.bits >= next_try:
+                next_try = found.bits + 2 * DIGIT + found.bits // 3
+                answer = _read_off(found.value().tolist(), found.bits, self._V.row_bits, residual.bits, clock)
+                if answer is not None:
+                    return answer
+            solution = self._near(np.ldexp(residual.floats, self._into + residual.unit))
+            size = _exponent(solution)
+            step = 0 if size is None else min(DIGIT - size, MOST_STEP)
+            if step < LEAST_STEP:
+                return None
+            digit = np.rint(np.ldexp(solution, step)).astype(np.int64)
+            if not residual.subtract(digit, step):
+                return None
+            found.add(digit, step)
         return None
 
-    def _digit(self, left: Numbers, shift: int, transpose: bool) -> tuple[Numbers | None, int]:
-        """The solution for what is left in whole multiples of 2^-more, and more; None if floats have none."""
-        floats = np.array([int(value) >> shift for value in left.tolist()], dtype=np.float64)
-        solution = self.near(floats, transpose)
-        largest = float(np.abs(solution).max(initial=0.0))
-        if not 0 < largest < math.inf:
-            return None, 0
-        more = DIGIT - math.frexp(largest)[1]
-        return np.rint(np.ldexp(solution, more)).astype(np.int64).astype(object), more - shift
 
-    @staticmethod
-    def _is_solved(matrix: WholeMatrix, found: Solution, right: Any) -> bool:
-        products = matrix.times(found.numerators).tolist()
-        return all(int(p) == int(r) * found.denominator for p, r in zip(products, right, strict=True))
+class _Residual:
+    """What digits leave of a right-hand side, exactly: limbs of `low` bits with their own signs, and a topmost one.
+
+    Limbs that were at least 0 would make a large topmost one of a small negative number, and floats would lose it.
+    """
+
+    def __init__(self, left: Numbers, V: WholeMatrix, low: int, width: int) -> None:
+        from scipy.sparse import csr_array
+
+        bits = max(V.row_bits, max((abs(v) for v in left.tolist()), default=0).bit_length() - DIGIT // 2)
+        self._low, self._mask = low, (1 << low) - 1
+        count = max(-(-(bits - TOP) // low), 0)
+        self.unit = count * low
+
+        def limbs(numbers: Numbers) -> list[Numbers]:
+            parts = []
+            for _ in range(count):
+                lowest, numbers = self._split(numbers)
+                parts.append(lowest.astype(np.int64))
+            return [*parts, numbers.astype(np.int64)]
+
+        shape = (V.n_rows, V.n_columns)
+        data = V.data.astype(object) if count else V.data
+        *lower, top = limbs(data)
+        self._lower = [csr_array((part, V.indices, V.indptr), shape=shape) for part in lower]
+        self._top = csr_array((top.view(np.uint64), V.indices, V.indptr), shape=shape)
+        near = _ldexp(V.data, np.full(len(V.data), -self.unit))
+        self._near = csr_array((near, V.indices, V.indptr), shape=shape)
+        *self._lows, self._high = limbs(left)
+
+    def _split(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
+        """The lowest limb, between -2^(low - 1) and 2^(low - 1), and the rest."""
+        half = 1 << self._low - 1
+        lowest = ((numbers + half) & self._mask) - half
+        return lowest, (numbers - lowest) >> self._low
+
+    @property
+    def floats(self) -> Floats:
+        """In units of 2^unit."""
+        value = np.zeros(len(self._high))
+        for low in self._lows:
+            value = (value + low) / (self._mask + 1)
+        return value + self._high
+
+    @property
+    def bits(self) -> int:
+        return self.unit + int(np.abs(self._high).max(initial=0) + 1).bit_length()
+
+    def is_zero(self) -> bool:
+        return not self._high.any() and not any(low.any() for low in self._lows)
+
+    def subtract(self, digit: Whole64, step: int) -> bool:
+        """2^step times what is left, less V digit; False if floats cannot tell that it is small."""
+        near = np.ldexp(self.floats, step) - self._near @ digit.astype(np.float64)
+        if not np.abs(near).max(initial=0.0) < MOST_TOP:
+            return False
+        lower_digit, upper_digit = digit & HALF_MASK, digit >> HALF
+        carry: Any = 0
+        for k, (V, old) in enumerate(zip(self._lower, self._lows, strict=True)):
+            below, above = -(V @ lower_digit) + carry, -(V @ upper_digit)
+            if step < HALF:
+                below += old << step
+            else:
+                above += old << (step - HALF)
+            # below + 2^HALF above = carry 2^low + what stays
+            high = above >> (self._low - HALF)
+            below += (above - (high << (self._low - HALF))) << HALF
+            self._lows[k], rest = self._split(below)
+            carry = high + rest
+        self._high = (self._high << step) - (self._top @ digit.view(np.uint64)).view(np.int64) + carry
+        return True
+
+
+class _Digits:
+    """Whole numbers, digit by digit; parts of as many digits are joined."""
+
+    def __init__(self, first: Numbers) -> None:
+        self.bits = 0
+        self._parts: list[tuple[int, int, Numbers]] = [(0, 1 << 60, first)]
+
+    def add(self, digit: Whole64, bits: int) -> None:
+        self.bits += bits
+        self._parts.append((bits, 1, digit.astype(object)))
+        while self._parts[-1][1] == self._parts[-2][1]:
+            self._join()
+
+    def _join(self) -> None:
+        bits, count, low = self._parts.pop()
+        more, before, high = self._parts.pop()
+        self._parts.append((bits + more, count + before, (high << bits) + low))
+
+    def value(self) -> Numbers:
+        parts = self._parts.copy()
+        while len(self._parts) > 1:
+            self._join()
+        (_, _, value), self._parts = self._parts[0], parts
+        return value
 
 
 def _seconds(size: int, core: int) -> tuple[float, float]:
@@ -207,9 +383,12 @@ def _full_factors(columns: Any) -> Callable[[Floats, bool], Floats]:
     return lambda right, transpose: np.asarray(dgetrs(factors, pivots, right, trans=int(transpose))[0])
 
 
-def _by_elimination(matrix: WholeMatrix, right: Any, clock: Clock) -> Solution | None:
+def by_elimination(matrix: WholeMatrix, right: Any, clock: Clock) -> Solution | None:
+    """The solution of a small system without floats; None if it has many, or none, or is not small."""
     from flint import fmpz_mat
 
+    if matrix.n_rows > MOST_DENSE:
+        return None
     table = np.zeros((matrix.n_rows, matrix.n_columns), dtype=object)
     np.add.at(table, (np.repeat(np.arange(matrix.n_rows), np.diff(matrix.indptr)), matrix.indices), matrix.data)
     try:
@@ -219,24 +398,103 @@ def _by_elimination(matrix: WholeMatrix, right: Any, clock: Clock) -> Solution |
     return None if found is None else Solution([int(n) for n in found.numerators.entries()], int(found.denominator))
 
 
-def _shifted(numbers: Numbers, bits: int) -> Numbers:
-    return np.asarray(numbers << bits if bits else numbers, dtype=object)
+def _mantissas(values: Numbers) -> tuple[Floats, Whole64]:
+    """Whole numbers as floats times powers of two."""
+    if values.dtype != object:
+        return values.astype(np.float64), np.zeros(len(values), dtype=np.int64)
+    shifts = [max(abs(value).bit_length() - 60, 0) for value in values.tolist()]
+    floats = [float(value >> shift) for value, shift in zip(values.tolist(), shifts, strict=True)]
+    return np.array(floats, dtype=np.float64), np.array(shifts, dtype=np.int64)
 
 
-def _read_off(digits: list[int], bits: int, clock: Clock) -> Solution | None:
-    """The fractions with the smallest common denominator that numbers, divided by a power of two, are near to."""
-    modulus = 1 << bits
-    bound = math.isqrt(modulus) >> DIGIT // 2
-    denominator = 1
-    for value in digits:
-        part = denominator_of(value * denominator % modulus, modulus, bound, clock)
-        if part is None:
+def _ldexp(values: Numbers, exponents: Whole64) -> Floats:
+    mantissas, shifts = _mantissas(values)
+    return np.ldexp(mantissas, shifts + exponents)
+
+
+def _equilibrating(
+    mantissas: Floats, exponents: Whole64, rows: Whole64, matrix: WholeMatrix
+) -> tuple[Whole64, Whole64]:
+    """Exponents for rows and columns that bring the entries near 1: halfway between largest and smallest, in turn."""
+    used = mantissas != 0
+    size = np.log2(np.abs(mantissas[used])) + exponents[used]
+    places, counts = (rows[used], matrix.indices[used]), (matrix.n_rows, matrix.n_columns)
+    scales = [np.zeros(count) for count in counts]
+    for side in (0, 1) * EQUILIBRATIONS:
+        rest = size + scales[1 - side][places[1 - side]]
+        largest, smallest = np.full(counts[side], -np.inf), np.full(counts[side], np.inf)
+        np.maximum.at(largest, places[side], rest)
+        np.minimum.at(smallest, places[side], rest)
+        filled = largest > -np.inf
+        scales[side][filled] = -(largest[filled] + smallest[filled]) / 2
+    return np.rint(scales[0]).astype(np.int64), np.rint(scales[1]).astype(np.int64)
+
+
+def _trailing_zeros(values: Numbers) -> Whole64:
+    if values.dtype != object:
+        return np.log2(np.maximum(values & -values, 1)).astype(np.int64)
+    return np.array([max((value & -value).bit_length() - 1, 0) for value in values.tolist()], dtype=np.int64)
+
+
+def _exponent(values: Floats) -> int | None:
+    """All values are below 2 to this power; None if one is no number."""
+    largest = float(np.abs(values).max(initial=0.0))
+    return math.frexp(largest)[1] if largest < math.inf else None
+
+
+def _whole(values: Floats) -> Numbers:
+    return np.array([int(value) for value in values.tolist()], dtype=object)
+
+
+def _read_off(digits: list[int], bits: int, row_bits: int, left_bits: int, clock: Clock) -> Solution | None:
+    """The fractions with the smallest common denominator that numbers, divided by 2^bits, are near to.
+
+    They solve the system if what the digits leave of it, and what rounding them to fractions adds, is less than 1 in
+    whole numbers: `left_bits` is the size of the one, and `row_bits` that of a row's entries together.
+    """
+    from flint import fmpz
+
+    if bits < 2 * SPARE_BITS + row_bits:
+        return None
+    # A random combination has the common denominator, but perhaps for a small factor.
+    weights = random.Random(0).choices(range(1, 1 << 16), k=len(digits))
+    denominator = _denominator(sum(map(mul, weights, digits)) % (1 << bits), bits, clock)
+    numbers = [fmpz(value) for value in digits]
+    modulus, half, most = fmpz(1) << bits, fmpz(1) << bits - 1, fmpz(1) << bits - row_bits - 2
+    while denominator and denominator.bit_length() <= bits - 2 - left_bits:
+        numerators, times = [], fmpz(denominator)
+        for value in numbers:
+            exact = value * times
+            numerators.append(exact + half >> bits)
+            if abs(exact - (numerators[-1] << bits)) >= most:
+                break
+        else:
+            return Solution([int(value) for value in numerators], denominator)
+        part = _denominator(int(exact % modulus), bits, clock)
+        denominator *= part if part and part > 1 else 0
+    return None
+
+
+def _denominator(value: int, bits: int, clock: Clock) -> int | None:
+    """The smallest number that makes a value small modulo 2^bits (Wang 1981); None if there is none."""
+    small, most = 1 << bits // 2 + SPARE_BITS - 2, 1 << bits // 2 - SPARE_BITS
+    before, now, factor_before, factor = 1 << bits, min(value, (1 << bits) - value), 0, 1
+    for step in count(1):
+        if now <= small:
+            return abs(factor) if abs(factor) <= most else None
+        quotient, rest = divmod(before, now)
+        before, now, factor_before, factor = now, rest, factor, factor_before - quotient * factor
+        if abs(factor) > most or (step % STEPS == 0 and clock.is_over()):
             return None
-        denominator *= int(part)
-    half = modulus >> 1
-    return Solution([value * denominator + half >> bits for value in digits], denominator)
+    raise AssertionError("the steps go on forever")
 
 
-def _reduced(found: Solution) -> Solution:
-    divisor = math.gcd(found.denominator, *found.numerators)
-    return Solution([value // divisor for value in found.numerators], found.denominator // divisor)
+def _reduced(numerators: list[int], denominator: int, exponent: int) -> Solution:
+    """The numerators times a power of two; a power of two that all are divisible by is left out."""
+    every = math.gcd(denominator, *(value & -value for value in numerators)) if denominator % 2 == 0 else 1
+    denominator, numerators = denominator // every, [value // every for value in numerators]
+    if exponent < 0:
+        twos = min(((v & -v).bit_length() - 1 for v in numerators if v), default=-exponent)
+        fewer = min(twos, -exponent)
+        return Solution([value >> fewer for value in numerators], denominator << -exponent - fewer)
+    return Solution([value << exponent for value in numerators], denominator)

@@ -30,12 +30,12 @@ from novikoff.prove.exact.document import (
     read_parts,
     written,
 )
-from novikoff.prove.exact.floats import as_integers, lowest_exponent, nearest_float, power_of_two
+from novikoff.prove.exact.floats import nearest_float
 from novikoff.prove.exact.numbers_hash import numbers_sha256
 from novikoff.prove.programs.program import Program, Vector, read_program
+from novikoff.prove.programs.ratios import Ratios, WholeRows, common_denominator, dot
 
 Numbers = Sequence[Fraction]
-ZERO = Fraction(0)
 CLAIMS = ("optimal", "infeasible", "unbounded", "approximate")
 
 
@@ -64,9 +64,15 @@ class About(NamedTuple):
 
     @classmethod
     def of(cls, program: Program) -> "About":
-        shape = (len(program.c), len(program.b_ub), len(program.b_eq))
-        p = program
-        return cls(*shape, numbers_sha256("program", shape, (p.c, p.A_ub, p.b_ub, p.A_eq, p.b_eq, p.lower, p.upper)))
+        p, shape = program, (len(program.c), len(program.b_ub), len(program.b_eq))
+        numbers = (p.c, _entries(p.A_ub), p.b_ub, _entries(p.A_eq), p.b_eq, p.lower, p.upper)
+        return cls(*shape, numbers_sha256("program", (*shape, p.A_ub.nnz, p.A_eq.nnz), numbers))
+
+
+def _entries(A: Any) -> Vector:
+    """Row, column and value of every entry that is not 0, row by row."""
+    entries = A.tocoo()
+    return np.column_stack([entries.row, entries.col, entries.data])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,7 +145,7 @@ class ProgramCertificate:
         if derived != self.violation:
             raise CertificateError(f"{self.claim}: the proof fails by {derived!r}, and not by {self.violation!r}")
         if self.claim == "optimal":
-            claim(self.value == dot(program.c, self.x or ()), "value", "it is not the cost of x")
+            claim(self.value == dot(program.c, Ratios.of(self.x or ())), "value", "it is not the cost of x")
 
     def to_json(self) -> str:
         """The certificate as text; `docs/certificates.md` says what it has."""
@@ -212,41 +218,48 @@ def check_parts(certificate: ProgramCertificate) -> None:
         )
     for name in ("x", "ray"):
         if name in PARTS[certificate.claim]:
-            check_fractions(name, getattr(certificate, name), n)
+            _check_numbers(name, getattr(certificate, name), n)
     if certificate.multipliers is not None:
         if not isinstance(certificate.multipliers, Multipliers):
             raise CertificateError("the part multipliers of the certificate does not consist of four lists")
         for part, values, size in zip(Multipliers._fields, certificate.multipliers, (m_ub, m_eq, n, n), strict=True):
-            check_fractions(f"multipliers.{part}", values, size)
+            _check_numbers(f"multipliers.{part}", values, size)
+
+
+def _check_numbers(name: str, values: Any, size: int) -> None:
+    if not isinstance(values, Ratios) or len(values) != size:
+        check_fractions(name, list(values) if isinstance(values, Ratios) else values, size)
 
 
 # -- by how much a claim fails ------------------------------------------------------------------------------------
 
 
-def optimality_violation(program: Program, x: Numbers, multipliers: Multipliers) -> float:
+def optimality_violation(program: Program, x: Ratios, multipliers: Multipliers) -> float:
     """The largest amount by which x and the multipliers fail to prove an optimum, rounded up."""
-    value = dot(program.c, x)
-    least = _least_size(program.c)
-    gap = abs(value - _bound(program, multipliers)) / (least + abs(value))
-    missed = zip(_misses(program, multipliers, program.c), fractions(program.c), strict=True)
-    dual = [miss / (least + abs(cost)) for miss, cost in missed]
-    signs = [wrong / least for wrong in _wrong_signs(program, multipliers)]
+    y = Combined(program, multipliers)
+    value, least = dot(program.c, x), _least_size(program.c)
+    gap = abs(value - y.bound()) / (least + abs(value))
+    dual = [miss / (least + abs(Fraction(program.c[j]))) for j, miss in y.misses(program.c)]
+    signs = [wrong / least for wrong in y.wrong_signs()]
     return _rounded_up([gap, *dual, *signs, *_infeasibilities(program, x)])
 
 
 def contradiction_violation(program: Program, multipliers: Multipliers) -> float:
     """By how much multipliers fail to combine the constraints to 0 >= 1; infinite if to nothing positive."""
-    strength = _bound(program, multipliers)
-    fails = [*_misses(program, multipliers, np.zeros_like(program.c)), *_wrong_signs(program, multipliers)]
-    return _rounded_up([fail / strength for fail in fails]) if strength > 0 else math.inf
+    y = Combined(program, multipliers)
+    strength = y.bound()
+    if strength <= 0:
+        return math.inf
+    fails = [*(miss for _, miss in y.misses(np.zeros_like(program.c))), *y.wrong_signs()]
+    return _rounded_up([fail / strength for fail in fails])
 
 
-def point_violation(program: Program, x: Numbers) -> float:
+def point_violation(program: Program, x: Ratios) -> float:
     """By how much a point breaks the constraints, relative to their limits."""
     return _rounded_up(_infeasibilities(program, x))
 
 
-def ray_violation(program: Program, ray: Numbers) -> float:
+def ray_violation(program: Program, ray: Ratios) -> float:
     """By how much the ray leaves the constraints while the cost falls by 1; infinite if it does not fall."""
     fall = -dot(program.c, ray)
     return _rounded_up([fail / fall for fail in _infeasibilities(_recession(program), ray)]) if fall > 0 else math.inf
@@ -255,7 +268,7 @@ def ray_violation(program: Program, ray: Numbers) -> float:
 def _check_optimal(program: Program, certificate: ProgramCertificate) -> float:
     assert certificate.x is not None  # `check_parts` has seen to it
     assert certificate.multipliers is not None
-    return optimality_violation(program, certificate.x, certificate.multipliers)
+    return optimality_violation(program, Ratios.of(certificate.x), certificate.multipliers)
 
 
 def _check_approximate(program: Program, certificate: ProgramCertificate) -> float:
@@ -272,7 +285,7 @@ def _check_infeasible(program: Program, certificate: ProgramCertificate) -> floa
 def _check_unbounded(program: Program, certificate: ProgramCertificate) -> float:
     assert certificate.x is not None
     assert certificate.ray is not None
-    return max(ray_violation(program, certificate.ray), point_violation(program, certificate.x))
+    return max(ray_violation(program, Ratios.of(certificate.ray)), point_violation(program, Ratios.of(certificate.x)))
 
 
 CHECKS = {
@@ -283,42 +296,54 @@ CHECKS = {
 }
 
 
-def _bound(program: Program, multipliers: Multipliers) -> Fraction:
-    """y.b + lower.l + upper.u, where an infinite bound counts nothing: its multiplier is a wrong sign."""
-    values = [value for part in multipliers for value in part]
-    limits = np.concatenate([program.limits, program.lower, program.upper])
-    return sum(
-        (y * Fraction(float(b)) for y, b in zip(values, limits, strict=True) if y != 0 and math.isfinite(b)), ZERO
-    )
+class Combined:
+    """Multipliers over one denominator, and what they make of the constraints."""
+
+    def __init__(self, program: Program, multipliers: Multipliers) -> None:
+        parts = [Ratios.of(part) for part in multipliers]
+        self.program, self.denominator = program, common_denominator(*parts)
+        self.ub, self.eq, self.lower, self.upper = (part.over(self.denominator) for part in parts)
+
+    def bound(self) -> Fraction:
+        """y.b + lower.l + upper.u, where an infinite bound counts nothing: its multiplier is a wrong sign."""
+        p = self.program
+        limits = np.concatenate([p.b_ub, p.b_eq, p.lower, p.upper])
+        return dot(limits, Ratios([*self.ub, *self.eq, *self.lower, *self.upper], self.denominator))
+
+    def misses(self, target: Vector) -> list[tuple[int, Fraction]]:
+        """Where the multipliers miss the target, and by how much."""
+        columns = WholeRows.of(self.program.rows.T.tocsr(), target, most=0)
+        excesses = columns.excesses(Ratios([*self.ub, *self.eq], self.denominator)).tolist()
+        for j, (low, high) in enumerate(zip(self.lower, self.upper, strict=True)):
+            if low or high:
+                excesses[j] += low + high << -columns.exponents[j]
+        return [(j, abs(columns.size_of(v, j, self.denominator))) for j, v in enumerate(excesses) if v]
+
+    def wrong_signs(self) -> list[Fraction]:
+        """What of the multipliers has the wrong sign, or belongs to no bound."""
+        wrong = [y for y in (*self.ub, *self.upper) if y > 0] + [-y for y in self.lower if y < 0]
+        for values, bounds in ((self.lower, self.program.lower), (self.upper, self.program.upper)):
+            wrong += [abs(values[j]) for j in np.flatnonzero(~np.isfinite(bounds))]
+        return [Fraction(y, self.denominator) for y in wrong if y]
 
 
-def _misses(program: Program, multipliers: Multipliers, target: Vector) -> list[Fraction]:
-    """By how much the multipliers miss the target, coordinate by coordinate."""
-    combined = products(program.rows.T, [*multipliers.ub, *multipliers.eq])
-    columns = zip(fractions(target), combined, multipliers.lower, multipliers.upper, strict=True)
-    return [abs(want - got - low - high) for want, got, low, high in columns]
-
-
-def _wrong_signs(program: Program, multipliers: Multipliers) -> list[Fraction]:
-    """What of the multipliers has the wrong sign, or belongs to no bound."""
-    wrong = [max(y, ZERO) for y in (*multipliers.ub, *multipliers.upper)] + [max(-y, ZERO) for y in multipliers.lower]
-    for values, bounds in ((multipliers.lower, program.lower), (multipliers.upper, program.upper)):
-        wrong += [abs(y) for y, bound in zip(values, bounds, strict=True) if not math.isfinite(bound)]
-    return wrong
-
-
-def _infeasibilities(program: Program, x: Numbers) -> list[Fraction]:
-    """By how much x breaks every constraint, relative to its limit."""
+def _infeasibilities(program: Program, x: Ratios) -> list[Fraction]:
+    """By how much x breaks the constraints that it breaks, relative to their limits."""
     broken = []
     m_ub, least = len(program.b_ub), _least_size(program.limits)
-    for i, (got, limit) in enumerate(zip(products(program.rows, x), fractions(program.limits), strict=True)):
-        excess = got - limit
-        broken.append((max(excess, ZERO) if i < m_ub else abs(excess)) / (least + abs(limit)))
-    for value, low, high in zip(x, program.lower, program.upper, strict=True):
-        for sign, bound in ((1, low), (-1, high)):
-            if math.isfinite(bound):
-                limit = Fraction(float(bound))
-                broken.append(max(sign * (limit - value), ZERO) / (1 + abs(limit)))
+    rows = WholeRows.of(program.rows, program.limits)
+    for i, excess in enumerate(rows.excesses(x).tolist()):
+        if excess > 0 or (excess and i >= m_ub):
+            limit = abs(Fraction(program.limits[i]))
+            broken.append(abs(rows.size_of(excess, i, x.denominator)) / (least + limit))
+    for sign, bounds in ((1, program.lower), (-1, program.upper)):
+        limits = Ratios.of(np.where(np.isfinite(bounds), bounds, 0.0))
+        pairs = zip(x.numerators, limits.numerators, strict=True)
+        missing = [sign * (low * x.denominator - value * limits.denominator) for value, low in pairs]
+        for j in np.flatnonzero(np.isfinite(bounds)):
+            if missing[j] > 0:
+                miss = Fraction(missing[j], x.denominator * limits.denominator)
+                broken.append(miss / (1 + abs(Fraction(bounds[j]))))
     return broken
 
 
@@ -330,34 +355,6 @@ def _recession(program: Program) -> Program:
     return Program(program.c, program.A_ub, no_ub, program.A_eq, no_eq, lower, upper)
 
 
-# -- exact arithmetic ---------------------------------------------------------------------------------------------
-
-
-def fractions(values: Iterable[Any]) -> list[Fraction]:
-    """Floats as the fractions that they are."""
-    return [value if isinstance(value, Fraction) else Fraction(float(value)) for value in values]
-
-
-def products(A: Vector, v: Numbers) -> list[Fraction]:
-    """A v, exactly.
-
-    >>> products(np.array([[0.5, 1.0]]), [Fraction(1, 3), Fraction(1, 2)])
-    [Fraction(2, 3)]
-    """
-    if A.size == 0:
-        return [ZERO] * len(A)
-    denominator = math.lcm(*(value.denominator for value in v))
-    whole = np.array([value.numerator * (denominator // value.denominator) for value in v], dtype=object)
-    exponent = lowest_exponent(A)
-    scale = power_of_two(exponent) / denominator
-    return [Fraction(int(value)) * scale for value in as_integers(A, exponent) @ whole]
-
-
-def dot(c: Vector, x: Numbers) -> Fraction:
-    """c.x, exactly."""
-    return products(c[None, :], x)[0]
-
-
 def _least_size(values: Vector) -> Fraction:
     """What an error is compared with where the number itself is 0: 1, or less if all numbers are smaller."""
     largest = float(np.abs(values).max(initial=0.0))
@@ -366,7 +363,7 @@ def _least_size(values: Vector) -> Fraction:
 
 def _rounded_up(values: Iterable[Fraction]) -> float:
     """The smallest float that is not below the largest of the values; infinite beyond the range of floats."""
-    largest = max(values, default=ZERO)
+    largest = max(values, default=Fraction(0))
     if largest > Fraction(sys.float_info.max):
         return math.inf
     nearest = float(largest)

@@ -1,42 +1,44 @@
 """A linear program as SciPy's `linprog` is given it: minimise c.x where A_ub x <= b_ub, A_eq x = b_eq, and bounds."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.csr import as_csr, without_repeats
 from novikoff.prove.exact.given_numbers import exact_floats
 
 Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Minimise c.x where A_ub x <= b_ub, A_eq x = b_eq and lower <= x <= upper, in float64."""
+    """Minimise c.x where A_ub x <= b_ub, A_eq x = b_eq and lower <= x <= upper, in float64.
+
+    The matrices are CSR, without zeros and repeated entries, and with columns in order.
+    """
 
     c: Vector
-    A_ub: Vector
+    A_ub: Any
     b_ub: Vector
-    A_eq: Vector
+    A_eq: Any
     b_eq: Vector
     lower: Vector
     upper: Vector
 
-    @property
-    def rows(self) -> Vector:
+    @cached_property
+    def rows(self) -> Any:
         """The inequalities, then the equations: what every multiplier belongs to."""
-        return np.vstack([self.A_ub, self.A_eq])
+        from scipy.sparse import vstack
+
+        return vstack([self.A_ub, self.A_eq], format="csr")
 
     @property
     def limits(self) -> Vector:
         """The right-hand sides of `rows`."""
         return np.concatenate([self.b_ub, self.b_eq])
-
-    def with_cost(self, c: Vector) -> "Program":
-        """The same constraints with another cost; with cost 0 only feasibility is asked."""
-        return Program(c, self.A_ub, self.b_ub, self.A_eq, self.b_eq, self.lower, self.upper)
 
 
 def read_program(
@@ -59,21 +61,43 @@ def read_program(
     return Program(costs, rows_ub, limits_ub, rows_eq, limits_eq, lower, upper)
 
 
-def _constraints(A: Any, b: Any, which: str, n: int) -> tuple[Vector, Vector]:
+def _constraints(A: Any, b: Any, which: str, n: int) -> tuple[Any, Vector]:
+    from scipy.sparse import csr_array
+
     if A is None and b is None:
-        return np.zeros((0, n)), np.zeros(0)
+        return csr_array((0, n)), np.zeros(0)
     if A is None or b is None:
         given, missing = ("b", "A") if A is None else ("A", "b")
         raise ValueError(f"{given}_{which} was given without {missing}_{which}: pass both, or neither")
-    matrix = exact_floats(A, f"A_{which}")
-    limits = exact_floats(b, f"b_{which}").ravel()
-    if matrix.size == 0 and limits.size == 0:
-        return np.zeros((0, n)), np.zeros(0)
-    if matrix.ndim != 2 or matrix.shape[1] != n:
+    matrix, limits = _matrix(A, f"A_{which}"), exact_floats(b, f"b_{which}").ravel()
+    if 0 in matrix.shape and limits.size == 0:
+        return csr_array((0, n)), np.zeros(0)
+    if len(matrix.shape) != 2 or matrix.shape[1] != n:
         raise ValueError(f"A_{which} has shape {matrix.shape}, but c has {n} entries: A_{which} needs {n} columns")
-    if len(limits) != len(matrix):
-        raise ValueError(f"A_{which} has {len(matrix)} rows, but b_{which} has {len(limits)} entries")
-    return matrix, limits
+    if len(limits) != matrix.shape[0]:
+        raise ValueError(f"A_{which} has {matrix.shape[0]} rows, but b_{which} has {len(limits)} entries")
+    rows = csr_array(matrix)
+    rows.eliminate_zeros()
+    rows.sort_indices()
+    return rows, limits
+
+
+def _matrix(A: Any, name: str) -> Any:
+    """A matrix of floats, as it was given; a sparse one stays sparse."""
+    if not hasattr(A, "tocsr"):
+        return exact_floats(A, name)
+    rows = without_repeats(as_csr(A))
+
+    def place(index: tuple[int, ...]) -> tuple[int, ...]:
+        return int(np.searchsorted(rows.indptr, index[0], side="right")) - 1, int(rows.indices[index[0]])
+
+    data = exact_floats(rows.data, name, finite=False, place=place)
+    if not np.isfinite(data).all():
+        row, column = place((int(np.argmin(np.isfinite(data))),))
+        raise ValueError(
+            f"{name} has a value that is not finite in row {row}, column {column}; every number must be finite"
+        )
+    return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def _bounds(bounds: Any, n: int) -> tuple[Vector, Vector]:

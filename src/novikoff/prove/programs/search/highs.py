@@ -1,0 +1,86 @@
+"""HiGHS, which solves a linear program in floats: what it says is where a proof begins, and no part of one."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.prove.exact.clock import Clock
+from novikoff.prove.programs.program import Vector
+
+# HiGHS' tolerances, of which 1e-7 is its default; and what it takes for infinite, or refuses as a cost.
+TOLERANCE = 1e-9
+INFINITE, MOST_COST = 1e20, 1e15
+
+States = NDArray[np.int8]
+# The states of a variable in HiGHS' order.
+LOWER, BASIC, UPPER, FREE = range(4)
+
+
+class Guess(NamedTuple):
+    """What HiGHS believes: a state for every variable and row, a point, and multipliers of the rows."""
+
+    states: States
+    x: Vector
+    y: Vector
+    iterations: int
+    is_optimal: bool
+
+
+def solved_in_floats(
+    c: Vector,
+    A: Any,
+    row_bounds: tuple[Vector, Vector],
+    bounds: tuple[Vector, Vector],
+    clock: Clock,
+    states: States | None = None,
+) -> Guess | None:
+    """Minimise c.x where A x and x are within their bounds, perhaps from given states; None if HiGHS has no basis."""
+    import highspy
+
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = A.shape
+    model.col_cost_ = np.clip(c, -MOST_COST, MOST_COST)
+    model.col_lower_, model.col_upper_ = bounds
+    model.row_lower_, model.row_upper_ = row_bounds
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = A.indptr, A.indices, A.data
+    highs = highspy.Highs()
+    options = {"output_flag": False, "primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
+    for name, value in {**options, "solver": "simplex"}.items():
+        highs.setOptionValue(name, value)
+    if highs.passModel(model) == highspy.HighsStatus.kError:
+        return None
+    if states is not None:
+        highs.setBasis(_as_basis(states, A.shape[1]))
+    # What presolving decides alone has no basis.
+    for presolve in ("choose", "off") if states is None else ("off",):
+        highs.setOptionValue("presolve", presolve)
+        if np.isfinite(clock.left()):
+            highs.setOptionValue("time_limit", highs.getRunTime() + clock.left())
+        if highs.run() == highspy.HighsStatus.kError or clock.is_over():
+            return None
+        basis = highs.getBasis()
+        if basis.valid and highs.getModelStatus() != highspy.HighsModelStatus.kTimeLimit:
+            break
+    else:
+        return None
+    found = highs.getSolution()
+    return Guess(
+        np.array([int(state) for part in (basis.col_status, basis.row_status) for state in part], dtype=np.int8),
+        np.array(found.col_value),
+        np.array(found.row_dual),
+        max(int(highs.getInfo().simplex_iteration_count), 0),
+        highs.getModelStatus() == highspy.HighsModelStatus.kOptimal,
+    )
+
+
+def _as_basis(states: States, n_columns: int) -> Any:
+    import highspy
+
+    kinds = [highspy.HighsBasisStatus(kind) for kind in range(4)]
+    basis = highspy.HighsBasis()
+    basis.valid = True
+    basis.col_status = [kinds[state] for state in states[:n_columns]]
+    basis.row_status = [kinds[state] for state in states[n_columns:]]
+    return basis

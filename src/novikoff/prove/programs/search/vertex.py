@@ -1,0 +1,248 @@
+"""The point and the multipliers that a basis stands for, exactly, and by how much they fail.
+
+Let r = A x. All variables, x and r, have bounds, and a basis names as many of them as there are rows: the others sit at
+a bound, or at 0 if they are free, and the rows then determine the basic ones. With R the rows that sit at their limit
+and S the basic columns, that is one square system, A_RS x_S = what is left of the limits; and its transpose, with the
+costs of S, determines the multipliers. If all basic variables are within their bounds, and all reduced costs have the
+signs that the bounds ask for, the point is an optimum.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.prove.exact.clock import Clock, OutOfTimeError
+from novikoff.prove.exact.floats import as_integers, lowest_exponent
+from novikoff.prove.exact.refined import Regular, Solution, WholeMatrix, by_elimination
+from novikoff.prove.programs.program import Program, Vector
+from novikoff.prove.programs.ratios import Ratios, WholeRows, quotient
+from novikoff.prove.programs.search.highs import BASIC, FREE, LOWER, UPPER, States
+
+Places = NDArray[np.intp]
+Whole = NDArray[Any]
+
+# Up to so many equations, elimination without floats is quicker.
+FEW = 24
+
+
+class SingularError(ArithmeticError):
+    """A basis whose system has many solutions or none, or that floats cannot solve."""
+
+
+class Form:
+    """A program as bounds on x and r = A x, with its numbers as whole numbers, row by row and column by column."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.m, self.n = program.rows.shape
+        unlimited = np.full(len(program.b_ub), -np.inf)
+        self.lower = np.concatenate([program.lower, unlimited, program.b_eq])
+        self.upper = np.concatenate([program.upper, program.limits])
+        self.is_fixed = self.lower == self.upper
+        self.rows = WholeRows.of(program.rows, program.limits)
+        self.columns = WholeRows.of(program.rows.T.tocsr(), program.c)
+        finite = [np.where(np.isfinite(side), side, 0.0) for side in (program.lower, program.upper)]
+        self._unit = min(lowest_exponent(np.concatenate(finite)), 0)
+        self.whole_bounds = [as_integers(side, self._unit) for side in finite]
+        self._cost_unit = lowest_exponent(program.c)
+
+    @property
+    def scale(self) -> int:
+        """What bounds were multiplied by to be whole."""
+        return 1 << -self._unit
+
+    def settled(self, states: States) -> States:
+        """The same states, where no variable sits at a bound that it does not have."""
+        low, high = np.isfinite(self.lower), np.isfinite(self.upper)
+        settled = states.copy()
+        outside = states != BASIC
+        settled[outside & ~low & ~high] = FREE
+        settled[outside & low & ((states != UPPER) | ~high)] = LOWER
+        settled[outside & high & ((states == UPPER) | ~low)] = UPPER
+        settled[outside & self.is_fixed] = LOWER
+        return settled
+
+    def slack_basis(self) -> States:
+        """All rows basic, all columns at a bound."""
+        states = np.full(self.n + self.m, LOWER, dtype=np.int8)
+        states[self.n :] = BASIC
+        return self.settled(states)
+
+
+class Vertex:
+    """What a basis stands for; computed when asked for."""
+
+    def __init__(self, form: Form, states: States, clock: Clock) -> None:
+        self.form, self.states, self._clock = form, states, clock
+        self.S = np.flatnonzero(states[: form.n] == BASIC)
+        self.R = np.flatnonzero(states[form.n :] != BASIC)
+        if len(self.S) != len(self.R):
+            raise SingularError("a basis has as many variables as there are rows")
+
+    # -- the systems of the basis -------------------------------------------------------------------------------------
+
+    @cached_property
+    def _kernel(self) -> WholeMatrix:
+        return self.form.rows.matrix.in_rows(self.R).in_columns(self.S)
+
+    @cached_property
+    def _factors(self) -> Regular | None:
+        return None if len(self.S) <= FEW else Regular.of(self._kernel, self._clock)
+
+    def _solve(self, right: list[int], transpose: bool) -> Solution:
+        if not right or not any(right):
+            return Solution([0] * len(right), 1)
+        if self._factors is None:
+            matrix = self._kernel.transposed() if transpose else self._kernel
+            found = by_elimination(matrix, right, self._clock)
+        else:
+            found = self._factors.solve(right, self._clock, transpose)
+        if self._clock.is_over():
+            raise OutOfTimeError
+        if found is None:
+            raise SingularError("the system of a basis cannot be solved")
+        return found
+
+    def _primal(self, right: list[int], others: Ratios) -> Ratios:
+        """x with A_RS x_S = right, in units of the rows, over the denominator of the others."""
+        found = self._solve(right, transpose=False)
+        numbers = [value * found.denominator for value in others.numerators]
+        for j, value in zip(self.S.tolist(), found.numerators, strict=True):
+            numbers[j] = value
+        return Ratios(numbers, found.denominator * others.denominator)
+
+    def _dual(self, right: list[int], exponent: int) -> Ratios:
+        """Multipliers of the rows with A_RS' y_R = right 2^exponent; 0 outside R."""
+        found = self._solve(right, transpose=True)
+        units = [exponent - self.form.rows.exponents[i] for i in self.R.tolist()]
+        least = min(units, default=0)
+        y = [0] * self.form.m
+        for i, value, unit in zip(self.R.tolist(), found.numerators, units, strict=True):
+            y[i] = value << unit - least
+        if least >= 0:
+            return Ratios([value << least for value in y], found.denominator)
+        return Ratios(y, found.denominator << -least)
+
+    # -- the point ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def x(self) -> Ratios:
+        form = self.form
+        low, high = form.whole_bounds
+        columns = self.states[: form.n]
+        outside = np.where(columns == LOWER, low, np.where(columns == UPPER, high, 0))
+        rows = form.rows.matrix.in_rows(self.R)
+        limits = np.array(form.rows.limits, dtype=object)[self.R] * form.scale
+        return self._primal((limits - rows.times(outside)).tolist(), Ratios(outside.tolist(), form.scale))
+
+    @cached_property
+    def excesses(self) -> Whole:
+        """A x less the limits, in units of the rows over the denominator of x."""
+        return self.form.rows.excesses(self.x)
+
+    @cached_property
+    def broken(self) -> dict[int, int]:
+        """Basic variables that are out of their bounds: +1 if one must grow, -1 if it must fall."""
+        form = self.form
+        broken = {}
+        times = self.x.denominator // form.scale
+        low, high = form.whole_bounds
+        for j in self.S.tolist():
+            value = self.x.numerators[j]
+            if np.isfinite(form.lower[j]) and value < low[j] * times:
+                broken[j] = 1
+            elif np.isfinite(form.upper[j]) and value > high[j] * times:
+                broken[j] = -1
+        for i in np.flatnonzero(self.states[form.n :] == BASIC).tolist():
+            if self.excesses[i] > 0:
+                broken[form.n + i] = -1
+            elif self.excesses[i] < 0 and form.is_fixed[form.n + i]:
+                broken[form.n + i] = 1
+        return broken
+
+    # -- the multipliers ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def y(self) -> Ratios:
+        exponent = self.form._cost_unit
+        return self._dual(as_integers(self.form.program.c[self.S], exponent).tolist(), exponent)
+
+    @cached_property
+    def misses(self) -> Whole:
+        """A'y less the cost, column by column, in units of the columns over the denominator of y."""
+        return self.form.columns.excesses(self.y)
+
+    @cached_property
+    def promising(self) -> dict[int, int]:
+        """Variables outside the basis that would lower the cost: +1 by growing, -1 by falling."""
+        form = self.form
+        found = {}
+        for j in np.flatnonzero((self.states != BASIC) & ~form.is_fixed).tolist():
+            rate = -self.misses[j] if j < form.n else self.y.numerators[j - form.n]
+            if rate and self.states[j] != (LOWER if rate > 0 else UPPER):
+                found[j] = -1 if rate > 0 else 1
+        return found
+
+    # -- in floats ----------------------------------------------------------------------------------------------------
+
+    def distances(self) -> tuple[Vector, Vector]:
+        """From every variable to its bounds, in floats."""
+        form, x = self.form, self.x
+        times = x.denominator // form.scale
+        unit = [2.0 ** max(exponent, -1022) for exponent in form.rows.exponents]
+        slack = [-quotient(int(v), x.denominator) * u for v, u in zip(self.excesses.tolist(), unit, strict=True)]
+        sides = []
+        for bounds, whole in zip((form.lower, form.upper), form.whole_bounds, strict=True):
+            pairs = zip(whole.tolist(), x.numerators, strict=True)
+            near = [quotient(bound * times - value, x.denominator) for bound, value in pairs]
+            sides.append(np.where(np.isfinite(bounds), np.array([*near, *slack]), bounds))
+        return sides[0], sides[1]
+
+    def reduced_costs(self) -> Vector:
+        """Of every variable, in floats."""
+        unit = [2.0 ** max(exponent, -1022) for exponent in self.form.columns.exponents]
+        pairs = zip(self.misses.tolist(), unit, strict=True)
+        return np.array([*(-quotient(int(v), self.y.denominator) * u for v, u in pairs), *self.y.floats()])
+
+    # -- the tableau --------------------------------------------------------------------------------------------------
+
+    def row_of(self, variable: int) -> tuple[Ratios, dict[int, int]]:
+        """Multipliers of the rows that write a basic variable by the others, and how it grows with each of these.
+
+        Of a column the rates are in units of its own, and of a row in others: only signs, and one at a time, are told.
+        """
+        form = self.form
+        right = [int(j == variable) for j in self.S.tolist()]
+        if variable < form.n:
+            rho, own = self._dual(right, 0), None
+        else:
+            own = variable - form.n
+            row = form.rows.matrix.in_rows(np.array([own]))
+            entries = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
+            rho = self._dual([int(entries.get(j, 0)) for j in self.S.tolist()], form.rows.exponents[own])
+        if own is not None:
+            numbers = list(rho.numerators)
+            numbers[own] = -rho.denominator
+            rho = Ratios(numbers, rho.denominator)
+        products = form.columns.matrix.times(rho.numerators).tolist()
+        outside = np.flatnonzero(self.states != BASIC).tolist()
+        rates = {j: -int(products[j]) if j < form.n else rho.numerators[j - form.n] for j in outside}
+        return rho, {j: rate for j, rate in rates.items() if rate}
+
+    def column_of(self, variable: int) -> Ratios:
+        """How x moves when a variable outside the basis grows by 1 and the others outside it stay."""
+        form = self.form
+        if variable < form.n:
+            column = form.rows.matrix.in_rows(self.R).in_columns(np.array([variable]))
+            right = [0] * len(self.R)
+            for i in np.flatnonzero(np.diff(column.indptr)).tolist():
+                right[i] = -int(column.data[column.indptr[i]])
+            others = [int(j == variable) for j in range(form.n)]
+            return self._primal(right, Ratios(others, 1))
+        row = variable - form.n
+        least = min(form.rows.exponents[row], 0)
+        unit = max(form.rows.exponents[row], 0)
+        moved = self._primal([int(i == row) << -least for i in self.R.tolist()], Ratios([0] * form.n, 1))
+        return Ratios(moved.numerators, moved.denominator << unit) if unit else moved
