@@ -9,6 +9,8 @@ from fractions import Fraction
 from math import lcm
 from typing import NamedTuple
 
+import numpy as np
+
 Row = list[Fraction]
 
 
@@ -65,6 +67,45 @@ def maximise(c: Sequence, A: Sequence[Sequence], b: Sequence) -> Optimum:
         if variable >= n:
             multipliers[variable - n] = Fraction(T[-1][j], q) * rows[variable - n][1] / goal_scale
     return Optimum(Fraction(T[-1][-1], q) / goal_scale, x, multipliers)
+
+
+def answer(c, A_ub, b_ub, A_eq, b_eq, bounds) -> tuple[str, Fraction | None]:
+    """Whether a program is optimal, infeasible or unbounded, and the smallest cost, with no solver but `maximise`.
+
+    Written as G z <= h with z >= 0, where x = shift + S z. Divided by t, questions start at 0: a point is a z with
+    G z <= h t and t = 1, a ray has G z <= 0 and a negative cost, and an optimum comes with its multipliers.
+    """
+    A_ub, b_ub, A_eq, b_eq = ([] if part is None else part for part in (A_ub, b_ub, A_eq, b_eq))
+    rows = [[Fraction(float(v)) for v in row] for row in (*A_ub, *A_eq, *(-np.asarray(row) for row in A_eq))]
+    h = [Fraction(float(v)) for v in (*b_ub, *b_eq, *(-v for v in b_eq))]
+    shift, S, boxes = [], [], []
+    for j, (low, high) in enumerate(bounds):
+        unit = [Fraction(int(i == j)) for i in range(len(bounds))]
+        shift.append(Fraction(low if low is not None else high if high is not None else 0))
+        S += [unit] if low is not None else []
+        S += [[-v for v in unit]] if low is None else []
+        S += [unit] if low is None and high is None else []
+        if low is not None and high is not None:
+            boxes.append((len(S) - 1, Fraction(high) - Fraction(low)))
+    G = [[dot(row, s) for s in S] for row in rows] + [[Fraction(int(k == j)) for k in range(len(S))] for j, _ in boxes]
+    h = [limit - dot(row, shift) for row, limit in zip(rows, h, strict=True)] + [extent for _, extent in boxes]
+    cost = [dot([Fraction(float(v)) for v in c], s) for s in S]
+    at_shift, n, m = dot([Fraction(float(v)) for v in c], shift), len(S), len(h)
+    last = [[0] * n + [1]]
+    if maximise([0] * n + [1], [[*g, -v] for g, v in zip(G, h, strict=True)] + last, [0] * m + [1]).value < 1:
+        return "infeasible", None
+    if maximise([-v for v in cost], [*G, [1] * n], [0] * m + [1]).value > 0:
+        return "unbounded", None
+    both = [[*g, *[0] * m, -v] for g, v in zip(G, h, strict=True)]
+    both += [[*[0] * n, *(-g[j] for g in G), -cost[j]] for j in range(n)]
+    both += [[*cost, *h, 0], [0] * (n + m) + [1]]
+    best = maximise([0] * (n + m) + [1], both, [0] * (m + n + 1) + [1])
+    assert best.value == 1
+    return "optimal", at_shift + dot(cost, best.x[:n])
+
+
+def dot(a: Sequence, b: Sequence) -> Fraction:
+    return sum((u * v for u, v in zip(a, b, strict=True)), Fraction(0))
 
 
 def points(X, y, fit_intercept: bool = True) -> list[Row]:

@@ -236,17 +236,18 @@ class Separation:  # points have keys, a row and perhaps the place of a rival; t
         return found | ({"geometric_margin": down(s**2 / slope)} if slope and down(s**2 / slope) else {})
 
 
-def compare(about, names, kind, sizes, numbers, labels=""):
+def compare(about, names, kind, sizes, numbers, labels="", more=()):
     packed = b"".join(struct.pack("<d", v + 0.0) for v in numbers) + labels.encode()
-    digest = hashlib.sha256(f"novikoff {kind} {' '.join(map(str, sizes))}\n".encode() + packed).hexdigest()
+    digest = hashlib.sha256(f"novikoff {kind} {' '.join(map(str, [*sizes, *more]))}\n".encode() + packed).hexdigest()
     need(repr(fields(about, f"{names} sha256")) == repr([*sizes, digest]), "other data")
 
 
 def program(about, claims, witnesses, data):
     c, A_ub, b_ub, A_eq, b_eq, lower, upper = data
     n, m, k = sizes = len(c), len(b_ub), len(b_eq)
-    numbers = chain(c, *A_ub, b_ub, *A_eq, b_eq, lower, upper)
-    compare(about, "variables inequalities equations", "program", sizes, numbers)
+    entries = [[(i, j, v) for i, row in enumerate(A) for j, v in enumerate(row) if v] for A in (A_ub, A_eq)]
+    numbers = chain(c, *entries[0], b_ub, *entries[1], b_eq, lower, upper)
+    compare(about, "variables inequalities equations", "program", sizes, numbers, more=map(len, entries))
     answer, units = claims.get("answer"), [[int(i == j) for i in range(n)] for j in range(n)]
     fields(witnesses, {"infeasible": "multipliers", "unbounded": "x ray"}.get(str(answer), "x multipliers"))
     x, ray = (read(Fraction, witnesses.get(name, [["0", "1"]] * n), n) for name in ("x", "ray"))

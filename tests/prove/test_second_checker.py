@@ -54,7 +54,8 @@ def estimates_of(case):
 def other_cases():
     for name, (arguments, certificate) in CERTIFICATES.items():
         p = read_program(**arguments)
-        data = [part.tolist() for part in (p.c, p.A_ub, p.b_ub, p.A_eq, p.b_eq, p.lower, p.upper)]
+        parts = (p.c, p.A_ub.toarray(), p.b_ub, p.A_eq.toarray(), p.b_eq, p.lower, p.upper)
+        data = [part.tolist() for part in parts]
         yield name, certificate.to_json(), data, lambda text, a=arguments: ProgramCertificate.from_json(text).check(**a)
     for name, (A, _) in SYSTEMS.items():
         data = np.asarray(A, dtype=float).tolist()

@@ -165,13 +165,13 @@ def test_when_the_time_is_over_nothing_is_claimed(program, seconds):
 
 
 def test_what_is_known_when_the_time_is_over_is_called_approximate(monkeypatch):
-    """The guess is right up to rounding, and there is no time for pivots."""
+    """The guess is right up to rounding, and there is no time for whole numbers."""
     from novikoff.prove.programs.search import linprog as solver
 
     def too_late(*_):
         raise solver.OutOfTimeError
 
-    monkeypatch.setattr(solver, "decide_exactly", too_late)
+    monkeypatch.setattr(solver, "decided_from", too_late)
     result = linprog(**ROUNDED)
     assert (result.status, result.success, result.certificate) == (1, False, None)
     assert result.x == pytest.approx([3.0])

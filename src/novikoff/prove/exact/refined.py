@@ -112,7 +112,7 @@ class WholeMatrix(NamedTuple):
     def times(self, vector: Any) -> Numbers:
         """The product with a vector of whole numbers, exactly; both in 64 bits if all of it fits."""
         numbers = vector if isinstance(vector, np.ndarray) else np.array(vector, dtype=object)
-        most = self.largest * max(int(np.diff(self.indptr).max(initial=0)), 1)
+        most = max(self.largest, 1) * max(int(np.diff(self.indptr).max(initial=0)), 1)
         if self.data.dtype == object or int(max(numbers.max(initial=0), -numbers.min(initial=0))) * most >= SAFE:
             terms = self.data.astype(object) * numbers.astype(object)[self.indices]
         else:

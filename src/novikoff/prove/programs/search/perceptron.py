@@ -2,8 +2,8 @@
 
 With unknown weights (x, t), every constraint is an example that must lie on its side of a plane through the origin, as
 `program_as_separation` has it, and so is c.x < v. The rescaled perceptron answers: with a plane, which is a point x/t, or
-with examples that cancel, whose weights are the multipliers that prove a bound of the cost. Halving the interval of v
-brings both together. Limits are relaxed by a little first, because a program need not have a point that obeys them
+with examples that cancel, whose weights are the multipliers that prove a bound of the cost. Question by question the
+two come together. Limits are relaxed by a little first, because a program need not have a point that obeys them
 strictly. Which constraints are tight then says where to begin in whole numbers.
 """
 
@@ -20,9 +20,12 @@ from novikoff.prove.programs.search.highs import BASIC, LOWER, UPPER, Guess
 
 # Limits are relaxed by this, relative to 1 and themselves, and v is found up to this.
 RELAXED = 2.0**-24
-PRECISION = 1e-9
-# Powers of two by which v falls before the program is believed to be unbounded.
-MOST_DOUBLINGS = 40
+PRECISION = 1e-6
+# How far v falls, by powers of this, before the program is believed to be unbounded.
+FALL, MOST_FALL = 32.0, 1e12
+# Where in the interval the next v is: multipliers often are the best ones, so that it is not far above what they prove.
+AIM = 1 / 16
+MOST_QUESTIONS = 100
 # What has a multiplier is this much less likely to be in the basis.
 HELD = 1e-6
 
@@ -42,16 +45,17 @@ def guess_of_perceptron(program: Program, clock: Clock) -> Guess | None:
     steps, best, weights = found.steps, found.point, found.weights
     if best is not None:
         high, low, fall = float(program.c @ best), -math.inf, 1.0
-        for _ in range(2 * MOST_DOUBLINGS):
-            aim = high - fall * (1 + abs(high)) if low == -math.inf else (low + high) / 2
-            if clock.is_over() or fall > 2.0**MOST_DOUBLINGS or high - low <= PRECISION * (1 + abs(high)):
+        for _ in range(MOST_QUESTIONS):
+            if clock.is_over() or fall > MOST_FALL or high - low <= PRECISION * (1 + abs(high)):
                 break
+            aim = high - fall * (1 + abs(high)) if low == -math.inf else low + AIM * (high - low)
             found = _separated(np.vstack([examples, np.append(-program.c, aim)]), len(program.c), clock)
-            steps, fall = steps + found.steps, 2 * fall
+            steps, fall = steps + found.steps, FALL * fall
             if found.point is not None:
                 best, high = found.point, min(float(program.c @ found.point), aim)
             elif found.weights is not None and found.weights[-1] > 0:
-                weights, low = found.weights[:-1] / found.weights[-1], aim
+                weights = found.weights[:-1] / found.weights[-1]
+                low = aim + float(weights[-1])
             else:
                 break
     return _guess(program, best, weights, steps)

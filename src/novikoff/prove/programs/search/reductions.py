@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.features.fold import signs
 from novikoff.prove.programs.program import Vector, read_program
-from novikoff.prove.programs.search.homogeneous import kernel_basis, rank_of
 
 
 class LinearProgram(NamedTuple):
@@ -88,10 +87,10 @@ def program_as_separation(
 
     With unknown weights (x, t), the inequality a.x < b is the example (a, -b) on the negative side, a lower bound
     x_j > l is (e_j, -l) on the positive one, c.x < value is (c, -value) on the negative one, and (0, 1) on the positive
-    one says t > 0. Equations are solved first, by QR: x = start + directions v, with v in place of x. Without a value
+    one says t > 0. Equations are solved first: x = start + directions v, with v in place of x. Without a value
     only the constraints are asked for. Bisection over the value, with a perceptron to separate, finds the optimum of
-    any program that has a strict point; a program without one, such as 0 <= x <= 0, is no separation, and `linprog`
-    goes another way.
+    any program that has a strict point; a program without one, such as 0 <= x <= 0, is no separation, and
+    `linprog(method="perceptron")` relaxes its limits by a little.
 
     >>> problem = program_as_separation([-1.0], A_ub=[[2.0]], b_ub=[6.0], value=-2.5)
     >>> problem.X.tolist(), problem.y.tolist()
@@ -100,24 +99,28 @@ def program_as_separation(
     [2.8]
     """
     program = read_program(c, A_ub, b_ub, A_eq, b_eq, bounds)
-    start, directions = _solve_equations(program.A_eq, program.b_eq)
+    A_ub = program.A_ub.toarray()
+    start, directions = _solve_equations(program.A_eq.toarray(), program.b_eq)
     n = len(program.c)
     low, high = np.flatnonzero(np.isfinite(program.lower)), np.flatnonzero(np.isfinite(program.upper))
     cost, limit = (np.zeros((0, n)), []) if value is None else (program.c[None, :], [float(value)])
-    rows = np.vstack([program.A_ub, np.eye(n)[low], np.eye(n)[high], cost])
+    rows = np.vstack([A_ub, np.eye(n)[low], np.eye(n)[high], cost])
     limits = np.concatenate([program.b_ub, program.lower[low], program.upper[high], limit])
     X = np.column_stack([rows @ directions, rows @ start - limits])
-    sides = [-1] * len(program.A_ub) + [1] * len(low) + [-1] * (len(high) + len(cost))
+    sides = [-1] * len(A_ub) + [1] * len(low) + [-1] * (len(high) + len(cost))
     positive = np.append(np.zeros(directions.shape[1]), 1.0)
     return Separation(np.vstack([X, positive]), np.array([*sides, 1], dtype=np.int8), start, directions)
 
 
 def _solve_equations(A: Vector, b: Vector) -> tuple[Vector, Vector]:
     """Some solution, and a basis of the directions in which one may leave it."""
+    from scipy.linalg import null_space
+
     n = A.shape[1]
     if len(A) == 0:
         return np.zeros(n), np.eye(n)
     start: Vector = np.linalg.lstsq(A, b, rcond=None)[0].astype(np.float64)
     if not np.allclose(A @ start, b, rtol=1e-9, atol=1e-9 * max(float(np.abs(b).max()), 1e-300)):
         raise ValueError("the equations contradict each other: A_eq x = b_eq has no solution")
-    return start, kernel_basis(A, rank_of(A))
+    largest = np.abs(A).max(axis=1, keepdims=True)
+    return start, np.asarray(null_space(A / np.where(largest > 0, largest, 1.0)))
