@@ -53,7 +53,7 @@ def all_methods(arguments):
     for name, make in (("needle", needle), ("skewed", skewed)):
         A = make(n, d, margin, 0)
         print(f"{name} {n:,} x {d}, {margin:g}, at most {seconds} s a method")
-        for method in ("perceptron", "von-neumann", "smooth", "rescaled", "dunagan-vempala", "auto"):
+        for method in ("perceptron", "rescaled", "dunagan-vempala", "auto"):
             answer, spent = timed(
                 lambda A=A, m=method: solve_inequalities(A, method=m, time_limit=seconds, random_state=0)
             )

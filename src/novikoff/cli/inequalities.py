@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from novikoff.data.svmlight import ZeroBased
 
 CODES = {"solved": 0, "no solution": 40, "margin ruled out": 41, "undecided": 42}
-METHODS = ("auto", "perceptron", "von-neumann", "smooth", "rescaled", "dunagan-vempala")
+METHODS = ("auto", "perceptron", "rescaled", "dunagan-vempala")
 SHOWN = 20
 
 

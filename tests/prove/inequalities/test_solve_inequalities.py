@@ -15,7 +15,7 @@ from novikoff import CertificateError, Outcome, solve_inequalities
 from tests.exact_lp import best_worst
 from tests.prove.inequalities.systems import exponential, needle, skewed
 
-METHODS = ["auto", "perceptron", "von-neumann", "smooth", "rescaled", "dunagan-vempala"]
+METHODS = ["auto", "perceptron", "rescaled", "dunagan-vempala"]
 small_systems = st.integers(1, 3).flatmap(
     lambda columns: st.lists(st.lists(st.integers(-3, 3), min_size=columns, max_size=columns), min_size=1, max_size=7)
 )
@@ -232,7 +232,7 @@ def test_the_random_state_reproduces():
     assert solve_inequalities(A, method="dunagan-vempala", random_state=generator).x.tolist() == first.x.tolist()
 
 
-@pytest.mark.parametrize("method", ["perceptron", "von-neumann", "smooth", "dunagan-vempala"])
+@pytest.mark.parametrize("method", ["perceptron", "dunagan-vempala"])
 def test_the_time_limit_ends_every_method(method, clock):
     clock.tick = 0.001
     answer = solve_inequalities(skewed(2000, 40, 1e-9, seed=0), method=method, time_limit=0.01, random_state=0)

@@ -15,8 +15,8 @@ from novikoff.prove.programs.check import About, ProgramCertificate
 from novikoff.prove.programs.program import read_program
 from novikoff.prove.programs.ratios import Ratios
 from novikoff.prove.programs.search import linprog as solver
-from novikoff.prove.programs.search.linprog import linprog
 from novikoff.prove.programs.search.highs import BASIC, LOWER, Guess
+from novikoff.prove.programs.search.linprog import linprog
 from novikoff.prove.programs.search.pivots import Decision
 from tests.exact_lp import answer, maximise
 
@@ -98,7 +98,9 @@ def test_the_optimum_is_exact_on_small_whole_programs(data):
     assert -sum(v * limit for v, limit in zip(y, b, strict=True)) == best.value
 
 
-@pytest.mark.parametrize(("method", "seed"), [*(("highs", k) for k in range(60)), *(("perceptron", k) for k in range(20))])
+@pytest.mark.parametrize(
+    ("method", "seed"), [*(("highs", k) for k in range(60)), *(("perceptron", k) for k in range(20))]
+)
 def test_the_answer_is_that_of_the_simplex_method_in_fractions(method, seed):
     program = random_program(seed, "whole")
     result = linprog(*program, method=method)

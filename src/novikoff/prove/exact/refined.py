@@ -152,7 +152,7 @@ class Regular:
         data = np.ldexp(mantissas, exponents + self._scales[0][rows] + self._scales[1][matrix.indices])
         columns = csc_array((data, (rows, matrix.indices)), shape=(matrix.n_rows, matrix.n_rows))
         sparse, full = _seconds(matrix.n_rows, core)
-        is_full = full < sparse or len(data) > matrix.n_rows**2 / 10 and full < math.inf
+        is_full = full < sparse or (len(data) > matrix.n_rows**2 / 10 and full < math.inf)
         self._solve = _full_factors(columns) if is_full else _sparse_factors(columns)
 
     @classmethod
@@ -211,7 +211,9 @@ class _Lift:
 
     def solve(self, right: Any, clock: Clock) -> Solution | None:
         spare = int(max(-self._shifts.min(initial=0), 0))
-        left = np.array([int(v) << s for v, s in zip(right, (self._shifts + spare).tolist(), strict=True)], dtype=object)
+        left = np.array(
+            [int(v) << s for v, s in zip(right, (self._shifts + spare).tolist(), strict=True)], dtype=object
+        )
         start = self._first_digits(left, clock)
         if start is None:
             return None

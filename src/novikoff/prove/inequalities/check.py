@@ -135,7 +135,7 @@ class Inequalities:
         if self.outcome is not Outcome.UNDECIDED or not self.stopped:
             return ""
         advice = 'try method="auto"'
-        if self.method in ("perceptron", "von-neumann", "smooth", "dunagan-vempala"):
+        if self.method in ("perceptron", "dunagan-vempala"):
             advice = 'for small margins use method="rescaled"'
         if self.method == "cutting-planes" or "time" in self.stopped:
             advice = "give it more time"

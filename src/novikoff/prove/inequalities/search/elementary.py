@@ -1,7 +1,7 @@
-"""Two classical methods for Ax > 0, with unit rows a_i: the perceptron's own, and von Neumann's.
+"""The classical method for Ax > 0, with unit rows a_i: the perceptron's own.
 
-Both keep a point y of the convex hull of the rows (the perceptron up to its length), and both need about 1/rho^2 steps
-when the margin is rho. If the hull contains the origin there is no solution, and y goes to the origin.
+It needs about 1/rho^2 steps when the margin is rho. If the hull of the rows contains the origin there is no solution,
+and the average of the rows that were added goes to the origin.
 """
 
 import numpy as np
@@ -41,32 +41,3 @@ def perceptron(system: System, limits: Limits, most_mistakes: int = MOST_MISTAKE
         stopped = f"{mistakes:,} mistakes were made" if mistakes >= most_mistakes else limits.reached(bound)
         if x is not None or combination or stopped:
             return Found("perceptron", x, combination, counts / mistakes, mistakes, 0, tuple(history), stopped)
-
-
-def von_neumann(system: System, limits: Limits, most_steps: int = MOST_MISTAKES) -> Found:
-    """Von Neumann's method (Dantzig 1992): walk from y straight towards the row with the smallest product with y.
-
-    It stops on the way where y is shortest. ||y|| bounds rho from above at every step, and never grows.
-    """
-    A = system.unit
-    weights = np.zeros(system.n_rows)
-    weights[0], y = 1.0, A[0].copy()
-    steps = 0
-    history: list[float] = []
-    proofs = Proofs(system, limits)
-    while True:
-        products = A @ y
-        worst = int(np.argmin(products))
-        square, score = float(y @ y), float(products[worst])
-        if steps + 1 >= 2 ** len(history):
-            history.append(square**0.5)
-        x = y if score > 0 and proofs.solves(steps, y) else None
-        combination = proofs.attempt(steps, weights) if x is None else None
-        stopped = f"{steps:,} steps were made" if steps == most_steps else limits.reached(square**0.5)
-        if x is not None or combination or stopped:
-            return Found("von-neumann", x, combination, weights, steps, 0, tuple(history), stopped)
-        theta = (square - score) / (square + 1 - 2 * score)
-        weights *= 1 - theta
-        weights[worst] += theta
-        y = (1 - theta) * y + theta * A[worst]
-        steps += 1

@@ -3,7 +3,8 @@
 The perceptron moves towards one violated row. The smooth one moves towards a mixture of all rows, the softmin of their
 products: weights proportional to exp(-<a_i, y>/mu), with a mu that shrinks. That makes the problem smooth, and
 Nesterov's acceleration applies. With n rows of length 1, after k steps either Ay > 0, or the mixture x has
-||x A|| <= 2 sqrt(2 log n)/(k + 1): so a solution is found within 2 sqrt(2 log n)/rho steps.
+||x A|| <= 2 sqrt(2 log n)/(k + 1): so a solution is found within 2 sqrt(2 log n)/rho steps. The rescaled perceptron takes
+its steps.
 """
 
 import itertools
@@ -14,11 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff.engine.inequalities import mixture, products
-from novikoff.prove.inequalities.search.methods import Found, Limits, Proofs
-from novikoff.prove.inequalities.search.system import System
 from novikoff.prove.separable.points import Floats
-
-MOST_STEPS = 1_000_000
 
 
 class Step(NamedTuple):
@@ -60,18 +57,3 @@ def softmin(products: Floats, mu: float) -> Floats:
     """Weights of sum 1, proportional to exp(-product/mu)."""
     p = np.exp((products.min() - products) / mu)
     return np.asarray(p / p.sum())
-
-
-def smooth(system: System, limits: Limits, most_steps: int = MOST_STEPS) -> Found:
-    """The smooth perceptron on the unit rows."""
-    history: list[float] = []
-    proofs = Proofs(system, limits)
-    for k, step in enumerate(smooth_steps(system.unit)):
-        if k + 1 >= 2 ** len(history):
-            history.append(step.length)
-        x = step.y if step.smallest > 0 and proofs.solves(k, step.y) else None
-        combination = proofs.attempt(k, step.weights) if x is None else None
-        stopped = f"{k:,} steps were made" if k == most_steps else limits.reached(step.length)
-        if x is not None or combination or stopped:
-            return Found("smooth", x, combination, step.weights, k, 0, tuple(history), stopped)
-    raise AssertionError("the steps go on forever")

@@ -17,10 +17,9 @@ from novikoff.prove.inequalities.check import (
     margin_bound,
 )
 from novikoff.prove.inequalities.search.dunagan_vempala import dunagan_vempala
-from novikoff.prove.inequalities.search.elementary import perceptron, von_neumann
+from novikoff.prove.inequalities.search.elementary import perceptron
 from novikoff.prove.inequalities.search.methods import Found, Limits
 from novikoff.prove.inequalities.search.rescaled import rescaled, rounding_of_a_margin
-from novikoff.prove.inequalities.search.smooth import smooth
 from novikoff.prove.inequalities.search.system import System
 from novikoff.prove.separable.points import Floats
 
@@ -41,9 +40,8 @@ def solve_inequalities(
     Parameters
     ----------
     A : one inequality a row; dense, or sparse and then written out. Its floats are taken as exact.
-    method : "perceptron" or "von-neumann" (about 1/rho^2 steps for margin rho), "smooth" (Soheili and Pena, about
-        1/rho), "rescaled" (Dadush, Vegh and Zambelli, about log 1/rho), "dunagan-vempala" (the same, randomised
-        and slow), or "auto": a short perceptron run, then "rescaled", and where float64 ends, `certify`'s
+    method : "perceptron" (about 1/rho^2 steps for margin rho), "rescaled" (Dadush, Vegh and Zambelli, about
+        log 1/rho), "dunagan-vempala" (the same, randomised and slow), or "auto": a short perceptron run, then "rescaled", and where float64 ends, `certify`'s
         cutting planes and rationals.
     min_margin : stop as soon as no solution can have this margin (of rows and x of length 1).
     time_limit : seconds after which to give up as undecided.
@@ -124,8 +122,6 @@ def _as_floats(whole: Any) -> Floats:
 METHODS: dict[str, Callable[[System, Limits], Found]] = {
     "auto": _auto,
     "perceptron": perceptron,
-    "von-neumann": von_neumann,
-    "smooth": smooth,
     "rescaled": rescaled,
 }
 

@@ -26,7 +26,7 @@ from novikoff.prove.programs.search.refine import decided_from
 from novikoff.prove.programs.search.vertex import Form, SingularError
 
 DEFAULTS = {"tolerance": 1e-8, "time_limit": 60.0}
-# Entries of a matrix in which a point that proves nothing is put in a second.
+# Entries of a matrix that become whole numbers, or are multiplied by some, in a second.
 ENTRIES_PER_SECOND = 500_000
 
 
@@ -86,9 +86,7 @@ def linprog(
     return solved(program, clock, settings["tolerance"], method)
 
 
-def solved(
-    program: Program, clock: Clock, tolerance: float = DEFAULTS["tolerance"], method: str = "highs"
-) -> Any:
+def solved(program: Program, clock: Clock, tolerance: float = DEFAULTS["tolerance"], method: str = "highs") -> Any:
     """SciPy's result for a program, found before the clock is over."""
     effort = Effort(clock)
     with threadpool_limits(1, user_api="blas"):  # on systems of this size threads cost more than they bring
@@ -106,7 +104,7 @@ def solve(program: Program, effort: Effort, method: str = "highs") -> Candidate 
         return contradictory_bounds(program, int(crossed[0]))
     try:
         effort.guess = METHODS[method](program, effort.clock)
-        if effort.clock.is_over():
+        if effort.clock.is_over() or program.rows.nnz > ENTRIES_PER_SECOND * effort.clock.left():
             return None
         form = Form(program)
         states = form.slack_basis() if effort.guess is None else effort.guess.states
@@ -204,7 +202,9 @@ def _residuals(program: Program, x: Ratios) -> tuple[Vector, Vector, Vector, Vec
     sides = []
     for sign, bounds in ((1, program.lower), (-1, program.upper)):
         limits = Ratios.of(np.where(np.isfinite(bounds), bounds, 0.0))
-        pairs = zip(x.over(x.denominator * limits.denominator), limits.over(x.denominator * limits.denominator), strict=True)
+        pairs = zip(
+            x.over(x.denominator * limits.denominator), limits.over(x.denominator * limits.denominator), strict=True
+        )
         distances = np.array([quotient(sign * (v - b), x.denominator * limits.denominator) for v, b in pairs])
         sides.append(np.where(np.isfinite(bounds), distances, np.inf))
     return left[:m_ub], left[m_ub:], sides[0], sides[1]

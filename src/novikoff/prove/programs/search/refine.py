@@ -15,8 +15,6 @@ from novikoff.prove.programs.search.pivots import Decision, decide_exactly
 from novikoff.prove.programs.search.vertex import Form, SingularError, Vertex
 
 MOST_REFINEMENTS = 12
-# What fails by nothing is scaled up by this power of two.
-SCALE_OF_NOTHING = 30
 
 
 def decided_from(form: Form, states: States, clock: Clock) -> Decision:
@@ -68,4 +66,5 @@ def _next_states(vertex: Vertex, clock: Clock) -> tuple[States | None, bool]:
 
 
 def _scale(size: float) -> int:
-    return -math.frexp(size)[1] if 0 < size < math.inf else SCALE_OF_NOTHING
+    """The power of two that takes a size to about 1; what fails by nothing stays as it is."""
+    return -math.frexp(size)[1] if size < math.inf else 0
