@@ -47,9 +47,9 @@ def test_rows_columns_and_limits_are_what_the_file_says(tmp_path):
     said, program = model(tmp_path, SMALL)
     assert (list(said.columns), said.offset, said.sense) == (["X", "Y"], 3.0, 1.0)
     assert program["c"].tolist() == [1, 2]
-    assert program["A_ub"].tolist() == [[1, 1], [-1, 0]]
+    assert program["A_ub"].toarray().tolist() == [[1, 1], [-1, 0]]
     assert program["b_ub"].tolist() == [4, -1]
-    assert program["A_eq"].tolist() == [[0, -1]]
+    assert program["A_eq"].toarray().tolist() == [[0, -1]]
     assert program["b_eq"].tolist() == [7]
     assert program["bounds"].tolist() == [[0, 4], [0, math.inf]]
 

@@ -1,4 +1,4 @@
-"""`novikoff lp`: solve a linear program by the perceptron, with proof."""
+"""`novikoff lp`: solve a linear program, with proof."""
 
 from typing import Any
 
@@ -15,6 +15,13 @@ SHOWN = 20
 
 @click.command()
 @click.argument("file", type=click.Path())
+@click.option(
+    "--method",
+    type=click.Choice(("highs", "perceptron")),
+    default="highs",
+    show_default=True,
+    help="What finds the answer that is then proved.",
+)
 @click.option("--out", type=click.Path(), metavar="CERT", help="Where to write the certificate, for `novikoff check`.")
 @options.force
 @options.number(
@@ -22,8 +29,10 @@ SHOWN = 20
 )
 @options.time_limit("Seconds after which to give up as undecided.", default=60.0)
 @options.answering
-def lp(file: str, out: str | None, force: bool, tolerance: float, time_limit: float, output: Output) -> int:
-    """Solve the linear program FILE by the rescaled perceptron, with proof.
+def lp(
+    file: str, method: str, out: str | None, force: bool, tolerance: float, time_limit: float, output: Output
+) -> int:
+    """Solve the linear program FILE, with proof.
 
     FILE is MPS, or .npz with c, and perhaps A_ub, b_ub, A_eq, b_eq and bounds, as for SciPy's linprog. The exit code is
     the outcome: 0 optimal, 20 infeasible, 21 unbounded, each proved in exact arithmetic; 22 undecided.
@@ -39,7 +48,8 @@ def lp(file: str, out: str | None, force: bool, tolerance: float, time_limit: fl
     target = None if out is None else check_free(out, force)
     program = read_program(file)
     with progress(output.quiet) as bar, bar.during("solving"):
-        result = linprog(**program.arguments, options={"tolerance": tolerance, "time_limit": time_limit})
+        limits = {"tolerance": tolerance, "time_limit": time_limit}
+        result = linprog(**program.arguments, method=method, options=limits)
     proof = result.certificate
     if target is not None and (found := proof or result.approximate) is not None:
         with WholeFile(target) as file_out:
@@ -59,7 +69,7 @@ def lp(file: str, out: str | None, force: bool, tolerance: float, time_limit: fl
         violation=None if result.approximate is None else result.approximate.violation,
         message=program.restated(result.message),
         iterations=result.nit,
-        rescalings=result.rescalings,
+        pivots=result.pivots,
         out=None if target is None else str(target),
     )
     answer(output, document, lambda: panel(document))
@@ -77,7 +87,7 @@ def panel(document: dict[str, Any]) -> Any:
     used = [(name, f"{value:.10g}") for name, value in (document["x"] or {}).items() if value]
     more = f"and {len(used) - SHOWN:,} more; --json has all" if len(used) > SHOWN else None
     size = f"{counted(document['variables'], 'variable')}, {counted(document['constraints'], 'constraint')}"
-    work = f"{counted(document['iterations'], 'perceptron step')}, {counted(document['rescalings'], 'rescaling')}"
+    work = f"{counted(document['iterations'], 'iteration')}, {counted(document['pivots'], 'exact pivot')}"
     return facts(
         f"novikoff lp {document['file']}",
         [

@@ -15,7 +15,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-MOST_ENTRIES = 10**8  # the matrices are dense
 SENSES = {"MIN": 1.0, "MINIMIZE": 1.0, "MAX": -1.0, "MAXIMIZE": -1.0}
 WHOLE = {"BV": "whole", "LI": "whole", "UI": "whole", "SC": "semicontinuous", "SI": "semicontinuous"}
 INFINITIES = {"inf": math.inf, "+inf": math.inf, "infinity": math.inf, "+infinity": math.inf, "-inf": -math.inf}
@@ -44,22 +43,22 @@ class MPS:
     bounds: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def arguments(self) -> dict[str, Any]:
-        """The program as `linprog` takes it; a row with two limits becomes two."""
+        """The program as `linprog` takes it, with sparse matrices; a row with two limits becomes two."""
+        from scipy.sparse import csr_array, vstack
+
         n, names = len(self.columns), list(self.kinds)
         if n == 0:
             raise MPSError("it has no columns")
-        if len(names) * n > MOST_ENTRIES:
-            raise MPSError(
-                f"it has {len(names):,} rows and {n:,} columns; the matrices here are dense, which is too much"
-            )
         place = {name: i for i, name in enumerate(names)}
-        c, A = np.zeros(n), np.zeros((len(names), n))
-        for j, entries in enumerate(self.columns.values()):
-            for row, value in entries.items():
-                if row == self.objective:
-                    c[j] = value
-                elif row in place:
-                    A[place[row], j] = value
+        c = np.array([column.get(self.objective or "", 0.0) for column in self.columns.values()])
+        entries = [
+            (value, place[row], j)
+            for j, column in enumerate(self.columns.values())
+            for row, value in column.items()
+            if row in place
+        ]
+        data, rows, columns = zip(*entries, strict=True) if entries else ((), (), ())
+        A = csr_array((np.array(data, dtype=np.float64), (rows, columns)), shape=(len(names), n))
         low, high = (
             (np.array(side) for side in zip(*map(self._limits, names), strict=True)) if names else (c[:0], c[:0])
         )
@@ -67,7 +66,7 @@ class MPS:
         above, below = ~equal & np.isfinite(low), ~equal & np.isfinite(high)
         return {
             "c": self.sense * c,
-            "A_ub": np.vstack([A[below], -A[above]]),
+            "A_ub": vstack([A[below], -A[above]], format="csr"),
             "b_ub": np.concatenate([high[below], -low[above]]),
             "A_eq": A[equal],
             "b_eq": low[equal],

@@ -3,8 +3,8 @@
 The perceptron moves towards one violated row. The smooth one moves towards a mixture of all rows, the softmin of their
 products: weights proportional to exp(-<a_i, y>/mu), with a mu that shrinks. That makes the problem smooth, and
 Nesterov's acceleration applies. With n rows of length 1, after k steps either Ay > 0, or the mixture x has
-||x A|| <= 2 sqrt(2 log n)/(k + 1): so a solution is found within 2 sqrt(2 log n)/rho steps. The rescaled perceptron takes
-its steps.
+||x A|| <= 2 sqrt(2 log n)/(k + 1): so a solution is found within 2 sqrt(2 log n)/rho steps.
+The rescaled perceptron takes its steps.
 """
 
 import itertools

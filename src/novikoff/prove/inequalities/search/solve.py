@@ -41,8 +41,8 @@ def solve_inequalities(
     ----------
     A : one inequality a row; dense, or sparse and then written out. Its floats are taken as exact.
     method : "perceptron" (about 1/rho^2 steps for margin rho), "rescaled" (Dadush, Vegh and Zambelli, about
-        log 1/rho), "dunagan-vempala" (the same, randomised and slow), or "auto": a short perceptron run, then "rescaled", and where float64 ends, `certify`'s
-        cutting planes and rationals.
+        log 1/rho), "dunagan-vempala" (the same, randomised and slow), or "auto": a short perceptron run, then
+        "rescaled", and where float64 ends, `certify`'s cutting planes and rationals.
     min_margin : stop as soon as no solution can have this margin (of rows and x of length 1).
     time_limit : seconds after which to give up as undecided.
     random_state : for "dunagan-vempala"; the others are deterministic.

@@ -202,9 +202,8 @@ def _residuals(program: Program, x: Ratios) -> tuple[Vector, Vector, Vector, Vec
     sides = []
     for sign, bounds in ((1, program.lower), (-1, program.upper)):
         limits = Ratios.of(np.where(np.isfinite(bounds), bounds, 0.0))
-        pairs = zip(
-            x.over(x.denominator * limits.denominator), limits.over(x.denominator * limits.denominator), strict=True
-        )
-        distances = np.array([quotient(sign * (v - b), x.denominator * limits.denominator) for v, b in pairs])
+        both = x.denominator * limits.denominator
+        pairs = zip(x.over(both), limits.over(both), strict=True)
+        distances = np.array([quotient(sign * (value - bound), both) for value, bound in pairs])
         sides.append(np.where(np.isfinite(bounds), distances, np.inf))
     return left[:m_ub], left[m_ub:], sides[0], sides[1]

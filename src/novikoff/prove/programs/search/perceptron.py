@@ -1,8 +1,8 @@
 """A linear program by the perceptron: every question "is there a point that costs less than v?" is a separation.
 
 With unknown weights (x, t), every constraint is an example that must lie on its side of a plane through the origin, as
-`program_as_separation` has it, and so is c.x < v. The rescaled perceptron answers: with a plane, which is a point x/t, or
-with examples that cancel, whose weights are the multipliers that prove a bound of the cost. Question by question the
+`program_as_separation` has it, and so is c.x < v. The rescaled perceptron answers with a plane, which is a point x/t,
+or with examples that cancel, whose weights are the multipliers that prove a bound of the cost. Question by question the
 two come together. Limits are relaxed by a little first, because a program need not have a point that obeys them
 strictly. Which constraints are tight then says where to begin in whole numbers.
 """

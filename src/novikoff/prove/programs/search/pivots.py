@@ -71,7 +71,6 @@ def _lowered(vertex: Vertex, pivots: int) -> States | Decision:
     """The states after one more step down; or the proof that there is none, or no end of them."""
     if not vertex.promising:
         return Decision("optimal", x=vertex.x, y=vertex.y)
-    form = vertex.form
     entering = min(vertex.promising)
     direction = vertex.promising[entering]
     if pivots < CHOSEN:
@@ -109,10 +108,9 @@ def _stops(vertex: Vertex, entering: int, direction: int, moves: Ratios) -> list
         if rate and np.isfinite(bounds[j]):
             stops.append((abs(whole[j] * times - x.numerators[j]), abs(rate), j, kind))
     changes = form.rows.matrix.times(moves.numerators).tolist()
-    for i in np.flatnonzero(vertex.states[form.n :] == BASIC).tolist():
-        if changes[i] > 0 or (changes[i] and form.is_fixed[form.n + i]):
-            stops.append((abs(int(vertex.excesses[i])), abs(int(changes[i])), form.n + i, UPPER))
-    return stops
+    basic = np.flatnonzero(vertex.states[form.n :] == BASIC).tolist()
+    limited = [i for i in basic if changes[i] > 0 or (changes[i] and form.is_fixed[form.n + i])]
+    return stops + [(abs(int(vertex.excesses[i])), abs(int(changes[i])), form.n + i, UPPER) for i in limited]
 
 
 def _exchanged(states: States, entering: int, leaving: int, bound: int) -> States:

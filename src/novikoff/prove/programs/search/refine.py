@@ -42,7 +42,7 @@ def _refined(form: Form, states: States, clock: Clock) -> Decision:
 
 
 def _next_states(vertex: Vertex, clock: Clock) -> tuple[States | None, bool]:
-    """The states that HiGHS ends with, on the program that is left when the vertex is taken off; and if it is optimal."""
+    """The states with which HiGHS ends on what is left when the vertex is taken off, and whether they are optimal."""
     from scipy.sparse import eye_array, hstack
 
     form = vertex.form
