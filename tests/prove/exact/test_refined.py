@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from novikoff.prove.exact.algebra import rank
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.elimination import PRIME, eliminated
-from novikoff.prove.exact.refined import Regular, WholeMatrix
+from novikoff.prove.exact.refined import MOST_DENSE, Regular, WholeMatrix
 from novikoff.prove.separable import spanning
 from novikoff.prove.separable.points import Points
 
@@ -83,3 +83,19 @@ def test_spanning_points_span_all_and_nothing_else(full, seed, is_sparse, is_sca
     assert rank(chosen) == len(found.rows) == rank([whole[row] for row in which])
     expected = [rank([*chosen, row]) > len(chosen) for row in whole]
     assert found.are_outside(points).tolist() == expected
+
+
+@pytest.mark.parametrize("transpose", [False, True])
+def test_how_rows_and_columns_are_scaled_does_not_matter_to_floats(transpose):
+    """Of so many equations none is eliminated without floats."""
+    random = np.random.default_rng(0)
+    size = MOST_DENSE + 20
+    rows = (np.eye(size, dtype=np.int64) * 3 + np.eye(size, k=1, dtype=np.int64)).astype(object)
+    rows = rows << random.integers(0, 70, (size, 1)).astype(object) << random.integers(0, 70, size).astype(object)
+    sparse = csr_array(rows.astype(float))
+    numbers = rows[np.repeat(np.arange(size), np.diff(sparse.indptr)), sparse.indices]
+    matrix = WholeMatrix.of(numbers, sparse.indices, sparse.indptr, size)
+    right = [int(value) for value in random.integers(-9, 10, size)]
+    found = Regular(matrix).solve(right, Clock(None), transpose)
+    products = (matrix.transposed() if transpose else matrix).times(found.numerators).tolist()
+    assert products == [value * found.denominator for value in right]

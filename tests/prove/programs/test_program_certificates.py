@@ -179,3 +179,24 @@ def test_what_is_known_when_the_time_is_over_is_called_approximate(monkeypatch):
     assert "a point and multipliers obey everything up to" in result.message
     assert "proves no optimum" in result.message
     result.approximate.check(**ROUNDED)
+
+
+# -- long numbers -------------------------------------------------------------------------------------------------
+
+
+def test_fractions_whose_common_denominator_fills_the_memory_are_refused(monkeypatch):
+    from novikoff.prove.programs import ratios
+
+    monkeypatch.setattr(ratios, "MOST_BITS", 1000)
+    long = replace(proved(SMALL), x=[Fraction(1, 3**200), Fraction(1, 5**200)])
+    with pytest.raises(CertificateError, match="common denominator that is too long"):
+        long.check(**SMALL)
+
+
+def test_a_long_fraction_is_read_as_it_was_written():
+    value = Fraction(7**60_000, 2**150_000 + 1)
+    long = replace(proved(ENDLESS), x=[value, value])
+    again = ProgramCertificate.from_json(long.to_json())
+    assert list(again.x) == [value, value]
+    again.check(**ENDLESS)
+    assert hash(again.x[0]) == hash(value)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.prove.exact.algebra import quotient
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, lowest_exponents, power_of_two
 from novikoff.prove.exact.refined import WholeMatrix
@@ -34,6 +35,8 @@ class Ratios(Sequence[Fraction]):
     @classmethod
     def of(cls, values: Iterable[Any]) -> "Ratios":
         """Floats, fractions, or what has a common denominator already."""
+        from flint import fmpz
+
         if isinstance(values, Ratios):
             return values
         if isinstance(values, np.ndarray):
@@ -41,7 +44,8 @@ class Ratios(Sequence[Fraction]):
             return cls(as_integers(values, exponent).tolist(), 1 << -exponent)
         exact = [value if isinstance(value, Fraction) else Fraction(value) for value in values]
         denominator = _lcm([value.denominator for value in exact])
-        return cls([value.numerator * (denominator // value.denominator) for value in exact], denominator)
+        times = {below: int(fmpz(denominator) // below) for below in {value.denominator for value in exact}}
+        return cls([value.numerator * times[value.denominator] for value in exact], denominator)
 
     def __len__(self) -> int:
         return len(self.numerators)
@@ -53,17 +57,17 @@ class Ratios(Sequence[Fraction]):
     def __getitem__(self, place: int | slice) -> "Fraction | Ratios":
         if isinstance(place, slice):
             return Ratios(self.numerators[place], self.denominator)
-        return Fraction(self.numerators[place], self.denominator)
+        return quotient(self.numerators[place], self.denominator)
 
     def __iter__(self) -> Iterator[Fraction]:
-        return (Fraction(numerator, self.denominator) for numerator in self.numerators)
+        return (quotient(numerator, self.denominator) for numerator in self.numerators)
 
     def __repr__(self) -> str:
         return repr(list(self))
 
     def floats(self) -> Vector:
         """The nearest floats; infinite beyond their range."""
-        return np.array([quotient(numerator, self.denominator) for numerator in self.numerators])
+        return np.array([nearest(numerator, self.denominator) for numerator in self.numerators])
 
     def over(self, denominator: int) -> list[int]:
         """The numerators over a multiple of the denominator."""
@@ -71,7 +75,7 @@ class Ratios(Sequence[Fraction]):
         return [times * numerator for numerator in self.numerators] if times != 1 else list(self.numerators)
 
 
-def quotient(numerator: int, denominator: int) -> float:
+def nearest(numerator: int, denominator: int) -> float:
     """The float nearest to a fraction; infinite beyond their range."""
     try:
         return numerator / denominator
@@ -88,8 +92,9 @@ def _lcm(numbers: list[int]) -> int:
     from flint import fmpz
 
     found, count = fmpz(1), len(numbers)
-    for number in set(numbers):
-        found = found.lcm(fmpz(number))
+    for number in sorted(set(numbers), reverse=True):
+        if found % number:
+            found = found.lcm(fmpz(number))
         if found.bit_length() * count > MOST_BITS:
             raise CertificateError(f"the {count:,} fractions of a part have a common denominator that is too long")
     return int(found)

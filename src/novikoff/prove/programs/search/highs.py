@@ -46,8 +46,9 @@ def solved_in_floats(
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = A.indptr, A.indices, A.data
     highs = highspy.Highs()
-    options = {"output_flag": False, "primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
-    for name, value in {**options, "solver": "simplex"}.items():
+    options: dict[str, Any] = {"output_flag": False, "solver": "simplex"}
+    options |= {f"{side}_feasibility_tolerance": TOLERANCE for side in ("primal", "dual")}
+    for name, value in options.items():
         highs.setOptionValue(name, value)
     if highs.passModel(model) == highspy.HighsStatus.kError:
         return None

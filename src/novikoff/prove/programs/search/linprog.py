@@ -17,7 +17,7 @@ from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.floats import nearest_float
 from novikoff.prove.programs.check import ProgramCertificate
 from novikoff.prove.programs.program import Program, Vector, read_program
-from novikoff.prove.programs.ratios import Ratios, WholeRows, dot, quotient
+from novikoff.prove.programs.ratios import Ratios, WholeRows, dot, nearest
 from novikoff.prove.programs.search.answers import Candidate, contradictory_bounds, infeasible, optimal, unbounded
 from novikoff.prove.programs.search.highs import Guess, solved_in_floats
 from novikoff.prove.programs.search.perceptron import guess_of_perceptron
@@ -198,12 +198,12 @@ def _residuals(program: Program, x: Ratios) -> tuple[Vector, Vector, Vector, Vec
     """What is left to every limit and bound; infinite where there is none."""
     rows, m_ub = WholeRows.of(program.rows, program.limits, most=0), len(program.b_ub)
     pairs = zip(rows.excesses(x).tolist(), rows.exponents, strict=True)
-    left = np.array([quotient(-value, x.denominator << -exponent) for value, exponent in pairs])
+    left = np.array([nearest(-value, x.denominator << -exponent) for value, exponent in pairs])
     sides = []
     for sign, bounds in ((1, program.lower), (-1, program.upper)):
         limits = Ratios.of(np.where(np.isfinite(bounds), bounds, 0.0))
         both = x.denominator * limits.denominator
         pairs = zip(x.over(both), limits.over(both), strict=True)
-        distances = np.array([quotient(sign * (value - bound), both) for value, bound in pairs])
+        distances = np.array([nearest(sign * (value - bound), both) for value, bound in pairs])
         sides.append(np.where(np.isfinite(bounds), distances, np.inf))
     return left[:m_ub], left[m_ub:], sides[0], sides[1]

@@ -17,7 +17,7 @@ from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.floats import as_integers, lowest_exponent
 from novikoff.prove.exact.refined import Regular, Solution, WholeMatrix, by_elimination
 from novikoff.prove.programs.program import Program, Vector
-from novikoff.prove.programs.ratios import Ratios, WholeRows, quotient
+from novikoff.prove.programs.ratios import Ratios, WholeRows, nearest
 from novikoff.prove.programs.search.highs import BASIC, FREE, LOWER, UPPER, States
 
 Places = NDArray[np.intp]
@@ -192,11 +192,11 @@ class Vertex:
         form, x = self.form, self.x
         times = x.denominator // form.scale
         unit = [2.0 ** max(exponent, -1022) for exponent in form.rows.exponents]
-        slack = [-quotient(int(v), x.denominator) * u for v, u in zip(self.excesses.tolist(), unit, strict=True)]
+        slack = [-nearest(int(v), x.denominator) * u for v, u in zip(self.excesses.tolist(), unit, strict=True)]
         sides = []
         for bounds, whole in zip((form.lower, form.upper), form.whole_bounds, strict=True):
             pairs = zip(whole.tolist(), x.numerators, strict=True)
-            near = [quotient(bound * times - value, x.denominator) for bound, value in pairs]
+            near = [nearest(bound * times - value, x.denominator) for bound, value in pairs]
             sides.append(np.where(np.isfinite(bounds), np.array([*near, *slack]), bounds))
         return sides[0], sides[1]
 
@@ -204,7 +204,7 @@ class Vertex:
         """Of every variable, in floats."""
         unit = [2.0 ** max(exponent, -1022) for exponent in self.form.columns.exponents]
         pairs = zip(self.misses.tolist(), unit, strict=True)
-        return np.array([*(-quotient(int(v), self.y.denominator) * u for v, u in pairs), *self.y.floats()])
+        return np.array([*(-nearest(int(v), self.y.denominator) * u for v, u in pairs), *self.y.floats()])
 
     # -- the tableau --------------------------------------------------------------------------------------------------
 
