@@ -104,8 +104,8 @@ def terms_of(right: str, names: Collection[str], free: Sequence[str]) -> list[Te
             some = _product(product, names, free)
             if some is None:
                 return None
-            # A zero takes the intercept away.
-            sign, some = (-sign, [()]) if product == ["0"] else (sign, some)
+            if product == ["0"]:  # a zero takes the intercept away
+                sign, some = -sign, [()]
             terms = _with(terms, some) if sign > 0 else _without(terms, some)
             sign, product = 1, []
         sign = -sign if token == "-" else sign

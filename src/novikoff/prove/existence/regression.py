@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from novikoff.data.batches import Records
 from novikoff.data.examples import Examples
-from novikoff.features.columns import Categorical, Dated, Ignored, Named, Text
+from novikoff.features.columns import Categorical, Dated, Ignored, Named, Numeric, Text
 from novikoff.features.examples import comes_once
 from novikoff.prove.existence.arrays import from_arrays
 from novikoff.prove.existence.grammar import factor, quoted
@@ -76,7 +76,7 @@ def _why_none_of_table(encoding: "Encoding", fit_intercept: bool, label: str | N
         what = next((words for other, words in _KINDS.items() if isinstance(kind, other)), None)
         if what is not None:
             return f"the column {name!r} has {what}; leave it out, or write a formula"
-        if not isinstance(kind, Ignored) and kind.has_missing:
+        if isinstance(kind, Numeric | Categorical) and kind.has_missing:
             return f"the column {name!r} has missing values; fill them in, or leave out the column or the rows"
         if "`" in name:
             return f"the name {name!r} has a backtick, which no formula can have; rename the column"
