@@ -88,3 +88,11 @@ def test_the_command_says_the_same_on_shards(tmp_path):
     shards = call(*line, "--out", "two.json", "--json", "--cluster", "local", folder=tmp_path)
     assert alone.code == shards.code == 10
     assert (tmp_path / "one.json").read_text() == (tmp_path / "two.json").read_text()
+
+
+def test_a_formula_that_is_evaluated_is_given_again(tmp_path):
+    pattern = tables(tmp_path)
+    ours = existence("won ~ exp(x0)", pattern)
+    with pytest.raises(CertificateError, match="not evaluated"):
+        check(ours, pattern)
+    check(ours, pattern, formula="won ~ exp(x0)")

@@ -100,16 +100,20 @@ def check(
     source: Any,
     *,
     engine: Engine | None = None,
+    formula: str | None = None,
     format: str | None = None,
     zero_based: "ZeroBased" = "auto",
     shard_bytes: int = SHARD_BYTES,
     cache_folder: str | None = None,
 ) -> None:
-    """Prove a certificate again from the rows of all shards; `CertificateError` names what differs."""
+    """Prove a certificate again from the rows of all shards; `CertificateError` names what differs.
+
+    A certificate about a formula that has more than names of columns needs the same `formula` again.
+    """
     if isinstance(certificate, Existence):
         from novikoff.cluster.estimates import check_existence
 
-        check_existence(certificate, source, engine, format=format, shard_bytes=shard_bytes)
+        check_existence(certificate, source, engine, formula, format=format, shard_bytes=shard_bytes)
         return
 
     def derive(claimed: Certificate) -> Certificate:

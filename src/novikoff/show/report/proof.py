@@ -252,8 +252,8 @@ def _diverging(certificate: Certificate) -> Markup | None:
     lines = [(name(column), sign) for column, sign in found[:MOST_ROWS]]
     return joined(
         [
-            element("h3", "What logistic regression sends to infinity"),
-            table(("coefficient", "towards"), lines, left=2),
+            element("h3", "Estimates of the regression that are not finite"),
+            table(("coefficient", "estimate"), lines, left=2),
             left_out(MOST_ROWS, len(found), "coefficients"),
         ]
     )
