@@ -345,7 +345,8 @@ def test_dates_and_times_are_days(unit):
     assert str(records.columns.column("x").type) == unit
     encoding = learn_encoding([records])
     kind = encoding.columns["x"]
-    assert (kind.kind, kind.type, kind.has_missing) == ("date", unit, True)
+    read_as = "timestamp[us]" if unit == "date32[day]" else unit  # whatever the container, dates are times of one unit
+    assert (kind.kind, kind.type, kind.has_missing) == ("date", read_as, True)
     assert Encoding.from_dict(encoding.to_dict()) == encoding
     epoch = {datetime.date: datetime.date(1970, 1, 1), datetime.datetime: datetime.datetime(1970, 1, 1)}
     if unit.startswith("time64"):

@@ -434,7 +434,8 @@ def of_formula(formula, source):
     else:
         found = existence(formula, source)
         found.check(source)
-    return found.estimate, found.diverging, found.separated_rows
+    places = [int(str(row).removeprefix("row ")) for row in found.separated_rows]  # where an index names them
+    return found.estimate, found.diverging, places
 
 
 @quietly

@@ -10,6 +10,7 @@ only names columns, and is computed here from these. A formula that a person wro
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from novikoff.data.frames import as_arrow
 from novikoff.data.tables import nearest
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.existence.arrays import WITH_INTERCEPT, family_named, from_arrays, plain_label, row_labels_of
@@ -58,6 +59,8 @@ def frame_of(table: Any) -> tuple[Any, list[str]]:
     if table is None or not hasattr(table, "columns"):
         raise ValueError("a formula needs a table, such as a pandas DataFrame, as the second argument")
     frame = table.to_pandas() if hasattr(table, "to_pandas") else table
+    if any(hasattr(dtype, "pyarrow_dtype") for dtype in frame.dtypes):  # of which formulaic makes objects
+        frame = as_arrow(frame).to_pandas().set_axis(frame.index)
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
