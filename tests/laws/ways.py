@@ -65,7 +65,7 @@ class Table:
     @property
     def has_positions(self):
         """Whether its columns could be some of an array."""
-        return all(kind_of(values) in (int, float, None) for values in self.attributes.values())
+        return all(kind_of(values) in (int, float, bool, None) for values in self.attributes.values())
 
 
 VALUES = {
@@ -389,7 +389,7 @@ OPTIONS = {"shuffle": False, "max_epochs": 5, "random_state": 0}
 def of_reader(source, check=None, **options):
     """All answers about a reader, or about batches, which may be read again; `check` is another certificate of them."""
     model = Perceptron(**OPTIONS, **options).fit(source)
-    certificate = certify(source, diverging=False)
+    certificate = certify(source)
     (check or certificate).check(source)
     return learned(model) | certified(certificate) | predicted(model, source) | {"score": model.score(source)}
 
@@ -398,7 +398,7 @@ def of_reader(source, check=None, **options):
 def of_matrix(X, y, **options):
     """The same of a matrix and its labels."""
     model = Perceptron(**OPTIONS, **options).fit(X, y)
-    certificate = certify(X, y, diverging=False)
+    certificate = certify(X, y)
     certificate.check(X, y)
     return learned(model) | certified(certificate) | predicted(model, X) | {"score": model.score(X, y)}
 
@@ -451,7 +451,7 @@ def fitted(source):
 def certificate_of(source):
     """A certificate, or None if there is nothing to certify."""
     try:
-        return certify(source, diverging=False)
+        return certify(source)
     except ValueError:
         return None
 
@@ -491,7 +491,7 @@ def of_shards(path, **options):
     """All answers of shards whose weights go from one to the next, which is the run of one machine."""
     how = {"label": LABEL, "shard_bytes": SHARD}
     model = cluster.fit(path, mixing="none", rounds=5, **how, **options)
-    certificate = cluster.certify(path, diverging=False, **how)
+    certificate = cluster.certify(path, **how)
     cluster.check(certificate, path, shard_bytes=SHARD)
     return learned(model) | certified(certificate) | predicted(model, read(path, label=LABEL))
 
