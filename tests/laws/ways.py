@@ -482,8 +482,8 @@ def of_command(path, folder, *options, label=LABEL):
     )
 
 
-# More bytes than any line has here, and fewer than most tables.
-SHARD = 200
+# Half of it, which is the least that an even cut leaves, is more bytes than any line has; long tables have more.
+SHARD = 400
 
 
 @refusals
