@@ -148,4 +148,5 @@ def test_a_report_shows_the_curved_boundary(words, folder):
     page = (folder / "r.html").read_text()
     assert "the shades are the regions of the classes" in page
     assert "every inequality held" in page
-    assert f"{words[0]} {words[1]}" in page
+    call("certify", *CIRCLE, *words, "--report", "c.html", "--quiet", folder=folder)
+    assert f"{words[0]} {words[1]}" in (folder / "c.html").read_text()

@@ -199,7 +199,7 @@ def test_sequences_held_out_have_no_say_and_are_counted():
     wrong = sum(one != two for one, two in zip(guessed, gold, strict=True))
     assert (model.run_.held_out_errors, model.run_.held_out_rows) == (wrong, held.sum())
     assert not set(model.mistake_rows_.tolist()) & set(np.flatnonzero(held).tolist())
-    assert "On new sequences of this kind: about" in str(model.run_)
+    assert "Expected error: held-out error" in str(model.run_)
 
 
 def test_sentences_held_out_are_those_of_their_lists():

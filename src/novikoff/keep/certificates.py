@@ -8,7 +8,7 @@ from novikoff.prove.certificates import read_certificate as read_text
 from novikoff.prove.exact.document import CertificateError
 
 # A model file begins with the length of its header, in 8 bytes, of which the highest are 0: no JSON text has these.
-NO_TEXT = b"\0"
+NO_TEXT, JSON_BEGINS = b"\0", b" \t\r\n{"
 
 
 def read_certificate(path: Path) -> AnyCertificate:
@@ -27,7 +27,7 @@ def certificate_text(path: Path) -> str | bytes:
         raise IsADirectoryError(f"{path} is a directory; name the certificate or the model in it")
     with path.open("rb") as file:
         beginning = file.read(LENGTH.size)
-    if NO_TEXT not in beginning:
+    if not beginning or (beginning[0] in JSON_BEGINS and NO_TEXT not in beginning):
         return path.read_bytes()
     text = read_header(path).get("certificate")
     if text is None:

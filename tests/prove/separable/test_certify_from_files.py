@@ -34,7 +34,7 @@ def assert_as_good(found, expected, X, y):
     assert (found.verdict, found.arithmetic) == (expected.verdict, expected.arithmetic)
     assert (found.data_hash, found.classes) == (expected.data_hash, expected.classes)
     assert max(found.margin.lower, expected.margin.lower) <= min(found.margin.upper, expected.margin.upper)
-    assert gap(found) <= max(gap(expected), 1e-6)
+    assert gap(found) <= max(gap(expected), 1e-6) * (1 + 1e-9)  # the sums of blocks round otherwise
     found.check(X, y)
     found.check(cut(X, y, 3))
     expected.check(cut(X, y, 3))
