@@ -81,12 +81,12 @@ def our_features(path: Path) -> tuple:
 def we_train(path: Path, seconds: dict[str, list[float]]) -> SequencePerceptron:
     start = time.perf_counter()
     sentences = read_conll(path, columns=COLUMNS)
-    model = SequencePerceptron(templates=NINETEEN, max_epochs=EPOCHS, random_state=0)
+    model = SequencePerceptron(templates=NINETEEN, max_iter=EPOCHS, random_state=0)
     model.fit(sentences, sentences.column("chunk"))
     seconds["we, file to model"].append(time.perf_counter() - start)
     _, tokens, labels, names = our_features(path)
     start = time.perf_counter()
-    sequence_perceptron(tokens, labels, len(names), max_epochs=EPOCHS, random_state=0)
+    sequence_perceptron(tokens, labels, len(names), max_iter=EPOCHS, random_state=0)
     seconds["we, training alone"].append(time.perf_counter() - start)
     return model
 
@@ -154,7 +154,7 @@ def quality(data: Path, rounds: int) -> None:
     ):
         scores = []
         for seed in range(3):
-            model = SequencePerceptron(templates=templates, cost=cost, max_epochs=EPOCHS, random_state=seed)
+            model = SequencePerceptron(templates=templates, cost=cost, max_iter=EPOCHS, random_state=seed)
             model.fit(train, train.column("chunk"))
             scores.append(score_chunks(test.column("chunk"), model.predict(test)))
         f1 = [100 * score.f1 for score in scores]
@@ -218,7 +218,7 @@ def choose(data: Path, rounds: int) -> None:
             order = np.random.default_rng(part).permutation(len(whole))
             tenth = len(whole) // 10
             held, learn = (some(whole, sorted(rows)) for rows in (order[:tenth], order[tenth:]))
-            model = SequencePerceptron(templates=templates, cost=cost, max_epochs=EPOCHS, random_state=part)
+            model = SequencePerceptron(templates=templates, cost=cost, max_iter=EPOCHS, random_state=part)
             model.fit(learn, learn.column("chunk"))
             f1.append(100 * score_chunks(held.column("chunk"), model.predict(held)).f1)
         print(f"  {what:<40} F1 {statistics.mean(f1):.2f}")

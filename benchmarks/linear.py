@@ -196,7 +196,7 @@ def whole_fits(arguments):
         errors = {"ours": [], "peer": []}
         makers = {"ours": Perceptron, "peer": PeerPerceptron}
         with patience(0):  # compile
-            Perceptron(max_epochs=1).fit(X[:10], np.arange(10) % 2)
+            Perceptron(max_iter=1).fit(X[:10], np.arange(10) % 2)
         seconds = {"ours": [], "peer": []}
         for seed in seeds:
             for who, maker in makers.items():
@@ -242,7 +242,7 @@ def cores(arguments):
     """A run to convergence, and passes over all rows; processor time shows what looking ahead alone saves."""
     small = arguments.smoke
     X, y = separable_data(10_000 if small else 200_000, 100, 0.02 if small else 0.002)
-    options = {"readout": "last", "max_epochs": None, "fit_intercept": False, "random_state": 0}
+    options = {"readout": "last", "max_iter": None, "fit_intercept": False, "random_state": 0}
 
     def old_way():
         with step_by_step():
@@ -260,7 +260,7 @@ def cores(arguments):
            against="every row in its turn, on one core")  # fmt: skip
 
     for what, labels in (("2 classes", y), ("5 classes", np.digitize(X @ np.ones(100), [-6, -2, 2, 6]))):
-        ours, peer = Perceptron(max_epochs=2).fit(X, labels), PeerPerceptron(max_iter=2).fit(X, labels)
+        ours, peer = Perceptron(max_iter=2).fit(X, labels), PeerPerceptron(max_iter=2).fit(X, labels)
         tasks = {"predict": lambda ours=ours: ours.predict(X), "peer": lambda peer=peer: peer.predict(X),
                  "scores": lambda ours=ours: ours.decision_function(X)}  # fmt: skip
         seconds = interleaved(tasks, 2 if small else 15)
@@ -381,7 +381,7 @@ for start in range(0, rows, 10000):
     X[start:start + 10000] = generator.standard_normal(X[start:start + 10000].shape)
 y = np.where(X[:, 0] + X[:, 1] >= 0, 1, -1).astype(np.int8)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-perceptron(X, y, max_epochs=3)
+perceptron(X, y, max_iter=3)
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
 """
 

@@ -99,7 +99,7 @@ def we_learn(train: str, test: str, model: str, epochs: int) -> dict:
     sentences = read_conll(train, columns=("w", "p", "label"))
     times.append(time.process_time())
     tagger = learn_tagger(
-        sentences, sentences.column("label"), templates=WORDS + TAGS, columns=("w", "p"), max_epochs=epochs,
+        sentences, sentences.column("label"), templates=WORDS + TAGS, columns=("w", "p"), max_iter=epochs,
         random_state=0,
     )  # fmt: skip
     save(tagger, model)

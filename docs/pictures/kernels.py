@@ -32,7 +32,7 @@ def main(folder=Path(__file__).parent):
     X, y = make_moons(300, noise=0.27, random_state=0)
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     for ax, readout, words in ((left, "last", "last weights"), (right, "average", "average")):
-        model = KernelPerceptron(kernel="rbf", gamma=5.0, readout=readout, max_epochs=3, random_state=0)
+        model = KernelPerceptron(kernel="rbf", gamma=5.0, readout=readout, max_iter=3, random_state=0)
         model.fit(X, y)
         draw(ax, X, y, model, f"{words}: {len(model.support_)} support rows (ringed)")
     figure.savefig(folder / "kernels.png", dpi=110)

@@ -36,7 +36,7 @@ TOGETHER = (
     *("mistakes", "kernel", "margins"),
     *("confusion", "paraboloid", "heaviest"),
 )
-LAST = {"readout": "last", "max_epochs": None, "record_mistakes": True}
+LAST = {"readout": "last", "max_iter": None, "record_mistakes": True}
 
 
 def through_the_origin(n, gap, seed):
@@ -72,7 +72,7 @@ def displays():
     X, y = through_the_origin(24, 0.3, seed=25)
     walk = Perceptron(**LAST, fit_intercept=False, shuffle=False).fit(X, y)
     moons, moon = make_moons(120, noise=0.05, random_state=0)
-    curved = KernelPerceptron(kernel="rbf", gamma=2.0, readout="last", max_epochs=None, random_state=9)
+    curved = KernelPerceptron(kernel="rbf", gamma=2.0, readout="last", max_iter=None, random_state=9)
     curved.fit(moons, moon)
     regions = Perceptron(random_state=0, scale=False)
     three = Perceptron(random_state=0, scale=False).fit(iris.data, species)

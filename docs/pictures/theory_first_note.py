@@ -33,7 +33,7 @@ def exponential(n):
 def draw_cosine(ax):
     X, y = two_classes()
     widest = certify(X, y, fit_intercept=False).separator
-    learner = Perceptron(readout="last", max_epochs=None, fit_intercept=False, record_mistakes=True, random_state=1)
+    learner = Perceptron(readout="last", max_iter=None, fit_intercept=False, record_mistakes=True, random_state=1)
     proof = follow_proof(Steps.of_rows(X, y, learner.fit(X, y).mistake_rows_, fit_intercept=False), widest)
     k = np.arange(proof.mistakes + 1)
     ax.axhline(1, color=GREY, linewidth=1)

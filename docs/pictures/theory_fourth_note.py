@@ -37,7 +37,7 @@ def draw_weights(ax, folded):
     for x in folded:
         along = np.array([-x[1], x[0]]) / np.linalg.norm(x)
         ax.plot(*np.outer(along, [-6, 6]), color="#bbbbbb", linewidth=0.8)
-    learner = Perceptron(readout="last", max_epochs=None, fit_intercept=False, shuffle=False, record_mistakes=True)
+    learner = Perceptron(readout="last", max_iter=None, fit_intercept=False, shuffle=False, record_mistakes=True)
     rows = learner.fit(folded * Y[:, None], Y).mistake_rows_
     walk = np.vstack([np.zeros(2), np.cumsum(folded[rows], axis=0)])
     for before, after in pairwise(walk):

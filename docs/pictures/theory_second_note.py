@@ -48,7 +48,7 @@ def draw_scaling(ax):
     table, flower = load_iris(return_X_y=True)
     factors = 2.0 ** np.arange(-7, 8)
     for fit_intercept, colour, words in ((True, RED, "bias folded in"), (False, BLUE, "no bias")):
-        learner = Perceptron(readout="last", max_epochs=None, shuffle=False, fit_intercept=fit_intercept)
+        learner = Perceptron(readout="last", max_iter=None, shuffle=False, fit_intercept=fit_intercept)
         mistakes = [learner.fit(table * factor, flower == 0).n_mistakes_ for factor in factors]
         ax.loglog(factors, mistakes, "o-", color=colour, label=words, markersize=4)
     ax.set(xlabel="every length times", ylabel="mistakes", title="Scaling all points (setosa)")

@@ -32,7 +32,7 @@ def draw_line(ax, w, b, **how):
 
 def draw_separators(ax, X, y, widest):
     for seed in range(12):
-        learner = Perceptron(readout="last", max_epochs=None, random_state=seed).fit(X, y)
+        learner = Perceptron(readout="last", max_iter=None, random_state=seed).fit(X, y)
         draw_line(ax, learner.coef_[0], learner.intercept_[0], color="#999999", linewidth=1)
     draw_line(ax, widest.weights, widest.bias, color="black", linewidth=2.5, label="the widest")
     ax.plot([], [], color="#999999", label="where a perceptron stops")
@@ -43,7 +43,7 @@ def draw_separators(ax, X, y, widest):
 
 
 def draw_distance(ax, X, y, widest):
-    learner = Perceptron(readout="last", max_epochs=None, random_state=0, record_mistakes=True).fit(X, y)
+    learner = Perceptron(readout="last", max_iter=None, random_state=0, record_mistakes=True).fit(X, y)
     proof = follow_proof(Steps.of_rows(X, y, learner.mistake_rows_), widest)
     k = np.arange(proof.mistakes + 1)
     first = proof.distance[0]

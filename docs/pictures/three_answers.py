@@ -39,7 +39,7 @@ def draw_margin(ax):
     side = X @ [1.0, -0.6] + 0.3
     X, side = X[abs(side) > 0.35], side[abs(side) > 0.35]
     certificate = certify(X, side > 0)
-    run = Perceptron(readout="last", max_epochs=None, random_state=0).fit(X, side > 0).run_
+    run = Perceptron(readout="last", max_iter=None, random_state=0).fit(X, side > 0).run_
     (a, b), c = certificate.separator.weights, certificate.separator.bias
     line, reach = np.array([-3.0, 3.0]), abs(X @ [a, b] + c).min()
     for offset, style in ((0, "-"), (reach, "--"), (-reach, "--")):

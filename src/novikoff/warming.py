@@ -58,15 +58,15 @@ def _matrices() -> Iterator[tuple[Any, Any]]:
 
 def _learn_rows() -> None:
     from novikoff.engine.rows import as_rows
-    from novikoff.learn.history import READOUTS
     from novikoff.learn.linear.memory import decider
     from novikoff.learn.linear.space import perceptron
+    from novikoff.options import READOUTS
 
     for (X, y), n_classes, readout in product(_matrices(), (2, 3), READOUTS):
         labels = y if n_classes == 3 else np.where(y > 0, 1, -1)
-        learned = perceptron(X, labels, n_classes=n_classes, readout=readout, max_epochs=2, random_state=0)
+        learned = perceptron(X, labels, n_classes=n_classes, readout=readout, max_iter=2, random_state=0)
         decider(learned.memory, readout).score(as_rows(X))
-        perceptron(X, labels, n_classes=n_classes, readout=readout, lead=1.0, max_epochs=1, random_state=0)
+        perceptron(X, labels, n_classes=n_classes, readout=readout, lead=1.0, max_iter=1, random_state=0)
         if n_classes == 2:
             _look_ahead(X, labels.astype(np.int8))
     for X, _ in _matrices():
@@ -99,7 +99,7 @@ def _learn_with_kernels() -> None:
         points = as_points(X, "rbf")
         asked: tuple[dict[str, Any], ...] = ({"kernel": "laplacian"}, {"readout": "vote"}, {"budget": 2})
         for options in asked:
-            memory = kernel_perceptron(X, labels, max_epochs=2, random_state=0, **options).memory
+            memory = kernel_perceptron(X, labels, max_iter=2, random_state=0, **options).memory
             decide(memory, points, options.get("readout", "average"))
             memory.kernel.between(points, points, in_column_order=True)
 
@@ -111,7 +111,7 @@ def _label_sequences() -> None:
 
     for X, y in _matrices():
         tokens = Tokens(as_rows(X), np.array([0, 5, 12]))
-        learned = sequence_perceptron(tokens, y.astype(np.int64), 3, max_epochs=2, random_state=0)
+        learned = sequence_perceptron(tokens, y.astype(np.int64), 3, max_iter=2, random_state=0)
         best_label_sequences(learned.weights, tokens, 2)
 
 

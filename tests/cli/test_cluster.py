@@ -41,7 +41,7 @@ def test_a_round_has_a_line_and_the_answer_says_what_was_mixed(folder):
 @pytest.mark.parametrize("more", [(), ("--lead", "auto")])
 def test_without_mixing_the_model_is_that_of_one_machine(folder, more):
     fitted(folder, "--mixing", "none", "--quiet", "--rounds", "4", *more)
-    alone = ("--no-shuffle", "--max-epochs", "4", "--model", "alone", "--quiet", *more)
+    alone = ("--no-shuffle", "--max-iter", "4", "--model", "alone", "--quiet", *more)
     done(folder, "fit", "part-*.csv", "--label", "y", *alone)
     ours, theirs = (json.loads(done(folder, "inspect", name, "--json").out) for name in ("model", "alone"))
     assert ours["weights"] == theirs["weights"]
@@ -73,7 +73,7 @@ def test_tables_without_names_and_with_commas_are_read_as_on_one_machine(tmp_pat
     data = ["bare-*.csv", "--label", "-1", "--no-header", "--names", "size,kind,way"]
     shards = ["--cluster", "local", "--mixing", "none", "--rounds", "3", "--quiet", "--model", "model"]
     done(tmp_path, "fit", *data, *shards)
-    done(tmp_path, "fit", *data, "--no-shuffle", "--max-epochs", "3", "--quiet", "--model", "alone")
+    done(tmp_path, "fit", *data, "--no-shuffle", "--max-iter", "3", "--quiet", "--model", "alone")
     ours, theirs = (json.loads(done(tmp_path, "inspect", name, "--json").out) for name in ("model", "alone"))
     assert ours["weights"] == theirs["weights"]
     words = ["certify", *data, "--json"]
@@ -133,7 +133,7 @@ def test_shards_on_a_ray_that_is_started_here_are_scored_alike(folder, monkeypat
             "ray://HOST:PORT, or local for this process",
         ),
         (["--cluster", "local", "--folds", "3"], "--folds does not go with --cluster"),
-        (["--cluster", "local", "--max-epochs", "3"], "--max-epochs does not go with --cluster; use --rounds"),
+        (["--cluster", "local", "--max-iter", "3"], "--max-iter does not go with --cluster; use --rounds"),
         (["--cluster", "local", "--readout", "vote"], "a vote needs every mistake"),
         (["--cluster", "local", "--report", "page.html"], "--report does not go with --cluster"),
         (["--cluster", "local", "--resume"], "there is no checkpoint model.checkpoint to go on from"),

@@ -19,15 +19,18 @@ from tests.cli.calling import call
     ("options", "same"),
     [
         ("", {}),
-        ("--readout vote --max-epochs 3", {"readout": "vote", "max_epochs": 3}),
+        ("--readout vote --max-iter 3", {"readout": "vote", "max_iter": 3}),
         (
             "--readout last --no-shuffle --no-fit-intercept",
             {"readout": "last", "shuffle": False, "fit_intercept": False},
         ),
-        ("--max-epochs none --tie predict --random-state 5", {"max_epochs": None, "tie": "predict", "random_state": 5}),
+        ("--max-iter none --tie predict --random-state 5", {"max_iter": None, "tie": "predict", "random_state": 5}),
         ("--min-margin 0.9", {"min_margin": 0.9}),
         ("--lead 0.5", {"lead": 0.5}),
-        ("--lead auto --validation 0.2 --patience 2", {"lead": "auto", "validation": 0.2, "patience": 2}),
+        (
+            "--lead auto --validation 0.2 --patience 2",
+            {"lead": "auto", "early_stopping": True, "validation_fraction": 0.2, "patience": 2},
+        ),
         ("--class-weight balanced", {"class_weight": "balanced"}),
         ("--class-weight yes=2,no=0.5", {"class_weight": {"yes": 2.0, "no": 0.5}}),
     ],
@@ -94,7 +97,7 @@ def in_one_line(done):
 
 
 def test_a_lead_and_a_validation_part_are_in_the_panels_of_fit_and_inspect(folder):
-    asked = ("--lead", "0.5", "--max-epochs", "none", "--readout", "last")
+    asked = ("--lead", "0.5", "--max-iter", "none", "--readout", "last")
     done = call("fit", "cars.csv", "--label", "sport_car", "--force", *asked, folder=folder)
     for shown in (done, call("inspect", "cars.novikoff", folder=folder)):
         assert "narrow ones on" in in_one_line(shown)
@@ -105,7 +108,7 @@ def test_a_lead_and_a_validation_part_are_in_the_panels_of_fit_and_inspect(folde
     assert call("fit", "cars.csv", "--label", "sport_car", "--lead", "much", folder=folder).code == 2
 
 
-@pytest.mark.parametrize("more", [(), ("--cluster", "local"), ("--max-epochs", "1")])
+@pytest.mark.parametrize("more", [(), ("--cluster", "local"), ("--max-iter", "1")])
 def test_a_lead_that_was_chosen_is_in_the_panels_of_fit_and_inspect_also_if_it_is_none(folder, more):
     asked = ("fit", "cars.csv", "--label", "sport_car", "--force", "--lead", "auto", *more)
     shown = [call(*asked, folder=folder), call("inspect", "cars.novikoff", folder=folder)]
@@ -194,7 +197,7 @@ def test_a_table_can_come_compressed_and_through_a_pipe(folder):
 def test_whoever_asked_for_convergence_and_did_not_get_it_is_warned(folder):
     done = call("fit", "xor.csv", "--label", "bits", "--readout", "last", folder=folder)
     assert done.code == 0
-    assert "it did not converge: the number of epochs was used up" in done.err
+    assert "it did not converge: max_iter was reached" in done.err
     assert "overlapping (exact)" in done.out
 
 

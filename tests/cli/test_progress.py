@@ -29,9 +29,9 @@ def examples(reader):
         yield found
 
 
-def learn(examples, bar, max_epochs):
-    with bar.learning(examples.n_rows, max_epochs) as watched:
-        return perceptron(examples, max_epochs=max_epochs, random_state=0, **watched)
+def learn(examples, bar, max_iter):
+    with bar.learning(examples.n_rows, max_iter) as watched:
+        return perceptron(examples, max_iter=max_iter, random_state=0, **watched)
 
 
 class Asking(Bar):
@@ -65,7 +65,7 @@ class AskingAtTheEnd(Bar):
 
 def test_an_interrupt_at_the_end_does_not_lose_the_run(examples):
     run = learn(examples, AskingAtTheEnd(is_shown=False), 1).run
-    assert run.stopped.name == "MAX_EPOCHS"
+    assert run.stopped.name == "MAX_ITER"
     assert run.errors is not None
 
 

@@ -55,7 +55,7 @@ def test_the_report_presents_no_error_of_the_first_pass_as_the_models(folder):
 
 
 def test_a_report_changes_neither_the_model_nor_the_answer(folder):
-    for options in ((), ("--readout", "vote"), ("--max-epochs", "1", "--no-shuffle")):
+    for options in ((), ("--readout", "vote"), ("--max-iter", "1", "--no-shuffle")):
         without = call(*FIT, "--json", *options, folder=folder)
         before = (folder / "cars.novikoff").read_bytes()
         with_report = call(*FIT, "--json", "--report", "cars.html", *options, folder=folder)

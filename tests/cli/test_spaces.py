@@ -24,7 +24,7 @@ SPACES = {
 
 @pytest.mark.parametrize("words", SPACES.values(), ids=SPACES)
 def test_a_circle_is_learned_kept_predicted_scored_and_proved(words, folder):
-    fitted = call("fit", *CIRCLE, *words, "--model", "m", "--json", "--max-epochs", "100", folder=folder).json
+    fitted = call("fit", *CIRCLE, *words, "--model", "m", "--json", "--max-iter", "100", folder=folder).json
     assert fitted["certificate"]["verdict"] == "separable"
     assert fitted["run"]["stopped"] == "NO_MISTAKES"
     assert fitted["run"]["mistakes"] <= fitted["certificate"]["mistake_bound"]
@@ -43,7 +43,7 @@ def test_a_circle_is_learned_kept_predicted_scored_and_proved(words, folder):
 def test_svmlight_text_is_lifted_or_goes_through_a_kernel(words, folder):
     xor = "-1 1:1 2:1\n-1 1:-1 2:-1\n1 1:3\n1 2:-3\n1 1:-3 2:1\n"
     (folder / "ring.svm").write_text(xor)
-    line = ("fit", "ring.svm", *words, "--readout", "last", "--max-epochs", "none", "--report", "r.html", "--json")
+    line = ("fit", "ring.svm", *words, "--readout", "last", "--max-iter", "none", "--report", "r.html", "--json")
     fitted = call(*line, folder=folder).json
     assert fitted["run"]["errors"] == 0
     assert fitted["certificate"]["verdict"] == "separable"

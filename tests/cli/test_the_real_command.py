@@ -99,7 +99,7 @@ runpy.run_module("novikoff.cli", run_name="__main__")
 
 
 def test_an_interrupted_fit_keeps_the_weights_of_a_complete_epoch(folder):
-    endless = "fit xor.csv --label bits --max-epochs none --no-certify --model endless.novikoff"
+    endless = "fit xor.csv --label bits --max-iter none --no-certify --model endless.novikoff"
     line, shell = [sys.executable, "-c", INTERRUPTED, *endless.split()], environment(TMPDIR=str(folder))
     done = subprocess.run(line, cwd=folder, env=shell, capture_output=True, text=True, check=False)
     assert done.returncode == 130

@@ -33,7 +33,7 @@ def test_weights_that_go_from_shard_to_shard_choose_what_one_machine_chooses(tmp
         files, X, y = noisy(tmp_path / str(seed), seed)
         more = {"lead": "auto", "random_state": seed, "readout": readout}
         ours = fit(files, mixing="none", rounds=rounds, zero_based=False, **more)
-        one = Perceptron(shuffle=False, max_epochs=rounds, **more).fit(X, y)
+        one = Perceptron(shuffle=False, max_iter=rounds, **more).fit(X, y)
         found.add(one.lead_)
         assert (ours.coef_ == one.coef_).all()
         for name in ("lead", "mistakes", "narrow", "mistaken_rows", "errors", "errors_elsewhere", "order"):

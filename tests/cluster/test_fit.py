@@ -26,7 +26,7 @@ def label_of(kind):
 def test_without_mixing_it_is_the_run_of_one_machine_bit_for_bit(tmp_path, kind, options):
     pattern = write_all(tmp_path, kind, words=kind != "svmlight")
     ours = fit(pattern, label=label_of(kind), mixing="none", rounds=4, shard_bytes=700, **options)
-    theirs = one_machine(pattern, max_epochs=4, **options)
+    theirs = one_machine(pattern, max_iter=4, **options)
     assert ours.coef_.tobytes() == theirs.coef_.tobytes()
     assert ours.intercept_.tobytes() == theirs.intercept_.tobytes()
     assert ours.run_ == theirs.run_
@@ -39,11 +39,11 @@ def test_many_classes_too_and_where_weights_return(tmp_path):
         write(tmp_path / f"{number}.csv", {**table, "y": [f"class {int(x) % 4}" for x in table["x0"]]})
     pattern = str(tmp_path / "*.csv")
     ours = fit(pattern, label="y", mixing="none", rounds=3)
-    assert ours.run_ == one_machine(pattern, max_epochs=3).run_
-    assert ours.coef_.tobytes() == one_machine(pattern, max_epochs=3).coef_.tobytes()
+    assert ours.run_ == one_machine(pattern, max_iter=3).run_
+    assert ours.coef_.tobytes() == one_machine(pattern, max_iter=3).coef_.tobytes()
     (tmp_path / "xor.svm").write_text("1 1:0 2:0\n1 1:1 2:1\n-1 1:1 2:0\n-1 1:0 2:1\n")
     ours = fit(tmp_path / "xor.svm", mixing="none", rounds=20, readout="last", shard_bytes=20)
-    theirs = Perceptron(shuffle=False, max_epochs=20, readout="last").fit(read(tmp_path / "xor.svm"))
+    theirs = Perceptron(shuffle=False, max_iter=20, readout="last").fit(read(tmp_path / "xor.svm"))
     assert ours.run_ == theirs.run_
     assert ours.run_.stopped.name == "CYCLE"
 
@@ -81,7 +81,7 @@ def test_very_wide_rows_have_weights_for_the_columns_that_are_used(tmp_path):
         (tmp_path / f"{number}.svm").write_text("".join(lines[number::2][:9] + lines[:11]))
     pattern = str(tmp_path / "*.svm")
     ours = fit(pattern, mixing="none", rounds=2)
-    theirs = Perceptron(shuffle=False, max_epochs=2).fit(read(pattern))
+    theirs = Perceptron(shuffle=False, max_iter=2).fit(read(pattern))
     assert np.array_equal(ours.model_.memory.columns, theirs.model_.memory.columns)
     assert ours.model_.memory.weights.tobytes() == theirs.model_.memory.weights.tobytes()
     assert fit(pattern, rounds=2).run_.n_rows == 40

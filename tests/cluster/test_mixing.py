@@ -196,7 +196,7 @@ def test_with_a_lead_too_weights_that_go_from_shard_to_shard_are_those_of_one_ma
     X, y = generator.integers(-9, 10, (60, 3)).astype(float), np.where(generator.random(60) < 0.5, 1.0, -1.0)
     files = written(tmp_path, [(X[:20], y[:20]), (X[20:], y[20:])])
     ours = fit(files, mixing="none", rounds=3, lead=0.5, zero_based=False, checkpoint=tmp_path / "checkpoint")
-    one = Perceptron(lead=0.5, shuffle=False, max_epochs=3).fit(X, y)
+    one = Perceptron(lead=0.5, shuffle=False, max_iter=3).fit(X, y)
     assert (ours.coef_ == one.coef_).all()
     for name in ("mistakes", "narrow", "narrow_per_epoch", "mistaken_rows", "lead"):
         assert getattr(ours.run_, name) == getattr(one.run_, name)

@@ -176,7 +176,7 @@ def test_a_data_set_of_ray_is_taken_if_it_keeps_its_order(nodes, pattern, monkey
         assert model.run_.n_rows == 183
         from novikoff import Perceptron
 
-        alone = Perceptron(shuffle=False, max_epochs=4).fit(read(pattern, label="y"))
+        alone = Perceptron(shuffle=False, max_iter=4).fit(read(pattern, label="y"))
         assert model.coef_.tobytes() == alone.coef_.tobytes()
         rows = dataset.map_batches(model.map_batches(), batch_format="pyarrow").take_all()
         assert [row["prediction"] for row in rows] == alone.predict(read(pattern, label="y")).tolist()

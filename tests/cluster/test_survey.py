@@ -109,7 +109,7 @@ def test_dates_are_agreed_on_as_well(tmp_path, kind):
     tables = agreed(pattern)
     assert tables.encoding.to_dict() == learn_encoding(read(pattern, label="y")).to_dict()
     model = fit(pattern, label="y", mixing="none", rounds=2)
-    alone = Perceptron(shuffle=False, max_epochs=2).fit(read(pattern, label="y"))
+    alone = Perceptron(shuffle=False, max_iter=2).fit(read(pattern, label="y"))
     assert model.coef_.tobytes() == alone.coef_.tobytes()
 
 

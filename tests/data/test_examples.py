@@ -82,7 +82,7 @@ def test_every_form_has_the_same_rows_and_labels(form, seed, n_classes, size, so
 @given(seed=st.integers(0, 99), n_classes=st.integers(2, 4))
 def test_every_form_is_learned_and_certified_alike(seed, n_classes):
     X, y = drawn(seed, n_classes, 20)
-    learned = [learn_from(examples, shuffle=False, max_epochs=3) for examples in all_forms(X, y, 9)]
+    learned = [learn_from(examples, shuffle=False, max_iter=3) for examples in all_forms(X, y, 9)]
     assert all((one.memory.weights == learned[0].memory.weights).all() for one in learned)
     assert all(one.run.mistakes_per_epoch == learned[0].run.mistakes_per_epoch for one in learned)
     expected = certify(X, y)
@@ -97,7 +97,7 @@ def test_examples_on_disk_are_not_written_again(monkeypatch):
     X, y = drawn(0, 2)
     with cached([(X, y)]) as examples:
         monkeypatch.setattr(filling, "CacheWriter", None)
-        learn_from(examples, max_epochs=3)
+        learn_from(examples, max_iter=3)
         certify(examples).check(examples)
 
 

@@ -109,7 +109,7 @@ def test_a_first_line_that_looks_like_data_is_a_warning(tmp_path):
 def test_what_fit_reads_predict_reads(tmp_path):
     text = "a;b;y\n1,5; 2;u\n 2,5;3;v\n-;4;u\n9,25;1;v\n"
     written(tmp_path, text, "eu.csv")
-    assert call("fit", "eu.csv", "--label", "y", "--max-epochs", "100", "--quiet", folder=tmp_path).code == 0
+    assert call("fit", "eu.csv", "--label", "y", "--max-iter", "100", "--quiet", folder=tmp_path).code == 0
     guesses = call("score", "eu.novikoff", "eu.csv", "--json", folder=tmp_path).json["confusion"]
     predicted = guesses_of(call("predict", "eu.novikoff", "eu.csv", folder=tmp_path))
     assert predicted.count("u") == sum(line[0] for line in guesses)

@@ -106,10 +106,10 @@ def test_every_learner_sees_the_rounded_sums(form):
     X, y = FORMS[form](), [1, 0]
 
     def learned(rows):
-        linear = Perceptron(shuffle=False, max_epochs=2)
+        linear = Perceptron(shuffle=False, max_iter=2)
         parts = [linear.fit(rows, y).coef_, linear.decision_function(rows)]
         parts += [Perceptron().partial_fit(rows, y).coef_]
-        parts += [learn_from([(rows, y)], shuffle=False, max_epochs=2).memory.weights]
+        parts += [learn_from([(rows, y)], shuffle=False, max_iter=2).memory.weights]
         parts += [KernelPerceptron(kernel="linear", shuffle=False).fit(rows, y).decision_function(rows)]
         parts += [stacked([rows, rows]).rows.as_array()]
         return [part.tolist() for part in parts]

@@ -102,7 +102,7 @@ def test_a_run_that_looks_ahead_is_the_run_of_the_lecture(seed, n_jobs, blocks, 
     X, labels = rows_and_labels(seed, n=30)
     parts = zip(np.split(X, blocks), np.split(labels, blocks), strict=True)
     examples = Examples.in_blocks([(as_rows(some), own) for some, own in parts], 2)
-    options = {"max_epochs": 15, "random_state": seed, "shuffle": shuffle, "record_mistakes": True, "lead": lead}
+    options = {"max_iter": 15, "random_state": seed, "shuffle": shuffle, "record_mistakes": True, "lead": lead}
     with on_cores(n_jobs):
         learned = perceptron(examples, **options)
     if not shuffle and not lead:

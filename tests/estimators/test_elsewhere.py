@@ -25,10 +25,10 @@ def test_every_parameter_of_scikit_learns_perceptron_is_taken_or_answered(name):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_an_own_parameter_is_never_taken_for_one_from_elsewhere(estimator):
-    assert not {"max_epochs", "readout", "random_state"} & ELSEWHERE.keys()
+    assert not {"max_iter", "readout", "random_state"} & ELSEWHERE.keys()
     own = inspect.signature(estimator).parameters
     functions = {name: len for name in own if own[name].default is inspect.Parameter.empty}
-    assert isinstance(estimator(**functions, max_epochs=3), estimator)
+    assert isinstance(estimator(**functions, max_iter=3), estimator)
 
 
 def test_a_name_that_nobody_has_is_refused_as_ever():
@@ -37,8 +37,8 @@ def test_a_name_that_nobody_has_is_refused_as_ever():
 
 
 def test_estimators_are_cloned_and_pickled_as_ever():
-    model = clone(Perceptron(max_epochs=3))
-    assert pickle.loads(pickle.dumps(model)).max_epochs == 3
+    model = clone(Perceptron(max_iter=3))
+    assert pickle.loads(pickle.dumps(model)).max_iter == 3
 
 
 def test_probabilities_of_labels_are_answered_by_what_there_is():

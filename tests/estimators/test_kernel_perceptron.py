@@ -76,7 +76,7 @@ PEERS = {
 def test_named_kernels_are_those_of_scikit_learn(name, form):
     X, y = moons()
     function, numbers = PEERS[name]
-    options = {"random_state": 0, "record_mistakes": True, "max_epochs": 3}
+    options = {"random_state": 0, "record_mistakes": True, "max_iter": 3}
     named = KernelPerceptron(kernel=name, **numbers, **options).fit(form(X), y)
     called = KernelPerceptron(kernel=function, kernel_params=numbers, **options).fit(form(X), y)
     whole = KernelPerceptron(kernel="precomputed", **options).fit(function(X, **numbers), y)
@@ -201,20 +201,20 @@ def test_a_call_that_fails_leaves_the_model_as_it_was(options):
 
 def test_whoever_asked_for_convergence_is_told_when_there_is_none():
     X, y = moons()
-    with pytest.warns(ConvergenceWarning, match=r"still made .* mistakes; .* Raise max_epochs"):
+    with pytest.warns(ConvergenceWarning, match=r"still made .* mistakes; .* Raise max_iter"):
         KernelPerceptron(readout="last", gamma=0.1).fit(X, y)
     with pytest.warns(ConvergenceWarning, match="no separator has the margin min_margin=0.5"):
         model = KernelPerceptron(min_margin=0.5, random_state=0).fit(X, y)
     assert model.run_.stopped is Stopped.MARGIN_RULED_OUT
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        KernelPerceptron(readout="last", gamma=50.0, max_epochs=None).fit(X, y)
+        KernelPerceptron(readout="last", gamma=50.0, max_iter=None).fit(X, y)
 
 
 def test_after_an_interrupt_the_model_holds_what_it_learned():
     X, y = moons()
-    KernelPerceptron(max_epochs=1).fit(X, y)
-    model = KernelPerceptron(max_epochs=None, kernel="linear")
+    KernelPerceptron(max_iter=1).fit(X, y)
+    model = KernelPerceptron(max_iter=None, kernel="linear")
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

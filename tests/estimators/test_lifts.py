@@ -44,6 +44,6 @@ def test_a_ring_is_learned_after_lifting_and_not_before():
     ring = 2 * np.column_stack([np.cos(angles), np.sin(angles)])
     X, y = np.vstack([ring, 0.4 * ring]), np.repeat(["ring", "centre"], 40)
     flat = Perceptron(random_state=0).fit(X, y)
-    lifted = make_pipeline(Paraboloid(), Perceptron(random_state=0, max_epochs=None)).fit(X, y)
+    lifted = make_pipeline(Paraboloid(), Perceptron(random_state=0, max_iter=None)).fit(X, y)
     assert lifted.score(X, y) == 1.0
     assert flat.score(X, y) < 0.9

@@ -25,15 +25,20 @@ from tests.examples import separable
 
 # Not readout="last": one check wants 83 % on blobs that overlap, where the last weights are a matter of luck.
 UNSCALED = [Perceptron(), Perceptron(readout="vote", tie="predict"), Perceptron(fit_intercept=False)]
-ESTIMATORS = [*UNSCALED, Perceptron(scale=True), Perceptron(lead=0.5, max_epochs=1000)]
+ESTIMATORS = [*UNSCALED, Perceptron(scale=True), Perceptron(lead=0.5, max_iter=1000)]
 
 # The next test says why. With scaled columns, or a lead and the 1000 epochs that the check gives to estimators with a
 # parameter max_iter, it passes.
 WANTS_A_BIAS = {"check_class_weight_classifiers": "in ten epochs a bias of 1 does not outgrow columns of 20"}
+# scikit-learn expects the same of its own Perceptron.
+NOT_SCALED = (
+    "repeating a row is not scaling it: a repeated row is looked at again, and adds nothing if it has become right"
+)
+REPEATED = {f"check_sample_weight_equivalence_on_{kind}_data": NOT_SCALED for kind in ("dense", "sparse")}
 
 
 @parametrize_with_checks(
-    ESTIMATORS, expected_failed_checks=lambda model: {} if model.scale or model.lead else WANTS_A_BIAS
+    ESTIMATORS, expected_failed_checks=lambda model: REPEATED if model.scale or model.lead else REPEATED | WANTS_A_BIAS
 )
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
@@ -50,7 +55,7 @@ def test_the_one_check_that_fails_asks_for_more_than_heavy_mistakes_can_give(n_c
     directions = [(np.sin(angle + e), np.cos(angle + e)) for angle in angles.ravel() for e in (-1e-9, 1e-9)]
     assert max(np.mean(X_test @ direction >= 0) for direction in directions) == pytest.approx(without_a_bias)
     weights = {label: 1000 if label == 0 else 0.0001 for label in range(n_classes)}
-    model = Perceptron(class_weight=weights, readout="last", max_epochs=1000, random_state=0)
+    model = Perceptron(class_weight=weights, readout="last", max_iter=1000, random_state=0)
     with pytest.warns(ConvergenceWarning):
         model.fit(X, y)
     assert (model.predict(X)[y == 0] == 0).all()
@@ -67,7 +72,7 @@ def test_it_works_in_pipelines_and_searches():
     X, y = load_iris(return_X_y=True)
     model = make_pipeline(StandardScaler(), Perceptron(random_state=0))
     assert cross_val_score(model, X, y).mean() > 0.9
-    search = GridSearchCV(model, {"perceptron__readout": ["average", "vote"], "perceptron__max_epochs": [2, 20]}).fit(
+    search = GridSearchCV(model, {"perceptron__readout": ["average", "vote"], "perceptron__max_iter": [2, 20]}).fit(
         X, y
     )
     assert search.best_score_ > 0.9
@@ -143,15 +148,15 @@ def test_random_state_repeats_a_run_and_other_seeds_differ():
 
 def test_warm_start_goes_on_and_a_plain_fit_starts_anew():
     X, y = noisy()
-    options = {"shuffle": False, "max_epochs": 2}
+    options = {"shuffle": False, "max_iter": 2}
     twice = Perceptron(warm_start=True, **options).fit(X, y).fit(X, y)
-    once = Perceptron(shuffle=False, max_epochs=4).fit(X, y)
+    once = Perceptron(shuffle=False, max_iter=4).fit(X, y)
     assert (twice.coef_ == once.coef_).all()
     assert twice.n_mistakes_ == once.n_mistakes_
     anew = Perceptron(**options).fit(X, y)
     assert (anew.fit(X, y).coef_ == Perceptron(**options).fit(X, y).coef_).all()
     vote = Perceptron(warm_start=True, readout="vote", **options).fit(X, y).fit(X, y)
-    whole = Perceptron(readout="vote", shuffle=False, max_epochs=4).fit(X, y)
+    whole = Perceptron(readout="vote", shuffle=False, max_iter=4).fit(X, y)
     assert (vote.decision_function(X) == whole.decision_function(X)).all()
 
 
@@ -237,14 +242,14 @@ def test_a_first_partial_fit_that_fails_leaves_nothing_behind():
         ({}, [[1j], [2.0]], [0, 1], "Complex data not supported"),
         ({}, [["one"], ["two"]], [0, 1], "could not convert string|not compatible"),
         ({}, [[1.0], [2.0]], [0, 1, 1], "inconsistent"),
-        ({"max_epochs": -3}, [[1.0], [2.0]], [0, 1], "max_epochs=-3"),
+        ({"max_iter": -3}, [[1.0], [2.0]], [0, 1], "max_iter=-3"),
         (
             {"readout": "median"},
             [[1.0], [2.0]],
             [0, 1],
             "readout='median' is unknown; choose one of last, average, vote",
         ),
-        ({"learning_rate": 0.0}, [[1.0], [2.0]], [0, 1], "learning_rate=0.0"),
+        ({"eta0": 0.0}, [[1.0], [2.0]], [0, 1], "eta0=0.0"),
         ({"min_margin": -1.0}, [[1.0], [2.0]], [0, 1], "min_margin=-1.0"),
     ],
 )
@@ -262,10 +267,59 @@ def test_predicting_names_the_wrong_width_and_the_bad_number():
         model.predict([[1.0, 2.0, math.nan, 4.0]])
 
 
-def test_sample_weight_is_refused():
+@pytest.mark.parametrize("readout", ["last", "average", "vote"])
+@pytest.mark.filterwarnings("ignore:.*did not converge")
+def test_a_sample_weight_multiplies_its_row_and_a_weight_of_zero_leaves_it_out(readout):
     X, y = noisy()
-    with pytest.raises(TypeError, match="sample_weight"):
-        Perceptron().fit(X, y, sample_weight=np.ones(len(y)))
+    weights = np.where(np.arange(len(y)) % 7 == 0, 0.0, 0.5 * (1 + np.arange(len(y)) % 4))
+    kept = np.flatnonzero(weights)
+    options = {"readout": readout, "shuffle": False, "fit_intercept": False, "record_mistakes": True}
+    model = Perceptron(**options).fit(X, y, sample_weight=weights)
+    scaled = Perceptron(**options).fit(weights[kept, None] * X[kept], y[kept])
+    assert model.mistake_rows_.tolist() == kept[scaled.mistake_rows_].tolist()
+    assert (model.run_.radius, model.run_.mistakes) == pytest.approx((scaled.run_.radius, scaled.run_.mistakes))
+    assert model.decision_function(X) == pytest.approx(scaled.decision_function(X))
+    parts = Perceptron(**options).partial_fit(X, y, sample_weight=weights)
+    once = Perceptron(**(options | {"max_iter": 1})).fit(X, y, sample_weight=weights)
+    assert parts.mistake_rows_.tolist() == once.mistake_rows_.tolist()
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, -1.0], r"sample_weight\[1\]=-1.0 must be 0, which leaves the row out, or a positive number"),
+        ([1.0, np.inf], "must be 0"),
+        ([1.0], "X has 2 rows"),
+        ([0.0, 0.0], "all weights of sample_weight are zero"),
+    ],
+)
+def test_weights_that_no_row_can_have_are_refused(weights, message):
+    with pytest.raises(ValueError, match=message):
+        Perceptron().fit([[1.0], [-1.0]], [0, 1], sample_weight=weights)
+
+
+def test_a_penalty_is_refused_with_its_reason():
+    with pytest.raises(ValueError, match="penalty='l1' is not supported: there is no loss"):
+        Perceptron(penalty="l1").fit([[1.0], [-1.0]], [0, 1])
+
+
+@pytest.mark.filterwarnings("ignore:.*did not converge")
+def test_tol_stops_where_mistakes_stop_decreasing_and_that_is_no_convergence():
+    X, y = noisy()
+    model = Perceptron(readout="last", tol=1e-3, n_iter_no_change=3, max_iter=1000, random_state=0).fit(X, y)
+    assert model.run_.stopped is Stopped.NO_PROGRESS
+    made, fewest, since = model.run_.mistakes_per_epoch, np.inf, 0
+    for mistakes in made:
+        since = since + 1 if mistakes > fewest - 1e-3 * len(y) else 0
+        fewest = min(fewest, mistakes)
+    assert since == 3 < model.n_iter_ == len(made)
+
+
+def test_probabilities_are_refused_with_the_way_to_some():
+    model = Perceptron().fit([[1.0], [-1.0]], [0, 1])
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match="CalibratedClassifierCV"):
+        model.predict_log_proba([[1.0]])
 
 
 def test_a_warm_start_on_unknown_labels_names_the_first():
@@ -281,7 +335,7 @@ def test_a_warm_start_on_unknown_labels_names_the_first():
 def test_whoever_asked_for_convergence_is_told_when_there_is_none():
     X, y = noisy()
     with pytest.warns(
-        ConvergenceWarning, match=r"still made .* mistakes; no separator has a margin above .* Raise max_epochs"
+        ConvergenceWarning, match=r"still made .* mistakes; no separator has a margin above .* Raise max_iter"
     ):
         Perceptron(readout="last").fit(X, y)
     with pytest.warns(ConvergenceWarning, match="no separator has the margin min_margin=0.5"):
@@ -296,15 +350,15 @@ def test_nobody_else_is_bothered():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         noisy_run = Perceptron().fit(X, y).run_
-        easy_run = Perceptron(readout="last", max_epochs=None, min_margin=1e-9).fit(easy, labels).run_
-    assert noisy_run.stopped is Stopped.MAX_EPOCHS
+        easy_run = Perceptron(readout="last", max_iter=None, min_margin=1e-9).fit(easy, labels).run_
+    assert noisy_run.stopped is Stopped.MAX_ITER
     assert easy_run.stopped is Stopped.NO_MISTAKES
 
 
 def test_no_mistakes_speaks_of_the_last_weights_and_the_average_may_still_err():
     for seed in range(50):
         X, y, _ = separable(np.random.default_rng(seed), 40, 3, 0.01)
-        run = Perceptron(max_epochs=None, random_state=0).fit(X, y).run_
+        run = Perceptron(max_iter=None, random_state=0).fit(X, y).run_
         if run.stopped is Stopped.NO_MISTAKES and run.errors:
             assert f"{run.errors} error" in str(run)
             return
@@ -313,8 +367,8 @@ def test_no_mistakes_speaks_of_the_last_weights_and_the_average_may_still_err():
 
 def test_after_an_interrupt_the_model_holds_what_it_learned():
     X, y = noisy()
-    Perceptron(max_epochs=1).fit(X, y)
-    model = Perceptron(max_epochs=None)
+    Perceptron(max_iter=1).fit(X, y)
+    model = Perceptron(max_iter=None)
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
@@ -325,5 +379,5 @@ def test_after_an_interrupt_the_model_holds_what_it_learned():
 def test_sparse_frames_and_matrices_learn_without_becoming_dense():
     X = sparse.random(200, 50_000, density=0.001, format="csr", random_state=0)
     y = np.arange(200) % 3
-    model = Perceptron(readout="vote", max_epochs=3, random_state=0).fit(X, y)
+    model = Perceptron(readout="vote", max_iter=3, random_state=0).fit(X, y)
     assert model.predict(X).shape == (200,)

@@ -47,7 +47,7 @@ def table(tmp_path):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_batches_give_the_model_of_the_matrix(form, readout, n_classes):
     X, y = examples(1, n_classes=n_classes)
-    options = {"readout": readout, "random_state": 3, "max_epochs": 3, "record_mistakes": True}
+    options = {"readout": readout, "random_state": 3, "max_iter": 3, "record_mistakes": True}
     whole, parts = Perceptron(**options).fit(X, y), Perceptron(**options).fit(cut(form(X), y))
     assert parts.classes_.tolist() == whole.classes_.tolist()
     assert parts.n_features_in_ == 4
@@ -87,8 +87,8 @@ def test_svmlight_text_with_columns_never_seen_is_predicted_without_them(tmp_pat
 def test_a_warm_start_goes_on_with_the_same_classes_and_encoding(table):
     reader, _ = table
     options = {"shuffle": False, "record_mistakes": True}
-    whole = Perceptron(max_epochs=4, **options).fit(reader)
-    parts = Perceptron(max_epochs=2, warm_start=True, **options).fit(reader)
+    whole = Perceptron(max_iter=4, **options).fit(reader)
+    parts = Perceptron(max_iter=2, warm_start=True, **options).fit(reader)
     encoding = parts.encoding_
     parts.fit(reader)
     assert parts.encoding_ is encoding
@@ -124,8 +124,8 @@ def test_a_model_of_a_table_survives_pickle_and_clone(table):
 
 def test_one_pass_over_a_generator_of_pairs():
     X, y = examples(4)
-    model = Perceptron(max_epochs=1, shuffle=False).fit(pair for pair in cut(X, y))
-    assert (model.coef_ == Perceptron(max_epochs=1, shuffle=False).fit(X, y).coef_).all()
+    model = Perceptron(max_iter=1, shuffle=False).fit(pair for pair in cut(X, y))
+    assert (model.coef_ == Perceptron(max_iter=1, shuffle=False).fit(X, y).coef_).all()
 
 
 def test_what_is_refused_leaves_the_model_as_it_was():

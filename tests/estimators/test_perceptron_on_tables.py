@@ -42,7 +42,7 @@ Y = np.array(["yes", "yes", "yes", "no", "no", "no"])
 
 @pytest.fixture
 def model():
-    return Perceptron(random_state=0, max_epochs=50).fit(FRAME, Y)
+    return Perceptron(random_state=0, max_iter=50).fit(FRAME, Y)
 
 
 def test_words_become_features_with_names(model):
@@ -76,7 +76,7 @@ def test_online_learning_goes_on_in_the_same_encoding(model):
     seen = model.run_.examples
     model.partial_fit(FRAME, Y)
     assert model.run_.examples == seen + len(Y)
-    again = Perceptron(random_state=0, max_epochs=50, warm_start=True).fit(FRAME, Y)
+    again = Perceptron(random_state=0, max_iter=50, warm_start=True).fit(FRAME, Y)
     encoding = again.encoding_
     assert again.fit(FRAME.iloc[:4], Y[:4]).encoding_ is encoding
 

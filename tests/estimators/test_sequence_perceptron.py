@@ -153,7 +153,7 @@ def test_features_never_seen_are_ignored():
 
 
 def test_scores_and_margins_are_those_of_the_best_two():
-    model = fitted(readout="last", max_epochs=None)
+    model = fitted(readout="last", max_iter=None)
     for scored, best in zip(
         model.predict_with_scores(as_mappings(WORDS)), model.predict_best(as_mappings(WORDS), 2), strict=True
     ):
@@ -222,7 +222,9 @@ def test_the_validation_part_chooses_the_epochs_and_all_is_learned():
     rng = np.random.default_rng(1)
     X = [rng.normal(size=(4, 2)) for _ in range(40)]
     y = [[int(token[0] + rng.normal() > 0) for token in sequence] for sequence in X]
-    model = SequencePerceptron(validation=0.25, patience=2, max_epochs=20, random_state=0).fit(X, y)
+    model = SequencePerceptron(
+        early_stopping=True, validation_fraction=0.25, n_iter_no_change=2, max_iter=20, random_state=0
+    ).fit(X, y)
     errors = model.run_.validation_errors
     assert model.run_.epochs == int(np.argmin(errors)) + 1
     assert len(errors) in (model.run_.epochs + 2, 20)
@@ -285,13 +287,13 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
 
 def test_a_run_that_did_not_converge_warns_who_asked_for_it():
     with pytest.warns(ConvergenceWarning, match="SequencePerceptron did not converge"):
-        SequencePerceptron(readout="last", max_epochs=2).fit([[["a"]], [["a"]]], [["x"], ["y"]])
+        SequencePerceptron(readout="last", max_iter=2).fit([[["a"]], [["a"]]], [["x"], ["y"]])
 
 
 @pytest.mark.parametrize(
     ("make", "what"),
     [
-        (lambda: fitted(readout="vote"), 'readout="vote" is not there for sequences'),
+        (lambda: fitted(readout="vote"), 'readout="vote" is not supported for sequences'),
         (lambda: fitted(readout="best"), "readout='best' is unknown"),
         (lambda: fitted(templates=[]), "templates=[] must be a list"),
         (lambda: fitted(templates="w[0]"), "templates='w[0]' must be a list"),
@@ -304,9 +306,15 @@ def test_a_run_that_did_not_converge_warns_who_asked_for_it():
         (lambda: fitted([[]], [[]]), "1 sequences without a single token"),
         (lambda: fitted(min_count=0), "min_count=0 must be"),
         (lambda: fitted(cost=-1.0), "cost=-1.0 must be"),
-        (lambda: fitted(max_epochs=0), "max_epochs=0 must be"),
-        (lambda: fitted(validation=1.5), "validation=1.5 of 5 sequences"),
-        (lambda: fitted(validation=0.4, patience=0), "patience=0 must be"),
+        (lambda: fitted(max_iter=0), "max_iter=0 must be"),
+        (
+            lambda: fitted(early_stopping=True, validation_fraction=1.5),
+            "validation_fraction=1.5 must be a fraction",
+        ),
+        (
+            lambda: fitted(early_stopping=True, validation_fraction=0.4, n_iter_no_change=0),
+            "n_iter_no_change=0 must be",
+        ),
         (lambda: fitted(constraint="IOB9"), "constraint='IOB9' is unknown"),
         (lambda: fitted([[("a",)]], [["I-x"]], columns="w", constraint="IOB2"), "token 0 in sequence 0 breaks"),
         (lambda: fitted(["the cat"], [["D", "N"]]), "sequence 0 is the string 'the cat'"),

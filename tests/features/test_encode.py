@@ -275,7 +275,7 @@ def test_the_cars_of_the_notes_are_learned_without_a_mistake(cars):
     X = np.vstack([batch.rows.as_array() for batch in batches])
     y = np.where(np.concatenate([batch.labels for batch in batches]) == "sport", 1, -1)
     assert X.shape[0] == N_CARS
-    assert perceptron(X, y, max_epochs=100, random_state=0).run.stopped.name == "NO_MISTAKES"
+    assert perceptron(X, y, max_iter=100, random_state=0).run.stopped.name == "NO_MISTAKES"
 
 
 def test_a_description_tells_what_became_of_each_column(cars):

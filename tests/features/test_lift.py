@@ -79,7 +79,7 @@ def test_what_is_no_lift_is_refused():
 def test_points_in_a_circle_are_learned_without_a_mistake_left():
     X = [[0, 0], [1, 0], [0, 1], [3, 0], [0, 3], [-3, 0], [0, -3]]
     batches = [(X, ["in"] * 3 + ["out"] * 4)]
-    options = {"readout": "last", "max_epochs": 200, "random_state": 0}
+    options = {"readout": "last", "max_iter": 200, "random_state": 0}
     assert learn_from(batches, **options).run.errors > 0
     learned = learn_from(batches, encoding=Encoding.of_numbers(2, "paraboloid"), **options)
     assert (learned.run.errors, learned.run.encoded) == (0, False)

@@ -81,9 +81,9 @@ def test_a_field_that_makes_no_sense_is_refused_when_loaded_and_not_when_used(tm
 def test_a_learning_rate_that_is_none_is_refused_when_loaded(tmp_path):
     for part in ("state", "parameters"):
         for rate in (0.0, -1.0, "fast"):
-            change = {"learning_rate": rate}
+            change = {"eta0": rate}
             forged(GOLDEN["perceptron-1"], tmp_path / "m", lambda header, p=part, c=change: header[p].update(c))
-            with pytest.raises(layout.ModelFileError, match="learning_rate"):
+            with pytest.raises(layout.ModelFileError, match="eta0"):
                 load(tmp_path / "m")
 
 

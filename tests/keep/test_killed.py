@@ -46,7 +46,7 @@ def test_a_process_killed_at_any_line_leaves_one_of_the_two_models(tmp_path):
     generator = np.random.default_rng(0)
     for source in (old, new):
         X = generator.standard_normal((40, 10_000))
-        save(Perceptron(max_epochs=1).fit(X, X[:, 0] > 0), source)
+        save(Perceptron(max_iter=1).fit(X, X[:, 0] > 0), source)
 
     command = [sys.executable, "-c", KILLED, str(new), str(tmp_path / "elsewhere"), str(target)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -47,10 +47,10 @@ def through(model, path, **functions):
 
 def test_the_header_says_what_was_learned_and_how(path):
     certificate = novikoff.certify(X, Y)
-    save(novikoff.Perceptron(max_epochs=4, random_state=1).fit(X, Y), path, certificate=certificate)
+    save(novikoff.Perceptron(max_iter=4, random_state=1).fit(X, Y), path, certificate=certificate)
     header = read_header(path)
     assert (header["format"], header["novikoff"], header["learner"]) == (3, novikoff.__version__, "Perceptron")
-    assert header["parameters"]["max_epochs"] == 4
+    assert header["parameters"]["max_iter"] == 4
     assert header["classes"]["values"] == ["north", "south"]
     assert header["run"]["mistakes"] > 0
     assert json.loads(header["certificate"])["claims"]["verdict"] == certificate.verdict.value

@@ -68,7 +68,7 @@ def shown_points(lab):
 def test_placed_points_are_learned_and_every_number_is_the_librarys(lab):
     place(lab, POINTS)
     X, y = np.array([point[:2] for point in POINTS]), np.array([point[2] for point in POINTS])
-    model = Perceptron(readout="last", shuffle=False, max_epochs=100, record_mistakes=True).fit(X, y)
+    model = Perceptron(readout="last", shuffle=False, max_iter=100, record_mistakes=True).fit(X, y)
     certificate = certify(X, y)
     followed = follow_proof(Steps.of_rows(X, y, model.mistake_rows_), certificate.separator)
 

@@ -35,7 +35,7 @@ def test_what_cannot_be_drawn_is_refused(change):
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_the_first_pass_keeps_to_the_bound_of_the_projection(fit_intercept):
     points = sample_points(30, 0.1, 3)
-    state = parse_state({"points": points, "fit_intercept": fit_intercept, "max_epochs": 3})
+    state = parse_state({"points": points, "fit_intercept": fit_intercept, "max_iter": 3})
     run = run_as_json(state)
     projection = run["proof"]["projection"]
     bound = freund_schapire_bound(state.plane, state.labels, fit_intercept=fit_intercept)

@@ -109,7 +109,7 @@ def test_json_that_harms_a_parser_is_a_problem_in_the_one_shape(client, name, bo
 HUGE = [10**400, -(10**400), 1e308, 5e-324, [], {}, "", "x", True, None, [[]], {"a": 1}, 2**63, -1, 0.5]
 TEXTS = ["", "\ufeff", "\n", "\ufeff\n", "\n\na,b\n1,2", ",", "a,b,c\n1e308,-1e308,x\n-1e308,1e308,y", 'a\n"', "\0", 3]
 STATES = {"points": [[1, 0, 1], [-1, 0, -1]], "space": "line", "fit_intercept": True, "tie": "mistake",
-          "readout": "last", "shuffle": False, "seed": 0, "max_epochs": 5, "degree": 2, "gamma": 1.0,
+          "readout": "last", "shuffle": False, "seed": 0, "max_iter": 5, "degree": 2, "gamma": 1.0,
           "view": [0, 0, 3]}  # fmt: skip
 
 

@@ -27,7 +27,7 @@ def test_what_is_left_out_has_its_default():
         ({"tie": "never"}, "tie", "choose one of mistake, predict"),
         ({"tie": ["mistake"]}, "tie", "choose one of"),
         ({"shuffle": 1}, "shuffle", "true or false"),
-        ({"max_epochs": 0}, "max_epochs", "from 1 to"),
+        ({"max_iter": 0}, "max_iter", "from 1 to"),
         ({"seed": 1.5}, "seed", "whole number"),
         ({"gamma": 0}, "gamma", "from 0.001"),
         ({"view": [0, 0, 0]}, "view", "half its height"),
@@ -41,7 +41,7 @@ def test_a_wrong_state_is_refused_and_the_place_is_named(document, field, words)
 
 
 def test_there_are_never_more_steps_than_the_page_shows():
-    state = parse_state({"points": [[0, 0, 1]] * 150, "max_epochs": 5000})
+    state = parse_state({"points": [[0, 0, 1]] * 150, "max_iter": 5000})
     assert state.epochs * 150 <= MOST_STEPS < (state.epochs + 1) * 150
 
 

@@ -36,7 +36,7 @@ def test_the_worked_example_is_that_of_the_second_note():
 @pytest.mark.parametrize("space", ["line", "circle"])
 @pytest.mark.parametrize("name", ["worked", "wide", "thin", "xor", "outlier", "ring", "shared"])
 def test_steps_are_those_of_the_lectures_loop(name, space):
-    state = state_of(name, space=space, max_epochs=20)
+    state = state_of(name, space=space, max_iter=20)
     run = run_as_json(state)
     rows = run["steps"]["row"]
     seen = list(lecture.perceptron(state.rows, state.labels, rows, bias=state.fit_intercept, tie=state.tie))
@@ -50,7 +50,7 @@ def test_steps_are_those_of_the_lectures_loop(name, space):
 def test_a_lead_is_that_of_the_library_and_its_proof_is_followed(name, lead):
     state = state_of(name, lead=lead, tie="predict", space="line")
     run = run_as_json(state)
-    rules = {"fit_intercept": state.fit_intercept, "shuffle": False, "max_epochs": state.epochs, "lead": lead}
+    rules = {"fit_intercept": state.fit_intercept, "shuffle": False, "max_iter": state.epochs, "lead": lead}
     model = Perceptron(record_mistakes=True, **rules).fit(state.rows, state.labels)
     assert np.array(run["steps"]["row"])[run["steps"]["mistake"]].tolist() == model.mistake_rows_.tolist()
     assert sum(run["steps"]["narrow"]) == model.n_narrow_
@@ -78,7 +78,7 @@ def test_a_lead_that_is_none_is_refused(lead):
 def test_the_run_is_that_of_the_library(name, tie):
     state = state_of(name, tie=tie)
     run = run_as_json(state)
-    rules = {"fit_intercept": state.fit_intercept, "tie": tie, "shuffle": False, "max_epochs": state.epochs}
+    rules = {"fit_intercept": state.fit_intercept, "tie": tie, "shuffle": False, "max_iter": state.epochs}
     model = Perceptron(readout="average", record_mistakes=True, **rules).fit(state.rows, state.labels)
     mistaken = np.array(run["steps"]["row"])[run["steps"]["mistake"]]
     assert mistaken.tolist() == model.mistake_rows_.tolist()
@@ -106,7 +106,7 @@ def test_with_a_kernel_the_run_is_that_of_the_kernel_perceptron(name, space, rul
     state = state_of(name, space=space, **rules)
     run = run_as_json(state)
     kernel = {"kernel": space, "gamma": rules.get("gamma", 1.0), "degree": 2, "coef0": 1.0}
-    model = KernelPerceptron(readout="last", shuffle=False, max_epochs=100, record_mistakes=True, **kernel)
+    model = KernelPerceptron(readout="last", shuffle=False, max_iter=100, record_mistakes=True, **kernel)
     model.fit(state.plane, state.labels)
     mistaken = np.array(run["steps"]["row"])[run["steps"]["mistake"]]
     assert mistaken.tolist() == model.mistake_rows_.tolist()
@@ -183,7 +183,7 @@ POINT = st.tuples(st.integers(-6, 6), st.integers(-6, 6), st.sampled_from([-1, 1
     st.sampled_from(["last", "average", "vote", "all"]),
 )
 def test_whatever_is_placed_there_is_an_answer(points, space, bias, shuffle, readout):
-    rules = {"space": space, "fit_intercept": bias, "shuffle": shuffle, "readout": readout, "max_epochs": 5}
+    rules = {"space": space, "fit_intercept": bias, "shuffle": shuffle, "readout": readout, "max_iter": 5}
     state = parse_state({"points": points, **rules})
     run = run_as_json(state)
     moment = moment_as_json(state, len(run["steps"]["row"]))

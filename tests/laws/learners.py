@@ -285,10 +285,10 @@ class OfStreams(Learner):
         taken = {name: value for name, value in options.items() if name in ("readout", "tie", "fit_intercept")}
         return novikoff.OnlinePerceptron(classes=list(self.space.labels), **{**self.options, **taken})
 
-    def fit(self, problem, *, max_epochs=10, shuffle=False, random_state=None, **options):
+    def fit(self, problem, *, max_iter=10, shuffle=False, random_state=None, **options):
         model = self.make(**options)
         model.rows, epoch, before = [], 0, None
-        while epoch != max_epochs and model.mistakes != before:
+        while epoch != max_iter and model.mistakes != before:
             before = model.mistakes
             pairs = zip(self.given(problem.xs), problem.ys, strict=True)
             model.rows += [row for row, (x, y) in enumerate(pairs) if model.learn_one(x, y)]

@@ -133,7 +133,7 @@ def test_a_search_on_threads_of_joblib_uses_no_others(monkeypatch):
     monkeypatch.setattr("novikoff.engine.threads.thread_count", lambda: counts.append(thread_count()) or counts[-1])
     X, y = one_decimal(2)
     with parallel_config("threading"):
-        GridSearchCV(Perceptron(random_state=0), {"max_epochs": [1, 2]}, cv=2, n_jobs=2, refit=False).fit(X, y)
+        GridSearchCV(Perceptron(random_state=0), {"max_iter": [1, 2]}, cv=2, n_jobs=2, refit=False).fit(X, y)
     assert counts
     assert set(counts) == {1}
 

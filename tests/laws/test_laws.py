@@ -98,7 +98,7 @@ def test_mistakes_never_exceed_the_bound(learner, data, seed):
     """k <= (R/gamma)^2: twice that for several classes (Kesler), and that for each class against the rest."""
     problem, u = data.draw(separable_problem(learner.space))
     tie = data.draw(st.sampled_from(learner.ties))
-    model = learner.fit(problem, readout="last", max_epochs=None, random_state=seed, tie=tie)
+    model = learner.fit(problem, readout="last", max_iter=None, random_state=seed, tie=tie)
     run, space = learner.run(model), learner.space
     margins = space.margin_squares(u, problem)
     assert run.mistakes <= sum(space.step * Fraction(run.radius) ** 2 / square for square in margins.values())
@@ -111,7 +111,7 @@ def test_mistakes_never_exceed_the_bound(learner, data, seed):
 @given(data=st.data(), seed=SEEDS)
 def test_no_margin_is_ruled_out_that_exists(learner, data, seed):
     problem, u = data.draw(separable_problem(learner.space))
-    model = learner.fit(problem, max_epochs=data.draw(st.integers(1, 4)), random_state=seed)
+    model = learner.fit(problem, max_iter=data.draw(st.integers(1, 4)), random_state=seed)
     smallest = min(learner.space.margin_squares(u, problem).values(), default=0)
     assert Fraction(min(learner.run(model).margin_at_most, 1e9)) ** 2 >= smallest
 
@@ -121,7 +121,7 @@ def test_no_margin_is_ruled_out_that_exists(learner, data, seed):
 def test_the_margin_ruled_out_is_the_exact_length_of_the_weights_over_the_mistakes(learner, data, seed):
     problem, tie = drawn(data, learner)
     n = data.draw(st.integers(1, 3))
-    run = learner.run(learner.fit(problem, max_epochs=n, shuffle=False, tie=tie))
+    run = learner.run(learner.fit(problem, max_iter=n, shuffle=False, tie=tie))
     space, history = learner.space, epochs(learner.space, problem, n, tie)
     added = [one for seen in history for one in seen.added]
     counts = {part: sum(part == other for other, _ in added) for part, _ in added}
@@ -139,7 +139,7 @@ def test_the_margin_ruled_out_is_the_exact_length_of_the_weights_over_the_mistak
 def test_the_radius_is_the_length_of_the_longest_example(learner, data):
     """Of the longest difference that was added, where examples are structures."""
     problem, tie = drawn(data, learner)
-    run = learner.run(learner.fit(problem, max_epochs=2, shuffle=False, tie=tie))
+    run = learner.run(learner.fit(problem, max_iter=2, shuffle=False, tie=tie))
     steps = [step for seen in epochs(learner.space, problem, 2, tie) for _, step in seen.added]
     square = learner.space.radius_square(problem, steps)
     assert Fraction(run.radius) ** 2 >= square
@@ -153,7 +153,7 @@ def test_the_radius_is_the_length_of_the_longest_example(learner, data):
 @given(data=st.data(), n=st.integers(1, 3))
 def test_the_mistakes_are_those_of_the_lecture(learner, data, n):
     problem, tie = drawn(data, learner)
-    model = learner.fit(problem, max_epochs=n, shuffle=False, tie=tie, readout="last")
+    model = learner.fit(problem, max_iter=n, shuffle=False, tie=tie, readout="last")
     run = learner.run(model)
     history = epochs(learner.space, problem, run.epochs if run.stopped is Stopped.CYCLE else n, tie)
     assert learner.mistakes(model) == mistaken(history)
@@ -163,7 +163,7 @@ def test_the_mistakes_are_those_of_the_lecture(learner, data, n):
         rows = len(problem.ys)
         per_epoch = [len(mistaken(history[start : start + rows])) for start in range(0, len(history), rows)]
         assert run.mistakes_per_epoch == tuple(per_epoch)
-        ended = Stopped.MAX_EPOCHS if run.cycle is None else Stopped.CYCLE
+        ended = Stopped.MAX_ITER if run.cycle is None else Stopped.CYCLE
         assert run.stopped is (ended if per_epoch[-1] else Stopped.NO_MISTAKES)
 
 
@@ -171,7 +171,7 @@ def test_the_mistakes_are_those_of_the_lecture(learner, data, n):
 @given(data=st.data(), asked=st.sampled_from([{"readout": "last"}, {"min_margin": 1e-9}, {}]))
 def test_weights_that_return_are_reported_with_mistakes_that_cancel_and_end_what_cannot_converge(learner, data, asked):
     problem, tie = drawn(data, learner)
-    run = learner.run(learner.fit(problem, max_epochs=8, shuffle=False, tie=tie, **asked))
+    run = learner.run(learner.fit(problem, max_iter=8, shuffle=False, tie=tie, **asked))
     assert (run.stopped is Stopped.CYCLE) == (run.cycle is not None and bool(asked))
     if run.cycle is None:
         return
@@ -189,7 +189,7 @@ def test_weights_that_return_are_reported_with_mistakes_that_cancel_and_end_what
 def test_the_weights_are_the_sum_of_the_mistakes_each_of_which_was_one(learner, data, seed):
     """In whatever order the rows came."""
     problem, tie = drawn(data, learner)
-    model = learner.fit(problem, max_epochs=3, random_state=seed, tie=tie, readout="last")
+    model = learner.fit(problem, max_iter=3, random_state=seed, tie=tie, readout="last")
     rows, w = learner.mistakes(model), {}
     while rows:
         seen = next(lecture(learner.space, problem, iter(rows[:1]), tie, w))
@@ -204,7 +204,7 @@ def test_the_weights_are_the_sum_of_the_mistakes_each_of_which_was_one(learner, 
 def test_an_epoch_without_a_mistake_means_that_no_row_is_a_mistake_of_the_last_weights(learner, data, seed):
     problem, _ = data.draw(separable_problem(learner.space))
     tie = data.draw(st.sampled_from(learner.ties))
-    model = learner.fit(problem, max_epochs=None, random_state=seed, tie=tie, readout="last")
+    model = learner.fit(problem, max_iter=None, random_state=seed, tie=tie, readout="last")
     assert learner.run(model).stopped is Stopped.NO_MISTAKES
     w = {name: Fraction(value) for name, value in learner.weights(model).items()}
     assert not mistaken(list(lecture(learner.space, problem, iter(range(len(problem.ys))), tie, w)))
@@ -216,7 +216,7 @@ def test_parts_are_the_whole(learner, data, n):
     """A fit in order equals as many passes of partial_fit, in portions of any size."""
     problem, tie = drawn(data, learner)
     readout = data.draw(st.sampled_from(learner.readouts))
-    whole = learner.fit(problem, max_epochs=n, shuffle=False, tie=tie, readout=readout)
+    whole = learner.fit(problem, max_iter=n, shuffle=False, tie=tie, readout=readout)
     parts, size = learner.make(tie=tie, readout=readout), data.draw(st.integers(1, len(problem.ys)))
     for _ in range(learner.run(whole).examples // len(problem.ys)):
         for start in range(0, len(problem.ys), size):
@@ -262,7 +262,7 @@ def test_the_order_of_the_features_changes_no_mistake(learner, data, seed):
     """Of whole numbers; a sum of others is rounded in the order of the columns."""
     problem, tie = drawn(data, learner)
     other = Problem([learner.space.permuted(x) for x in problem.xs], problem.ys)
-    models = [learner.fit(given, max_epochs=3, random_state=seed, tie=tie) for given in (problem, other)]
+    models = [learner.fit(given, max_iter=3, random_state=seed, tie=tie) for given in (problem, other)]
     assert learner.mistakes(models[0]) == learner.mistakes(models[1])
 
 
@@ -273,7 +273,7 @@ def test_scaling_all_examples_by_a_power_of_two_changes_no_mistake(learner, data
     problem = learner.space.close_calls(np.random.default_rng(seed))
     scaled = Problem([learner.space.mapped(x, lambda value: value * 2.0**power) for x in problem.xs], problem.ys)
     options = {"fit_intercept": False} if learner.offers("fit_intercept") else {}
-    models = [learner.fit(given, max_epochs=3, random_state=seed, **options) for given in (problem, scaled)]
+    models = [learner.fit(given, max_iter=3, random_state=seed, **options) for given in (problem, scaled)]
     assert learner.mistakes(models[0]) == learner.mistakes(models[1])
     assert learner.predict(models[0], problem.xs) == learner.predict(models[1], scaled.xs)
 
@@ -285,7 +285,7 @@ def test_scaling_all_examples_by_a_power_of_two_changes_no_mistake(learner, data
 @given(data=st.data(), n=st.integers(1, 3))
 def test_the_average_is_the_mean_of_the_weights_after_each_example(learner, data, n):
     problem, tie = drawn(data, learner)
-    model = learner.fit(problem, max_epochs=n, shuffle=False, tie=tie, readout="average")
+    model = learner.fit(problem, max_iter=n, shuffle=False, tie=tie, readout="average")
     history = epochs(learner.space, problem, n, tie)
     shown = {name: value * len(history) for name, value in learner.weights(model).items()}
     assert_close(shown, summed(history))
@@ -299,7 +299,7 @@ def test_every_read_out_predicts_what_exact_arithmetic_predicts(learner, data, n
     problem, tie = drawn(data, learner)
     readout = data.draw(st.sampled_from(learner.readouts))
     strangers = [*problem.xs, *data.draw(st.lists(learner.space.points(), min_size=1, max_size=4))]
-    model = learner.fit(problem, max_epochs=n, shuffle=False, tie=tie, readout=readout)
+    model = learner.fit(problem, max_iter=n, shuffle=False, tie=tie, readout=readout)
     past = [seen.weights for seen in epochs(learner.space, problem, n, tie)]
     past = past[-1:] if readout == "last" else past
     count = learner.space.elected if readout == "vote" else learner.space.scores
@@ -327,7 +327,7 @@ def test_the_average_of_structures_is_not_divided_before_it_decides():
         ((("a", -1), ("b", 2), ("c", 2)), (("a", 0), ("b", 0), ("c", 1)), (("b", 0), ("a", -2), ("c", 1))),
     ]
     problem = Problem(xs, [1, 2, 2, 0, 0, 0])
-    model = learner.fit(problem, max_epochs=1, shuffle=False, tie="predict", readout="average")
+    model = learner.fit(problem, max_iter=1, shuffle=False, tie="predict", readout="average")
     past = [seen.weights for seen in epochs(learner.space, problem, 1, "predict")]
     totals = [learner.space.scores(x, past) for x in xs]
     assert learner.predict(model, xs) == [max(total, key=total.__getitem__) for total in totals]
@@ -351,7 +351,7 @@ def ruled_out(space, history):
 @given(data=st.data(), margin=st.sampled_from([0.1, 0.4, 0.7, 1.0, 1.5, 3.0]))
 def test_a_margin_that_was_ruled_out_is_longer_than_the_weights_over_the_mistakes(learner, data, margin):
     problem, tie = drawn(data, learner)
-    run = learner.run(learner.fit(problem, max_epochs=4, shuffle=False, tie=tie, min_margin=margin))
+    run = learner.run(learner.fit(problem, max_iter=4, shuffle=False, tie=tie, min_margin=margin))
     left = ruled_out(learner.space, epochs(learner.space, problem, 4, tie)[: run.examples])
     if run.stopped is Stopped.MARGIN_RULED_OUT:
         assert left[-1] <= Fraction(run.margin_at_most) ** 2 < Fraction(margin) ** 2
@@ -364,7 +364,7 @@ def test_a_margin_that_was_ruled_out_is_longer_than_the_weights_over_the_mistake
 @given(data=st.data(), margin=st.sampled_from([0.1, 0.4, 0.7, 1.0, 1.5, 3.0]))
 def test_a_run_ends_at_the_very_mistake_that_rules_the_margin_out(learner, data, margin):
     problem, tie = drawn(data, learner)
-    run = learner.run(learner.fit(problem, max_epochs=4, shuffle=False, tie=tie, min_margin=margin))
+    run = learner.run(learner.fit(problem, max_iter=4, shuffle=False, tie=tie, min_margin=margin))
     left = ruled_out(learner.space, epochs(learner.space, problem, 4, tie)[: run.examples])
     earlier = left[:-1] if run.stopped is Stopped.MARGIN_RULED_OUT else left
     assert all(square >= Fraction(margin * (1 - 1e-6)) ** 2 for square in earlier)
@@ -382,7 +382,7 @@ def without_end(data, learner):
 def test_a_limit_of_time_is_kept_and_what_was_learned_until_then_is_right(learner, data):
     problem, tie = without_end(data, learner)
     with Clock(tick=0.01).in_place():
-        model = learner.fit(problem, max_epochs=10**6, shuffle=False, tie=tie, time_limit=0.05)
+        model = learner.fit(problem, max_iter=10**6, shuffle=False, tie=tie, time_limit=0.05)
     assert learner.run(model).stopped is Stopped.TIME_LIMIT
     assert_honest(learner, model, problem, tie)
 
@@ -431,7 +431,7 @@ def test_whoever_is_interrupted_holds_what_was_learned_and_says_so(learner):
     """Wherever Ctrl-C is pressed: the weights are the sum of the recorded mistakes, or nothing was learned at all."""
     xs, ys = learner.space.close_calls(np.random.default_rng(0))
     problem = Problem([learner.space.mapped(x, lambda value: round(10 * value)) for x in xs[:6]], ys[:6])
-    options = {"max_epochs": 2, "shuffle": False, "tie": learner.ties[0]}
+    options = {"max_iter": 2, "shuffle": False, "tie": learner.ties[0]}
     model = learner.fit(problem, **options)  # whatever is done on first use only
     with ctrl_c(0) as lines:
         learner.fit_again(model, problem)
@@ -476,7 +476,7 @@ def test_whoever_watches_sees_every_epoch_and_may_end_the_run(learner):
         seen.append((history.examples, history.mistakes))
         return Stopped.VALIDATION if len(seen) == 3 else None
 
-    model = learner.make(max_epochs=None, shuffle=False)
+    model = learner.make(max_iter=None, shuffle=False)
     learner.fit_again(model, problem, watch=watch)
     run = learner.run(model)
     assert run.stopped is Stopped.VALIDATION
@@ -493,7 +493,7 @@ def test_saving_changes_nothing(learner, data, seed, path):
     """Not a prediction, not a score, not the record, and not what is learned next."""
     problem, tie = drawn(data, learner)
     more = data.draw(any_problem(learner.space))
-    options = {"max_epochs": 2, "random_state": seed, "tie": tie}
+    options = {"max_iter": 2, "random_state": seed, "tie": tie}
     model = learner.fit(problem, **options, readout=data.draw(st.sampled_from(learner.readouts)))
     save(model, path)
     loaded = load(path, **learner.functions())
@@ -511,7 +511,7 @@ def test_saving_changes_nothing(learner, data, seed, path):
 @given(data=st.data(), seed=SEEDS)
 def test_interpreted_and_compiled_loops_learn_the_same(learner, data, seed):
     problem, tie = drawn(data, learner)
-    options = {"max_epochs": 3, "random_state": seed, "tie": tie}
+    options = {"max_iter": 3, "random_state": seed, "tie": tie}
     options["readout"] = data.draw(st.sampled_from(learner.readouts))
     compiled = learner.fit(problem, **options)
     with patience(math.inf):
@@ -525,7 +525,7 @@ def test_interpreted_and_compiled_loops_learn_the_same(learner, data, seed):
 @given(data=st.data(), seed=SEEDS)
 def test_the_same_seed_gives_the_same_model(learner, data, seed):
     problem, tie = drawn(data, learner)
-    options = {"max_epochs": 3, "random_state": seed, "tie": tie}
+    options = {"max_iter": 3, "random_state": seed, "tie": tie}
     models = [learner.fit(problem, **options) for _ in range(2)]
     assert learner.mistakes(models[0]) == learner.mistakes(models[1])
     assert said(learner, models[0], problem.xs) == said(learner, models[1], problem.xs)
@@ -534,8 +534,8 @@ def test_the_same_seed_gives_the_same_model(learner, data, seed):
 def test_the_same_seed_gives_the_same_model_on_the_command_line(tmp_path):
     problem = Plane().close_calls(np.random.default_rng(0))
     table = write_svmlight(tmp_path / "text.svm", np.array(problem.xs), problem.ys)
-    model = novikoff.Perceptron(random_state=3, max_epochs=3).fit(read(table))
-    options = ("--random-state", 3, "--max-epochs", 3, "--no-certify", "--quiet", "--model", "model")
+    model = novikoff.Perceptron(random_state=3, max_iter=3).fit(read(table))
+    options = ("--random-state", 3, "--max-iter", 3, "--no-certify", "--quiet", "--model", "model")
     assert call("fit", table, *options, folder=tmp_path).code == 0
     assert load(tmp_path / "model").coef_.tolist() == model.coef_.tolist()
 
@@ -546,10 +546,10 @@ def test_the_same_seed_gives_the_same_tagger_on_the_command_line(tmp_path):
     sentences = ["".join(f"{w} {t}\n" for w, t in zip(*pair, strict=True)) for pair in zip(words, tags, strict=True)]
     (tmp_path / "tags.conll").write_text("\n".join(sentences))
     (tmp_path / "templates.txt").write_text("w[0]\nw[-1]\n")
-    model = novikoff.SequencePerceptron(templates=["w[0]", "w[-1]"], random_state=3, max_epochs=3)
+    model = novikoff.SequencePerceptron(templates=["w[0]", "w[-1]"], random_state=3, max_iter=3)
     model.fit([[{"w": word} for word in sentence] for sentence in words], tags)
     files = ("tags.conll", "--templates", "templates.txt", "--columns", "w,t", "--model", "model")
-    assert call("tag", "train", *files, "--random-state", 3, "--max-epochs", 3, "--quiet", folder=tmp_path).code == 0
+    assert call("tag", "train", *files, "--random-state", 3, "--max-iter", 3, "--quiet", folder=tmp_path).code == 0
     assert load(tmp_path / "model").state_features_ == model.state_features_
 
 
@@ -557,7 +557,7 @@ def test_the_same_seed_gives_the_same_tagger_on_the_command_line(tmp_path):
 @given(data=st.data(), seed=SEEDS)
 def test_what_is_refused_leaves_the_model_as_it_was(learner, data, seed):
     problem, tie = drawn(data, learner)
-    model = learner.fit(problem, max_epochs=2, random_state=seed, tie=tie)
+    model = learner.fit(problem, max_iter=2, random_state=seed, tie=tie)
     before = said(learner, model, problem.xs)
     for attempt in learner.refused(model, problem):
         with pytest.raises(ValueError, match=r"NaN|nan|label|structure"):

@@ -19,7 +19,7 @@ def test_the_lift_and_its_kernel_make_the_same_mistakes(seed, tie):
     generator = np.random.default_rng(seed)
     X, y = generator.integers(-4, 5, (25, 2)).astype(float), generator.integers(0, 2, 25)
     assume(len(set(y)) == 2)
-    options = {"tie": tie, "shuffle": False, "max_epochs": 3, "record_mistakes": True}
+    options = {"tie": tie, "shuffle": False, "max_iter": 3, "record_mistakes": True}
     lifted = Perceptron(fit_intercept=False, **options).fit(Paraboloid().fit_transform(X), y)
     kernel = KernelPerceptron(kernel=lifted_product, **options).fit(X, y)
     assert kernel.mistake_rows_.tolist() == lifted.mistake_rows_.tolist()

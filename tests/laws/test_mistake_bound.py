@@ -15,7 +15,7 @@ from tests.examples import WORKED_X, WORKED_Y, exponential_rows, separable, sepa
 
 
 def run(X, y, **options):
-    return perceptron(X, y, **{"readout": "last", "max_epochs": None, "record_mistakes": True, **options})
+    return perceptron(X, y, **{"readout": "last", "max_iter": None, "record_mistakes": True, **options})
 
 
 @given(separable_integers(), st.integers(1, 4), st.integers(1, 3))
@@ -57,9 +57,7 @@ def test_with_intercept_scaling_the_points_does_change_the_mistakes():
 def test_the_learning_rate_never_changes_a_mistake(data, learning_rate):
     X, y, _ = data
     assume(len(np.unique(y)) == 2)
-    models = [
-        Perceptron(learning_rate=rate, record_mistakes=True, random_state=0).fit(X, y) for rate in (1.0, learning_rate)
-    ]
+    models = [Perceptron(eta0=rate, record_mistakes=True, random_state=0).fit(X, y) for rate in (1.0, learning_rate)]
     assert models[0].mistake_rows_.tolist() == models[1].mistake_rows_.tolist()
     assert models[1].coef_ == pytest.approx(learning_rate * models[0].coef_)
     assert (models[0].predict(X) == models[1].predict(X)).all()
@@ -117,14 +115,14 @@ def test_one_pass_over_inseparable_data_obeys_the_bound_of_freund_and_schapire(s
     u = generator.standard_normal(4)
     u /= np.linalg.norm(u)
     deviation = math.sqrt(sum(max(0.0, gamma - label * (u @ x)) ** 2 for x, label in zip(X, y, strict=True)))
-    made = run(X, y, fit_intercept=False, max_epochs=1, random_state=seed).run.mistakes
+    made = run(X, y, fit_intercept=False, max_iter=1, random_state=seed).run.mistakes
     assert made <= ((radius(X, False) + deviation) / gamma) ** 2
 
 
 def test_inseparable_data_never_converge():
     X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([1, 1, -1, -1])
-    learned = run(X, y, max_epochs=2_000, random_state=0)
-    assert learned.run.stopped is Stopped.MAX_EPOCHS
+    learned = run(X, y, max_iter=2_000, random_state=0)
+    assert learned.run.stopped is Stopped.MAX_ITER
     assert min(learned.run.mistakes_per_epoch) > 0
 
 
@@ -138,7 +136,7 @@ def test_random_labels_are_learned_by_nobody():
 @pytest.mark.parametrize("seed", range(20))
 def test_a_margin_of_one_hundredth_is_always_found(seed):
     X, y, _ = separable(np.random.default_rng(seed), 300, 5, 0.01)
-    model = Perceptron(readout="last", max_epochs=None, random_state=seed).fit(X, y)
+    model = Perceptron(readout="last", max_iter=None, random_state=seed).fit(X, y)
     assert model.run_.stopped is Stopped.NO_MISTAKES
     assert model.score(X, y) == 1.0
     assert model.run_.errors == 0
@@ -167,7 +165,7 @@ def test_the_perceptron_is_subgradient_descent_on_its_own_loss(seed):
     generator = np.random.default_rng(seed)
     X, y = generator.integers(-5, 6, (20, 3)).astype(float), generator.choice([-1, 1], 20)
     *_, w = subgradient_descent(X, y, [*range(20)] * 3, of_the_perceptron_loss)
-    learned = run(X, y, fit_intercept=False, shuffle=False, max_epochs=3)
+    learned = run(X, y, fit_intercept=False, shuffle=False, max_iter=3)
     if learned.run.epochs == 3:
         assert learned.memory.weights[0, :-1].tolist() == w.tolist()
 
@@ -177,7 +175,7 @@ def test_descent_on_the_hinge_loss_with_margin_one_is_something_else():
     *_, perceptron_like = subgradient_descent(X, y, range(3), of_the_perceptron_loss)
     *_, hinge_like = subgradient_descent(X, y, range(3), of_the_hinge_loss)
     assert (
-        run(X, y, fit_intercept=False, shuffle=False, max_epochs=1).memory.weights[0, :-1].tolist()
+        run(X, y, fit_intercept=False, shuffle=False, max_iter=1).memory.weights[0, :-1].tolist()
         == perceptron_like.tolist()
     )
     assert perceptron_like.tolist() != hinge_like.tolist()

@@ -69,7 +69,7 @@ cuts = st.sets(st.integers(1, 59), max_size=12).map(sorted)
 )
 def test_blocks_of_any_size_give_the_model_of_one_piece(form, seed, cuts, n_classes, readout, tie):
     X, y = examples(seed, n_classes=n_classes)
-    options = {"n_classes": n_classes, "readout": readout, "max_epochs": 4, "shuffle": False, "record_mistakes": True}
+    options = {"n_classes": n_classes, "readout": readout, "max_iter": 4, "shuffle": False, "record_mistakes": True}
     options["tie"] = "mistake" if tie else "predict"
     whole = perceptron(X, y, **options)
     parts = perceptron(in_blocks(X, y, cuts, FORMS[form], n_classes), **options)
@@ -93,7 +93,7 @@ def visited(sizes, seed, epochs):
 def test_shuffled_blocks_give_the_model_of_the_rows_in_the_order_visited(form, seed, cuts, n_classes):
     X, y = examples(seed, n_classes=n_classes)
     blocks = in_blocks(X, y, cuts, FORMS[form], n_classes)
-    parts = perceptron(blocks, max_epochs=3, random_state=seed, record_mistakes=True)
+    parts = perceptron(blocks, max_iter=3, random_state=seed, record_mistakes=True)
     order = np.concatenate(list(visited(np.diff(blocks.starts), seed, parts.run.epochs)))
     memory = Memory.empty(X.shape[1], n_classes)
     mistakes = learn_online(memory, X[order], y[order], record_mistakes=True)
@@ -111,8 +111,8 @@ def test_shuffled_blocks_come_in_another_order_in_each_epoch_and_every_row_once(
 
 def test_one_block_is_shuffled_like_an_array():
     X, y = examples(0, n=3_000)
-    array = perceptron(X, y, random_state=5, max_epochs=3)
-    block = perceptron(Examples.in_blocks([(as_rows(X), y)]), random_state=5, max_epochs=3)
+    array = perceptron(X, y, random_state=5, max_iter=3)
+    block = perceptron(Examples.in_blocks([(as_rows(X), y)]), random_state=5, max_iter=3)
     assert_same(block, array, X, "average")
 
 
@@ -120,7 +120,7 @@ def test_one_block_is_shuffled_like_an_array():
 def test_a_margin_is_ruled_out_at_the_same_mistake(seed, cuts, margin):
     X, y = examples(seed)
     X[-1] = 50.0
-    options = {"shuffle": False, "min_margin": margin, "max_epochs": 5}
+    options = {"shuffle": False, "min_margin": margin, "max_iter": 5}
     whole, parts = perceptron(X, y, **options), perceptron(in_blocks(X, y, cuts, np.asarray), **options)
     assert_same(parts, whole, X, "average")
 
@@ -155,14 +155,14 @@ from novikoff.data import read
 from novikoff.learn.linear.files import learn_from
 {setup}
 limit = int(sys.argv[1])
-learn_from(source(few=True), max_epochs=2, {options})  # whatever is loaded or compiled on first use
+learn_from(source(few=True), max_iter=2, {options})  # whatever is loaded or compiled on first use
 in_use = next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith("VmSize"))
 resource.setrlimit(resource.RLIMIT_AS, (in_use + limit,) * 2)
 try:
     np.ones(5 * limit, dtype=np.uint8)  # half of the data; what other threads have given back since cannot hold it
 except MemoryError:
     print("limited")
-learned = learn_from(source(few=False), max_epochs=2, {options})
+learned = learn_from(source(few=False), max_iter=2, {options})
 print(learned.memory.weights.tobytes().hex(), learned.memory.drift.tobytes().hex(), learned.run.mistakes)
 """
 

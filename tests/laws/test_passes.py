@@ -116,9 +116,9 @@ def test_a_file_that_counts_from_zero_is_begun_again(tmp_path, passes):
     text = "".join(f"{row % 2} {'0:3 ' if row == 700 else ''}{1 + row % 3}:{row % 2 + 1} 4:1\n" for row in range(900))
     path = tmp_path / "late.svm"
     path.write_text(text)
-    late = learn_from(read(path), max_epochs=2, random_state=0)
+    late = learn_from(read(path), max_iter=2, random_state=0)
     assert (late.memory.n_columns, passes[path.name], passes["caches"]) == (5, 3, 2)
-    told = learn_from(read(path, zero_based=True), max_epochs=2, random_state=0)
+    told = learn_from(read(path, zero_based=True), max_iter=2, random_state=0)
     assert (late.memory.weights == told.memory.weights).all()
     assert (late.fingerprint, late.classes.tolist()) == (told.fingerprint, told.classes.tolist())
 

@@ -46,11 +46,11 @@ def test_on_noisy_data_average_and_vote_beat_the_last_weights():
     X = generator.standard_normal((4_000, 20))
     y = np.where(X @ generator.standard_normal(20) + 3 * generator.standard_normal(4_000) > 0, "yes", "no")
     scores = {
-        readout: Perceptron(readout=readout, random_state=0, max_epochs=3)
+        readout: Perceptron(readout=readout, random_state=0, max_iter=3)
         .fit(X[:2_000], y[:2_000])
         .score(X[2_000:], y[2_000:])
         for readout in ("average", "vote")
     }
     with pytest.warns(UserWarning, match="did not converge"):
-        last = Perceptron(readout="last", random_state=0, max_epochs=3).fit(X[:2_000], y[:2_000])
+        last = Perceptron(readout="last", random_state=0, max_iter=3).fit(X[:2_000], y[:2_000])
     assert min(scores.values()) > last.score(X[2_000:], y[2_000:]) + 0.02

@@ -39,7 +39,7 @@ def test_a_memory_mapped_file_makes_the_same_mistakes_and_is_not_copied(tmp_path
 def test_the_mistakes_are_those_of_the_lecture_row_by_row(tie, bias, seed):
     X, y = one_decimal(seed, n=25, d=4)
     rows = [*range(25)] * 3
-    options = {"fit_intercept": bias, "tie": tie, "shuffle": False, "max_epochs": 3, "record_mistakes": True}
+    options = {"fit_intercept": bias, "tie": tie, "shuffle": False, "max_iter": 3, "record_mistakes": True}
     labels = np.where(y > 0, 1, -1)
     binary = perceptron(X, labels, **options)
     assert binary.mistakes.rows.tolist() == lecture.mistakes(lecture.perceptron(X, labels, rows, bias=bias, tie=tie))
@@ -168,7 +168,7 @@ def test_long_rows_of_one_decimal_make_the_mistakes_of_the_lecture():
     for seed in range(30):
         X, y = one_decimal(seed, n=40, d=33)
         labels = np.where(y > 0, 1, -1)
-        options = {"fit_intercept": False, "shuffle": False, "max_epochs": 2, "record_mistakes": True}
+        options = {"fit_intercept": False, "shuffle": False, "max_iter": 2, "record_mistakes": True}
         expected = lecture.mistakes(lecture.perceptron(X, labels, [*range(40)] * 2, bias=False))
         for points in (X, sparse.csr_matrix(X)):
             assert perceptron(points, labels, **options).mistakes.rows.tolist() == expected
@@ -187,7 +187,7 @@ def test_rows_that_are_loaded_early_are_learned_and_predicted_as_others_are(n_cl
     y = generator.integers(0, n_classes, len(X))
     sparse_rows = sparse.csr_array(X)
     assert LONG_ROW < as_rows(sparse_rows).bytes_per_row < as_rows(X).bytes_per_row < LONGEST_ROW
-    options = {"max_epochs": 2, "shuffle": shuffle, "random_state": 0, "record_mistakes": True}
+    options = {"max_iter": 2, "shuffle": shuffle, "random_state": 0, "record_mistakes": True}
     models = [Perceptron(**options).fit(rows, y) for rows in (X, sparse_rows)]
     assert models[0].mistake_rows_.tolist() == models[1].mistake_rows_.tolist()
     assert models[0].run_ == models[1].run_

@@ -20,7 +20,7 @@ class Scene:
     """Points of the lab, and the same as a table that the command line fits, certifies and reports on."""
 
     def __init__(self, name, folder):
-        self.state = {"points": [list(map(float, point)) for point in POINTS[name]], "max_epochs": 20}
+        self.state = {"points": [list(map(float, point)) for point in POINTS[name]], "max_iter": 20}
         table = np.array(self.state["points"])
         self.X, self.y = table[:, :2], table[:, 2].astype(int)
         lines = [f"{j} 0:{x!r} 1:{z!r}" for (x, z), j in zip(self.X.tolist(), self.y.tolist(), strict=True)]
@@ -66,9 +66,9 @@ def test_a_certificate_says_the_same_everywhere(scene):
 
 @pytest.mark.filterwarnings("ignore::Warning")
 def test_a_run_says_the_same_everywhere(scene):
-    model = Perceptron(shuffle=False, max_epochs=20).fit(scene.X, scene.y)
+    model = Perceptron(shuffle=False, max_iter=20).fit(scene.X, scene.y)
     run, certificate = model.run_, certify(scene.X, scene.y)
-    panel, page = scene.shown("fit", "--no-shuffle", "--max-epochs", "20")
+    panel, page = scene.shown("fit", "--no-shuffle", "--max-iter", "20")
     lab = run_as_json(parse_state(scene.state))
     assert lab["ending"] == run.ending
     for fact in filter(None, (run.ending, run.made, run.wrong, run.returned)):

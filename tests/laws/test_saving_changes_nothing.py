@@ -56,7 +56,7 @@ def check_the_law(model, path, inputs, learn_more, **functions):
 def test_a_perceptron_goes_on_as_if_nothing_had_happened(seed, readout, forms, labels, n_classes, options, fits, path):
     X, y = samples.points(seed, n_classes=n_classes, labels=labels, form=forms[0])
     Z, z = samples.points(seed + 1, n_classes=n_classes, labels=labels, form=forms[1])
-    model = novikoff.Perceptron(readout=readout, random_state=seed, max_epochs=3, learning_rate=0.5, **options)
+    model = novikoff.Perceptron(readout=readout, random_state=seed, max_iter=3, eta0=0.5, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = model.fit(X, y) if fits else model.partial_fit(X, y)
@@ -77,7 +77,7 @@ def test_classes_that_come_later_grow_the_same_model(seed, readout, n_first, pat
 @given(seed=SEEDS)
 def test_a_warm_start_begins_from_the_loaded_weights(seed, path):
     X, y = samples.points(seed)
-    model = novikoff.Perceptron(warm_start=True, random_state=seed, max_epochs=2).fit(X, y)
+    model = novikoff.Perceptron(warm_start=True, random_state=seed, max_iter=2).fit(X, y)
     check_the_law(model, path, X, lambda learner: learner.fit(X, y))
 
 
@@ -98,7 +98,7 @@ def test_a_kernel_perceptron_goes_on_as_if_nothing_had_happened(
     Z, z = samples.points(seed + 1, n_classes=n_classes, form=form)
     budget = {} if rule is None else {"budget": 5, "budget_rule": rule}
     model = novikoff.KernelPerceptron(
-        kernel=kernel, readout="average" if rule else readout, random_state=seed, max_epochs=2, **budget
+        kernel=kernel, readout="average" if rule else readout, random_state=seed, max_iter=2, **budget
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -153,7 +153,7 @@ def test_a_sequence_perceptron_labels_as_before(seed, kind, constraint, path):
     if kind == "numbers":
         generator = np.random.default_rng(seed)
         sentences = [generator.integers(-2, 3, (len(sentence), 2)) * 1.0 for sentence in sentences]
-    model = novikoff.SequencePerceptron(templates=templates, constraint=constraint, random_state=seed, max_epochs=3)
+    model = novikoff.SequencePerceptron(templates=templates, constraint=constraint, random_state=seed, max_iter=3)
     model.fit(sentences, tags)
     save(model, path)
     loaded = load(path)
@@ -170,7 +170,7 @@ def test_a_sequence_perceptron_labels_as_before(seed, kind, constraint, path):
 def test_a_structured_perceptron_goes_on_with_the_functions_it_is_given(seed, loss, record, fits, path):
     functions = {"features": samples.pair_features, "decode": samples.best_pair} | ({"loss": loss} if loss else {})
     chance = random.Random(seed)
-    model = novikoff.StructuredPerceptron(**functions, record_mistakes=record, random_state=chance, max_epochs=3)
+    model = novikoff.StructuredPerceptron(**functions, record_mistakes=record, random_state=chance, max_iter=3)
     model = model.fit(*samples.pairs(seed)) if fits else model.partial_fit(*samples.pairs(seed))
     more = samples.pairs(seed + 1)
     loaded = check_the_law(model, path, more[0], lambda learner: learner.partial_fit(*more), **functions)
@@ -181,7 +181,7 @@ def test_a_structured_perceptron_goes_on_with_the_functions_it_is_given(seed, lo
 @given(seed=SEEDS, make=st.sampled_from([np.random.RandomState, np.random.default_rng]))
 def test_a_generator_of_random_numbers_goes_on_where_it_was(seed, make, path):
     X, y = samples.points(seed)
-    model = novikoff.Perceptron(random_state=make(seed), max_epochs=2).fit(X, y)
+    model = novikoff.Perceptron(random_state=make(seed), max_iter=2).fit(X, y)
     check_the_law(model, path, X, lambda learner: learner.fit(X, y))
 
 

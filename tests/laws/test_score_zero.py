@@ -32,7 +32,7 @@ def signs(scores):
 
 def test_the_average_of_a_known_run_is_zero_on_its_second_row_and_predicts_plus_one():
     X, y = [[0, 1], [-1, -1], [2, -2], [1, 2]], [1, 1, -1, 1]
-    model = Perceptron(shuffle=False, max_epochs=3, fit_intercept=False).fit(X, y)
+    model = Perceptron(shuffle=False, max_iter=3, fit_intercept=False).fit(X, y)
     assert model.decision_function(X)[1] == 0.0
     assert model.predict(X)[1] == 1
     assert model.run_.errors == int((model.predict(X) != y).sum())
@@ -42,7 +42,7 @@ def test_the_average_of_a_known_run_is_zero_on_its_second_row_and_predicts_plus_
 @pytest.mark.filterwarnings("ignore:.*did not converge")
 def test_a_plain_model_predicts_what_the_estimator_predicts(tmp_path, readout):
     for X, y, strangers in islice(tables(), 20):
-        model = Perceptron(readout=readout, shuffle=False, max_epochs=3, fit_intercept=False).fit(X, y)
+        model = Perceptron(readout=readout, shuffle=False, max_iter=3, fit_intercept=False).fit(X, y)
         save(model, tmp_path / "model")
         plain = load_plain(tmp_path / "model").predict(Batch(as_rows(strangers), None))
         assert plain.tolist() == model.predict(strangers).tolist()
@@ -52,10 +52,10 @@ def test_a_plain_model_predicts_what_the_estimator_predicts(tmp_path, readout):
 @pytest.mark.filterwarnings("ignore:.*did not converge")
 def test_no_learning_rate_changes_a_prediction(readout):
     for X, y, strangers in tables():
-        model = Perceptron(readout=readout, shuffle=False, max_epochs=3, fit_intercept=False).fit(X, y)
+        model = Perceptron(readout=readout, shuffle=False, max_iter=3, fit_intercept=False).fit(X, y)
         expected = model.predict(strangers).tolist()
         for rate in (1 / 3, 1e-320, 1e300):
-            model.set_params(learning_rate=rate)
+            model.set_params(eta0=rate)
             assert model.predict(strangers).tolist() == expected
             assert (model.decision_function(strangers) >= 0).astype(int).tolist() == expected
 
@@ -81,7 +81,7 @@ def test_a_gaussian_kernel_predicts_what_its_values_say_in_exact_arithmetic(read
     ties = 0
     for seed in range(40):
         X, y, mirror = mirrored(seed)
-        options = {"gamma": 0.5, "shuffle": False, "max_epochs": 1 + seed % 2, "record_mistakes": True}
+        options = {"gamma": 0.5, "shuffle": False, "max_iter": 1 + seed % 2, "record_mistakes": True}
         model = KernelPerceptron(readout=readout, **options).fit(X, y)
         rows = [*range(24)] * model.n_iter_
         points, memory = Vectors.of(X), model.model_.memory

@@ -266,7 +266,7 @@ def test_a_model_of_dates_reads_finer_ones_and_those_with_a_zone(tmp_path, kind)
     labels = ["no", "yes", "yes", "no"]
     frame = framed(COLUMNS[kind][0], labels)
     (tmp_path / "certificate").write_text(certify(read(frame, label=LABEL)).to_json())
-    model = Perceptron(shuffle=False, max_epochs=5).fit(read(frame, label=LABEL))
+    model = Perceptron(shuffle=False, max_iter=5).fit(read(frame, label=LABEL))
     ways.novikoff.save(model, tmp_path / "model")
     finer = {"dates": "{}T00:00:00.000000000", "times": "{}000Z", "hours": "{}.000"}[kind]
     table = ways.Table({"x": [value and finer.format(value) for value in TEXT[kind]], LABEL: labels})

@@ -382,7 +382,7 @@ def predicted(model, X):
     return {"predictions": plain(model.predict(X)), "scores": model.decision_function(X).tobytes()}
 
 
-OPTIONS = {"shuffle": False, "max_epochs": 5, "random_state": 0}
+OPTIONS = {"shuffle": False, "max_iter": 5, "random_state": 0}
 
 
 @refusals
@@ -459,7 +459,7 @@ def certificate_of(source):
 def of_command(path, folder, *options, label=LABEL):
     """All answers from the command line, with the same options."""
     name = () if label is None else ("--label", label)
-    shared = ("--no-shuffle", "--max-epochs", "5", "--random-state", "0", "--model", "model", "--force", "--quiet")
+    shared = ("--no-shuffle", "--max-iter", "5", "--random-state", "0", "--model", "model", "--force", "--quiet")
     done = call("fit", path, *name, *shared, *options, folder=folder)
     if done.code == 1:
         assert done.err.startswith("novikoff: "), done

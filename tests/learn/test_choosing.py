@@ -6,13 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import KernelPerceptron, Perceptron, load, save
-from novikoff.data.examples import Examples
 from novikoff.data.held_out import HeldOut
-from novikoff.engine.rows import as_rows
 from novikoff.learn.choosing import MOST_CHOSEN, Trial, leads_within, with_fewest
-from novikoff.learn.epochs import Limits
 from novikoff.learn.history import Stopped
-from novikoff.learn.linear.chosen import LinearChooser
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.space import perceptron
 from tests.clock import Clock
@@ -61,9 +57,9 @@ def test_the_lead_is_the_one_that_did_better_on_rows_that_it_did_not_learn(learn
     some = HeldOut(3, min(1.0, 2 * trial.share), trial.share).which(0, len(X))
     errors = []
     for lead in trial.tried:
-        tried = learner(lead=lead, max_epochs=trial.epochs, **options).fit(X[some], y[some])
+        tried = learner(lead=lead, max_iter=trial.epochs, **options).fit(X[some], y[some])
         errors.append((tried.predict(X[judging]) != y[judging]).sum())
-    chosen = learner(lead="auto", max_epochs=epochs, **options).fit(X, y)
+    chosen = learner(lead="auto", max_iter=epochs, **options).fit(X, y)
     assert chosen.lead_ == trial.leads[int(errors[1] <= errors[0])]
 
 
@@ -82,24 +78,24 @@ def test_the_chosen_lead_is_that_of_a_run_that_was_told_it(learner):
 @pytest.mark.filterwarnings("ignore:.*did not converge")
 def test_the_validation_part_chooses_the_epochs_and_then_all_rows_are_learned(learner, readout):
     X, y = noisy()
-    options = {"readout": readout, "random_state": 3, "max_epochs": 20}
-    model = learner(validation=0.3, patience=2, **options).fit(X, y)
+    options = {"readout": readout, "random_state": 3, "max_iter": 20}
+    model = learner(early_stopping=True, validation_fraction=0.3, n_iter_no_change=2, **options).fit(X, y)
     errors = model.run_.validation_errors
     best = int(np.argmin(errors)) + 1
     assert model.n_iter_ == best
     assert len(errors) == min(best + 2, 20)
-    assert model.run_.stopped is (Stopped.VALIDATION if best < 20 else Stopped.MAX_EPOCHS)
-    told = learner(**(options | {"max_epochs": best})).fit(X, y)
+    assert model.run_.stopped is (Stopped.VALIDATION if best < 20 else Stopped.MAX_ITER)
+    told = learner(**(options | {"max_iter": best})).fit(X, y)
     assert (model.decision_function(X) == told.decision_function(X)).all()
     held = HeldOut.share(0.3, 3).which(0, len(X))
-    part = learner(**(options | {"max_epochs": best}))
+    part = learner(**(options | {"max_iter": best}))
     if learner is KernelPerceptron:
         part.gamma = 1.0 / (X.shape[1] * X.var())
     assert int((part.fit(X[~held], y[~held]).predict(X[held]) != y[held]).sum()) == errors[best - 1]
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("asked", [{"lead": "auto"}, {"validation": 0.2}])
+@pytest.mark.parametrize("asked", [{"lead": "auto"}, {"early_stopping": True, "validation_fraction": 0.2}])
 def test_rows_that_chose_say_nothing_about_new_ones_and_rows_held_out_do(learner, asked):
     X, y = noisy()
     known = learner(random_state=0, gamma=1.0) if learner is KernelPerceptron else learner(random_state=0)
@@ -112,7 +108,7 @@ def test_rows_that_chose_say_nothing_about_new_ones_and_rows_held_out_do(learner
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_what_was_chosen_survives_a_file(learner, tmp_path):
     X, y = noisy()
-    model = learner(lead="auto", validation=0.2, random_state=0).fit(X, y)
+    model = learner(lead="auto", early_stopping=True, validation_fraction=0.2, random_state=0).fit(X, y)
     save(model, tmp_path / "model.novikoff")
     again = load(tmp_path / "model.novikoff")
     assert (again.run_, again.lead_, again.lead) == (model.run_, model.lead_, "auto")
@@ -122,24 +118,11 @@ def test_what_was_chosen_survives_a_file(learner, tmp_path):
 def test_batches_choose_as_a_matrix_does():
     X, y = noisy()
     labels = np.where(y, 1, -1)
-    options = {"lead": "auto", "validation": 0.2, "random_state": 0}
+    options = {"lead": "auto", "early_stopping": True, "validation_fraction": 0.2, "random_state": 0}
     whole = perceptron(X, labels, **options)
     parts = learn_from([(X[:100], labels[:100]), (X[100:], labels[100:])], **options)
     assert parts.run == whole.run
     assert (parts.memory.weights == whole.memory.weights).all()
-
-
-@pytest.mark.parametrize("lead", [0.0, 0.5])
-def test_a_trial_is_the_run_with_its_lead_also_if_that_ends_early(lead):
-    X = np.array([[1.0], [2.0], [-1.0], [-2.0]])
-    labels = np.sign(X[:, 0])
-    how = {"readout": "average", "fit_intercept": True, "tie": "mistake", "shuffle": True, "weights": None}
-    examples = Examples.in_blocks([(as_rows(X), labels)], 2)
-    chooser = LinearChooser(random_state=0, limits=Limits(), examples=examples, how=how)
-    tried, told = chooser.learned(examples, lead, 50), perceptron(X, labels, lead=lead, max_epochs=50, random_state=0)
-    assert told.run.stopped is Stopped.NO_MISTAKES
-    assert tried.examples == told.memory.examples
-    assert (tried.drift == told.memory.drift).all()
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -153,8 +136,8 @@ def test_who_goes_on_keeps_its_lead_and_cannot_put_rows_aside():
     model = Perceptron(lead="auto", warm_start=True, random_state=0).fit(X, y)
     lead = model.lead_
     assert model.fit(X[::-1], ~y[::-1]).lead_ == lead
-    with pytest.raises(ValueError, match="validation needs a new start"):
-        model.set_params(validation=0.2).fit(X, y)
+    with pytest.raises(ValueError, match="early_stopping needs a new start"):
+        model.set_params(early_stopping=True, validation_fraction=0.2).fit(X, y)
 
 
 def test_too_few_rows_take_a_lead():
@@ -165,8 +148,11 @@ def test_too_few_rows_take_a_lead():
     ("asked", "message"),
     [
         ({"lead": "much"}, "or 'auto'"),
-        ({"validation": 1.5}, "validation=1.5 must be a share"),
-        ({"validation": 0.2, "patience": 0}, "patience=0 must be"),
+        (
+            {"early_stopping": True, "validation_fraction": 1.5},
+            "validation_fraction=1.5 must be a fraction",
+        ),
+        ({"early_stopping": True, "validation_fraction": 0.2, "n_iter_no_change": 0}, "n_iter_no_change=0 must be"),
     ],
 )
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -178,15 +164,23 @@ def test_wrong_wishes_are_refused(learner, asked, message):
 
 def test_choosing_counts_towards_the_time_limit(clock):
     X, y = noisy()
-    model = Perceptron(lead="auto", validation=0.2, time_limit=1e-6, max_epochs=None, random_state=0).fit(X, y)
+    model = Perceptron(
+        lead="auto", early_stopping=True, validation_fraction=0.2, time_limit=1e-6, max_iter=None, random_state=0
+    ).fit(X, y)
     assert model.run_.stopped in (Stopped.TIME_LIMIT, Stopped.VALIDATION)
-    assert Limits(time_limit=1.0).time_limit == 1.0
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_trials_and_learning_share_the_time_that_there_is(learner):
     X, y = noisy()
-    asked = {"lead": "auto", "validation": 0.2, "patience": 10**6, "max_epochs": 10**6, "time_limit": 1.0}
+    asked = {
+        "lead": "auto",
+        "early_stopping": True,
+        "validation_fraction": 0.2,
+        "n_iter_no_change": 10**6,
+        "max_iter": 10**6,
+        "time_limit": 1.0,
+    }
     clock = Clock(tick=0.01)
     with clock.in_place():
         began = clock.now

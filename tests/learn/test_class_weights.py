@@ -32,7 +32,7 @@ def multiplied(X, y, weights):
 def test_two_weighted_classes_are_learned_as_multiplied_examples(readout, seed, weights, lead):
     """Powers of two multiply without rounding. Predictions are those of the weights, on examples as they are."""
     X, y = rows_of(seed)
-    options = {"readout": readout, "lead": lead, "random_state": 0, "record_mistakes": True, "max_epochs": 4}
+    options = {"readout": readout, "lead": lead, "random_state": 0, "record_mistakes": True, "max_iter": 4}
     model = Perceptron(class_weight=dict(enumerate(weights)), **options).fit(X, y)
     other = Perceptron(fit_intercept=False, **options).fit(multiplied(X, y, weights), y)
     assert model.mistake_rows_.tolist() == other.mistake_rows_.tolist()
@@ -47,7 +47,7 @@ def test_two_weighted_classes_are_learned_as_multiplied_examples(readout, seed, 
 def test_updates_obey_the_bound_of_the_multiplied_examples_and_that_of_the_others(seed, lead, n_classes):
     X, y = rows_of(seed, n=12, d=12, n_classes=n_classes)
     weights = {0: 0.3, 1: 1.7, 2: 1.0} if n_classes == 3 else {0: 0.3, 1: 1.7}
-    options = {"class_weight": weights, "lead": lead, "max_epochs": None, "readout": "last", "record_mistakes": True}
+    options = {"class_weight": weights, "lead": lead, "max_iter": None, "readout": "last", "record_mistakes": True}
     certificate = certify(X, y)
     if certificate.mistake_bound is None:
         return
@@ -125,7 +125,7 @@ def test_weights_need_all_classes_and_cannot_change_on_the_way():
 def test_the_linear_kernel_learns_weighted_classes_as_the_perceptron_does(readout, seed, weights, lead):
     """Every number is a multiple of a power of two, and no sum is rounded."""
     X, y = rows_of(seed)
-    options = {"readout": readout, "lead": lead, "random_state": 0, "record_mistakes": True, "max_epochs": 4}
+    options = {"readout": readout, "lead": lead, "random_state": 0, "record_mistakes": True, "max_iter": 4}
     options["class_weight"] = dict(enumerate(weights))
     model = KernelPerceptron(kernel="linear", **options).fit(X, y)
     other = Perceptron(fit_intercept=False, **options).fit(X, y)
@@ -146,7 +146,7 @@ def test_every_class_against_the_rest_is_the_loop_on_multiplied_kernel_values(se
     K = (X @ X.T + 1.0) ** 2
     kernel = {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0}
     weights = {label: float(c[y == label][0]) for label in range(n_classes)}
-    options = {"shuffle": False, "max_epochs": 3, "readout": "last", "record_mistakes": True, "lead": lead}
+    options = {"shuffle": False, "max_iter": 3, "readout": "last", "record_mistakes": True, "lead": lead}
     model = KernelPerceptron(class_weight=weights, **kernel, **options).fit(X, y)
     longest, found = 0.0, []
     a = np.zeros((n_classes, len(X)))
@@ -167,7 +167,7 @@ def test_updates_in_the_space_of_a_kernel_obey_the_bound_of_multiplied_examples(
     X, y = rows_of(seed, n=14)
     X, where = np.unique(X, axis=0, return_index=True)
     y = y[where]
-    options = {"lead": lead, "max_epochs": None, "readout": "last", "record_mistakes": True, "random_state": 0}
+    options = {"lead": lead, "max_iter": None, "readout": "last", "record_mistakes": True, "random_state": 0}
     model = KernelPerceptron(gamma=1.0, class_weight={0: 0.5, 1: 2.0}, **options).fit(X, y)
     certificate = certify(X, y, kernel="rbf", gamma=1.0, fit_intercept=False)
     run = model.run_

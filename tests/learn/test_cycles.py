@@ -26,7 +26,7 @@ from novikoff.learn.kernel.space import kernel_perceptron
 from novikoff.learn.linear.space import perceptron
 
 XOR, SIGNS = [[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1]
-FOR_EVER = {"readout": "last", "max_epochs": None, "shuffle": False}
+FOR_EVER = {"readout": "last", "max_iter": None, "shuffle": False}
 
 
 @pytest.mark.parametrize("n_rows", [1, 7, 1000, 10**6])
@@ -131,18 +131,18 @@ def test_rows_that_cancel_are_those_of_the_whole_table_if_some_were_held_out():
 
 
 def test_where_an_average_was_asked_for_the_run_goes_on_and_records_it():
-    run = perceptron(XOR, SIGNS, shuffle=False, max_epochs=7).run
-    assert (run.stopped, run.epochs, run.cycle.until) == (Stopped.MAX_EPOCHS, 7, 2)
+    run = perceptron(XOR, SIGNS, shuffle=False, max_iter=7).run
+    assert (run.stopped, run.epochs, run.cycle.until) == (Stopped.MAX_ITER, 7, 2)
 
 
 def test_a_shuffled_run_cannot_notice():
-    assert perceptron(XOR, SIGNS, readout="last", max_epochs=50, random_state=0).run.cycle is None
+    assert perceptron(XOR, SIGNS, readout="last", max_iter=50, random_state=0).run.cycle is None
 
 
 def test_weights_that_return_because_they_were_rounded_prove_nothing():
     """1e17 - 1 is 1e17 again, and the mistake in between is no 0."""
-    run = perceptron([[1e17], [1.0]], [1, -1], fit_intercept=False, readout="last", shuffle=False, max_epochs=50).run
-    assert (run.stopped, run.cycle) == (Stopped.MAX_EPOCHS, None)
+    run = perceptron([[1e17], [1.0]], [1, -1], fit_intercept=False, readout="last", shuffle=False, max_iter=50).run
+    assert (run.stopped, run.cycle) == (Stopped.MAX_ITER, None)
 
 
 @given(st.data())
@@ -186,8 +186,8 @@ def test_a_chain_notices_nothing_where_rounded_sums_return():
     """1e17 - 1 is 1e17 again, for the weights of both labels; only whole differences prove anything."""
     X, y = [np.array([[1e17]]), np.array([[1.0]])], [["a"], ["b"]]
     with pytest.warns(UserWarning, match="still made"):
-        run = SequencePerceptron(readout="last", shuffle=False, max_epochs=50).fit(X, y).run_
-    assert run.stopped is Stopped.MAX_EPOCHS
+        run = SequencePerceptron(readout="last", shuffle=False, max_iter=50).fit(X, y).run_
+    assert run.stopped is Stopped.MAX_ITER
 
 
 def test_a_model_file_keeps_the_mistakes_that_cancel(tmp_path):
@@ -208,7 +208,7 @@ def test_a_model_file_keeps_the_mistakes_that_cancel(tmp_path):
 def test_a_long_run_records_its_first_epochs_and_counts_them_all(tmp_path):
     most = 3 * RECORDED_EPOCHS
     with pytest.warns(UserWarning, match="the last of 3,000 epochs still made mistakes"):
-        model = Perceptron(readout="last", max_epochs=most, random_state=0).fit(XOR, SIGNS)
+        model = Perceptron(readout="last", max_iter=most, random_state=0).fit(XOR, SIGNS)
     run = model.run_
     assert (run.epochs, len(run.mistakes_per_epoch), run.examples) == (most, RECORDED_EPOCHS, 4 * most)
     assert f"({most:,} in all)" in run.made
@@ -218,7 +218,7 @@ def test_a_long_run_records_its_first_epochs_and_counts_them_all(tmp_path):
 
 def test_a_long_run_of_sequences_records_its_first_epochs_alone(tmp_path):
     X, y = [np.array([[*x, 1.0]]) for x in XOR], [[y] for y in SIGNS]
-    model = SequencePerceptron(max_epochs=2 * RECORDED_EPOCHS, random_state=0).fit(X, y)
+    model = SequencePerceptron(max_iter=2 * RECORDED_EPOCHS, random_state=0).fit(X, y)
     for counts in (model.run_.mistakes_per_epoch, model.run_.wrong_tokens_per_epoch, model.run_.seconds_per_epoch):
         assert len(counts) == RECORDED_EPOCHS
 

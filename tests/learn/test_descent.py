@@ -23,7 +23,7 @@ def examples(draw):
 @given(examples(), st.integers(1, 3))
 def test_each_gradient_step_is_the_perceptrons(data, epochs):
     X, y = data
-    asked = {"fit_intercept": False, "shuffle": False, "max_epochs": epochs, "record_mistakes": True}
+    asked = {"fit_intercept": False, "shuffle": False, "max_iter": epochs, "record_mistakes": True}
     learned = perceptron(X, y, **asked)
     made = np.zeros(epochs * len(X), dtype=bool)
     made[learned.mistakes.times] = True

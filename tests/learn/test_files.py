@@ -57,7 +57,7 @@ def assert_same_model(learned, expected):
 @given(seed=st.integers(0, 999), size=st.integers(1, 90), n_classes=st.integers(2, 3), epochs=st.integers(1, 3))
 def test_batches_of_any_size_give_the_model_of_one_matrix(form, readout, seed, size, n_classes, epochs):
     X, y = examples(seed, n_classes=n_classes)
-    options = {"shuffle": False, "max_epochs": epochs, "readout": readout}
+    options = {"shuffle": False, "max_iter": epochs, "readout": readout}
     learned = learn_from(cut(form(X), NAMES[y], size), **options)
     expected = in_memory(X, NAMES[y], **options)
     assert_same_model(learned, expected)
@@ -67,7 +67,7 @@ def test_batches_of_any_size_give_the_model_of_one_matrix(form, readout, seed, s
 
 def test_a_seed_gives_the_model_of_the_matrix_that_fits_into_one_block():
     X, y = examples(1, n=3_000)
-    options = {"random_state": 7, "max_epochs": 3, "record_mistakes": True}
+    options = {"random_state": 7, "max_iter": 3, "record_mistakes": True}
     learned, expected = learn_from(cut(X, y, 100), **options), in_memory(X, y, **options)
     assert_same_model(learned, expected)
     assert learned.mistakes.rows.tolist() == expected.mistakes.rows.tolist()
@@ -78,13 +78,18 @@ def test_a_seed_gives_the_model_of_the_matrix_that_fits_into_one_block():
 def routes(monkeypatch):
     """Which routes were taken."""
     taken = []
-    for name in ("_learn_in_one_pass", "_learn_from_cache"):
+    for name in ("_learn_in_one_pass", "fit"):
         route = getattr(files, name)
-        monkeypatch.setattr(files, name, lambda *args, name=name, route=route: (taken.append(name), route(*args))[1])
+
+        def noted(*args, name=name, route=route, **options):
+            taken.append(name)
+            return route(*args, **options)
+
+        monkeypatch.setattr(files, name, noted)
     return taken
 
 
-ONE_PASS = {"shuffle": False, "max_epochs": 1}
+ONE_PASS = {"shuffle": False, "max_iter": 1}
 
 
 @pytest.mark.parametrize(
@@ -92,8 +97,8 @@ ONE_PASS = {"shuffle": False, "max_epochs": 1}
     [
         ([0, 1, 1, 0], False, None, ["_learn_in_one_pass"]),
         ([0, 0, 0, 1], False, None, ["_learn_in_one_pass"]),
-        ([0, 1, 1, 2], False, None, ["_learn_in_one_pass", "_learn_from_cache"]),
-        ([0, 1, 1, 0], True, None, ["_learn_from_cache"]),
+        ([0, 1, 1, 2], False, None, ["_learn_in_one_pass", "fit"]),
+        ([0, 1, 1, 0], True, None, ["fit"]),
         ([0, 1, 1, 0], True, [0, 1], ["_learn_in_one_pass"]),
         ([0, 1, 1, 2], True, [0, 1, 2], ["_learn_in_one_pass"]),
     ],
@@ -113,7 +118,7 @@ def test_one_epoch_in_order_is_learned_while_reading(labels, one_shot, classes, 
 def test_whatever_needs_an_example_twice_goes_through_the_cache(option, routes):
     X, y = examples(3)
     learned = learn_from(cut(X, y, 9), **ONE_PASS, **option)
-    assert routes == ["_learn_from_cache"]
+    assert routes == ["fit"]
     assert_same_model(learned, in_memory(X, y, **ONE_PASS, **option))
 
 
@@ -126,7 +131,7 @@ def test_columns_that_appear_late_have_the_weights_of_a_matrix_that_had_them_all
         (sparse.csr_array(part[:, : max(1, int(np.flatnonzero(part.any(axis=0)).max(initial=0)) + 1)]), labels)
         for part, labels in cut(X, y, size)
     ]
-    for options in (ONE_PASS, {"shuffle": False, "max_epochs": 3}):
+    for options in (ONE_PASS, {"shuffle": False, "max_iter": 3}):
         learned = learn_from(batches, **options)
         n_columns = max(part.shape[1] for part, _ in batches)
         assert learned.memory.n_columns == n_columns
@@ -138,7 +143,7 @@ def test_sparse_and_dense_batches_may_alternate():
     X[:10, 2:] = 0.0
     first, *others = cut(X, y, 10)
     batches = [(sparse.csr_array(first[0][:, :2]), first[1]), others[0], (sparse.csr_array(others[1][0]), others[1][1])]
-    for options in (ONE_PASS, {"shuffle": False, "max_epochs": 3}):
+    for options in (ONE_PASS, {"shuffle": False, "max_iter": 3}):
         assert_same_model(learn_from([*batches, others[2]], **options), in_memory(X, y, **options))
         for bad in ((sparse.csr_array(np.ones((1, 5))), [0]), (np.ones((1, 3)), [0])):
             with pytest.raises(ValueError, match="columns cannot follow rows of 4"):
@@ -188,7 +193,7 @@ def test_classes_are_the_sorted_labels_whatever_their_type(labels):
     ],
 )
 def test_what_is_wrong_with_a_batch_is_said_with_its_place(batches, words):
-    for options in (ONE_PASS, {"max_epochs": 2}):
+    for options in (ONE_PASS, {"max_iter": 2}):
         with pytest.raises(ValueError, match=words):
             learn_from(batches, **options)
 
@@ -216,7 +221,7 @@ def test_named_classes_may_have_another_type_than_the_labels(classes, labels):
 
 def test_a_class_that_was_named_and_never_came_has_the_weights_zero():
     X, y = examples(5)
-    learned = learn_from(cut(X, y, 9), classes=[0, 1, 2], fit_intercept=False, max_epochs=2)
+    learned = learn_from(cut(X, y, 9), classes=[0, 1, 2], fit_intercept=False, max_iter=2)
     assert learned.memory.weights.shape == (3, 5)
     assert learned.classes.tolist() == [0, 1, 2]
 
@@ -228,15 +233,15 @@ def test_a_wrong_option_is_named_before_anything_is_read():
 
     with pytest.raises(TypeError, match="no option 'epochs'"):
         learn_from(batches(), epochs=3)
-    with pytest.raises(ValueError, match="max_epochs=0"):
-        learn_from(batches(), max_epochs=0)
+    with pytest.raises(ValueError, match="max_iter=0"):
+        learn_from(batches(), max_iter=0)
 
 
 def test_a_run_may_go_on_with_more_batches():
     X, y = examples(6)
-    first = learn_from(cut(X, y, 9), max_epochs=2, shuffle=False)
-    second = learn_from(cut(X, y, 9), max_epochs=2, shuffle=False, start=first.memory, classes=first.classes)
-    whole = in_memory(X, y, max_epochs=4, shuffle=False)
+    first = learn_from(cut(X, y, 9), max_iter=2, shuffle=False)
+    second = learn_from(cut(X, y, 9), max_iter=2, shuffle=False, start=first.memory, classes=first.classes)
+    whole = in_memory(X, y, max_iter=4, shuffle=False)
     assert (second.memory.weights == whole.memory.weights).all()
     assert second.run.mistakes == whole.run.mistakes
 
@@ -273,7 +278,7 @@ def test_an_interrupt_while_learning_keeps_what_was_learned(tmp_path):
     X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([1, 1, 0, 0])
     learn_from([(X, y)])
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    learned = learn_from([(X, y)], max_epochs=None, cache_folder=tmp_path)
+    learned = learn_from([(X, y)], max_iter=None, cache_folder=tmp_path)
     assert learned.run.stopped is Stopped.INTERRUPTED
     assert learned.run.mistakes > 0
     assert os.listdir(tmp_path) == []
@@ -304,14 +309,14 @@ def test_batches_may_share_a_buffer():
             buffer[:], labels[:] = part, its_labels
             yield buffer, labels
 
-    learned = learn_from(batches(), shuffle=False, max_epochs=3)
-    assert_same_model(learned, in_memory(X, y, shuffle=False, max_epochs=3))
+    learned = learn_from(batches(), shuffle=False, max_iter=3)
+    assert_same_model(learned, in_memory(X, y, shuffle=False, max_iter=3))
 
 
 def test_the_fingerprint_is_that_of_the_examples():
     X, y = examples(10)
-    one, two = (learn_from(cut(X, y, size), max_epochs=2).fingerprint for size in (7, 40))
-    assert one == two != learn_from(cut(X[::-1], y, 7), max_epochs=2).fingerprint
+    one, two = (learn_from(cut(X, y, size), max_iter=2).fingerprint for size in (7, 40))
+    assert one == two != learn_from(cut(X[::-1], y, 7), max_iter=2).fingerprint
     assert learn_from(cut(X, y, 7), **ONE_PASS).fingerprint is None
 
 
@@ -333,7 +338,7 @@ def write_svmlight(path, X, y):
     return path
 
 
-@pytest.mark.parametrize("options", [ONE_PASS, {"shuffle": False, "max_epochs": 4}, {"random_state": 1}])
+@pytest.mark.parametrize("options", [ONE_PASS, {"shuffle": False, "max_iter": 4}, {"random_state": 1}])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_table_gives_the_model_of_its_encoded_rows(options, n_classes, tmp_path):
     X, y = examples(11, n_classes=n_classes)
@@ -346,7 +351,7 @@ def test_a_table_gives_the_model_of_its_encoded_rows(options, n_classes, tmp_pat
     assert learned.classes.tolist() == sorted(NAMES[:n_classes])
 
 
-@pytest.mark.parametrize("options", [ONE_PASS, {"shuffle": False, "max_epochs": 4}, {"random_state": 1}])
+@pytest.mark.parametrize("options", [ONE_PASS, {"shuffle": False, "max_iter": 4}, {"random_state": 1}])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_svmlight_text_gives_the_model_of_its_matrix(options, n_classes, tmp_path):
     X, y = examples(12, n_classes=n_classes)
@@ -368,7 +373,7 @@ def test_an_encoding_may_be_brought_along(tmp_path):
 def test_standard_input_is_read_once(tmp_path, monkeypatch):
     X, y = examples(14)
     path = write_svmlight(tmp_path / "text.svm", X, y)
-    for options in (ONE_PASS, {"shuffle": False, "max_epochs": 2}):
+    for options in (ONE_PASS, {"shuffle": False, "max_iter": 2}):
         with open(path) as stdin:
             monkeypatch.setattr(sys, "stdin", stdin)
             learned = learn_from(read("-", format="svmlight"), **options)

@@ -63,7 +63,7 @@ def example(seed, n_classes=2, n=25, d=3, whole=True):
 
 
 def run(X, y, **options):
-    choices = {"gamma": GAMMA, "coef0": COEF0, "degree": DEGREE, "shuffle": False, "max_epochs": 3}
+    choices = {"gamma": GAMMA, "coef0": COEF0, "degree": DEGREE, "shuffle": False, "max_iter": 3}
     return kernel_perceptron(X, y, **{**choices, "record_mistakes": True, **options})
 
 
@@ -111,7 +111,7 @@ def test_ties_are_decided_as_exact_sums_decide_them(place, is_sparse, name, seed
     """Few places and random labels: many scores are sums that cancel, up to rounding."""
     generator = np.random.default_rng(seed)
     X, y = np.array(PLACES[place])[generator.integers(0, len(PLACES[place]), 30)], generator.choice([-1, 1], 30)
-    learned = run(sparse.csr_matrix(X) if is_sparse else X, y, kernel=name, tie=tie, max_epochs=4)
+    learned = run(sparse.csr_matrix(X) if is_sparse else X, y, kernel=name, tie=tie, max_iter=4)
     history = histories(X, y, name, 2, learned.run.epochs, tie)[0]
     assert learned.mistakes.rows.tolist() == [row for row, mistake, _ in history if mistake]
     a = history[-1][2]
@@ -137,8 +137,8 @@ def test_block_sizes_and_layouts_change_nothing(n_classes, monkeypatch):
 def test_the_kernel_with_one_added_is_the_perceptron_with_a_bias(seed, tie):
     X, y = example(seed, n=20)
     assume(len(set(y)) == 2)
-    linear = perceptron(X, y, shuffle=False, max_epochs=4, tie=tie, record_mistakes=True)
-    dual = run(X, y, kernel="poly", degree=1, gamma=1.0, coef0=1.0, max_epochs=4, tie=tie)
+    linear = perceptron(X, y, shuffle=False, max_iter=4, tie=tie, record_mistakes=True)
+    dual = run(X, y, kernel="poly", degree=1, gamma=1.0, coef0=1.0, max_iter=4, tie=tie)
     assert dual.mistakes.rows.tolist() == linear.mistakes.rows.tolist()
     assert dual.run.weights_length == pytest.approx(linear.run.weights_length)
     # ||w||^2 is kept as a sum of terms that may cancel: where w is nearly 0 the bound is looser, on its safe side.
@@ -151,7 +151,7 @@ def test_the_kernel_with_one_added_is_the_perceptron_with_a_bias(seed, tie):
 
 def test_the_same_orders_are_drawn_as_by_the_linear_perceptron():
     X, y = example(0, n=2_000)
-    options = {"max_epochs": 1, "shuffle": True, "random_state": 7, "record_mistakes": True}
+    options = {"max_iter": 1, "shuffle": True, "random_state": 7, "record_mistakes": True}
     linear = perceptron(X, y, fit_intercept=False, **options)
     assert run(X, y, kernel="linear", **options).mistakes.rows.tolist() == linear.mistakes.rows.tolist()
 
@@ -160,7 +160,7 @@ def test_an_epoch_without_a_mistake_knows_the_errors_of_its_read_out():
     for seed in range(20):
         X, y = example(seed, 3, n=30, whole=False)
         for readout in ("last", "average"):
-            learned = run(X, y, kernel="rbf", gamma=5.0, n_classes=3, max_epochs=None, readout=readout)
+            learned = run(X, y, kernel="rbf", gamma=5.0, n_classes=3, max_iter=None, readout=readout)
             scores = decide(learned.memory, as_points(X, "rbf"), readout)
             assert learned.run.errors == np.count_nonzero(np.argmax(scores, axis=1) != y)
 
@@ -170,7 +170,7 @@ def test_min_margin_stops_at_the_first_mistake_that_rules_it_out(monkeypatch):
     counts = set()
     for block in (1, 5, 1000):
         monkeypatch.setattr(learner, "BLOCK", block)
-        learned = run(X, y, kernel="rbf", max_epochs=None, min_margin=0.3)
+        learned = run(X, y, kernel="rbf", max_iter=None, min_margin=0.3)
         counts.add(learned.run.mistakes)
         assert learned.run.stopped is Stopped.MARGIN_RULED_OUT
         assert learned.run.margin_at_most < 0.3
@@ -202,7 +202,7 @@ def test_a_sigmoid_makes_no_claim():
 
 def test_a_matrix_that_is_no_product_leaves_no_claim():
     K = np.array([[1.0, 5.0], [5.0, 1.0]])
-    assert run(K, [1, -1], kernel="precomputed", max_epochs=5).run.margin_at_most == math.inf
+    assert run(K, [1, -1], kernel="precomputed", max_iter=5).run.margin_at_most == math.inf
 
 
 def test_dense_and_sparse_rows_have_the_same_gamma():
@@ -303,7 +303,7 @@ def naive_forgetron(X, y, product, rows, budget):
 @pytest.mark.parametrize("seed", range(8))
 def test_the_forgetron_is_the_naive_one(seed):
     X, y = example(seed, n=60, whole=False)
-    learned = run(X, y, kernel="rbf", budget=7, budget_rule="forgetron", max_epochs=2)
+    learned = run(X, y, kernel="rbf", budget=7, budget_rule="forgetron", max_iter=2)
     steps = list(naive_forgetron(X.tolist(), y, NAIVE["rbf"], [*range(60)] * learned.run.epochs, 7))
     assert learned.mistakes.rows.tolist() == [row for row, mistake, _ in steps if mistake]
     memory = learned.memory
@@ -330,14 +330,14 @@ def test_the_projectron_adds_projections(seed):
                 rows.append(row)
             else:
                 a += y[row] * np.linalg.solve(K[np.ix_(rows, rows)], K[rows, row])
-    learned = run(X, y, kernel="rbf", budget=budget, budget_rule="projectron", max_epochs=1)
+    learned = run(X, y, kernel="rbf", budget=budget, budget_rule="projectron", max_iter=1)
     assert learned.mistakes.rows.tolist() == made
     assert learned.memory.coefficients.array[:, 0] == pytest.approx(a, rel=1e-6, abs=1e-8)
 
 
 def test_the_random_rule_is_repeated_by_its_seed_and_forgets_old_rows_only():
     X, y = example(0, n=60, whole=False)
-    options = {"kernel": "rbf", "budget": 5, "budget_rule": "random", "max_epochs": 1}
+    options = {"kernel": "rbf", "budget": 5, "budget_rule": "random", "max_iter": 1}
     rows = [run(X, y, random_state=seed, **options).memory.rows.array.tolist() for seed in (1, 1, 2)]
     assert rows[0] == rows[1] != rows[2]
     last_mistake = run(X, y, random_state=1, **options).mistakes.rows[-1]

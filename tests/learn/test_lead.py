@@ -68,7 +68,7 @@ def test_mistakes_and_narrow_ones_are_those_of_the_definition(n_classes, bias, s
     X, y = eighths(seed)
     y = np.minimum(y, n_classes - 1)
     labels = 2 * y - 1 if n_classes == 2 else y
-    options = {"n_classes": n_classes, "fit_intercept": bias, "shuffle": False, "max_epochs": 3}
+    options = {"n_classes": n_classes, "fit_intercept": bias, "shuffle": False, "max_iter": 3}
     learned = perceptron(X, labels, lead=lead, record_mistakes=True, **options)
     rows = [*range(25)] * 3
     expected = lecture(X, y, rows[: learned.run.examples], n_classes, lead, bias)
@@ -86,7 +86,7 @@ def test_dense_and_sparse_and_one_call_or_many_learn_the_same(n_classes, seed, l
     X, y = tenths(seed)
     y = np.minimum(y, n_classes - 1)
     labels = 2 * y - 1 if n_classes == 2 else y
-    options = {"n_classes": n_classes, "lead": lead, "shuffle": False, "max_epochs": 1}
+    options = {"n_classes": n_classes, "lead": lead, "shuffle": False, "max_iter": 1}
     first = perceptron(X, labels, record_mistakes=True, **options)
     csr = sparse.csr_array(X)
     backwards = sparse.csr_array((csr.data.copy(), csr.indices.copy(), csr.indptr), shape=csr.shape)
@@ -126,7 +126,7 @@ def test_updates_obey_the_bound_and_the_last_weights_have_the_margin(n_classes, 
     X, y, whole = separable(seed, n_classes=n_classes)
     if not whole:
         return
-    model = Perceptron(lead=lead, max_epochs=None, readout="last", record_mistakes=True, random_state=seed).fit(X, y)
+    model = Perceptron(lead=lead, max_iter=None, readout="last", record_mistakes=True, random_state=seed).fit(X, y)
     run, certificate = model.run_, certify(X, y)
     assert run.stopped is Stopped.NO_MISTAKES
     gamma = certificate.margin.lower
@@ -160,7 +160,7 @@ def smallest_margin(model, X, y):
 
 def test_the_proof_notices_a_step_beyond_the_lead_and_a_lead_that_was_not_said():
     X, y = [[2.0], [-1.0]], [1, -1]
-    model = Perceptron(lead=1.0, fit_intercept=False, shuffle=False, record_mistakes=True, max_epochs=None).fit(X, y)
+    model = Perceptron(lead=1.0, fit_intercept=False, shuffle=False, record_mistakes=True, max_iter=None).fit(X, y)
     rows = model.mistake_rows_.tolist()
     u = [1.0]
     assert follow_proof(Steps.of_rows(X, y, rows, fit_intercept=False, lead=1.0), u).holds
@@ -176,7 +176,7 @@ def test_rows_that_made_r_longer_decide_the_run_even_if_they_were_never_added():
     """[8, 0] is right by more than the lead when it comes; without it, the lead would be smaller, and so the
     weights."""
     X, y = [[1.0, 0.0], [0.0, 1.0], [0.5, 0.0]] + [[8.0, 0.0]] + [[0.0, 1.0]] * 40, [1, 1, 1] + [1] + [1] * 40
-    options = {"fit_intercept": False, "shuffle": False, "lead": 0.1, "max_epochs": 1, "record_mistakes": True}
+    options = {"fit_intercept": False, "shuffle": False, "lead": 0.1, "max_iter": 1, "record_mistakes": True}
     labels = [*y, -1]
     rows = [*X, [0.0, -1.0]]
     learned = perceptron(rows, labels, **options)
@@ -189,7 +189,7 @@ def test_rows_that_made_r_longer_decide_the_run_even_if_they_were_never_added():
 
 def test_an_epoch_in_which_r_grew_does_not_end_a_run_that_goes_on():
     """After a warm start the short rows are ahead of the old lead when they are visited, and not of the new one."""
-    model = Perceptron(lead=1.0, fit_intercept=False, shuffle=False, max_epochs=None, warm_start=True, readout="last")
+    model = Perceptron(lead=1.0, fit_intercept=False, shuffle=False, max_iter=None, warm_start=True, readout="last")
     model.fit([[1.0], [-1.0]], [1, -1])
     assert model.coef_.tolist() == [[2.0]]
     model.fit([[1.0], [-1.0], [1.75]], [1, -1, 1])
@@ -212,7 +212,7 @@ def test_counts_records_and_what_goes_on_survive_a_file(tmp_path):
     save(parts, tmp_path / "parts.novikoff")
     for learner in (parts, load(tmp_path / "parts.novikoff")):
         learner.partial_fit(X[9:], y[9:])
-        whole = perceptron(X, y, n_classes=3, lead=0.5, shuffle=False, max_epochs=1).memory
+        whole = perceptron(X, y, n_classes=3, lead=0.5, shuffle=False, max_iter=1).memory
         assert (learner.model_.memory.weights == whole.weights).all()
         assert learner.n_narrow_ == whole.narrow
 
@@ -221,7 +221,7 @@ def test_counts_records_and_what_goes_on_survive_a_file(tmp_path):
 def test_a_vote_with_a_lead_is_that_of_every_weight_vector(n_classes):
     X, y = tenths(5)
     y = np.minimum(y, n_classes - 1)
-    model = Perceptron(lead=1.0, readout="vote", record_mistakes=True, shuffle=False, max_epochs=2).fit(X, y)
+    model = Perceptron(lead=1.0, readout="vote", record_mistakes=True, shuffle=False, max_iter=2).fit(X, y)
     folded = np.column_stack([X, np.ones(len(X))])
     W, votes = np.zeros((n_classes, folded.shape[1])), np.zeros((len(X), n_classes))
     updates = iter(zip(model.mistake_rows_.tolist(), model.mistake_guesses_.tolist(), strict=True))
@@ -243,7 +243,7 @@ def test_files_and_blocks_learn_what_memory_does(tmp_path):
     X, y = tenths(7)
     labels = np.where(y > 0, 1, -1)
     for epochs in (1, 3):
-        options = {"lead": 0.5, "shuffle": False, "max_epochs": epochs}
+        options = {"lead": 0.5, "shuffle": False, "max_iter": epochs}
         whole = perceptron(X, labels, **options)
         parts = learn_from([(X[:20], labels[:20]), (X[20:], labels[20:])], **options)
         assert (parts.memory.weights == whole.memory.weights).all()
@@ -294,7 +294,7 @@ POLY = {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0}
 def test_a_kernel_learns_the_mistakes_and_the_narrow_ones_of_the_definition(seed, lead):
     X, y = eighths(seed, n=15, d=2)
     labels = np.where(y > 0, 1, -1)
-    options = {"lead": lead, "shuffle": False, "max_epochs": 3, "record_mistakes": True, **POLY}
+    options = {"lead": lead, "shuffle": False, "max_iter": 3, "record_mistakes": True, **POLY}
     learned = kernel_perceptron(X, labels, **options)
     expected = kernel_lecture(X, labels, ([*range(15)] * 3)[: learned.run.examples], lead)
     assert learned.mistakes.rows.tolist() == [row for row, _ in expected]
@@ -323,7 +323,7 @@ def test_with_a_kernel_the_bound_the_margin_and_the_proof_follow_the_lead(seed, 
     y = (y > 0).astype(int)
     if len(np.unique(X, axis=0)) < len(X) or len(np.unique(y)) < 2:
         return
-    model = KernelPerceptron(kernel="rbf", gamma=2.0, lead=lead, max_epochs=None, readout="last", record_mistakes=True)
+    model = KernelPerceptron(kernel="rbf", gamma=2.0, lead=lead, max_iter=None, readout="last", record_mistakes=True)
     run = model.fit(X, y).run_
     assert run.stopped is Stopped.NO_MISTAKES
     K = np.exp(-2.0 * ((X[:, None] - X[None]) ** 2).sum(axis=2))

@@ -18,22 +18,22 @@ XOR_X, XOR_Y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.ar
 
 
 def test_it_stops_after_the_first_epoch_without_a_mistake():
-    learned = perceptron(WORKED_X, WORKED_Y, fit_intercept=False, shuffle=False, max_epochs=2)
+    learned = perceptron(WORKED_X, WORKED_Y, fit_intercept=False, shuffle=False, max_iter=2)
     assert learned.run.stopped is Stopped.NO_MISTAKES
     assert learned.run.mistakes_per_epoch == (3, 0)
     assert learned.run.examples == learned.memory.examples == 12
 
 
 def test_at_the_edge_the_last_allowed_epoch_may_be_the_one_without_a_mistake():
-    one = perceptron(WORKED_X, WORKED_Y, fit_intercept=False, shuffle=False, max_epochs=1)
-    assert one.run.stopped is Stopped.MAX_EPOCHS
+    one = perceptron(WORKED_X, WORKED_Y, fit_intercept=False, shuffle=False, max_iter=1)
+    assert one.run.stopped is Stopped.MAX_ITER
     assert one.run.mistakes_per_epoch == (3,)
 
 
 @pytest.mark.parametrize("n", [3, 50, 2_000])
 def test_epochs_and_examples_are_counted_exactly(n):
     X, y, _ = separable(np.random.default_rng(n), n, 4, 0.02)
-    learned = perceptron(X, y, max_epochs=None, random_state=0, record_mistakes=True)
+    learned = perceptron(X, y, max_iter=None, random_state=0, record_mistakes=True)
     assert learned.run.stopped is Stopped.NO_MISTAKES
     assert learned.run.mistakes_per_epoch[-1] == 0
     assert 0 not in learned.run.mistakes_per_epoch[:-1]
@@ -49,7 +49,7 @@ def test_margin_at_most_is_never_below_what_exact_arithmetic_proves(seed, n_clas
     generator = np.random.default_rng(seed)
     X, y = generator.standard_normal((12, 3)), generator.integers(0, n_classes, 12)
     labels = 2 * y - 1 if n_classes == 2 else y
-    learned = perceptron(X, labels, n_classes=n_classes, max_epochs=5, random_state=seed, record_mistakes=True)
+    learned = perceptron(X, labels, n_classes=n_classes, max_iter=5, random_state=seed, record_mistakes=True)
     W = [[Fraction(0)] * 4 for _ in range(n_classes)]
     for row, right, wrong in zip(learned.mistakes.rows, learned.mistakes.right, learned.mistakes.wrong, strict=True):
         for j, value in enumerate([*X[row].tolist(), 1.0]):
@@ -70,7 +70,7 @@ def test_before_the_first_mistake_every_margin_is_possible():
 
 def test_time_runs_out(clock):
     clock.tick = 0.01
-    learned = perceptron(XOR_X, XOR_Y, max_epochs=None, time_limit=0.05)
+    learned = perceptron(XOR_X, XOR_Y, max_iter=None, time_limit=0.05)
     assert learned.run.stopped is Stopped.TIME_LIMIT
     assert learned.run.mistakes > 0
 
@@ -80,7 +80,7 @@ def test_an_interrupt_ends_the_run_and_keeps_what_was_learned():
         if memory.examples >= 5 * len(XOR_X):
             os.kill(os.getpid(), signal.SIGINT)
 
-    learned = perceptron(XOR_X, XOR_Y, max_epochs=None, watch=press_ctrl_c)
+    learned = perceptron(XOR_X, XOR_Y, max_iter=None, watch=press_ctrl_c)
     assert learned.run.stopped is Stopped.INTERRUPTED
     assert learned.run.mistakes == learned.memory.mistakes > 0
 
@@ -88,10 +88,10 @@ def test_an_interrupt_ends_the_run_and_keeps_what_was_learned():
 def test_a_run_may_go_on_where_another_ended():
     X, y, _ = separable(np.random.default_rng(1), 100, 3, 0.001)
     options = {"shuffle": False, "record_mistakes": True}
-    whole = perceptron(X, y, max_epochs=6, **options)
-    first = perceptron(X, y, max_epochs=2, **options)
+    whole = perceptron(X, y, max_iter=6, **options)
+    first = perceptron(X, y, max_iter=2, **options)
     before = first.memory.weights.copy()
-    second = perceptron(X, y, max_epochs=4, start=first.memory, **options)
+    second = perceptron(X, y, max_iter=4, start=first.memory, **options)
     assert (second.memory.weights == whole.memory.weights).all()
     assert (second.memory.average() == whole.memory.average()).all()
     assert second.run.mistakes == whole.run.mistakes
@@ -112,9 +112,9 @@ def test_new_classes_start_from_zero_and_keep_the_past():
     [
         ({"readout": "best"}, "readout='best'"),
         ({"tie": "coin"}, "tie='coin'"),
-        ({"max_epochs": -1}, "max_epochs=-1"),
-        ({"max_epochs": 0}, "max_epochs=0"),
-        ({"max_epochs": 2.5}, "max_epochs=2.5"),
+        ({"max_iter": -1}, "max_iter=-1"),
+        ({"max_iter": 0}, "max_iter=0"),
+        ({"max_iter": 2.5}, "max_iter=2.5"),
         ({"min_margin": 0.0}, "min_margin=0.0"),
         ({"min_margin": math.nan}, "min_margin=nan"),
         ({"time_limit": -3}, "time_limit=-3"),
@@ -142,8 +142,8 @@ def test_wrong_examples_are_named(X, y, words):
 
 
 def test_the_record_reads_as_sentences():
-    text = str(perceptron(XOR_X, XOR_Y, max_epochs=15, random_state=0).run)
-    assert text.startswith("Stopped after 15 epochs because the number of epochs was used up.\nMade ")
+    text = str(perceptron(XOR_X, XOR_Y, max_iter=15, random_state=0).run)
+    assert text.startswith("Stopped after 15 epochs because max_iter was reached.\nMade ")
     assert ", ..." in text
     assert "errors on 4 training rows." in text
     memory = Memory.empty(1)

@@ -19,10 +19,10 @@ from tests.keep import samples
 def both(seed, n_classes, **options):
     """The same run, plain and as an estimator."""
     X, y = samples.points(seed, n_classes=n_classes)
-    rate = options.pop("learning_rate", 1.0)
-    estimator = Perceptron(shuffle=False, learning_rate=rate, **options).fit(X, y)
+    rate = options.pop("eta0", 1.0)
+    estimator = Perceptron(shuffle=False, eta0=rate, **options).fit(X, y)
     learned = learn_from([(X, y)], shuffle=False, **options)
-    return LinearModel.of(learned, {**options, "learning_rate": rate}), estimator, X
+    return LinearModel.of(learned, {**options, "eta0": rate}), estimator, X
 
 
 @given(
@@ -32,7 +32,7 @@ def both(seed, n_classes, **options):
     form=st.sampled_from(list(samples.FORMS)),
 )
 def test_it_predicts_what_the_estimator_predicts(seed, n_classes, readout, form):
-    model, estimator, X = both(seed, n_classes, readout=readout, learning_rate=0.25)
+    model, estimator, X = both(seed, n_classes, readout=readout, eta0=0.25)
     rows = samples.FORMS[form](X)
     decided = model.decide(Batch(as_rows(rows), None))
     assert (decided.scores == estimator.decision_function(rows)).all()
@@ -44,7 +44,7 @@ def test_it_predicts_what_the_estimator_predicts(seed, n_classes, readout, form)
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_weights_have_names_and_the_largest_come_first(n_classes):
-    model, estimator, _ = both(5, n_classes, learning_rate=2.0)
+    model, estimator, _ = both(5, n_classes, eta0=2.0)
     named = model.weights_by_name()
     sizes = [abs(weight) for _, _, weight in named]
     assert sizes == sorted(sizes, reverse=True)

@@ -72,11 +72,11 @@ def failures(trial, seed=0):
 
 
 @pytest.mark.parametrize("flipped", [0.0, 0.1])
-@pytest.mark.parametrize(("readout", "max_epochs"), [("last", None), ("last", 2), ("average", 3)])
-def test_the_compression_bound_holds(flipped, readout, max_epochs):
+@pytest.mark.parametrize(("readout", "max_iter"), [("last", None), ("last", 2), ("average", 3)])
+def test_the_compression_bound_holds(flipped, readout, max_iter):
     def trial(chance):
-        epochs = max_epochs if max_epochs or not flipped else 20
-        _, _, found = learned(chance, 60, flipped, readout=readout, max_epochs=epochs)
+        epochs = max_iter if max_iter or not flipped else 20
+        _, _, found = learned(chance, 60, flipped, readout=readout, max_iter=epochs)
         bound = statement(found.run, "compression")
         return risk(read_out(found.memory, readout)[0], flipped) > bound.at_most
 
@@ -86,7 +86,7 @@ def test_the_compression_bound_holds(flipped, readout, max_epochs):
 @pytest.mark.parametrize(("n", "flipped"), [(1, 0.0), (10, 0.0), (30, 0.1), (100, 0.3)])
 def test_the_progressive_bound_holds_for_the_mean_of_the_first_pass(n, flipped):
     def trial(chance):
-        X, y, found = learned(chance, n, flipped, max_epochs=1, shuffle=False)
+        X, y, found = learned(chance, n, flipped, max_iter=1, shuffle=False)
         before = [[0.0, 0.0], *(seen.weights for seen in lecture.perceptron(X, y, range(n), bias=False))]
         bound = statement(found.run, "progressive", random_order=True)
         return np.mean([risk(weights, flipped) for weights in before[:n]]) > bound.at_most
@@ -102,7 +102,7 @@ def test_the_vote_of_one_pass_keeps_its_bounds(flipped):
     def trial(chance):
         X, y = draw(chance, 60, flipped)
         seed = int(chance.integers(2**31))
-        model = Perceptron(readout="vote", max_epochs=1, fit_intercept=False, random_state=seed).fit(X, y)
+        model = Perceptron(readout="vote", max_iter=1, fit_intercept=False, random_state=seed).fit(X, y)
         share = risk_of_vote(model, flipped)
         alone.append(share > statement(model.run_, "first vote").at_most)
         best.append(share > model.run_.generalisation(CONFIDENCE).delivered.at_most)
@@ -116,7 +116,7 @@ def test_rows_held_out_bound_the_predictor_that_is_delivered(flipped):
     outside = []
 
     def trial(chance):
-        _, _, found = learned(chance, 60, flipped, held_out=0.4, max_epochs=3)
+        _, _, found = learned(chance, 60, flipped, held_out=0.4, max_iter=3)
         known = found.run.generalisation(CONFIDENCE).delivered
         assert known.name == "held out"
         share = risk(read_out(found.memory, "average")[0], flipped)
@@ -132,7 +132,7 @@ def test_folds_bound_the_mean_of_their_models():
         X, y = draw(chance, 60, 0.1)
         places, errors, risks = np.arange(60) % 3, [], []
         for fold in range(3):
-            found = perceptron(X[places != fold], y[places != fold], fit_intercept=False, random_state=0, max_epochs=3)
+            found = perceptron(X[places != fold], y[places != fold], fit_intercept=False, random_state=0, max_iter=3)
             weights = read_out(found.memory, "average")[0]
             guessed = np.where(X[places == fold] @ weights[:2] >= 0, 1, -1)
             errors.append(int(np.sum(guessed != y[places == fold])))
@@ -156,13 +156,13 @@ def test_the_penalised_choice_keeps_its_bound(flipped):
 
 
 @pytest.mark.filterwarnings("ignore:Perceptron did not converge")
-@pytest.mark.parametrize(("readout", "max_epochs"), [("last", 3), ("vote", 1)])
-def test_leave_one_out_bounds_the_mean_in_expectation(readout, max_epochs):
+@pytest.mark.parametrize(("readout", "max_iter"), [("last", 3), ("vote", 1)])
+def test_leave_one_out_bounds_the_mean_in_expectation(readout, max_iter):
     chance, said, true = np.random.default_rng(1), [], []
     for _ in range(RUNS):
         X, y = draw(chance, 40, 0.1)
         seed = int(chance.integers(2**31))
-        model = Perceptron(readout=readout, max_epochs=max_epochs, fit_intercept=False, random_state=seed)
+        model = Perceptron(readout=readout, max_iter=max_iter, fit_intercept=False, random_state=seed)
         found = statement(model.fit(X, y).run_, "leave one out")
         assert found.confidence is None
         said.append(found.at_most)
@@ -177,9 +177,9 @@ PROBLEMS = st.lists(st.tuples(COORDINATES, COORDINATES, st.sampled_from([-1, 1])
 
 
 @given(PROBLEMS, st.integers(1, 4), st.sampled_from(["mistake", "predict"]))
-def test_the_rows_that_were_mistaken_determine_the_last_weights(problem, max_epochs, tie):
+def test_the_rows_that_were_mistaken_determine_the_last_weights(problem, max_iter, tie):
     X, y = np.array([row[:2] for row in problem], dtype=float), np.array([row[2] for row in problem])
-    options = {"readout": "last", "max_epochs": max_epochs, "shuffle": False, "tie": tie}
+    options = {"readout": "last", "max_iter": max_iter, "shuffle": False, "tie": tie}
     found = perceptron(X, y, record_mistakes=True, **options)
     kept = np.unique(found.mistakes.rows)
     assert found.run.mistaken_rows == len(kept)
@@ -196,7 +196,7 @@ def test_without_a_mistake_and_with_nothing_but_mistakes():
     never = perceptron(X, y, tie="predict", random_state=0).run
     assert (never.mistakes, never.mistaken_rows) == (0, 0)
     assert statement(never, "compression").at_most == pytest.approx(1 - (CONFIDENCE_LEFT / 2) ** (1 / 20))
-    always = perceptron(X, np.tile([1, -1], 10), shuffle=False, max_epochs=1, tie="mistake").run
+    always = perceptron(X, np.tile([1, -1], 10), shuffle=False, max_iter=1, tie="mistake").run
     assert always.mistakes == 20
     assert statement(always, "progressive", random_order=True).at_most == 1
     assert not always.generalisation(random_order=True).is_known
@@ -215,7 +215,7 @@ def test_one_row_says_next_to_nothing():
 
 
 def test_rows_in_the_order_given_prove_nothing_unless_somebody_answers_for_it():
-    _, _, found = learned(np.random.default_rng(0), 400, 0.0, shuffle=False, readout="last", max_epochs=None)
+    _, _, found = learned(np.random.default_rng(0), 400, 0.0, shuffle=False, readout="last", max_iter=None)
     assert found.run.order == "given"
     known = found.run.generalisation()
     assert (known.statements, known.delivered) == ((), None)
@@ -238,7 +238,7 @@ def test_learning_in_parts_is_one_pass_if_somebody_answers_for_its_order():
 
 def test_a_kernel_is_determined_by_its_support_unless_all_rows_have_settled_its_width():
     X, y = draw(np.random.default_rng(0), 100, 0.0)
-    model = KernelPerceptron(kernel="rbf", gamma=0.5, max_epochs=None, random_state=0).fit(X, y)
+    model = KernelPerceptron(kernel="rbf", gamma=0.5, max_iter=None, random_state=0).fit(X, y)
     assert model.run_.mistaken_rows == len(model.support_)
     assert statement(model.run_, "compression").predictor.endswith(f"which {len(model.support_)} of 100 rows determine")
     assert KernelPerceptron(kernel="rbf", random_state=0).fit(X, y).run_.generalisation().statements == ()
@@ -265,8 +265,8 @@ def test_a_run_that_was_cut_short_or_went_on_is_not_determined_by_its_mistakes()
     stopped = perceptron(X, y, random_state=0, watch=lambda history: Stopped.TIME_LIMIT).run
     assert statement(stopped, "compression") is None
     assert statement(stopped, "progressive") is not None  # the first pass was complete
-    first = perceptron(X, y, random_state=0, max_epochs=2)
-    on = perceptron(X, y, random_state=0, max_epochs=2, start=first.memory).run
+    first = perceptron(X, y, random_state=0, max_iter=2)
+    on = perceptron(X, y, random_state=0, max_iter=2, start=first.memory).run
     assert on.order is None
     assert on.generalisation(random_order=True).statements == ()
 
@@ -314,9 +314,9 @@ def test_bounds_hold_in_every_space(learner):
     def trial(chance):
         X, y = draw(chance, 60, 0.1)
         seed = int(chance.integers(2**31))
-        run, share = learner(X, y, seed, max_epochs=3)
+        run, share = learner(X, y, seed, max_iter=3)
         compressed = statement(run, "compression")
-        judged, judged_share = learner(X, y, seed, max_epochs=3, held_out=0.4)
+        judged, judged_share = learner(X, y, seed, max_iter=3, held_out=0.4)
         held_out = statement(judged, "held out")
         assert judged.held_out_rows + judged.n_rows == 60
         return (compressed is not None and share > compressed.at_most) or judged_share > held_out.at_most
@@ -327,7 +327,7 @@ def test_bounds_hold_in_every_space(learner):
 
 def test_structures_say_what_their_mistakes_say_of_new_ones():
     X, y = draw(np.random.default_rng(0), 300, 0.0)
-    run, _ = of_a_structure(X, y, 0, readout="last", max_epochs=50)
+    run, _ = of_a_structure(X, y, 0, readout="last", max_iter=50)
     found = statement(run, "compression")
     assert found.at_most < 0.5
     assert statement(run, "progressive").wrong == run.mistakes_per_epoch[0] / 300
@@ -336,7 +336,7 @@ def test_structures_say_what_their_mistakes_say_of_new_ones():
 def test_sequences_by_which_epochs_or_features_were_chosen_say_nothing_of_new_ones():
     X, y = draw(np.random.default_rng(0), 100, 0.0)
     assert statement(of_a_chain(X, y, 0)[0], "progressive") is not None
-    assert of_a_chain(X, y, 0, validation=0.2)[0].generalisation().statements == ()
+    assert of_a_chain(X, y, 0, early_stopping=True, validation_fraction=0.2)[0].generalisation().statements == ()
     assert of_a_chain(X, y, 0, cost=1.0)[0].generalisation().statements == ()
 
 
@@ -356,7 +356,7 @@ def test_a_record_says_in_a_line_what_is_to_be_expected():
 def test_the_error_of_the_first_pass_is_not_called_the_models():
     """Half of the rows were wrong when they were new; what is known of the model are its training errors."""
     X, y = draw(np.random.default_rng(0), 100, 0.4)
-    run = perceptron(X, y, random_state=0, max_epochs=3).run
+    run = perceptron(X, y, random_state=0, max_iter=3).run
     assert run.errors / run.n_rows < run.mistakes_per_epoch[0] / run.n_rows
     known = run.generalisation()
     assert known.in_words == f"not measured; training error {100 * run.errors / run.n_rows:.1f} %"

@@ -33,18 +33,18 @@ def by_name(weights):
 def test_the_run_is_that_of_the_lecture(data, epochs, cost):
     sequences, n_labels = data
     tokens, labels = arrays(sequences)
-    learned = sequence_perceptron(tokens, labels, n_labels, shuffle=False, max_epochs=epochs, cost=cost)
+    learned = sequence_perceptron(tokens, labels, n_labels, shuffle=False, max_iter=epochs, cost=cost)
     history = list(structured_perceptron(sequences, n_labels, epochs, cost))[: learned.memory.examples]
     mistakes = [number % len(sequences) for number, (mistake, _, _) in enumerate(history) if mistake]
-    assert learned.mistakes.tolist() == mistakes
+    assert learned.mistakes.rows.tolist() == mistakes
     assert sum(learned.run.mistakes_per_epoch) == learned.run.mistakes == len(mistakes)
     last = {key: weight for key, weight in history[-1][1].items() if weight}
     assert by_name(learned.memory.weights) == last
     assert learned.run.radius == pytest.approx(max(length for _, _, length in history), rel=1e-12)
     assert learned.run.radius >= max(length for _, _, length in history) * (1 - 1e-15)
 
-    summed = by_name(learned.weights)
-    assert learned.divisor == len(history)
+    summed = by_name(learned.memory.read_out("average"))
+    assert learned.memory.divisor("average") == len(history)
     for key in {*summed, *(key for _, weights, _ in history for key in weights)}:
         assert summed.get(key, 0.0) == sum(weights.get(key, 0.0) for _, weights, _ in history)
 
@@ -54,14 +54,13 @@ def test_the_run_is_that_of_the_lecture(data, epochs, cost):
 def test_a_run_that_records_its_guesses_is_the_same_run(data, cost):
     sequences, n_labels = data
     tokens, labels = arrays(sequences)
-    options = {"random_state": 0, "max_epochs": 3, "cost": cost}
+    options = {"random_state": 0, "max_iter": 3, "cost": cost}
     plain = sequence_perceptron(tokens, labels, n_labels, **options)
     recorded = sequence_perceptron(tokens, labels, n_labels, record_mistakes=True, **options)
-    assert plain.guesses is None
-    assert recorded.mistakes.tolist() == plain.mistakes.tolist()
+    assert plain.mistakes.guesses is None
+    assert recorded.mistakes.rows.tolist() == plain.mistakes.rows.tolist()
     assert by_name(recorded.memory.weights) == by_name(plain.memory.weights)
-    assert len(recorded.guesses) == len(recorded.mistakes)
-    for number, guess in zip(recorded.mistakes, recorded.guesses, strict=True):
+    for number, guess in zip(recorded.mistakes.rows, recorded.mistakes.guesses, strict=True):
         gold = sequences[number][1]
         assert len(guess) == len(gold)
         assert guess.tolist() != list(gold)
@@ -73,9 +72,9 @@ def test_every_update_of_a_lead_is_ahead_by_no_more_than_it_and_of_the_best_othe
     """Rivals may be equally good, so the run is followed step by step with its own rivals."""
     sequences, n_labels = data
     tokens, labels = arrays(sequences)
-    options = {"shuffle": False, "max_epochs": 3, "lead": lead}
+    options = {"shuffle": False, "max_iter": 3, "lead": lead}
     learned = sequence_perceptron(tokens, labels, n_labels, record_mistakes=True, **options)
-    updates = list(zip(learned.mistakes.tolist(), learned.guesses, strict=True))
+    updates = list(zip(learned.mistakes.rows.tolist(), learned.mistakes.guesses, strict=True))
     weights, longest, narrow = {}, 0.0, 0
     for step in range(learned.run.examples):
         row = step % len(sequences)
@@ -94,17 +93,17 @@ def test_every_update_of_a_lead_is_ahead_by_no_more_than_it_and_of_the_best_othe
         narrow += ahead > 0
     assert not updates
     assert learned.run.narrow == narrow == sum(learned.run.narrow_per_epoch)
-    assert learned.run.updates == len(learned.mistakes)
+    assert learned.run.updates == len(learned.mistakes.rows)
     assert by_name(learned.memory.weights) == {name: weight for name, weight in weights.items() if weight}
     plain = sequence_perceptron(tokens, labels, n_labels, **options)
-    assert plain.mistakes.tolist() == learned.mistakes.tolist()
+    assert plain.mistakes.rows.tolist() == learned.mistakes.rows.tolist()
 
 
 @pytest.mark.parametrize("lead", [0.5, 2.0])
 def test_with_a_lead_updates_stay_within_the_bound_and_the_margin_within_its_bracket(lead):
     margin = 0.3
     tokens, labels = arrays(separable(3, 3, seed=3, margin=margin))
-    learned = sequence_perceptron(tokens, labels, 3, lead=lead, max_epochs=None, random_state=0)
+    learned = sequence_perceptron(tokens, labels, 3, lead=lead, max_iter=None, random_state=0)
     assert learned.run.stopped is Stopped.NO_MISTAKES
     assert learned.run.narrow > 0
     assert learned.run.updates <= (1 + 2 * lead) * (learned.run.radius / margin) ** 2
@@ -115,8 +114,15 @@ def test_a_lead_and_a_cost_exclude_each_other():
     tokens, labels = stacked([np.eye(2)]), np.array([0, 1])
     with pytest.raises(ValueError, match="choose one of them"):
         sequence_perceptron(tokens, labels, 2, lead=1.0, cost=1.0)
-    with pytest.raises(ValueError, match="lead='auto' must be a number"):
-        sequence_perceptron(tokens, labels, 2, lead="auto")
+
+
+def test_sequences_choose_a_lead_as_rows_do():
+    rng = np.random.default_rng(0)
+    tokens = stacked([np.eye(6)[rng.integers(0, 6, 4)] for _ in range(40)])
+    labels = np.argmax(tokens.rows.as_array(), axis=1) % 3
+    learned = sequence_perceptron(tokens, labels, 3, lead="auto", random_state=0)
+    told = sequence_perceptron(tokens, labels, 3, lead=learned.run.lead, random_state=0)
+    assert by_name(learned.memory.weights) == by_name(told.memory.weights)
 
 
 def separable(n_labels, length, seed, margin=0.5):
@@ -142,7 +148,7 @@ def separable(n_labels, length, seed, margin=0.5):
 def test_mistakes_never_exceed_the_bound_however_many_label_sequences_there_are(n_labels, length, cost):
     margin = 0.3
     tokens, labels = arrays(separable(n_labels, length, seed=n_labels, margin=margin))
-    run = sequence_perceptron(tokens, labels, n_labels, max_epochs=None, cost=cost, random_state=0, readout="last").run
+    run = sequence_perceptron(tokens, labels, n_labels, max_iter=None, cost=cost, random_state=0, readout="last").run
     assert run.stopped is Stopped.NO_MISTAKES
     assert run.errors == run.wrong_tokens == 0
     assert run.mistakes <= (run.radius**2 + 2 * cost * length) / margin**2
@@ -152,8 +158,8 @@ def test_mistakes_never_exceed_the_bound_however_many_label_sequences_there_are(
 def test_time_and_epochs_end_the_run(clock):
     clock.tick = 0.01
     tokens, labels = arrays([([[1.0]], [0]), ([[1.0]], [1])])
-    assert sequence_perceptron(tokens, labels, 2, max_epochs=3).run.stopped is Stopped.MAX_EPOCHS
-    assert sequence_perceptron(tokens, labels, 2, max_epochs=None, time_limit=0.05).run.stopped is Stopped.TIME_LIMIT
+    assert sequence_perceptron(tokens, labels, 2, max_iter=3).run.stopped is Stopped.MAX_ITER
+    assert sequence_perceptron(tokens, labels, 2, max_iter=None, time_limit=0.05).run.stopped is Stopped.TIME_LIMIT
 
 
 def test_an_interrupt_keeps_what_was_learned(monkeypatch):
@@ -170,7 +176,7 @@ def test_an_interrupt_keeps_what_was_learned(monkeypatch):
     kernel = module.sequence_epoch
     monkeypatch.setattr(module, "sequence_epoch", interrupted)
     tokens, labels = arrays([([[1.0]], [0]), ([[1.0]], [1])])
-    learned = sequence_perceptron(tokens, labels, 2, max_epochs=None)
+    learned = sequence_perceptron(tokens, labels, 2, max_iter=None)
     assert learned.run.stopped is Stopped.INTERRUPTED
     assert learned.run.mistakes == learned.run.mistakes_per_epoch[0] > 0
 

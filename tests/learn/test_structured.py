@@ -111,7 +111,7 @@ def test_a_seed_gives_the_same_run_again():
     pairs = [([{n: chance.randint(-3, 3) for n in "abcd"} for _ in range(4)], chance.randrange(4)) for _ in range(30)]
     runs = {}
     for seed in (0, 0, 1, np.int64(0), random.Random(0), np.random.default_rng(5), np.random.default_rng(5)):
-        model = StructuredPerceptron(features, decode, random_state=seed, max_epochs=3).fit(*split(pairs))
+        model = StructuredPerceptron(features, decode, random_state=seed, max_iter=3).fit(*split(pairs))
         runs.setdefault(str(model.weights), []).append(model)
     assert [len(models) for models in runs.values()] == [4, 1, 2]
 
@@ -125,7 +125,7 @@ def test_cost_augmented_mistakes_never_exceed_their_bound_and_gold_leads_by_the_
     pairs = list(separated(inputs, u))
     if not pairs:
         return
-    model = StructuredPerceptron(features, decode, loss=distance, readout="last", max_epochs=None, random_state=0)
+    model = StructuredPerceptron(features, decode, loss=distance, readout="last", max_iter=None, random_state=0)
     model.fit(*split(pairs))
     margin_square = min(dot(u, d) for d, _ in differences(pairs)) ** 2 / square(u)
     run = model.run_
@@ -161,7 +161,7 @@ def test_the_bound_does_not_depend_on_the_number_of_structures(labels, length):
         W = np.array([weights[i] for i in range(144)]).reshape(12, 12)
         return (x @ W @ codes.T).argmax(axis=1)
 
-    model = StructuredPerceptron(features, decode, readout="last", max_epochs=None, random_state=0)
+    model = StructuredPerceptron(features, decode, readout="last", max_iter=None, random_state=0)
     run = model.fit(words, gold).run_
     u = np.eye(12) / math.sqrt(12)  # a word is much like the code of its label
     scores = words @ u @ codes.T
@@ -193,7 +193,7 @@ def test_the_margin_is_bounded_by_the_exact_sum_of_the_differences(pairs):
 
 def test_a_margin_that_is_ruled_out_ends_the_run_with_a_warning():
     pairs = [([{"a": 1}, {"a": -1}], 0), ([{"a": 1}, {"a": -1}], 1)]
-    model = StructuredPerceptron(features, decode, min_margin=0.1, max_epochs=None, shuffle=False)
+    model = StructuredPerceptron(features, decode, min_margin=0.1, max_iter=None, shuffle=False)
     with pytest.warns(UserWarning, match=r"no separator has the margin min_margin=0\.1"):
         model.fit(*split(pairs))
     assert model.run_.stopped is Stopped.MARGIN_RULED_OUT
@@ -213,11 +213,11 @@ def test_the_bound_on_the_margin_covers_the_rounding_of_the_weights():
 def test_whoever_wants_the_last_weights_is_told_if_the_run_did_not_converge():
     pairs = [([{"a": 1}, {"a": -1}], 0), ([{"a": 1}, {"a": -1}], 1)]
     with pytest.warns(UserWarning, match="the last of 2 epochs still made") as caught:
-        StructuredPerceptron(features, decode, readout="last", max_epochs=2).fit(*split(pairs))
+        StructuredPerceptron(features, decode, readout="last", max_iter=2).fit(*split(pairs))
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        StructuredPerceptron(features, decode, max_epochs=2).fit(*split(pairs))
+        StructuredPerceptron(features, decode, max_iter=2).fit(*split(pairs))
 
 
 # -- inexact search ---------------------------------------------------------------------------------------------------
@@ -305,7 +305,7 @@ def test_beams_are_updated_where_the_rule_says(rule, width, seed):
 @pytest.mark.parametrize("width", [1, 3])
 def test_violations_never_exceed_the_bound(rule, width):
     xs, ys = tagged(0, n=40)
-    model = StructuredPerceptron(tag_features, beam_tagger(width), violation=rule, readout="last", max_epochs=None)
+    model = StructuredPerceptron(tag_features, beam_tagger(width), violation=rule, readout="last", max_iter=None)
     run = model.fit(xs, ys).run_
     # The weight 1 of each word with its tag separates every prefix from all others by at least 1.
     margin = 1 / math.sqrt(len({pair for x, y in zip(xs, ys, strict=True) for pair in zip(x, y, strict=True)}))
@@ -454,7 +454,7 @@ def test_features_that_are_no_numbers_are_named(vector, error, words):
     [
         ({"readout": "vote"}, "no decoder finds it; choose 'average'"),
         ({"readout": "first"}, "readout='first' is unknown"),
-        ({"max_epochs": 0}, "max_epochs=0 must be a whole number"),
+        ({"max_iter": 0}, "max_iter=0 must be a whole number"),
         ({"min_margin": -1.0}, "min_margin=-1.0 must be a positive number"),
         ({"violation": "late"}, "violation='late' is unknown"),
         ({"violation": "max"}, r"of example 0 yielded .*; yield pairs"),

@@ -43,7 +43,7 @@ def learned_by(path, n_jobs, **options):
     return memory.weights.tobytes(), memory.drift.tobytes(), memory.n_columns, learned.run, encoded
 
 
-@pytest.mark.parametrize("options", [{"max_epochs": 1, "shuffle": False}, {"max_epochs": 3, "random_state": 1}])
+@pytest.mark.parametrize("options", [{"max_iter": 1, "shuffle": False}, {"max_iter": 3, "random_state": 1}])
 def test_one_two_and_three_threads_learn_the_same_model(path, options):
     one = learned_by(path, 1, **options)
     assert one[3].mistakes > 0
@@ -51,7 +51,7 @@ def test_one_two_and_three_threads_learn_the_same_model(path, options):
 
 
 def test_learning_while_reading_gives_the_model_of_the_cache(path):
-    one, cached = (learned_by(path, 2, max_epochs=1, shuffle=False, record_mistakes=kept) for kept in (False, True))
+    one, cached = (learned_by(path, 2, max_iter=1, shuffle=False, record_mistakes=kept) for kept in (False, True))
     assert one[:3] == cached[:3]
 
 
@@ -62,5 +62,5 @@ def test_an_error_or_an_interrupt_leaves_no_thread(path, error, monkeypatch):
 
     monkeypatch.setattr("novikoff.learn.linear.files.learn_online", fail)
     with pytest.raises(error):
-        learned_by(path, 2, max_epochs=1, shuffle=False)
+        learned_by(path, 2, max_iter=1, shuffle=False)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("novikoff-ahead")]

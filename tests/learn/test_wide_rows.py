@@ -108,7 +108,7 @@ def test_files_with_a_large_index_are_learned_as_if_it_were_small(tmp_path, epoc
     lines = ["1 3:1 300000000:2", "0 5:1", "1 3:2", "0 5:2 300000000:-1", "1 5:1"] * 3
     (tmp_path / "wide.svm").write_text("\n".join(lines) + "\n")
     (tmp_path / "small.svm").write_text("\n".join(lines).replace("300000000", "6") + "\n")
-    options = {"max_epochs": epochs, "shuffle": False}
+    options = {"max_iter": epochs, "shuffle": False}
     read_it = partial(read, zero_based=True)
     many, few = (learn_from(read_it(tmp_path / f"{name}.svm"), **options) for name in ("wide", "small"))
     assert many.memory.n_columns == WIDE
@@ -123,7 +123,7 @@ def test_learning_in_one_pass_goes_back_to_all_columns_when_there_are_many_entri
     X = sparse.random_array((300, 40), density=0.3, rng=generator, format="csr")
     y = generator.integers(0, 2, 300)
     parts = [(X[:1], y[:1]), (X[1:3], y[1:3]), (X[3:100], y[3:100]), (X[100:], y[100:])]
-    options = {"max_epochs": 1, "shuffle": False, "classes": [0, 1]}
+    options = {"max_iter": 1, "shuffle": False, "classes": [0, 1]}
     assert (
         learn_from(parts, **options).memory.weights.tolist() == learn_from([(X, y)], **options).memory.weights.tolist()
     )

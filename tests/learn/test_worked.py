@@ -14,7 +14,7 @@ NUMBERS = st.integers(-3, 3)
 
 
 def test_the_steps_are_those_of_the_note():
-    learned = perceptron(X, Y, fit_intercept=False, shuffle=False, max_epochs=1, record_mistakes=True)
+    learned = perceptron(X, Y, fit_intercept=False, shuffle=False, max_iter=1, record_mistakes=True)
     steps = learned.run.steps(X, Y, learned.mistakes.rows, fit_intercept=False)
     assert "".join(step.mark for step in steps) == "✗✓✗✓✗✓"
     assert [step.after for step in steps if step.mistake] == [(1, -2), (2, -1), (3, 1)]
@@ -24,7 +24,7 @@ def test_the_steps_are_those_of_the_note():
 def test_every_step_is_one_of_the_lecture_and_the_last_weights_are_the_models(data, bias, epochs, tie):
     rows = data.draw(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=2, max_size=6))
     labels = ["no", "yes", *(data.draw(st.sampled_from(["no", "yes"])) for _ in rows[2:])]
-    model = Perceptron(fit_intercept=bias, shuffle=False, max_epochs=epochs, tie=tie, record_mistakes=True)
+    model = Perceptron(fit_intercept=bias, shuffle=False, max_iter=epochs, tie=tie, record_mistakes=True)
     model.fit(rows, labels)
     steps = model.run_.steps(rows, labels, model.mistake_rows_, fit_intercept=bias)
     assert len(steps) == model.run_.examples
@@ -42,14 +42,14 @@ def test_every_step_is_one_of_the_lecture_and_the_last_weights_are_the_models(da
 
 
 def test_a_long_run_is_cut_in_print():
-    model = Perceptron(shuffle=False, max_epochs=20, record_mistakes=True).fit([[0], [1], [2], [3]], [0, 1, 0, 1])
+    model = Perceptron(shuffle=False, max_iter=20, record_mistakes=True).fit([[0], [1], [2], [3]], [0, 1, 0, 1])
     lines = str(model.run_.steps([[0], [1], [2], [3]], [0, 1, 0, 1], model.mistake_rows_)).splitlines()
     assert len(lines) == SHOWN_STEPS + 2
     assert lines[-1] == "... (80 in all)"
 
 
 def test_a_shuffled_run_cannot_be_laid_out():
-    model = Perceptron(random_state=1, max_epochs=3, record_mistakes=True).fit(X, Y)
+    model = Perceptron(random_state=1, max_iter=3, record_mistakes=True).fit(X, Y)
     assert sorted(model.mistake_rows_[: model.run_.mistakes_per_epoch[0]]) != model.mistake_rows_.tolist()
     with pytest.raises(ValueError, match="shuffle=False"):
         model.run_.steps(X, Y, model.mistake_rows_)

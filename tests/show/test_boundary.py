@@ -31,7 +31,7 @@ def contour_points(ax, level):
 
 
 def test_the_line_is_where_the_score_is_0_and_the_band_where_the_nearest_row_is():
-    model = Perceptron(readout="last", shuffle=False, max_epochs=None).fit(X, Y)
+    model = Perceptron(readout="last", shuffle=False, max_iter=None).fit(X, Y)
     display = BoundaryDisplay.from_estimator(model, X, Y).plot()
     plane = Separator(model.coef_[0], model.intercept_[0])
     nearest = (SIGNS * plane.distance(X)).min()
@@ -70,7 +70,7 @@ def test_mistakes_and_support_rows_are_marked():
 
 def test_a_kernel_draws_a_curve_with_its_support_rows():
     points, moon = make_moons(60, noise=0.05, random_state=0)
-    model = KernelPerceptron(gamma=2.0, readout="last", max_epochs=None, random_state=0).fit(points, moon)
+    model = KernelPerceptron(gamma=2.0, readout="last", max_iter=None, random_state=0).fit(points, moon)
     display = BoundaryDisplay.from_estimator(model, points, moon, resolution=80).plot()
     assert display.ringed.tolist() == sorted(model.support_.tolist())
     assert display.geometric_margin is None
@@ -110,7 +110,7 @@ def test_columns_of_a_table_name_the_axes(frame):
 
 
 def test_a_pipeline_is_drawn_in_the_coordinates_of_its_data():
-    model = make_pipeline(StandardScaler(), Perceptron(readout="last", max_epochs=None, random_state=0))
+    model = make_pipeline(StandardScaler(), Perceptron(readout="last", max_iter=None, random_state=0))
     display = BoundaryDisplay.from_estimator(model.fit(X * [1, 10], Y), X * [1, 10], Y, resolution=20)
     assert display.geometric_margin is None
     assert display.up.max() > 20

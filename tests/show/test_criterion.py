@@ -13,7 +13,7 @@ Y = np.array([-1, 1, 1, -1, -1, 1])
 
 
 def fitted(**options):
-    return Perceptron(readout="last", max_epochs=None, record_mistakes=True, shuffle=False, **options)
+    return Perceptron(readout="last", max_iter=None, record_mistakes=True, shuffle=False, **options)
 
 
 def test_both_ways_end_where_every_row_is_right():

@@ -91,7 +91,7 @@ def test_margins_are_those_of_the_rows_as_they_were_learned():
     """A model that scales, or encodes a table, has weights for what it makes of the rows."""
     pandas = pytest.importorskip("pandas")
     X, y = np.array([[1000.0, 1.0], [1010.0, 2.0], [1000.0, 3.0], [1020.0, 4.0]]), np.array([0, 0, 1, 1])
-    options = {"readout": "last", "max_epochs": None, "shuffle": False, "record_mistakes": True}
+    options = {"readout": "last", "max_iter": None, "shuffle": False, "record_mistakes": True}
     scaled = Perceptron(scale=True, **options).fit(X, y)
     table = pandas.DataFrame(X, columns=["a", "b"])
     of_table = Perceptron(**options).fit(table, y)

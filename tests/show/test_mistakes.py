@@ -48,7 +48,7 @@ def test_without_a_bound_none_is_claimed():
 
 
 def test_the_numbers_are_those_of_the_run_and_the_certificate():
-    model = Perceptron(readout="last", max_epochs=None, random_state=0).fit(X, Y)
+    model = Perceptron(readout="last", max_iter=None, random_state=0).fit(X, Y)
     certificate = certify(X, Y)
     display = MistakesDisplay.from_estimator(model, certificate=certificate)
     assert display.mistakes_per_epoch == model.run_.mistakes_per_epoch

@@ -34,7 +34,7 @@ def test_the_circle_is_that_of_the_library():
 
 @pytest.mark.parametrize("labels", [Y, np.where(Y == "in", "z", "a")])
 def test_a_pipeline_has_the_circle_that_it_learned(labels):
-    model = make_pipeline(Paraboloid(), Perceptron(readout="last", max_epochs=None, random_state=0)).fit(X, labels)
+    model = make_pipeline(Paraboloid(), Perceptron(readout="last", max_iter=None, random_state=0)).fit(X, labels)
     display = ParaboloidDisplay.from_estimator(model, X, labels)
     assert np.array_equal(np.linalg.norm(X - display.center, axis=1) < display.radius, display.inside)
     assert np.allclose(model.decision_function(rim(display)), 0, atol=1e-8)

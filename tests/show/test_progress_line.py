@@ -23,7 +23,7 @@ def test_examples_and_mistakes_are_those_of_the_run(learner):
         told.append(f"{history.examples} examples, {history.mistakes} mistakes")
         return line(history)
 
-    learner(max_epochs=9, random_state=0).fit([*X, [1, 0]], [*Y, -1], watch=watch)
+    learner(max_iter=9, random_state=0).fit([*X, [1, 0]], [*Y, -1], watch=watch)
     assert shown(stream) == told
     assert told
 

@@ -9,7 +9,7 @@ Y = np.array([-1, 1, 1, -1, -1, 1])
 
 
 def fitted(**options):
-    return Perceptron(readout="last", shuffle=False, record_mistakes=True, max_epochs=None, **options).fit(X, Y)
+    return Perceptron(readout="last", shuffle=False, record_mistakes=True, max_iter=None, **options).fit(X, Y)
 
 
 def curve(ax, start):
@@ -82,7 +82,7 @@ def test_the_title_says_when_an_inequality_failed():
 
 def test_many_classes_have_a_picture_too():
     corners, names = np.array([[2.0, 0.0], [-1.0, 2.0], [-1.0, -2.0]]), ["a", "b", "c"]
-    model = Perceptron(readout="last", max_epochs=None, record_mistakes=True, random_state=0).fit(corners, names)
+    model = Perceptron(readout="last", max_iter=None, record_mistakes=True, random_state=0).fit(corners, names)
     display = ProofDisplay.from_estimator(model, corners, names)
     assert display.holds
     assert display.mistakes == model.n_mistakes_

@@ -26,7 +26,7 @@ def test_the_path_is_that_of_the_lecture():
 
 def test_a_column_and_its_bias_are_two_weights():
     column, labels = [[0.0], [0.8], [2.0], [3.0]], [-1, -1, 1, 1]
-    model = Perceptron(readout="last", max_epochs=None, random_state=0, record_mistakes=True).fit(column, labels)
+    model = Perceptron(readout="last", max_iter=None, random_state=0, record_mistakes=True).fit(column, labels)
     display = WeightSpaceDisplay.from_estimator(model, column, labels).plot()
     assert display.path[-1].tolist() == [model.coef_[0, 0], model.intercept_[0]]
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("weight w", "bias b")

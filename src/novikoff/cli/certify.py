@@ -29,7 +29,7 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
 @options.report_features
 @options.force
 @space_options
-@options.fit_intercept
+@options.learning("fit_intercept")
 @options.number("--tolerance", options.SHARE, "T", "The largest relative gap between the bounds of the margin.", 1e-6)
 @options.time_limit("Seconds after which to give up as undecided.")
 @click.option(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @options.form
 @options.label
 @options.ignore
-@options.fit_intercept
+@options.learning("fit_intercept")
 @click.option("--formula", metavar="F", help="The formula, where a proof is about one that has more than names in it.")
 @options.answering
 def check(

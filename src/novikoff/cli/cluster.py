@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli.options import Command, Limit
+from novikoff.cli.options import Command
 
 if TYPE_CHECKING:
     from novikoff.cluster.engine import Engine
@@ -22,9 +22,6 @@ where = click.option(
     help="Work on shards: in this process (local), on a Ray started here, on the running cluster, or on another.",
 )
 ROUNDS = (
-    click.option(
-        "--rounds", type=Limit(), metavar="N|none", help="With --cluster: rounds of all shards, at most.  [default: 10]"
-    ),
     click.option(
         "--mixing",
         type=click.Choice(["uniform", "adaptive", "none"]),
@@ -40,7 +37,7 @@ def _handing_over(name: str, *more: Callable[[Any], Any]) -> Callable[[Command],
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def wrapped(*args: Any, cluster: str | None, **kwargs: Any) -> Any:
-            own = {name: kwargs.pop(name) for name in ("rounds", "mixing", "resume") if more}
+            own = {name: kwargs.pop(name) for name in ("mixing", "resume") if more}
             if cluster is not None:
                 from novikoff.cli import shards
 

@@ -38,23 +38,13 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 @options.report
 @options.report_features
 @options.force
-@options.readout("average", "last", "vote")
-@options.max_epochs
-@options.shuffle
-@options.random_state
-@options.tie
-@options.lead_or_auto
+@options.learning("readout", "max_iter", "tol", "n_iter_no_change", "early_stopping", "validation_fraction", "shuffle")
+@options.learning("random_state", "tie", "lead", random_state=0)
 @options.class_weight
-@options.min_margin
-@options.time_limit("Seconds after which to stop learning.")
-@options.fit_intercept
+@options.learning("min_margin", "time_limit", "fit_intercept")
 @space_options
 @options.number("--budget", options.AT_LEAST_ONE, "N", "The most examples that a kernel may keep.")
-@options.number("--validation", options.SHARE, "SHARE", "Choose the number of epochs on this share of the rows.")
-@options.number(
-    "--patience", options.AT_LEAST_ONE, "N", "How many epochs to go on after the best, with --validation.", 3
-)
-@options.number("--held-out", options.SHARE, "SHARE", "Judge by this share of the rows, which then are not learned.")
+@options.learning("held_out")
 @options.number("--folds", options.AT_LEAST_TWO, "N", "Judge by N parts: N more models, each learned without one part.")
 @click.option("--steps", is_flag=True, help="Show the run example by example; for small tables, with --no-shuffle.")
 @click.option("--certify/--no-certify", default=True, show_default=True, help="Whether to certify the table, too.")
@@ -105,7 +95,6 @@ def fit(
     _check_together(steps, learning, held_out, folds, space)
     target = check_model_free(model or default_model(file), force)
     page = options.report_path(report, report_features, force)
-    learning["max_epochs"] = options.unlimited(learning["max_epochs"])
     aside = None if held_out is None else HeldOut.share(held_out, learning["random_state"])
     reader = table.open(file, output)
     wishes = {**table.columns, "lift": space.lift}
@@ -116,7 +105,7 @@ def fit(
         with cached(source, encoding=encoding, check=learnable(learning["fit_intercept"])) as examples:
             reported = report_on(page, examples, report_features, lambda: names_of(file, reader, table))
             kept = steps or (reported is not None and reported.needs_mistakes)
-            with bar.learning(examples.n_rows, learning["max_epochs"]) as watched:
+            with bar.learning(examples.n_rows, learning["max_iter"]) as watched:
                 learned = task.learn(examples, held_out=aside, record_mistakes=kept, **watched)
             fitted = task.model(learned, _to_remember(reader, held_out), examples.classes)
             save(fitted, target, force=force)  # whatever becomes of the rest, what was learned is there
@@ -181,7 +170,7 @@ def _steps(examples: "Examples", learned: "Learned", fit_intercept: bool) -> "Wo
     if learned.run.examples > MOST_STEPS or examples.n_columns > MOST_STEP_COLUMNS or learned.mistakes is None:
         raise ValueError(
             f"--steps is for runs of at most {MOST_STEPS:,} examples of at most {MOST_STEP_COLUMNS} features; leave it "
-            "out, or lower --max-epochs (the model is saved)"
+            "out, or lower --max-iter (the model is saved)"
         )
     X, y = examples.in_one_piece()
     return learned.run.steps(X, y, learned.mistakes.rows, fit_intercept=fit_intercept)
@@ -296,6 +285,6 @@ def _warn_if_it_did_not_converge(output: Output, run: "Run", learning: dict[str,
     elif asked:
         warn(
             output,
-            f"it did not converge: {run.stopped.value}; raise --max-epochs or --time-limit if the table is separable, "
+            f"it did not converge: {run.stopped.value}; raise --max-iter or --time-limit if the table is separable, "
             "or predict with --readout average if it is not",
         )

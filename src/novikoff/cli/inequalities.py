@@ -23,10 +23,9 @@ SHOWN = 20
 @options.file_format
 @options.zero_based
 @options.form
-@options.fit_intercept
+@options.learning("fit_intercept")
 @click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help="How to look for x.")
-@options.min_margin
-@options.random_state
+@options.learning("min_margin", "random_state", random_state=0)
 @click.option("--out", type=click.Path(), metavar="CERT", help="Where to write the proof.")
 @options.force
 @options.time_limit("Seconds after which to give up as undecided.")

@@ -8,6 +8,7 @@ import click
 
 from novikoff.cli import options
 from novikoff.cli.options import Output
+from novikoff.options import Whole
 
 if TYPE_CHECKING:
     from novikoff.learn.history import Run
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 @click.argument("model", type=click.Path())
 @click.option(
     "--weights",
-    type=options.Limit(),
+    type=options.OfKind(Whole(none="all")),
     default=20,
     show_default=True,
     metavar="N|none",
     help="How many of the heaviest weights to show.",
 )
 @options.answering
-def inspect(model: str, weights: int | str, output: Output) -> None:
+def inspect(model: str, weights: int | None, output: Output) -> None:
     """Show what is in the model file MODEL: weights by name, the record of the run, the proof, and where it is from.
 
     A model file holds no code: to look into it is safe.
@@ -50,7 +51,7 @@ def inspect(model: str, weights: int | str, output: Output) -> None:
         classes=_classes(loaded),
         columns=_columns(loaded),
         run=None if run is None else documents.described_run(run),
-        weights=documents.described_weights(loaded, options.unlimited(weights)),
+        weights=documents.described_weights(loaded, weights),
         kernel=documents.described_kernel(loaded),
         certificate=documents.described_certificate(certificate),
         certificate_is_checked=False,

@@ -113,7 +113,7 @@ class Task:
             source = reader if reader.is_table else examples
             with (
                 cached(source, encoding=encoding, check=learnable(self.learning["fit_intercept"])) as again,
-                bar.learning(again.n_rows, self.learning["max_epochs"], what) as watched,
+                bar.learning(again.n_rows, self.learning["max_iter"], what) as watched,
             ):
                 run = self.learn(again, held_out=part, **watched).run
             if was_interrupted(run):

@@ -47,11 +47,15 @@ Example = dict[str, Any]
 )
 @click.option("--token-file", type=click.Path(), metavar="FILE", help="A file with the token of the service.")
 @options.number("--save-every", options.AT_LEAST_ONE, "N", "How many lines to learn between two saves.", 1000)
-@options.readout("auto", "average", "last", "recent")
+@click.option(
+    "--readout",
+    type=click.Choice(["auto", "average", "last", "recent"]),
+    default="auto",
+    show_default=True,
+    help="The weights that predict.",
+)
 @options.number("--half-life", options.AT_LEAST_ONE, "N", "After how many lines weights count half (recent).", 1000)
-@options.tie
-@options.lead
-@options.fit_intercept
+@options.learning("tie", "lead", "fit_intercept", lead=options.TOLD_LEAD)
 @click.option("--scale", is_flag=True, help="Learn numbers in standard deviations from their mean, as known by then.")
 @options.answering
 def online(

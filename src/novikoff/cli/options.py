@@ -1,13 +1,16 @@
 """Options that several commands share. They have the names of the library's parameters."""
 
 import functools
+import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
+
+from novikoff.options import DECLARED, Choice, Flag, Fraction, Kind, Whole
 
 if TYPE_CHECKING:
     from novikoff.data.reading import Reader
@@ -64,41 +67,27 @@ class Table:
         return reader
 
 
-class Limit(click.ParamType):  # type: ignore[type-arg]
-    """A whole number of at least 1, or `none` for no limit."""
+class OfKind(click.ParamType):  # type: ignore[type-arg]
+    """What an option of learning may be, as it is declared; `none` and `auto` where these are allowed."""
 
-    name = "limit"
+    name = "number"
 
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> int | str:
-        if value == "none":
-            return "none"
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        if (value == "auto" and self.kind.auto) or not isinstance(value, str):
+            return value
+        if value == "none" and self.kind.none is not None:
+            return None
         try:
-            number = int(value)
+            number: float = int(value) if isinstance(self.kind, Whole) else float(value)
         except ValueError:
-            number = 0
-        if number < 1:
-            self.fail(f"{value!r} is neither a whole number of at least 1 nor 'none'", parameter, context)
-        return number
-
-
-class Lead(click.ParamType):  # type: ignore[type-arg]
-    """A number from 0 on, or `auto` where all rows are there to choose one by."""
-
-    name = "lead"
-
-    def __init__(self, auto: bool) -> None:
-        self.auto = auto
-
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float | str:
-        if value == "auto" and self.auto:
-            return "auto"
-        try:
-            number = float(value)
-        except ValueError:
-            number = -1.0
-        if not 0.0 <= number <= 1e6:
-            expected = "neither a number from 0 to 1e6 nor 'auto'" if self.auto else "no number from 0 to 1e6"
-            self.fail(f"{value!r} is {expected}", parameter, context)
+            number = math.nan
+        if not self.kind.accepts(number):
+            words = ["'auto'"] if self.kind.auto else []
+            words += [f"'none' for {self.kind.none}"] if self.kind.none else []
+            self.fail(f"{value!r} must be {', or '.join([self.kind.says, *words])}", parameter, context)
         return number
 
 
@@ -124,11 +113,6 @@ class ClassWeight(click.ParamType):  # type: ignore[type-arg]
                     f"{part!r} is neither 'balanced' nor a label with a positive number: yes=2", parameter, context
                 )
         return weights
-
-
-def unlimited(limit: int | str) -> int | None:
-    """The library's word for `none`."""
-    return None if isinstance(limit, str) else limit
 
 
 def report_path(report: str | None, features: tuple[str, str] | None, force: bool) -> Path | None:
@@ -264,34 +248,44 @@ report_features = click.option(
     metavar="A B",
     help="The two features that the report draws.  [default: the only two, if they are numbers]",
 )
-fit_intercept = click.option(
-    "--fit-intercept/--no-fit-intercept", default=True, show_default=True, help="Whether planes have a bias."
-)
-random_state = click.option(
-    "--random-state", type=int, default=0, show_default=True, metavar="N", help="The seed of the shuffling."
-)
-max_epochs = click.option(
-    "--max-epochs", type=Limit(), default=10, show_default=True, metavar="N|none", help="When to stop at the latest."
-)
-shuffle = click.option(
-    "--shuffle/--no-shuffle", default=True, show_default=True, help="Whether each epoch has an order of its own."
-)
-min_margin = click.option(
-    "--min-margin", type=float, metavar="G", help="Stop as soon as no separator can have this margin."
-)
-tie = click.option(
-    "--tie", type=click.Choice(["mistake", "predict"]), default="mistake", show_default=True,
-    help="Whether a score of 0 is a mistake, or predicts the second class.",
-)  # fmt: skip
 class_weight = click.option(
     "--class-weight",
     type=ClassWeight(),
     metavar="balanced|A=2,B=1",
-    help="Multiply the rows of a class by a number; balanced: rows/(classes x rows of the class).",
+    help=f"{DECLARED['class_weight'].help} balanced: rows/(classes x rows of the class).",
 )
-LEAD = "Learn also from rows that are right by no more than TAU R^2; 0 is the textbook."
-lead = click.option("--lead", type=Lead(False), default=0.0, show_default=True, metavar="TAU", help=LEAD)
-lead_or_auto = click.option("--lead", type=Lead(True), default=0.0, show_default=True, metavar="TAU|auto", help=LEAD)
+
+
+# A lead where no rows can be put aside to choose one by.
+TOLD_LEAD = replace(DECLARED["lead"].kind, auto=False)
+
+
+def learning(*names: str, **changed: Any) -> Callable[[Command], Command]:
+    """Options of learning, as they are declared; `changed` has other kinds or defaults by name."""
+
+    def decorate(command: Command) -> Command:
+        for name in reversed(names):
+            command = _learning_option(name, changed.get(name))(command)
+        return command
+
+    return decorate
+
+
+def _learning_option(name: str, other: Any) -> Callable[[Command], Command]:
+    declared = DECLARED[name]
+    kind = other if isinstance(other, Kind) else declared.kind
+    default = declared.default if other is None or isinstance(other, Kind) else other
+    flag = f"--{name.replace('_', '-')}"
+    said: dict[str, Any] = {"default": default, "show_default": default is not None, "help": declared.help}
+    if isinstance(kind, Flag):
+        return click.option(f"{flag}/--no-{flag[2:]}", **said)
+    if isinstance(kind, Choice):
+        return click.option(flag, type=click.Choice(kind.words), **said)
+    if name == "random_state":
+        return click.option(flag, type=int, metavar="N", **said)
+    metavar = "N" if isinstance(kind, Whole) else "FRACTION" if isinstance(kind, Fraction) else "X"
+    words = "|auto" * kind.auto + "|none" * bool(kind.none)
+    return click.option(flag, type=OfKind(kind), metavar=metavar + words, **said)
 
 
 def number(name: str, kind: click.ParamType, metavar: str, help_text: str, default: Any = None) -> Any:  # type: ignore[type-arg]
@@ -309,13 +303,6 @@ AT_LEAST_ONE, AT_LEAST_TWO, POSITIVE = (
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
-def readout(*choices: str) -> Callable[[Command], Command]:
-    """Which weights predict; the first choice is the default."""
-    return click.option(
-        "--readout", type=click.Choice(choices), default=choices[0], show_default=True, help="Which weights predict."
-    )
-
-
 def time_limit(help_text: str, default: float | None = None) -> Callable[[Command], Command]:
-    """Seconds after which to stop."""
+    """Seconds after which to stop, where nothing is learned."""
     return number("--time-limit", POSITIVE, "S", help_text, default)

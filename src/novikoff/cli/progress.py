@@ -81,9 +81,9 @@ class Bar:
         return replace(reader, watch=self.advance)
 
     @contextlib.contextmanager
-    def learning(self, n_rows: int, max_epochs: int | None, what: str = "learning") -> Iterator[dict[str, Any]]:
+    def learning(self, n_rows: int, max_iter: int | None, what: str = "learning") -> Iterator[dict[str, Any]]:
         """How a learner is watched: examples are counted, and Ctrl-C waits for the end of the epoch."""
-        self.stage(what, None if max_epochs is None else max_epochs * n_rows)
+        self.stage(what, None if max_iter is None else max_iter * n_rows)
         with DelayedInterrupt().installed() as interrupt:
             yield {
                 "progress": lambda history: self.reach(history.examples),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli.options import Output, Table, unlimited
+from novikoff.cli.options import Output, Table
 
 if TYPE_CHECKING:
     from novikoff.cli.spaces import Space
@@ -33,7 +33,6 @@ def fit_on_shards(
     output: Output,
     table: Table,
     space: "Space",
-    rounds: int | str | None,
     mixing: str | None,
     resume: bool,
     **options: Any,
@@ -54,7 +53,6 @@ def fit_on_shards(
     fitted = learn(
         reader,
         engine=engine,
-        rounds=unlimited(rounds or 10),
         mixing=mixing or "uniform",  # type: ignore[arg-type]
         checkpoint=target.with_name(f"{target.name}.checkpoint"),
         resume=resume,
@@ -76,12 +74,11 @@ NOT_ON_SHARDS = {
     "steps": False,
     "held_out": None,
     "folds": None,
-    "max_epochs": 10,
-    "validation": None,
-    "patience": 3,
+    "early_stopping": False,
     "class_weight": None,
+    "tol": None,
 }
-NOT_NEEDED = ("certify", "certify_time_limit")
+NOT_NEEDED = ("certify", "certify_time_limit", "validation_fraction", "n_iter_no_change")
 
 
 def _for_the_library(options: dict[str, Any]) -> dict[str, Any]:
@@ -89,12 +86,21 @@ def _for_the_library(options: dict[str, Any]) -> dict[str, Any]:
     left = dict(options)
     for name, usual in NOT_ON_SHARDS.items():
         if left.pop(name, usual) != usual:
-            how = "; use --rounds" if name == "max_epochs" else "; leave it out, or leave --cluster out"
-            raise ValueError(f"--{name.replace('_', '-')} does not go with --cluster{how}")
+            raise ValueError(f"--{name.replace('_', '-')} does not go with --cluster; leave out one of them")
     for name in NOT_NEEDED:
         left.pop(name, None)
     left["shuffle"] = None if left.get("shuffle") else False
-    known = {"random_state", "tie", "readout", "lead", "shuffle", "fit_intercept", "min_margin", "time_limit"}
+    known = {
+        "random_state",
+        "tie",
+        "readout",
+        "lead",
+        "shuffle",
+        "fit_intercept",
+        "max_iter",
+        "min_margin",
+        "time_limit",
+    }
     _refuse({name: value for name, value in left.items() if name not in known})
     left["fit_intercept"] = left.get("fit_intercept") is not False
     return {name: value for name, value in left.items() if name in known}
@@ -194,8 +200,7 @@ def certify_on_shards(
     if diverging:
         raise ValueError("--diverging does not go with --cluster and --label; ask by --formula 'label ~ .' instead")
     reader = table.open(file, output)
-    wishes = {"ignored" if name == "ignore" else name: columns for name, columns in table.columns.items()}
-    reading = Reading(wishes=wishes, fit_intercept=fit_intercept is not False)
+    reading = Reading(**table.columns, fit_intercept=fit_intercept is not False)
     with progress(output.quiet) as bar, bar.during("reading"), started(engine, reader, reading) as cluster:
         limits = {"tolerance": tolerance, "time_limit": time_limit}
         certificate = certify_cluster(cluster, progress=bar.rename, **limits)

@@ -9,6 +9,7 @@ from novikoff.cli import options
 from novikoff.cli.errors import DONE, INTERRUPTED
 from novikoff.cli.options import Output
 from novikoff.cli.sentences import layout
+from novikoff.options import Choice
 
 if TYPE_CHECKING:
     from novikoff.cli.progress import Bar, DelayedInterrupt
@@ -36,11 +37,7 @@ SHOWN = 10
     help="Predict only legal label sequences of this scheme.",
 )
 @options.number("--min-count", options.AT_LEAST_ONE, "N", "How often a feature must occur.", 1)
-@options.number("--validation", options.SHARE, "SHARE", "Choose the number of epochs on this share of the sentences.")
-@options.number(
-    "--patience", options.AT_LEAST_ONE, "N", "How many epochs to go on after the best, with --validation.", 3
-)
-@options.number("--held-out", options.SHARE, "SHARE", "Judge by this share of the sentences, which are not learned.")
+@options.learning("early_stopping", "validation_fraction", "n_iter_no_change", "held_out")
 @options.number("--folds", options.AT_LEAST_TWO, "N", "Judge by N parts: N more taggers, each learned without one.")
 @options.number(
     "--cost",
@@ -49,19 +46,8 @@ SHOWN = 10
     "What each wrong label gets on top while learning, so that the right sequence wins by a margin.",
     0.0,
 )
-@options.number(
-    "--lead",
-    click.FloatRange(min=0),
-    "TAU",
-    "Learn also from sentences that are right by no more than TAU R^2; 0 is the textbook.",
-    0.0,
-)
-@options.readout("average", "last")
-@options.max_epochs
-@options.shuffle
-@options.random_state
-@options.min_margin
-@options.time_limit("Seconds after which to stop learning.")
+@options.learning("lead", "readout", readout=Choice(words=("average", "last")), lead=options.TOLD_LEAD)
+@options.learning("max_iter", "shuffle", "random_state", "min_margin", "time_limit", random_state=0)
 @options.answering
 def train(
     file: str,
@@ -98,14 +84,13 @@ def train(
         raise ValueError("--held-out and --folds are two ways to judge a model; choose one")
 
     target = check_model_free(model or default_model(file), force)
-    learning["max_epochs"] = options.unlimited(learning["max_epochs"])
     sentences = read_sentences(file, split_names(columns) or ("word", "pos", "chunk"), separator, comment)
     label = label or sentences.columns[-1]
     gold = sentences.column(label)
     features = tuple(name for name in sentences.columns if name != label)
     chosen = default_templates(features) if templates is None else read_templates(templates, sentences.columns)
     with progress(output.quiet) as bar, DelayedInterrupt().installed() as interrupt:
-        most = None if learning["validation"] else learning["max_epochs"]
+        most = None if learning["early_stopping"] else learning["max_iter"]
         tagger = learn_tagger(
             sentences, gold, templates=chosen, columns=features, random_state=random_state,
             **learning, watch=_watcher(len(gold), most, bar, interrupt),
@@ -121,8 +106,8 @@ def train(
     return INTERRUPTED if was_interrupted(tagger.run) else DONE
 
 
-def _watcher(n_sentences: int, max_epochs: int | None, bar: "Bar", interrupt: "DelayedInterrupt") -> Any:
-    bar.stage("learning", None if max_epochs is None else max_epochs * n_sentences)
+def _watcher(n_sentences: int, max_iter: int | None, bar: "Bar", interrupt: "DelayedInterrupt") -> Any:
+    bar.stage("learning", None if max_iter is None else max_iter * n_sentences)
 
     def watch(memory: Any) -> None:
         bar.advance(n_sentences)

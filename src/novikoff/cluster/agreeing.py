@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.cluster.engine import Engine
+from novikoff.cluster.parts import Part
 from novikoff.cluster.shards import SHARD_BYTES, Shard, shards_of
 from novikoff.cluster.survey import agree_on_tables
 from novikoff.cluster.worker import Agreement, Prepared, Terms, Worker
 from novikoff.data.blocks import stacked
 from novikoff.data.examples import Block
+from novikoff.data.held_out import HeldOut, check_parts
 from novikoff.data.labels import Labels, sorted_classes
 from novikoff.data.narrow import is_too_wide
 from novikoff.data.reading import Reader
@@ -35,7 +37,10 @@ class Reading:
     """
 
     label: str | None = None
-    wishes: Mapping[str, Sequence[str]] | None = None
+    categorical: Sequence[str] = ()
+    text: Sequence[str] = ()
+    tfidf: Sequence[str] = ()
+    ignore: Sequence[str] = ()
     format: str | None = None
     zero_based: "ZeroBased" = "auto"
     classes: ArrayLike | None = None
@@ -44,6 +49,11 @@ class Reading:
     shard_bytes: int = SHARD_BYTES
     cache_folder: str | None = None
     labels_are_shared: bool = False
+
+    @property
+    def column_roles(self) -> Mapping[str, Sequence[str]]:
+        """What was said of columns, by the names of an encoding's parameters."""
+        return {"categorical": self.categorical, "text": self.text, "tfidf": self.tfidf, "ignored": self.ignore}
 
     def of(self, source: Any) -> "Reading":
         """The same; what is not said here is as a reader has it, if that is the source."""
@@ -69,6 +79,30 @@ class Cluster:
     @property
     def classes(self) -> NDArray[Any]:
         return self.agreed.classes
+
+    @property
+    def encoding(self) -> "Encoding | None":
+        return self.agreed.terms.encoding
+
+    @property
+    def fingerprint(self) -> str:
+        return self.agreed.fingerprint
+
+    def parted(self, held_out: HeldOut) -> "tuple[Cluster, Cluster]":
+        """The same shards without the rows that are held out, and with these only.
+
+        Whether a row is put aside follows from its number among all, so it is the same on any engine.
+        """
+        kept, held = (self._only(held_out, wanted) for wanted in (False, True))
+        check_parts(self.n_rows, held.n_rows)
+        return kept, held
+
+    def _only(self, held_out: HeldOut, wanted: bool) -> "Cluster":
+        part = Part(held_out, wanted, self.agreed.starts)
+        sizes = [part.size(number) for number in range(len(self.shards))]
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        agreed = replace(self.agreed, starts=starts, part=part)
+        return replace(self, agreed=agreed, shared=self.engine.share(agreed))
 
     def call(self, method: str, *args: Any, on: Sequence[int] | None = None) -> list[Any]:
         """What a method that knows the agreement returns on every shard, or on some."""
@@ -105,7 +139,7 @@ def _terms(engine: Engine, shards: Sequence[Shard], reading: Reading, token: str
         "cache_folder": reading.cache_folder,
     }
     if not shards[0].is_table:
-        if reading.label is not None or any((reading.wishes or {}).values()):
+        if reading.label is not None or any(reading.column_roles.values()):
             raise ValueError(
                 "svmlight text has its labels and numbers in their places, without names; leave label= away"
             )
@@ -114,7 +148,7 @@ def _terms(engine: Engine, shards: Sequence[Shard], reading: Reading, token: str
         return Terms(token, zero_based=from_zero, **both)
     if reading.label is None:
         raise ValueError("a table needs a column of labels; name it with label=")
-    tables = agree_on_tables(engine, shards, reading.label, reading.wishes or {}, reading.encoding)
+    tables = agree_on_tables(engine, shards, reading.label, reading.column_roles, reading.encoding)
     return Terms(token, reading.label, tables.encoding, dict(tables.types), **both)
 
 

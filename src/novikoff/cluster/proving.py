@@ -71,10 +71,12 @@ def certify(
     and `time_limit` are those of `novikoff.certify`. Which estimates are infinite tells `cluster.existence`.
     """
     check_parameters(tolerance, time_limit)
-    wishes = {"categorical": categorical, "text": text, "tfidf": tfidf, "ignored": ignore}
     reading = Reading(
         label,
-        wishes,
+        categorical,
+        text,
+        tfidf,
+        ignore,
         format,
         zero_based,
         encoding=encoding,

@@ -1,11 +1,12 @@
 """Rounds: all shards learn an epoch from common weights, or one after the other from the weights of the one before.
 
-Both are spaces in the sense of `learn/epochs.py`, whose loop, limits and reasons to stop are those of every learner.
+Both are learners in the sense of `learn/epochs.py`, whose loop, limits and reasons to stop are those of all, and
+`Shards` is a space in the sense of `learn/fit.py`: a cluster has the examples.
 """
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,54 @@ from novikoff.cluster.mixing import Mixing, Mixture
 from novikoff.cluster.worker import Change, Learning, Passed
 from novikoff.engine.rounding import up
 from novikoff.learn.cycles import Cycle, Lookout
-from novikoff.learn.epochs import Epochs, Limits, Watch
-from novikoff.learn.history import Stopped
+from novikoff.learn.epochs import Epochs, Learner, Limits, Watch
+from novikoff.learn.history import Run, Stopped
 from novikoff.learn.linear.memory import Memory, Mixed
 from novikoff.learn.linear.returning import CountedMistakes
+from novikoff.options import Options, Readout
 
 Floats = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Shards:
+    """The space of a sharded perceptron. `after` is called after every round, and `take_up` before the first.
+
+    A trial, by which a lead is chosen, is not shown, and leaves no checkpoint: who was killed in it begins anew.
+    """
+
+    mixing: Mixing = "uniform"
+    after: "Callable[[Rounds], None]" = lambda rounds: None
+    take_up: "Callable[[Rounds], None]" = lambda rounds: None
+    whole: Cluster | None = None
+    record = Run
+
+    def over(self, examples: Cluster, options: Options) -> "Shards":
+        return replace(self, whole=examples)
+
+    @property
+    def shards(self) -> int:
+        """Of how many learners the weights are mixed."""
+        return 1 if self.mixing == "none" or self.whole is None else len(self.whole.shards)
+
+    def learner(self, examples: Cluster, options: Options, start: Any = None, one_by_one: bool = False) -> "Rounds":
+        seed = int(options.random_state) if options.shuffle else None
+        how = Learning(options.tie, seed, options.readout == "average", float(options.lead))
+        is_run = examples is self.whole
+        after = self.after if is_run else lambda rounds: None
+        memory = examples.agreed.new_memory()
+        rounds: Rounds
+        if self.mixing == "none":
+            rounds = PassedRounds(examples, how, memory, after, limits=Limits(options))
+        else:
+            rounds = MixedRounds(examples, how, memory, after, mixing=self.mixing)
+        if is_run:
+            self.take_up(rounds)
+        return rounds
+
+
 @dataclass
-class Rounds:
+class Rounds(Learner):
     """What both have: the history, the mistakes of every round, and what is called after each."""
 
     cluster: Cluster
@@ -47,16 +86,13 @@ class Rounds:
         """K, or the number of mistakes where nothing is mixed."""
         return self.history.counted
 
-    def learn(self, watch: Watch) -> Stopped | None:
-        """A round."""
-        raise NotImplementedError
-
-    def finished(self) -> None:
-        """What is left to do once no round follows."""
-
-    def facts(self) -> dict[str, Any]:
-        """What the record says beyond the usual."""
-        return {}
+    def wrong(self, examples: Cluster, readout: Readout) -> NDArray[np.bool_]:
+        self.settle()
+        bits = examples.call("errors", self.history, readout)
+        sizes = np.diff(examples.agreed.starts).tolist()
+        return np.concatenate(
+            [np.unpackbits(part, count=size).astype(bool) for part, size in zip(bits, sizes, strict=True)]
+        )
 
 
 @dataclass
@@ -77,6 +113,8 @@ class MixedRounds(Rounds):
 
     def learn(self, watch: Watch) -> Stopped | None:
         """A round, and what it adds to the weights."""
+        if self.epochs.cycle is not None:
+            return Stopped.CYCLE
         began = time.monotonic()
         changes = self._changes()
         made = [change.updates for change in changes]
@@ -129,12 +167,13 @@ class MixedRounds(Rounds):
             counted.count(change.rows, change.rivals)
         return counted.cancelled(done - 1, done)
 
-    def finished(self) -> None:
-        """The average, as a memory has it."""
+    def settle(self) -> None:
+        """Have the average as a memory has it."""
         self.history.drift = self.history.examples * self.history.weights - self.summed
 
-    def facts(self) -> dict[str, Any]:
-        return {"mixed_mistakes": float(self.history.counted), "shards": len(self.cluster.shards)}
+    def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:
+        mixed = {"mixed_mistakes": float(self.history.counted), "shards": len(self.cluster.shards)}
+        return {"errors": int(self.wrong(self.cluster, readout).sum()), **mixed}
 
 
 @dataclass
@@ -150,11 +189,13 @@ class PassedRounds(Rounds):
         super().__post_init__()
         self.history.longest = 0.0
         self.mistaken = np.zeros(self.cluster.n_rows, dtype=np.bool_)
-        repeats = self.limits.max_epochs != 1
+        repeats = self.limits.max_iter != 1
         self.counted_rows = CountedMistakes.of(self.cluster, self.history) if repeats else None  # type: ignore[arg-type]
         self.lookout = Lookout(self.counted_rows, self.cluster.n_rows)
 
     def learn(self, watch: Watch) -> Stopped | None:
+        if self.epochs.cycle is not None and self.limits.wants_convergence:
+            return Stopped.CYCLE
         began = time.monotonic()
         for number in range(len(self.cluster.shards)):
             [passed] = self.cluster.call("go_on", self.shared, self.history, self.limits.min_margin, on=[number])
@@ -178,15 +219,12 @@ class PassedRounds(Rounds):
         if self.counted_rows is not None and len(passed.rows):
             self.counted_rows.count(passed.rows, passed.rivals)
 
-    def facts(self) -> dict[str, Any]:
-        return {"order": "given", "mistaken_rows": int(self.mistaken.sum())}
-
-
-def rounds_of(
-    cluster: Cluster, how: Learning, limits: Limits, mixing: Mixing, after: Callable[[Rounds], None]
-) -> Rounds:
-    """Rounds that begin with nothing learned."""
-    memory = cluster.agreed.new_memory()
-    if mixing == "none":
-        return PassedRounds(cluster, how, memory, after, limits=limits)
-    return MixedRounds(cluster, how, memory, after, mixing=mixing)
+    def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:
+        wrong = self.wrong(self.cluster, readout)
+        return {
+            "errors": int(wrong.sum()),
+            "errors_elsewhere": int((wrong & ~self.mistaken).sum()),
+            "encoded": self.cluster.agreed.terms.encoding is not None,
+            "order": "given",
+            "mistaken_rows": int(self.mistaken.sum()),
+        }

@@ -32,9 +32,10 @@ from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.examples import batches_of, watched, written
 from novikoff.keep.values import decode_array, encode_array
 from novikoff.learn.epochs import Watch
-from novikoff.learn.history import Readout, Stopped, Tie
+from novikoff.learn.history import Stopped
 from novikoff.learn.linear.memory import Memory, decider
 from novikoff.learn.linear.space import Coordinates
+from novikoff.options import Readout, Tie
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -286,7 +287,7 @@ class Worker:
         change = Change(start.weights - weights, start.updates - updates, start.narrow, summed)
         if not record:
             return change
-        made = space.logged()
+        made = space.mistakes()
         assert made is not None
         return replace(change, rows=agreed.starts[self.number] + made.rows, rivals=made.wrong)
 
@@ -295,7 +296,7 @@ class Worker:
         memory = memory.copy()
         space = Coordinates(self.examples(agreed), memory, how.tie, None, 1, keep=True, lead=how.lead)
         stopped = space.learn(Watch(min_margin))
-        made = space.logged()
+        made = space.mistakes()
         assert made is not None
         first = agreed.starts[self.number]
         deciding = first + np.flatnonzero(space.mistaken)

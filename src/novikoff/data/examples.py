@@ -81,7 +81,7 @@ class Examples:
 
     If they were a table, `label` is its column of labels, and `encoding` says how the others became numbers.
     `take_fingerprint` returns the SHA-256 of a cache. `rounded` says which numbers are not those that were given, if
-    any are not.
+    any are not. `weights`, if there are some, are numbers by which the rows are multiplied before they are learned.
 
     >>> examples = Examples.of([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
     >>> examples.n_rows, examples.classes.tolist(), examples.counts, examples.block(0).labels.tolist()
@@ -100,6 +100,7 @@ class Examples:
     encoding: Any = None
     take_fingerprint: Callable[[], str] | None = None
     rounded: str | None = None
+    weights: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, X: Any, y: ArrayLike) -> "Examples":
@@ -207,7 +208,10 @@ class Examples:
             counts += np.bincount(self.places_of(part), minlength=len(counts))
         parts: Parts = [some[0]] if len(some) == 1 else some
         starts = np.cumsum([0, *map(len, labels)])
-        return replace(self, parts=parts, starts=starts, counts=tuple(counts.tolist()))
+        weights = self.weights
+        if weights is not None:
+            weights = weights[held_out.which(first, self.n_rows) == wanted]
+        return replace(self, parts=parts, starts=starts, counts=tuple(counts.tolist()), weights=weights)
 
     def take(self, numbers: NDArray[np.int64]) -> Block:
         """A copy of some examples, whose numbers ascend."""

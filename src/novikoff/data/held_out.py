@@ -74,6 +74,8 @@ def check_parts(n_rows: int, n_held: int, row: str = "row") -> None:
 def _seed(random_state: int | np.random.Generator | None) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**62))
+    if hasattr(random_state, "getrandbits"):  # of the standard library
+        return int(random_state.getrandbits(62))
     return int(np.random.default_rng().integers(2**62)) if random_state is None else int(random_state)
 
 

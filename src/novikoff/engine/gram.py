@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from novikoff.engine.access import distance, dot_in_column_order, load, squares_in_column_order, unload
 from novikoff.engine.jit import jit, part
+from novikoff.engine.rule import is_added
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -76,12 +77,7 @@ def fill_distances(left: Any, right: Any, distances: Floats) -> None:
 # -- the perceptron, in a block ---------------------------------------------------------------------------------------
 
 
-@part
-def is_added(label: float, score: float, threshold: float, ties_are_mistakes: bool) -> bool:
-    """Whether an example is a mistake, or right by too little."""
-    if ties_are_mistakes:
-        return label * score <= threshold
-    return (score >= 0.0) != (label > 0.0)
+part(is_added)
 
 
 @part
@@ -117,7 +113,7 @@ def visit_block(
                     return i, DOUBT
         for c in range(labels.shape[0]):
             y, s = labels[c, i], scores[c, i]
-            if is_added(y, s, along.thresholds[i], along.ties_are_mistakes):
+            if is_added(y * s, along.thresholds[i], along.ties_are_mistakes, y > 0.0):
                 added[c, i] = y
                 narrow[c, i] = y * s > 0.0
                 updates[c] += 1
@@ -247,7 +243,7 @@ def visit_block_on_a_budget(
                 place = among.twin[i]
         made = 0
         for c in range(labels.shape[0]):
-            if is_added(labels[c, i], scores[c, i], along.thresholds[i], along.ties_are_mistakes):
+            if is_added(labels[c, i] * scores[c, i], along.thresholds[i], along.ties_are_mistakes, labels[c, i] > 0.0):
                 made += 1
         if made == 0:
             continue
@@ -256,7 +252,7 @@ def visit_block_on_a_budget(
         age = float(along.clock + i)
         for c in range(labels.shape[0]):
             y = labels[c, i]
-            if is_added(y, scores[c, i], along.thresholds[i], along.ties_are_mistakes):
+            if is_added(y * scores[c, i], along.thresholds[i], along.ties_are_mistakes, y > 0.0):
                 among.coefficients[c, place] += y
                 among.drift[c, place] += y * age
                 added[c, i] = y

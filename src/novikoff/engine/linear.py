@@ -28,6 +28,7 @@ import numpy as np
 from novikoff.engine.access import add, add_twice, dot, is_whole, prefetch, squares
 from novikoff.engine.jit import jit, part
 from novikoff.engine.rounding import WHOLE_UP_TO
+from novikoff.engine.rule import is_added
 from novikoff.engine.scoring import (
     TINY,
     add_to_class,
@@ -119,10 +120,7 @@ def visited(X, y, order, *_):
     return order.size * (1 + (X[0] if isinstance(X, tuple) else X).size / max(1, y.size))
 
 
-@part
-def is_to_be_added(label, score, rule, threshold):
-    """Whether an example with this score is a mistake, or narrow."""
-    return label * score <= threshold if rule.ties_are_mistakes else (score >= 0.0) != (label > 0)
+part(is_added)
 
 
 @part(inline="always")
@@ -145,7 +143,7 @@ def binary_epoch(X, y, order, soon, rule, lengths, clock, updates, w, drift, at,
     Stops early when `at`, which receives the step of every update, is full; `narrow` says which were no mistakes.
     `clock` and `updates` count what went before; `soon[step]` is a row to load while `order[step]` is learned; an empty
     `drift` means no average. `lengths` has the squared length of every row while R may grow, and is empty else. A label
-    is the sign of an example, times the weight of its class if classes have weights.
+    is the sign of an example, times its weight if it has one.
     Returns the number of examples seen and of updates made.
     """
     bias = w.size - 1
@@ -166,7 +164,7 @@ def binary_epoch(X, y, order, soon, rule, lengths, clock, updates, w, drift, at,
         doubt = rule.doubt * math.sqrt(updates + made) + TINY
         if abs(label * score) <= doubt or abs(label * score - threshold) <= doubt:
             score = deciding_dot(X, row, w) + rule.constant * w[bias]
-        if is_to_be_added(label, score, rule, threshold):
+        if is_added(label * score, threshold, rule.ties_are_mistakes, label > 0):
             add_example(X, row, label, rule, clock + step, w, drift)
             at[made] = step
             narrow[made] = label * score > 0.0
@@ -186,8 +184,8 @@ def multiclass_epoch(X, y, order, soon, rule, lengths, clock, updates, W, drift,
 
     The rival is the best other class; `instead` receives it for every update. In Kesler's construction an update adds a
     vector of squared length 2 ||x||^2, so the lead over the rival is in units of 2 R^2: of two classes, each with its
-    own weights, the same examples are narrow as in `binary_epoch`. `weights` are those of the classes, by which an
-    example is multiplied, or none. Everything else as there.
+    own weights, the same examples are narrow as in `binary_epoch`. `weights` are the numbers by which the rows are
+    multiplied, or none. Everything else as there.
     """
     scores = np.empty(count_classes(X, W))
     made = 0
@@ -203,7 +201,7 @@ def multiclass_epoch(X, y, order, soon, rule, lengths, clock, updates, W, drift,
         threshold = rule.lead * (2.0 * longest)
 
         right = y[row]
-        weight = weights[right] if weights.size > 0 else np.float64(1.0)
+        weight = weights[row] if weights.size > 0 else np.float64(1.0)
         class_scores(X, row, W, rule.constant, scores)
         rival = best_other(scores, right)
         ahead = weight * (scores[right] - scores[rival])
@@ -213,7 +211,7 @@ def multiclass_epoch(X, y, order, soon, rule, lengths, clock, updates, W, drift,
             rival = best_other(scores, right)
             ahead = weight * (scores[right] - scores[rival])
 
-        if ahead <= threshold if rule.ties_are_mistakes or rival < right else ahead < 0.0:
+        if is_added(ahead, threshold, rule.ties_are_mistakes, right < rival):
             add_to_class(X, row, weight, rule.constant, W, right)
             add_to_class(X, row, -weight, rule.constant, W, rival)
             if drift.size > 0:

@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 
 from novikoff.engine.access import REORDERED, dot, prefetch, squares
 from novikoff.engine.jit import by_layout, jit, part
-from novikoff.engine.linear import Rule, add_example, binary_epoch, is_to_be_added, visited
+from novikoff.engine.linear import Rule, add_example, binary_epoch, visited
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, span
+from novikoff.engine.rule import is_added
 from novikoff.engine.scoring import TINY, deciding_dot
 from novikoff.engine.threads import over_rows
 
@@ -193,7 +194,7 @@ def binary_steps(X, y, order, rule, threshold, clock, updates, stands, last, rou
         doubt = rule.doubt * math.sqrt(updates + made) + TINY
         if abs(label * score) <= doubt or abs(label * score - threshold) <= doubt:
             score = deciding_dot(X, row, w) + rule.constant * w[bias]
-        if is_to_be_added(label, score, rule, threshold):
+        if is_added(label * score, threshold, rule.ties_are_mistakes, label > 0):
             move(X, row, label, rule.constant, roundoff, score, stands)
             add_example(X, row, label, rule, clock + step, w, drift)
             at[made] = step

@@ -1,20 +1,21 @@
 """Parameters that other libraries have: what they are called here, or why there are none."""
 
-STOPS = "a run stops at an epoch without a mistake; max_epochs, min_margin and time_limit stop it sooner"
+STOPS = "a run stops at an epoch without a mistake; max_iter, min_margin and time_limit stop it sooner"
 NO_LOSS = "there is no loss to be weighed against a penalty: on a mistake the example is added, and that is all"
-NO_STEPS = "the size of the steps cannot change a mistake, so it is one number, learning_rate, for the weights read out"
+NO_STEPS = "the size of the steps cannot change a mistake, so it is one number, eta0, for the weights read out"
 NO_CRF = "a perceptron has no likelihood to maximise"
 
 ELSEWHERE = {
-    "max_iter": "it is called max_epochs here, and a run that needs fewer stops by itself",
-    "n_epochs": "it is called max_epochs here, and a run that needs fewer stops by itself",
-    "max_iterations": "it is called max_epochs here, and a run that needs fewer stops by itself",
-    "eta0": "it is called learning_rate here; it multiplies the weights that are read out, and cannot change a mistake",
+    "n_epochs": "it is called max_iter here, and a run that needs fewer stops by itself",
+    "max_epochs": "it is called max_iter here, and a run that needs fewer stops by itself",
+    "max_iterations": "it is called max_iter here, and a run that needs fewer stops by itself",
+    "learning_rate": "it is called eta0 here; it multiplies the weights that are read out, and cannot change a mistake",
+    "eta0": "Perceptron has it; the scores of other learners are not multiplied",
     "tol": STOPS,
     "n_iter_no_change": STOPS,
     "epsilon": STOPS,
-    "early_stopping": "validation=0.1 puts a share of the rows aside, by which the number of epochs is chosen",
-    "validation_fraction": "it is called validation here, and chooses the number of epochs; held_out= is to judge by",
+    "patience": "it is called n_iter_no_change here",
+    "validation": "early_stopping=True chooses the number of epochs by a validation_fraction= of the rows",
     "penalty": NO_LOSS,
     "alpha": NO_LOSS,
     "l1_ratio": NO_LOSS,
@@ -27,7 +28,6 @@ ELSEWHERE = {
     "optimizer": NO_STEPS,
     "average": 'the average is the default; readout="last" predicts with the last weights, readout="vote" with all',
     "class_weight": "Perceptron and KernelPerceptron have it; here, repeat the examples that are to count more often",
-    "sample_weight": "repeat rows to repeat them, scale them to scale them: these two differ",
     "verbose": "fit(..., watch=novikoff.ProgressLine()) shows how it goes on; any function may watch",
     "n_jobs": "an epoch is the work of one thread, since every mistake changes what the next example meets",
     "seed": "it is called random_state here",
@@ -39,15 +39,17 @@ NO_CHANCES = (
     "a perceptron knows no probabilities, and none are made up; predict_with_scores has the margin by which the best "
     "label sequence beats the second best, and predict_best the k best with their scores"
 )
-METHODS = dict.fromkeys(("predict_marginals", "predict_marginals_single", "predict_proba"), NO_CHANCES)
+CALIBRATE = (
+    "a perceptron has scores, and no probabilities; sklearn.calibration.CalibratedClassifierCV makes probabilities of "
+    "its decision_function, on rows of their own"
+)
 
 
 def about_elsewhere(estimator: str, own: set[str], given: dict[str, object]) -> str | None:
     """What to say to whoever passes parameters of another library; None if there are none among them.
 
-    >>> about_elsewhere("Perceptron", {"max_epochs"}, {"eta0": 1.0})
-    'Perceptron has no parameter eta0: it is called learning_rate here; it multiplies the weights that are read out, \
-and cannot change a mistake'
+    >>> about_elsewhere("Perceptron", {"max_iter"}, {"n_epochs": 5})
+    'Perceptron has no parameter n_epochs: it is called max_iter here, and a run that needs fewer stops by itself'
     """
     for name in given:
         if name in ELSEWHERE and name not in own:

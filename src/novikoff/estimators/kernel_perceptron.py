@@ -15,7 +15,6 @@ from novikoff.engine.rows import as_rows
 from novikoff.estimators.shell import (
     CHECKS,
     ClassifierShell,
-    Scale,
     Scaled,
     all_or_nothing,
     as_matrix,
@@ -35,10 +34,9 @@ from novikoff.estimators.shell import (
     warn_unless_converged,
 )
 from novikoff.features.examples import cached
-from novikoff.learn.choosing import Lead
-from novikoff.learn.class_weights import ClassWeight, class_weights
-from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
-from novikoff.learn.history import Readout, Stopped, Tie
+from novikoff.learn.class_weights import class_weights
+from novikoff.learn.epochs import Watcher, put_off_interrupt
+from novikoff.learn.history import Stopped
 from novikoff.learn.kernel.budget import check_budget
 from novikoff.learn.kernel.kernels import Objects, as_points, check_kernel, is_matrix, make_kernel
 from novikoff.learn.kernel.memory import BudgetRule, Memory
@@ -46,6 +44,7 @@ from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.kernel.space import Learned, kernel_perceptron, learn_online
 from novikoff.learn.linear.files import learnable
 from novikoff.learn.linear.memory import predicted
+from novikoff.options import ClassWeight, Lead, Readout, Scale, Tie, check_options
 
 if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
@@ -78,7 +77,7 @@ class KernelPerceptron(ClassifierShell):
         the vote of all of them, each as often as it lived. With more than two classes, the class with the highest
         score, or share of its own votes, wins. The paper also divides scores by ||w||; on its data this changes
         errors by a tenth of a percent either way, and it is not done here.
-    max_epochs : int or None
+    max_iter : int or None
         The most passes over the data; None for no limit, which ends only if the data are separable.
     shuffle : bool
         Whether `fit` visits the rows in a new random order in each epoch. `partial_fit` never does.
@@ -98,9 +97,9 @@ class KernelPerceptron(ClassifierShell):
     class_weight : dict, "balanced" or None
         Numbers by which the examples of a class are multiplied, in the space of the kernel; see `Perceptron`. It does
         not go with budget_rule="forgetron".
-    validation, patience : float or None, int
-        The share of the rows that choose the number of epochs, and how many epochs to go on after the best; see
-        `Perceptron`.
+    early_stopping, validation_fraction, n_iter_no_change : bool, float, int
+        Whether validation rows choose the number of epochs, which fraction of the rows they are, and how many epochs
+        without improvement end the search; see `Perceptron`.
     budget : int or None
         The most support rows, over all classes; None for no limit. A budget of B needs memory for B x B numbers. With
         one, mistakes are forgotten, so there is no claim about margins, and no vote.
@@ -162,7 +161,7 @@ class KernelPerceptron(ClassifierShell):
         coef0: float = 1.0,
         kernel_params: dict[str, Any] | None = None,
         readout: Readout = "average",
-        max_epochs: int | None = 10,
+        max_iter: int | None = 10,
         shuffle: bool = True,
         random_state: Any = None,
         tie: Tie = "mistake",
@@ -171,8 +170,9 @@ class KernelPerceptron(ClassifierShell):
         time_limit: float | None = None,
         scale: Scale = None,
         class_weight: ClassWeight = None,
-        validation: float | None = None,
-        patience: int = 3,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
         budget: int | None = None,
         budget_rule: BudgetRule = "projectron",
         held_out: float | None = None,
@@ -184,7 +184,7 @@ class KernelPerceptron(ClassifierShell):
         self.coef0 = coef0
         self.kernel_params = kernel_params
         self.readout = readout
-        self.max_epochs = max_epochs
+        self.max_iter = max_iter
         self.shuffle = shuffle
         self.random_state = random_state
         self.tie = tie
@@ -193,8 +193,9 @@ class KernelPerceptron(ClassifierShell):
         self.time_limit = time_limit
         self.scale = scale
         self.class_weight = class_weight
-        self.validation = validation
-        self.patience = patience
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
         self.budget = budget
         self.budget_rule = budget_rule
         self.held_out = held_out
@@ -265,7 +266,7 @@ class KernelPerceptron(ClassifierShell):
         Of two classes, the second has the scores of 0 and above. With more, there is one column a class.
         """
         check_is_fitted(self)
-        check_choices(readout=self.readout)
+        check_options(readout=self.readout)
         scores: NDArray[np.float64] = self.to_model().deciding_scores(self._examples(X))
         return scores
 
@@ -328,7 +329,7 @@ class KernelPerceptron(ClassifierShell):
     def _check_options(self) -> None:
         choices = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "params": self.kernel_params}
         check_kernel(self.kernel, **choices)
-        check_choices(readout=self.readout, tie=self.tie, max_epochs=self.max_epochs, min_margin=self.min_margin)
+        check_options(readout=self.readout, tie=self.tie)
         weighted = self.class_weight is not None
         limits: dict[str, Any] = {"readout": self.readout, "min_margin": self.min_margin, "weighted": weighted}
         check_budget(self.budget, self.budget_rule, **limits)

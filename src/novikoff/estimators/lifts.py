@@ -29,7 +29,7 @@ class Paraboloid(TransformerMixin, BaseEstimator):
     >>> y = ["centre"] * 3 + ["ring"] * 4
     >>> Paraboloid().fit_transform(X)[3].tolist()
     [3.0, 0.0, 9.0]
-    >>> make_pipeline(Paraboloid(), Perceptron(readout="last", max_epochs=None)).fit(X, y).score(X, y)
+    >>> make_pipeline(Paraboloid(), Perceptron(readout="last", max_iter=None)).fit(X, y).score(X, y)
     1.0
     """
 

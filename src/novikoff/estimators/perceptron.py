@@ -1,7 +1,7 @@
 """The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear.space`."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,11 +16,11 @@ from novikoff.estimators.batches import BatchPredictor
 from novikoff.estimators.shell import (
     CHECKS,
     ClassifierShell,
-    Scale,
     Scaled,
     all_or_nothing,
     as_matrix,
     at_least_two,
+    check_penalty,
     check_same_classes,
     encoded,
     held_out_part,
@@ -33,17 +33,20 @@ from novikoff.estimators.shell import (
     scales_of,
     seed_of,
     targets,
+    verbose_watch,
     warn_unless_converged,
+    weighted_rows,
 )
 from novikoff.features.examples import comes_in_batches
-from novikoff.learn.choosing import Lead
-from novikoff.learn.class_weights import ClassWeight, class_weights
-from novikoff.learn.epochs import Watcher, check_choices, put_off_interrupt
-from novikoff.learn.history import Readout, Stopped, Tie
-from novikoff.learn.linear.files import Options, learn_from
+from novikoff.learn.class_weights import class_weights
+from novikoff.learn.epochs import Watcher, put_off_interrupt
+from novikoff.learn.fit import Learned
+from novikoff.learn.history import Stopped
+from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.memory import Memory, columns_to_keep
 from novikoff.learn.linear.model import LinearModel
-from novikoff.learn.linear.space import Learned, grow, learn_online, perceptron
+from novikoff.learn.linear.space import grow, learn_online, perceptron
+from novikoff.options import ClassWeight, Lead, Options, Readout, Scale, Tie, check_options
 
 if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
@@ -83,13 +86,24 @@ class Perceptron(ClassifierShell):
         fitted model, except to "vote", which needs the mistakes kept from the start.
     fit_intercept : bool
         Whether to learn a bias: one more coordinate of value 1. R and margins speak of these folded examples.
-    max_epochs : int or None
-        The most passes over the data; None for no limit, which ends only if the data are separable.
+    max_iter : int or None
+        The most epochs, which are passes over the data; None for no limit, which ends only if the data are separable.
+    tol : float or None
+        Stop when for `n_iter_no_change` epochs in a row the mistakes exceed the fewest so far less `tol` times the
+        rows. That is not convergence, and `run_` says so. None: no such stop.
+    n_iter_no_change : int
+        The number of epochs without improvement before `tol` or `early_stopping` stops.
+    early_stopping : bool
+        Choose the number of epochs by validation rows: `fit` learns the others, looks at the errors on these after
+        every epoch until they got no fewer for `n_iter_no_change` epochs, and then learns all rows for the best number.
+        (scikit-learn keeps the weights that were learned without the validation rows.)
+    validation_fraction : float
+        The fraction of the rows that `early_stopping` puts aside.
     shuffle : bool
         Whether `fit` visits the rows in a new random order in each epoch. `partial_fit` never does.
     random_state : int, RandomState or None
         Where the random orders come from.
-    learning_rate : float
+    eta0 : float
         Multiplies the weights when they are read out, and so cannot change a mistake.
     tie : {"mistake", "predict"}
         Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
@@ -98,7 +112,7 @@ class Perceptron(ClassifierShell):
         many classes); R is the longest example so far. 0 is the perceptron of the textbook. With tau > 0 there are at
         most (1 + 2 tau) (R/gamma)^2 updates, mistakes and narrow ones together, and when none is left, the last weights
         have a margin of at least gamma tau/(1 + 2 tau). A tie is then a mistake, whatever `tie` says. With "auto",
-        `fit` tries 0 and a sixth of `max_epochs` (at most 4) on one half of the rows, in less time than learning takes,
+        `fit` tries 0 and a sixth of `max_iter` (at most 4) on one half of the rows, in less time than learning takes,
         and learns all rows with the one that is wrong on fewer of the other half; `lead_` has it.
     min_margin : float or None
         Stop as soon as the run proves that no separator has this margin.
@@ -116,11 +130,6 @@ class Perceptron(ClassifierShell):
         class moves the weights further; "balanced" is n/(classes x rows of the class). R, margins and bounds are then
         those of the multiplied examples: if c is the ratio of the heaviest weight to the lightest, there are at most
         c^2 times as many updates.
-    validation : float or None
-        The share of the rows that choose the number of epochs: `fit` puts them aside, looks at the errors on them after
-        every epoch, until these got no fewer for `patience` epochs, and then learns all rows for the best number.
-    patience : int
-        How many epochs to go on after the best, with `validation`.
     warm_start : bool
         Whether `fit` goes on from the weights of the last call.
     record_mistakes : bool
@@ -132,11 +141,15 @@ class Perceptron(ClassifierShell):
         How many threads to use where the order of rows does not matter: measuring, looking ahead and counting errors in
         `fit`, and predicting. -1 is all cores; None is all cores that this process may use, which are fewer in a worker
         of joblib and under limits of threadpoolctl or the environment. What is computed does not depend on it.
+    verbose : int
+        Above 0, a line is printed after every epoch.
+    penalty, alpha, l1_ratio
+        Accepted for scikit-learn's sake, and unused; a penalty other than None is refused.
 
     Attributes
     ----------
     coef_, intercept_ : arrays
-        The weights of the read-out times the learning rate: one row for two classes, one a class for more.
+        The weights of the read-out times eta0: one row for two classes, one a class for more.
     classes_ : array
         The labels, sorted; of two, the second is the positive one.
     n_iter_ : int
@@ -162,9 +175,9 @@ class Perceptron(ClassifierShell):
 
     Notes
     -----
-    There is no `sample_weight`. Weighing an example would scale the step, or repeat it, and these differ: a repeated
-    row is looked at again, and adds nothing if it has become right. Repeat rows to repeat them, scale to scale them.
-    `class_weight` scales.
+    `sample_weight` multiplies rows, as `class_weight` does those of a class: a mistake on a row of weight 2 moves the
+    weights twice as far. That is not the same as having the row twice, which is looked at again, and adds nothing if it
+    has become right. R, margins and bounds are those of the multiplied rows. A row of weight 0 is left out.
 
     Examples
     --------
@@ -189,45 +202,64 @@ class Perceptron(ClassifierShell):
         *,
         readout: Readout = "average",
         fit_intercept: bool = True,
-        max_epochs: int | None = 10,
+        max_iter: int | None = 10,
+        tol: float | None = None,
+        n_iter_no_change: int = 5,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
         shuffle: bool = True,
         random_state: Any = None,
-        learning_rate: float = 1.0,
+        eta0: float = 1.0,
         tie: Tie = "mistake",
         lead: Lead = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
         scale: Scale = None,
         class_weight: ClassWeight = None,
-        validation: float | None = None,
-        patience: int = 3,
+        held_out: float | None = None,
         warm_start: bool = False,
         record_mistakes: bool = False,
-        held_out: float | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
+        penalty: None = None,
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
     ) -> None:
         self.readout = readout
         self.fit_intercept = fit_intercept
-        self.max_epochs = max_epochs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
         self.shuffle = shuffle
         self.random_state = random_state
-        self.learning_rate = learning_rate
+        self.eta0 = eta0
         self.tie = tie
         self.lead = lead
         self.min_margin = min_margin
         self.time_limit = time_limit
         self.scale = scale
         self.class_weight = class_weight
-        self.validation = validation
-        self.patience = patience
+        self.held_out = held_out
         self.warm_start = warm_start
         self.record_mistakes = record_mistakes
-        self.held_out = held_out
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
 
     # -- learning -----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: ArrayLike | None = None, *, watch: Watcher | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        watch: Watcher | None = None,
+    ) -> Self:
         """Learn from all rows, epoch by epoch, until one makes no mistake or a limit is reached.
 
         X is a matrix and y has its labels; or X is a reader or an iterable of batches, which have labels of their own.
@@ -235,13 +267,17 @@ class Perceptron(ClassifierShell):
         `watch` is called with the history between epochs, and may return a reason to stop. After Ctrl-C the model holds
         what was learned so far, and the interrupt is raised again.
         """
+        check_penalty(self.penalty)
         with on_cores(self.n_jobs), all_or_nothing(self):
             goes_on = self.warm_start and self.__sklearn_is_fitted__()
+            X, y, weights, rows = weighted_rows(X, y, sample_weight)
             X, y = self._with_labels(X, y, goes_on)
             learn = self._learn_batches if comes_in_batches(X) else self._learn_matrix
-            learned = learn(X, y, goes_on, watch)
+            learned = learn(X, y, weights, goes_on, verbose_watch(watch, self.verbose))
             if not self.record_mistakes:  # they may have been kept for a vote
                 learned = replace(learned, mistakes=None)
+            elif rows is not None and learned.mistakes is not None:
+                learned = replace(learned, mistakes=learned.mistakes.numbered(rows))
             names = None if comes_in_batches(X) else self._feature_names()
             self._hold(LinearModel.of(learned, self.get_params(deep=False), feature_names=names))
         if learned.run.stopped is Stopped.INTERRUPTED:
@@ -251,17 +287,25 @@ class Perceptron(ClassifierShell):
         )
         return self
 
-    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn the rows once, in the order given: online learning.
 
         Labels may be named up front by `classes`, and are then fixed; otherwise they grow when a new one appears. While
         only one is known there is nothing to be mistaken for. A call that fails leaves the model as it was, and Ctrl-C
         is heard when the rows are learned.
         """
+        check_penalty(self.penalty)
         with on_cores(self.n_jobs), put_off_interrupt(), all_or_nothing(self):
-            check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
             lead = number_of(self.lead)
+            check_options(readout=self.readout, tie=self.tie, eta0=self.eta0)
             before = getattr(self, "model_", None)
+            X, y, weights, kept = weighted_rows(X, y, sample_weight)
             if self._learns_as_table(X):
                 rows, labels, encoding = self._table_to_learn(X, y)
             else:
@@ -272,7 +316,9 @@ class Perceptron(ClassifierShell):
             memory = self._memory_for(rows, known, before)
             seen = memory.examples
             options: dict[str, Any] = {"tie": self.tie, "lead": lead, "record_mistakes": self.record_mistakes}
-            mistakes = learn_online(memory, rows, inner_labels(labels, known), **options)
+            mistakes = learn_online(memory, rows, inner_labels(labels, known), sample_weight=weights, **options)
+            if kept is not None and mistakes is not None:
+                mistakes = mistakes.numbered(kept)
             recorded = None if before is None else before.mistake_rows
             guessed = None if before is None else before.mistake_guesses
             if mistakes is not None and self.record_mistakes:
@@ -295,7 +341,7 @@ class Perceptron(ClassifierShell):
     # -- predicting ---------------------------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The score of every row times the learning rate; for a vote, the share of the votes.
+        """The score of every row times eta0; for a vote, the share of the votes.
 
         Of two classes, the second has the scores of 0 and above. With more, there is one column a class. Scores are
         added up in column order, so dense and sparse rows of the same values have the same scores, bit for bit.
@@ -352,11 +398,11 @@ class Perceptron(ClassifierShell):
 
     @classmethod
     def _parameters_of(cls, model: LinearModel) -> dict[str, Any]:
-        own = {"readout": model.readout, "tie": model.tie, "learning_rate": model.learning_rate}
+        own = {"readout": model.readout, "tie": model.tie, "eta0": model.eta0}
         return own | {"fit_intercept": model.memory.constant == 1.0}
 
     def _read_as(self) -> dict[str, Any]:
-        return {"readout": self.readout, "tie": self.tie, "learning_rate": float(self.learning_rate)}
+        return {"readout": self.readout, "tie": self.tie, "eta0": float(self.eta0)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -376,10 +422,10 @@ class Perceptron(ClassifierShell):
             )
         return (self._given(X, targets(y)) if goes_on else read_frame(X, labels=targets(y))), None
 
-    def _learn_matrix(self, X: Any, y: Any, goes_on: bool, watch: Watcher | None) -> Learned:
+    def _learn_matrix(self, X: Any, y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Learned:
         rows, labels = self._validated(X, y, reset=not goes_on)
         classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
-        inner, options = inner_labels(labels, classes), self._options(goes_on, watch)
+        inner, options = inner_labels(labels, classes), self._options(goes_on, watch, weights)
         options["held_out"] = aside = held_out_part(self.held_out, options["random_state"])
         encoding, why = (self.model_.encoding, self.run_.scaled) if goes_on else self._scales(rows, aside)
         rows = encoded(rows, encoding)
@@ -392,8 +438,8 @@ class Perceptron(ClassifierShell):
         """The scales of rows, but for those held out; or a word about columns that need some."""
         return scales_of(self, rows, aside, self._feature_names())
 
-    def _learn_batches(self, X: Iterable[Any], y: Any, goes_on: bool, watch: Watcher | None) -> Learned:
-        check_choices(learning_rate=self.learning_rate)
+    def _learn_batches(self, X: Iterable[Any], y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Learned:
+        check_options(eta0=self.eta0)
         is_table = getattr(X, "is_table", False)
         if self.scale not in (None, False, "auto") and not is_table and not goes_on:
             raise ValueError(
@@ -401,32 +447,17 @@ class Perceptron(ClassifierShell):
             )
         if y is not None:
             raise ValueError("y was given, but batches have labels of their own: leave y out")
-        options = self._options(goes_on, watch)
+        options = self._options(goes_on, watch, weights)
         if goes_on:
             return learn_from(X, classes=self.classes_, encoding=self.model_.encoding, **options)
         options["held_out"] = aside = held_out_part(self.held_out, options["random_state"])
         return learn_from(X, encoding=self._first_encoding(X, aside), **options)
 
-    def _options(self, goes_on: bool, watch: Watcher | None) -> Options:
+    def _options(self, goes_on: bool, watch: Watcher | None, weights: Any) -> dict[str, Any]:
         """The parameters as the plain function calls them."""
-        return {
-            "readout": self.readout,
-            "fit_intercept": self.fit_intercept,
-            "max_epochs": self.max_epochs,
-            "shuffle": self.shuffle,
-            "random_state": seed_of(self.random_state),
-            "tie": self.tie,
-            "lead": self.lead,
-            "min_margin": self.min_margin,
-            "time_limit": self.time_limit,
-            "class_weight": self.class_weight,
-            "validation": self.validation,
-            "patience": self.patience,
-            "start": self.model_.memory if goes_on else None,
-            "record_mistakes": self.record_mistakes,
-            "held_out": self.held_out,
-            "watch": watch,
-        }
+        own = {field.name: getattr(self, field.name) for field in fields(Options)}
+        more = {"start": self.model_.memory if goes_on else None, "watch": watch, "sample_weight": weights}
+        return {**own, "random_state": seed_of(self.random_state), **more}
 
     def _memory_for(self, rows: Rows, classes: NDArray[Any], before: LinearModel | None) -> Memory:
         """What to learn these rows into."""
@@ -440,7 +471,7 @@ class Perceptron(ClassifierShell):
         return before.memory
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
-        check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
+        check_options(eta0=self.eta0)
         X, y = validate_data(self, as_matrix(X), labels_to_check(y), reset=reset, **CHECKS)
         check_classification_targets(y)
         return as_rows(X, any_order=True), y

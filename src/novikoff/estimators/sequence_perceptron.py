@@ -5,12 +5,13 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from novikoff.estimators.elsewhere import METHODS
-from novikoff.estimators.shell import Shell, all_or_nothing, seed_of, warn_unless_converged
-from novikoff.learn.chain.space import SequenceReadout, SequenceRun
+from novikoff.estimators.elsewhere import NO_CHANCES
+from novikoff.estimators.shell import Absent, Shell, all_or_nothing, seed_of, warn_unless_converged
+from novikoff.learn.chain.space import SequenceRun
 from novikoff.learn.chain.tagger import Constraint, Scored, Tagger, Weight, learn_tagger
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.history import Stopped
+from novikoff.options import Readout
 
 
 class SequencePerceptron(Shell):
@@ -41,14 +42,16 @@ class SequencePerceptron(Shell):
         legal label sequences are predicted.
     readout : {"average", "last"}
         The mean of the weights after each sequence, or the last ones.
-    max_epochs : int or None
+    max_iter : int or None
         The most passes over the sequences; None for no limit, which ends if they are separable, and else only if ties
         let it: of label sequences that are equally good the first wins, so an epoch without a mistake does not prove
         that every right sequence is strictly ahead. With a `lead` it does, and `run_.margin_at_least` has the margin.
-    validation : float or None
-        The share of the sequences by which the number of epochs is chosen; then all are learned.
-    patience : int
-        How many epochs without improvement on the validation part end the search.
+    early_stopping : bool
+        Choose the number of epochs by the wrong labels on validation sequences; then all are learned.
+    validation_fraction : float
+        The fraction of the sequences that `early_stopping` puts aside.
+    n_iter_no_change : int
+        The number of epochs without improvement before `early_stopping` stops.
     held_out : float or None
         The share of the sequences that have no say in anything; how many of them are labelled wrong is counted in the
         end, and `run_` says what follows for new ones.
@@ -96,6 +99,7 @@ class SequencePerceptron(Shell):
     """
 
     model_: Tagger
+    predict_proba = predict_log_proba = predict_marginals = predict_marginals_single = Absent(NO_CHANCES)
 
     def __init__(
         self,
@@ -104,10 +108,11 @@ class SequencePerceptron(Shell):
         columns: str | Sequence[str] = (),
         min_count: int = 1,
         constraint: Constraint | None = None,
-        readout: SequenceReadout = "average",
-        max_epochs: int | None = 10,
-        validation: float | None = None,
-        patience: int = 3,
+        readout: Readout = "average",
+        max_iter: int | None = 10,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
         held_out: float | None = None,
         cost: float = 0.0,
         lead: float = 0.0,
@@ -122,9 +127,10 @@ class SequencePerceptron(Shell):
         self.min_count = min_count
         self.constraint = constraint
         self.readout = readout
-        self.max_epochs = max_epochs
-        self.validation = validation
-        self.patience = patience
+        self.max_iter = max_iter
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
         self.held_out = held_out
         self.cost = cost
         self.lead = lead
@@ -133,11 +139,6 @@ class SequencePerceptron(Shell):
         self.min_margin = min_margin
         self.time_limit = time_limit
         self.record_mistakes = record_mistakes
-
-    def __getattr__(self, name: str) -> Any:
-        """Say what to use in the place of a method that other libraries have."""
-        said = f": {METHODS[name]}" if name in METHODS else ""
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{said}")
 
     def fit(self, X: Any, y: Sequence[Sequence[Hashable]], *, watch: Watcher | None = None) -> Self:
         """Learn from sequences of tokens `X` with their label sequences `y`.

@@ -1,19 +1,20 @@
 """What the shells around the models share: holding a model, labels, seeds, and staying as they were if a call fails."""
 
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from novikoff.data.batches import Batch
 from novikoff.data.blocks import stacked, with_columns
@@ -23,12 +24,13 @@ from novikoff.data.labels import checked_labels
 from novikoff.engine.csr import as_csr
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.engine.threads import on_cores
-from novikoff.estimators.elsewhere import about_elsewhere
+from novikoff.estimators.elsewhere import CALIBRATE, NO_LOSS, about_elsewhere
 from novikoff.features.examples import batches_of, comes_in_batches, given_to, learned_encoding
 from novikoff.features.scaling import Scaling, drowning
-from novikoff.learn.class_weights import ClassWeight, class_weights
-from novikoff.learn.epochs import check_choices
+from novikoff.learn.class_weights import class_weights, sample_weights
+from novikoff.learn.epochs import Watcher
 from novikoff.learn.history import Run, why_not_converged
+from novikoff.options import ClassWeight, Scale, check_options
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -37,12 +39,24 @@ if TYPE_CHECKING:
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
 
 
-# Whether columns are scaled: always, never, if one of them drowns the others; or, None, those of tables only.
-Scale = bool | Literal["auto"] | None
+class Absent:
+    """A method that other libraries have: there is none, and looking for it says what to use in its place."""
+
+    def __init__(self, said: str) -> None:
+        self.said = said
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        raise AttributeError(f"{owner.__name__!r} object has no attribute {self.name!r}: {self.said}")
 
 
 class Shell(BaseEstimator):
     """An estimator that holds a model, and forwards to it."""
+
+    predict_proba = Absent(CALIBRATE)
+    predict_log_proba = Absent(CALIBRATE)
 
     model_: Any
     n_features_in_: int
@@ -188,6 +202,40 @@ def held_out_part(held_out: Any, random_state: Any) -> "HeldOut | None":
     return HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
 
 
+def check_penalty(penalty: Any) -> None:
+    """Refuse what scikit-learn's Perceptron has, and this one has not."""
+    if penalty is not None:
+        raise ValueError(f"penalty={penalty!r} is not supported: {NO_LOSS}")
+
+
+def weighted_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, NDArray[np.int64] | None]:
+    """The rows of a weight above 0, their labels and weights, and their numbers if they are not all."""
+    if sample_weight is None:
+        return X, y, None, None
+    if comes_in_batches(X):
+        raise ValueError("batches have no weights; use class_weight, or pass a matrix with sample_weight")
+    weights = sample_weights(sample_weight, _num_samples(X))
+    if weights.all():
+        return X, y, weights, None
+    kept = np.flatnonzero(weights)
+    if not len(kept):
+        raise ValueError("all weights of sample_weight are zero: there is nothing to learn from")
+    return _safe_indexing(X, kept), _safe_indexing(y, kept), weights[kept], kept
+
+
+def verbose_watch(watch: Watcher | None, verbose: int) -> Watcher | None:
+    """What watches a run, and prints a line after every epoch if it is to."""
+    if not verbose:
+        return watch
+
+    def look(history: Any) -> Any:
+        margin = history.margin_at_most
+        sys.stdout.write(f"{history.examples:,} examples: {history.mistakes:,} mistakes, margin at most {margin:.6g}\n")
+        return None if watch is None else watch(history)
+
+    return look
+
+
 class Scaled(NamedTuple):
     """How the columns of rows are scaled, if they are, and why, for the record."""
 
@@ -327,7 +375,7 @@ def number_of(lead: Any) -> float:
         raise ValueError(
             'lead="auto" is chosen by fit, which sees all rows; partial_fit needs a number, such as lead=1'
         )
-    check_choices(lead=lead)
+    check_options(lead=lead)
     return float(lead)
 
 

@@ -30,11 +30,11 @@ from novikoff.keep.header import (
 from novikoff.keep.layout import FORMAT, Arrays, Parts
 from novikoff.keep.rows import check_csr
 from novikoff.keep.values import decode, decode_names, encode, encode_names
-from novikoff.learn.history import READOUTS
 from novikoff.learn.kernel.budget import BUDGET_RULES
 from novikoff.learn.kernel.kernels import KERNELS, GrowingArray, GrowingPoints, Kernel
 from novikoff.learn.kernel.memory import Memory, Mistakes
 from novikoff.learn.kernel.model import KernelModel
+from novikoff.options import READOUTS
 
 LEARNER = "KernelPerceptron"
 TABLE: Table = {

@@ -31,10 +31,10 @@ from novikoff.keep.header import (
 )
 from novikoff.keep.layout import FORMAT, Arrays, Parts
 from novikoff.keep.rows import rows_from_arrays, rows_table, rows_to_arrays
-from novikoff.learn.history import READOUTS, TIES
 from novikoff.learn.linear.memory import Memory, Mixed
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.vote import Ballot, Mistakes
+from novikoff.options import READOUTS, TIES
 
 LEARNER = "Perceptron"
 TABLE: Table = {"weights": ("f8", "vectors", "width"), "drift": ("f8", "vectors", "width")}
@@ -58,7 +58,7 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
         "state": {
             "readout": model.readout,
             "tie": model.tie,
-            "learning_rate": float(model.learning_rate),
+            "eta0": float(model.eta0),
             "fit_intercept": memory.constant == 1.0,
             "examples": memory.examples,
             "mistakes": memory.mistakes,
@@ -139,7 +139,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
         classes,
         readout=readout,
         tie=state.choice("tie", TIES),
-        learning_rate=state.number("learning_rate", least=0.0),
+        eta0=state.number("eta0", least=0.0),
         encoding=encoding,
         feature_names=names,
         run=None if state.flag("goes_on") else run,

@@ -20,11 +20,11 @@ from novikoff.keep.header import (
 )
 from novikoff.keep.layout import FORMAT, Arrays, Parts
 from novikoff.keep.values import decode, decode_names, encode, encode_names
-from novikoff.learn.epochs import MOST_LEAD
 from novikoff.learn.online.memory import OnlineState
 from novikoff.learn.online.past import OLD
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.learn.online.weights import Weights
+from novikoff.options import MOST_LEAD
 
 LEARNER = "OnlinePerceptron"
 _PARAMETERS = ("readout", "fit_intercept", "tie", "half_life")

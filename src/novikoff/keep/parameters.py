@@ -73,6 +73,7 @@ def _is_gamma(value: Any) -> bool:
     return value in ("scale", "auto") if isinstance(value, str) else _number(above=0.0)(value)
 
 
+FLAGS = ("fit_intercept", "shuffle", "warm_start", "record_mistakes", "zero_based", "early_stopping")
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed")
 CHECKS: dict[str, Check] = {
     "readout": _one_of("last", "average", "vote", "recent", "auto"),
@@ -92,15 +93,19 @@ CHECKS: dict[str, Check] = {
     "columns": _are_texts,
     "constraint": lambda value: value is None or callable(value) or isinstance(value, str),
     "label": lambda value: value is None or isinstance(value, str),
-    "learning_rate": _number(above=0.0),
+    "eta0": _number(above=0.0),
+    "tol": _number(least=0.0, or_none=True),
+    "verbose": _is_number,
+    "penalty": _one_of(None),
+    **dict.fromkeys(("alpha", "l1_ratio"), _is_number),
     "n_jobs": lambda value: value is None or (_is_number(value) and value == int(value) != 0),
     "cost": _number(least=0.0),
     "lead": lambda value: value == "auto" if isinstance(value, str) else _number(least=0.0, below=MOST_LEAD)(value),
     "scale": lambda value: value == "auto" if isinstance(value, str) else value is None or _is_flag(value),
     "held_out": _number(above=0.0, below=1.0, or_none=True),
-    "validation": _number(above=0.0, below=1.0, or_none=True),
+    "validation_fraction": _number(above=0.0, below=1.0),
     **dict.fromkeys(("min_margin", "time_limit"), _number(above=0.0, or_none=True)),
-    **dict.fromkeys(("max_epochs", "budget"), _whole(or_none=True)),
-    **dict.fromkeys(("degree", "min_count", "patience"), _whole()),
-    **dict.fromkeys(("fit_intercept", "shuffle", "warm_start", "record_mistakes", "zero_based"), _is_flag),
+    **dict.fromkeys(("max_iter", "budget"), _whole(or_none=True)),
+    **dict.fromkeys(("degree", "min_count", "n_iter_no_change"), _whole()),
+    **dict.fromkeys(FLAGS, _is_flag),
 }

@@ -28,7 +28,7 @@ DOTS = 160
 # The window of the slices: so many times as high as the last slice's inner circle, and its ratio of width to height.
 WINDOW, WINDOW_ASPECT = 3.2, 1.6
 
-PLAIN: dict[str, Any] = {"fit_intercept": False, "shuffle": False, "max_epochs": None}
+PLAIN: dict[str, Any] = {"fit_intercept": False, "shuffle": False, "max_iter": None}
 
 SCENES = {
     "chain": (

@@ -81,25 +81,25 @@ SCENES = [
     Scene("wide", "A wide margin", "A wide street is found after very few mistakes.", WIDE),
     Scene(
         "thin", "A hair-thin margin", "The narrower the street, the more mistakes there may be.",
-        THIN, {"max_epochs": 400},
+        THIN, {"max_iter": 400},
     ),
     Scene("xor", "XOR", "No line does it: the two diagonals cross.", XOR),
     Scene(
         "outlier", "One outlier", "The last line is thrown about by one point; the average hardly notices.",
-        OUTLIER, {"readout": "all", "max_epochs": 12},
+        OUTLIER, {"readout": "all", "max_iter": 12},
     ),
     Scene(
         "circle", "A circle", "Lifted to a paraboloid, the points are cut apart by a plane: below, a circle.",
-        DISC, {"space": "circle", "max_epochs": 300},
+        DISC, {"space": "circle", "max_iter": 300},
     ),
     Scene(
         "ring", "A ring around a centre", "A circle keeps the ring out, but none can hold it and not its centre.",
-        RING, {"space": "circle", "max_epochs": 300},
+        RING, {"space": "circle", "max_iter": 300},
     ),
     Scene("shared", "A shared point", "One point in both classes is proof enough that no line exists.", SHARED),
     Scene(
         "sample", "Points with noise", "Move the noise up: some labels are wrong, and soon no line is right.",
-        sample_points(**SAMPLE), {"max_epochs": 30}, SAMPLE,
+        sample_points(**SAMPLE), {"max_iter": 30}, SAMPLE,
     ),
     Scene("empty", "An empty plane", "Put red and blue points with the mouse, or a finger.", []),
 ]  # fmt: skip

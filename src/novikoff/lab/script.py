@@ -1,7 +1,7 @@
 """A scene to take away: as a table, and as a Python script that learns it again with this library."""
 
 from novikoff.lab.state import State, StateError
-from novikoff.learn.history import Readout
+from novikoff.options import Readout
 
 Lines = list[str]
 
@@ -73,7 +73,7 @@ def _learning(state: State) -> Lines:
     shown, answers = ("examples", "answers") if state.is_folded else ("X", "labels")
     if not state.shuffle and not state.is_folded:
         return [
-            f"model = {model.format(more=f', shuffle=False, max_epochs={state.epochs}')}",
+            f"model = {model.format(more=f', shuffle=False, max_iter={state.epochs}')}",
             "model.fit(X, labels)",
             "mistakes = model.mistake_rows_",
         ]

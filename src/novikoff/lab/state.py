@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.features.fold import fold_bias, unit_length
-from novikoff.learn.history import Readout, Tie
+from novikoff.options import Readout, Tie
 
 Space = Literal["line", "circle", "poly", "rbf"]
 Shown = Literal["last", "average", "vote", "all"]
@@ -69,7 +69,7 @@ class State:
     readout: Shown = "last"
     shuffle: bool = False
     seed: int = 0
-    max_epochs: int = 100
+    max_iter: int = 100
     degree: int = 2
     gamma: float = 1.0
     view: View = View(0.0, 0.0, 3.0)
@@ -140,7 +140,7 @@ class State:
     @property
     def epochs(self) -> int:
         """How many epochs there may be: as many as asked for, but no more steps than the page can show."""
-        return min(self.max_epochs, MOST_STEPS // max(1, len(self.points)))
+        return min(self.max_iter, MOST_STEPS // max(1, len(self.points)))
 
 
 def lifted(points: Floats) -> Floats:
@@ -248,7 +248,7 @@ _READERS = {
     "readout": _choice(Shown),
     "shuffle": _truth,
     "seed": _whole(0, 2**31 - 1),
-    "max_epochs": _whole(1, MOST_STEPS),
+    "max_iter": _whole(1, MOST_STEPS),
     "degree": _whole(2, 6),
     "gamma": _gamma,
     "view": _view,

@@ -21,8 +21,9 @@ from novikoff.lab.walk import (
     walk_of,
     weights_along,
 )
-from novikoff.learn.history import Readout, Stopped
+from novikoff.learn.history import Stopped
 from novikoff.learn.linear.memory import Memory, predicted, read_out
+from novikoff.options import Readout
 from novikoff.prove.run.follow import follow_proof
 from novikoff.prove.run.steps import Steps
 from novikoff.prove.separable.margin import Separator

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from novikoff.engine.rows import as_rows
 from novikoff.features.fold import fold_bias
 from novikoff.lab.state import Floats, State, lifted
-from novikoff.learn.history import Readout, Stopped
+from novikoff.learn.history import Stopped
 from novikoff.learn.kernel import space as kernel
 from novikoff.learn.kernel.kernels import Kernel, Vectors
 from novikoff.learn.kernel.memory import Memory as KernelMemory
 from novikoff.learn.kernel.readout import decide as kernel_decide
 from novikoff.learn.linear import space as linear
 from novikoff.learn.linear.memory import Memory, decider, scores
+from novikoff.options import Readout
 
 Numbers = NDArray[np.int64]
 
@@ -57,7 +58,7 @@ def walk_of(state: State) -> Walk:
         made = np.isin(np.arange(n), _learn(state, memory, order))
         visits.append(order)
         mistaken.append(made)
-        stopped = Stopped.MAX_EPOCHS if made.any() else Stopped.NO_MISTAKES
+        stopped = Stopped.MAX_ITER if made.any() else Stopped.NO_MISTAKES
         if stopped is Stopped.NO_MISTAKES:
             break
     return Walk(np.concatenate(visits), np.concatenate(mistaken), stopped)

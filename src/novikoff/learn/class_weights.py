@@ -1,4 +1,4 @@
-"""Weights of classes: numbers by which the examples of a class are multiplied before they are learned.
+"""Weights of classes and of rows: numbers by which examples are multiplied before they are learned.
 
 Multiplied examples are examples, so the theorem holds for them: with c the weight of its class, z = c y x, R is the
 longest of these and gamma their margin. A score c y <w, x> has the sign of y <w, x>, so the same examples are mistakes;
@@ -53,6 +53,37 @@ def class_weights(asked: ClassWeight, classes: NDArray[Any], counts: Sequence[in
     return np.array(numbers, dtype=np.float64)
 
 
-def multiplied_squares(squares: NDArray[np.float64], weights: Weights, places: NDArray[Any]) -> NDArray[np.float64]:
-    """The squared lengths of examples times the weights of their classes, whose places are given; rounded up."""
-    return squares if weights is None else squares * weights[places] ** 2 * OUTWARDS
+def weights_of_rows(of_classes: Weights, places: NDArray[Any], own: Weights = None) -> Weights:
+    """The number by which each row is multiplied: the weight of its class, whose place is given, times its own.
+
+    >>> weights_of_rows(np.array([1.0, 2.0]), np.array([1, 0]), np.array([3.0, 4.0])).tolist()
+    [6.0, 4.0]
+    """
+    if of_classes is None:
+        return own
+    return of_classes[places] if own is None else of_classes[places] * own
+
+
+def sample_weights(asked: Any, n_rows: int) -> Weights:
+    """A number a row, checked; None if rows stay as they are."""
+    if asked is None:
+        return None
+    if isinstance(asked, int | float):
+        asked = np.full(n_rows, float(asked))
+    weights = np.asarray(asked, dtype=np.float64)
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}, but X has {n_rows} rows: one weight a row is needed"
+        )
+    good = (weights == 0.0) | ((weights >= LIGHTEST) & (weights <= HEAVIEST))
+    if not good.all():
+        row = int(np.flatnonzero(~good)[0])
+        raise ValueError(
+            f"sample_weight[{row}]={float(weights[row])!r} must be 0, which leaves the row out, or a positive number"
+        )
+    return weights
+
+
+def multiplied_squares(squares: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:
+    """The squared lengths of rows times their weights; rounded up."""
+    return squares if weights is None else squares * weights**2 * OUTWARDS

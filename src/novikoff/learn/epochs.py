@@ -9,12 +9,13 @@ import math
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from novikoff.engine.clock import now
 from novikoff.learn.cycles import Cycle, Lookout, Returning
-from novikoff.learn.history import READOUTS, TIES, History, Stopped
+from novikoff.learn.history import History, Stopped
+from novikoff.options import Options
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,37 +24,46 @@ if TYPE_CHECKING:
 # Of how many epochs the mistakes are recorded one by one: enough to look at, and a bound on memory and files.
 RECORDED_EPOCHS = 1000
 
-# Beyond this every example counts, for as long as anybody has patience.
-MOST_LEAD = 1e6
-
 # What is called with the history between epochs, and may return the reason to stop.
 Watcher = Callable[[Any], Stopped | None]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop, if no epoch is free of mistakes before.
+    """When to stop, if no epoch is free of mistakes before: those of the options, and two callbacks.
 
-    `max_epochs` (None: no limit), `min_margin`: as soon as the mistakes prove that no separator has that margin,
-    `time_limit` in seconds, and `watch`, which may also raise KeyboardInterrupt, as a Ctrl-C would. `progress` is
-    called with the history now and then, also in the middle of an epoch. Weights that return end a run of which
-    convergence was asked; where an average over some epochs was, they are only recorded.
+    `watch` is called with the history between epochs and may return a reason to stop, or raise KeyboardInterrupt, as a
+    Ctrl-C would. `progress` is called with the history now and then, also in the middle of an epoch.
     """
 
-    max_epochs: int | None = 10
-    min_margin: float | None = None
-    time_limit: float | None = None
+    options: Options = field(default_factory=Options)
     watch: Watcher | None = None
     progress: Callable[[Any], None] | None = None
-    readout: str = "average"
+
+    @property
+    def max_iter(self) -> int | None:
+        return self.options.max_iter
+
+    @property
+    def min_margin(self) -> float | None:
+        return self.options.min_margin
+
+    @property
+    def time_limit(self) -> float | None:
+        return self.options.time_limit
 
     @property
     def wants_convergence(self) -> bool:
-        """Whether a run that cannot converge is to stop: the last weights, a margin, or no end but success."""
-        return self.readout == "last" or self.min_margin is not None or self.max_epochs is None
+        """Whether a run that cannot converge is to stop: the last weights, a margin, or no end but success.
 
-    def __post_init__(self) -> None:
-        check_choices(max_epochs=self.max_epochs, min_margin=self.min_margin, time_limit=self.time_limit)
+        Where an average over some epochs was asked for, weights that return are only recorded.
+        """
+        asked = self.options
+        return asked.readout == "last" or asked.min_margin is not None or asked.max_iter is None
+
+    def with_options(self, **changed: Any) -> "Limits":
+        """The same limits but for some options."""
+        return replace(self, options=replace(self.options, **changed))
 
 
 @dataclass
@@ -139,8 +149,8 @@ class Epochs:
     epoch that went through without one, and did not begin before epoch `settled`: while R grows, a lead does, too.
 
     `counts` and `narrow` have the updates, and the narrow ones among them, of the first epochs; `unfinished` and
-    `unfinished_narrow` those so far of the one that has not ended yet. `cycle` has mistakes that add up to 0, once they
-    are found.
+    `unfinished_narrow` those so far of the one that has not ended yet, `last` the mistakes of the last that has.
+    `cycle` has mistakes that add up to 0, once they are found.
     """
 
     n_rows: int
@@ -152,6 +162,7 @@ class Epochs:
     unfinished_narrow: int = 0
     narrow: list[int] = field(default_factory=list)
     settled: int = 0
+    last: int = 0
 
     @property
     def begun(self) -> int:
@@ -192,6 +203,8 @@ class Epochs:
             self.unfinished = self.unfinished_narrow = 0
 
     def _record(self, updates: list[int], narrow: list[int]) -> None:
+        if updates:
+            self.last = updates[-1] - narrow[-1]
         room = RECORDED_EPOCHS - len(self.counts)
         self.counts.extend(updates[:room])
         self.narrow.extend(narrow[:room])
@@ -210,67 +223,96 @@ class Epochs:
         }
 
 
-class Space(Protocol):
-    """Examples in the space in which they are added."""
+class Learner:
+    """Examples that are being learned, in the space in which they are added.
 
-    @property
-    def history(self) -> History: ...
+    It learns epoch by epoch, says which examples its read-out gets wrong, and in the end what the record has to know.
+    """
 
-    @property
-    def epochs(self) -> Epochs: ...
-
-    @property
-    def returning(self) -> Returning | None:
-        """What notices that the weights return; None where it cannot be noticed."""
-        ...
+    history: History
+    epochs: Epochs
+    returning: Returning | None  # what notices that the weights return; None where it cannot be noticed
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Learn an epoch, and count its mistakes; the reason if it was ended in the middle."""
-        ...
+        raise NotImplementedError
+
+    def settle(self) -> None:
+        """Bring all that was learned to the history; nothing is learned afterwards."""
+
+    def wrong(self, examples: Any, readout: str) -> Any:
+        """Which of some examples the read-out gets wrong now."""
+        raise NotImplementedError
+
+    def validation_errors(self, examples: Any, readout: str) -> int:
+        """How many errors the read-out makes on validation examples now."""
+        return int(sum(self.wrong(examples, readout)))
+
+    def error_weights(self, examples: Any) -> Any:
+        """By how much an error on each of some examples counts, if not by 1."""
+        return None
+
+    def counts(self, readout: str, stopped: Stopped) -> dict[str, Any]:
+        """What the record has to know of the examples: errors on them, and what follows for new ones."""
+        raise NotImplementedError
+
+    def mistakes(self) -> Any:
+        """The mistakes in order, if they were kept."""
+        return None
 
 
-def run(space: Space, limits: Limits) -> Stopped:
+@dataclass
+class Plateau:
+    """scikit-learn's rule: for so many epochs in a row, mistakes exceed the fewest so far less `tol` times the rows.
+
+    >>> plateau = Plateau(tol=0.1, patience=2)
+    >>> [plateau.is_reached(mistakes, n_rows=10) for mistakes in (5, 4, 4, 4)]
+    [False, False, True, True]
+    """
+
+    tol: float | None
+    patience: int
+    fewest: float = math.inf
+    since: int = 0
+
+    def is_reached(self, mistakes: int, n_rows: int) -> bool:
+        """Whether it is, after an epoch with so many mistakes."""
+        if self.tol is None:
+            return False
+        self.since = self.since + 1 if mistakes > self.fewest - self.tol * n_rows else 0
+        self.fewest = min(self.fewest, mistakes)
+        return self.since >= self.patience
+
+
+def run(learner: Learner, limits: Limits) -> Stopped:
     """Learn epochs until one makes no mistake; why it ended. Ctrl-C ends the run, not the program."""
     watch = Watch.over(limits)
     with watch.interrupt.noted():
         try:
-            stopped = _until_stopped(space, limits, watch)
+            stopped = _until_stopped(learner, limits, watch)
         except KeyboardInterrupt:
             return Stopped.INTERRUPTED
     return Stopped.INTERRUPTED if watch.interrupt.asked else stopped
 
 
-def _until_stopped(space: Space, limits: Limits, watch: Watch) -> Stopped:
-    lookout = Lookout(space.returning, space.epochs.n_rows)
+def _until_stopped(learner: Learner, limits: Limits, watch: Watch) -> Stopped:
+    lookout = Lookout(learner.returning, learner.epochs.n_rows)
+    plateau = Plateau(limits.options.tol, limits.options.n_iter_no_change)
+    is_resumed = learner.epochs.steps > 0  # it may have been killed after its last epoch
     while True:
-        stopped = space.learn(watch)
-        if space.epochs.flawless is not None:
+        stopped = None if is_resumed else learner.learn(watch)
+        is_resumed = False
+        if learner.epochs.flawless is not None:
             return Stopped.NO_MISTAKES
-        stopped = stopped or watch.reason_to_stop(space.history)
-        if stopped is None and (cycle := lookout.look(space.epochs.begun, watch.is_over)) is not None:
-            space.epochs.cycle = cycle
+        stopped = stopped or watch.reason_to_stop(learner.history)
+        if stopped is None and (cycle := lookout.look(learner.epochs.begun, watch.is_over)) is not None:
+            learner.epochs.cycle = cycle
             stopped = Stopped.CYCLE if limits.wants_convergence else None
-        if stopped is None and space.epochs.begun == limits.max_epochs:
-            stopped = Stopped.MAX_EPOCHS
+        if stopped is None and plateau.is_reached(learner.epochs.last, learner.epochs.n_rows):
+            stopped = Stopped.NO_PROGRESS
+        if stopped is None and learner.epochs.begun == limits.max_iter:
+            stopped = Stopped.MAX_ITER
         if stopped is None and limits.watch is not None:
-            stopped = limits.watch(space.history)
+            stopped = limits.watch(learner.history)
         if stopped is not None:
             return stopped
-
-
-def check_choices(**choices: Any) -> None:
-    """Say which parameter is wrong, and what it may be."""
-    if choices.get("readout", "last") not in READOUTS:
-        raise ValueError(f"readout={choices['readout']!r} is unknown; choose one of {', '.join(READOUTS)}")
-    if choices.get("tie", "mistake") not in TIES:
-        raise ValueError(f"tie={choices['tie']!r} is unknown; choose one of {', '.join(TIES)}")
-    epochs = choices.get("max_epochs")
-    if epochs is not None and (isinstance(epochs, bool) or int(epochs) != epochs or epochs < 1):
-        raise ValueError(f"max_epochs={epochs!r} must be a whole number of at least 1, or None for no limit")
-    lead = choices.get("lead", 0.0)
-    if isinstance(lead, bool) or not isinstance(lead, int | float) or not 0 <= lead <= MOST_LEAD:
-        raise ValueError(f"lead={lead!r} must be a number from 0 to {MOST_LEAD:g}, in units of R^2")
-    for name in ("min_margin", "time_limit", "learning_rate"):
-        value = choices.get(name)
-        if value is not None and not 0 < value < math.inf:
-            raise ValueError(f"{name}={value!r} must be a positive number")

@@ -14,7 +14,7 @@ import enum
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, down, root_up, up
 from novikoff.engine.words import counted, listed, no_margin_above, radius_in_words
@@ -23,12 +23,6 @@ from novikoff.learn.cycles import Cycle
 if TYPE_CHECKING:
     from novikoff.learn.linear.worked import WorkedRun
     from novikoff.learn.new_rows import Generalisation
-
-Readout = Literal["last", "average", "vote"]
-Tie = Literal["mistake", "predict"]
-
-READOUTS: tuple[Readout, ...] = ("last", "average", "vote")
-TIES: tuple[Tie, ...] = ("mistake", "predict")
 
 READOUT_WORDS: dict[str, str] = {
     "last": "the last weights",
@@ -42,7 +36,8 @@ class Stopped(enum.Enum):
     """Why a run ended."""
 
     NO_MISTAKES = "an epoch made no mistake"
-    MAX_EPOCHS = "the number of epochs was used up"
+    MAX_ITER = "max_iter was reached"
+    NO_PROGRESS = "the mistakes stopped decreasing by tol"
     MARGIN_RULED_OUT = "no separator has the margin asked for"
     TIME_LIMIT = "the time was used up"
     INTERRUPTED = "it was interrupted"
@@ -144,7 +139,7 @@ class Run:
 
         >>> from novikoff import Perceptron
         >>> X = [[x, (7 * x) % 11] for x in range(-200, 200)]
-        >>> model = Perceptron(readout="last", max_epochs=None, random_state=0).fit(X, [x > 0 for x, _ in X])
+        >>> model = Perceptron(readout="last", max_iter=None, random_state=0).fit(X, [x > 0 for x, _ in X])
         >>> print(model.run_.generalisation().in_words)
         at most 2.7 % (95 % confidence), by the training rows alone
         """
@@ -377,6 +372,13 @@ class History:
         rounded = 4.0 * (self.terms + 8) * UNIT_ROUNDOFF * root_up(self.vector_square)
         return max(0.0, down(down(lead * self.vector_square) / up(max(lengths)) - rounded))
 
+    def renumber(self, rows: Any) -> None:
+        """Learn the numbers that rows have among all, where a memory keeps the numbers of its mistakes."""
+
+    def finished(self) -> Any:
+        """The memory as it is kept once learning has ended."""
+        return self
+
     def recorded(
         self,
         readout: str,
@@ -411,12 +413,12 @@ def why_not_converged(run: Run, readout: str, min_margin: float | None) -> str:
         )
     if run.stopped is Stopped.CYCLE:
         return f'{run.returned}. Settle for readout="average", which needs no separator'
-    if run.stopped is Stopped.MAX_EPOCHS and (readout == "last" or min_margin is not None):
+    if run.stopped in (Stopped.MAX_ITER, Stopped.NO_PROGRESS) and (readout == "last" or min_margin is not None):
         whole = run.epochs == len(run.mistakes_per_epoch)
         made = counted(run.updates_per_epoch[-1], "update" if run.lead else "mistake") if whole else "mistakes"
         return (
             f"the last of {counted(run.epochs, 'epoch')} still made {made}; "
-            f"{run.ruled_out}, and perhaps there is none. Raise max_epochs (None: no limit), or use "
+            f"{run.ruled_out}, and perhaps there is none. Raise max_iter (None: no limit), or use "
             'readout="average", which needs no separator'
         )
     return ""

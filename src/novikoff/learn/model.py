@@ -10,7 +10,8 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from novikoff.learn.history import Readout, Run
+from novikoff.learn.history import Run
+from novikoff.options import Readout
 
 if TYPE_CHECKING:
     import numpy as np

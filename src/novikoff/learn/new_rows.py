@@ -229,7 +229,7 @@ class Facts:
     def _compression(self) -> tuple[int, int, int] | None:
         """Rows, how many of them were ever mistaken, and errors on the others: where these rows determine the run."""
         run = self.run
-        ended = run.stopped is not None and run.stopped.name in ("NO_MISTAKES", "MAX_EPOCHS")
+        ended = run.stopped is not None and run.stopped.name in ("NO_MISTAKES", "MAX_ITER")
         errors = run.errors if run.errors_elsewhere is None else run.errors_elsewhere
         if not (ended and self.random_order and run.order is not None) or run.encoded:
             return None

@@ -9,10 +9,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
-from novikoff.learn.epochs import MOST_LEAD
-from novikoff.learn.history import Tie
 from novikoff.learn.online.judge import Served
 from novikoff.learn.online.readout import OnlineReadout
+from novikoff.options import MOST_LEAD, Tie
 
 Label = str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] | float | bool
 Features = dict[str, float | str | bool]

@@ -177,7 +177,7 @@ def test_a_tiny_violation_is_told_from_a_tiny_margin(seed):
 @pytest.mark.parametrize("n", range(2, 11))
 def test_the_plain_run_on_doubling_unknowns_makes_a_third_of_four_to_the_n_mistakes(n):
     A = np.eye(n) - np.tril(np.ones((n, n)), -1)
-    learned = perceptron(A, np.ones(n), fit_intercept=False, shuffle=False, max_epochs=None, record_mistakes=True)
+    learned = perceptron(A, np.ones(n), fit_intercept=False, shuffle=False, max_iter=None, record_mistakes=True)
     assert learned.run.mistakes == (4**n - 1) // 3
     last = int(np.count_nonzero(learned.mistakes.rows == n - 1))
     assert last == learned.memory.weights[0, n - 1] >= 2 ** (n - 1)
@@ -188,7 +188,7 @@ def test_the_plain_run_on_doubling_unknowns_makes_a_third_of_four_to_the_n_mista
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_two_cars_as_the_note_stores_them_take_many_mistakes(year, mistakes, fit_intercept):
     cars = [[4, 1997, 6], [0, year, 3]]
-    run = perceptron(cars, [1, -1], fit_intercept=fit_intercept, shuffle=False, max_epochs=None).run
+    run = perceptron(cars, [1, -1], fit_intercept=fit_intercept, shuffle=False, max_iter=None).run
     assert run.mistakes == mistakes
     scaled = [[1, -np.sign(year - 1997), 1], [-1, np.sign(year - 1997), -1]]
-    assert perceptron(scaled, [1, -1], shuffle=False, max_epochs=None).run.mistakes == 1
+    assert perceptron(scaled, [1, -1], shuffle=False, max_iter=None).run.mistakes == 1

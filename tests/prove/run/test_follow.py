@@ -30,7 +30,7 @@ from novikoff.prove.run.spaces import Vectors
 from novikoff.prove.separable.points import Points
 from tests.examples import WORKED_X, WORKED_Y, exponential_rows, separable, separable_integers
 
-LAST = {"readout": "last", "max_epochs": None, "record_mistakes": True, "random_state": 0}
+LAST = {"readout": "last", "max_iter": None, "record_mistakes": True, "random_state": 0}
 WORKED = {"X": WORKED_X, "y": WORKED_Y, "fit_intercept": False}
 ACROSS = Separator([1.0, 0.0])
 
@@ -321,7 +321,7 @@ def test_rounding_raises_no_false_alarm_in_the_space_of_a_kernel(seed):
     K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
     certificate = certify(X, y, kernel="rbf", gamma=1.0, fit_intercept=False)
     assume(certificate.coefficients is not None and certificate.mistake_bound < 100_000)
-    model = KernelPerceptron(kernel="rbf", gamma=1.0, max_epochs=50, record_mistakes=True, random_state=0)
+    model = KernelPerceptron(kernel="rbf", gamma=1.0, max_iter=50, record_mistakes=True, random_state=0)
     rows = model.fit(X, y).mistake_rows_
     proof = follow_proof(Steps.of_kernel(K, y, rows), certificate.coefficients)
     assert proof.holds

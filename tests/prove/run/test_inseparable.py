@@ -56,7 +56,7 @@ def test_no_run_ever_exceeds_it(seed, passes, tie, fit_intercept, shuffle, noise
         X,
         y,
         fit_intercept=fit_intercept,
-        max_epochs=passes,
+        max_iter=passes,
         shuffle=shuffle,
         random_state=seed,
         tie=tie,
@@ -72,9 +72,7 @@ def test_no_run_ever_exceeds_it_for_any_plane_and_margin(seed, margin, passes, t
     w, b = generator.standard_normal(3), float(generator.standard_normal()) * fit_intercept
     options = {"passes": passes, "fit_intercept": fit_intercept}
     given_both = freund_schapire_bound(X, y, separator=Separator(w, b), margin=margin, **options)
-    run = perceptron(
-        X, y, fit_intercept=fit_intercept, max_epochs=passes, random_state=seed, tie=tie, readout="last"
-    ).run
+    run = perceptron(X, y, fit_intercept=fit_intercept, max_iter=passes, random_state=seed, tie=tie, readout="last").run
     assert run.mistakes <= given_both.bound
     u = np.append(w, b)[: 3 + fit_intercept] / np.linalg.norm(np.append(w, b))
     expected = theorem(folded(X, y, fit_intercept), u / margin, radius(X, fit_intercept), passes)

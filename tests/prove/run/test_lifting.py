@@ -30,7 +30,7 @@ def test_the_proof_holds_there_and_its_bound_is_that_of_freund_and_schapire(prob
     if not np.any(X) and not bias:
         return
     options = {"fit_intercept": bias, "shuffle": False, "tie": tie}
-    learner = Perceptron(max_epochs=passes, record_mistakes=True, **options).fit(X, y)
+    learner = Perceptron(max_iter=passes, record_mistakes=True, **options).fit(X, y)
     lifted = lift_inseparable(X, y, plane, margin, passes=passes, fit_intercept=bias)
     proof = follow_proof(lifted.steps(learner.mistake_rows_, learner.run_.mistakes_per_epoch), lifted.separator)
     assert proof.holds

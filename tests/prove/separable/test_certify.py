@@ -84,7 +84,7 @@ def test_no_run_makes_more_mistakes_than_the_certificate_allows(data, tie, seed)
     X, y, _ = data
     assume(len(np.unique(y)) == 2)
     certificate = certify(X, y)
-    run = perceptron(X, y, max_epochs=None, tie=tie, random_state=seed).run
+    run = perceptron(X, y, max_iter=None, tie=tie, random_state=seed).run
     assert run.stopped is Stopped.NO_MISTAKES
     assert run.mistakes <= certificate.mistake_bound
     assert run.margin_at_most >= certificate.margin.lower
@@ -148,7 +148,7 @@ def test_one_flipped_label_is_found_among_the_rows_that_stand_in_the_way():
     assert certificate.verdict is Verdict.OVERLAPPING
     assert deep in certificate.obstruction.rows
     assert len(certificate.obstruction.rows) <= 4
-    assert perceptron(X, y, max_epochs=20, random_state=0).run.errors <= 2
+    assert perceptron(X, y, max_iter=20, random_state=0).run.errors <= 2
 
 
 def test_points_that_share_a_place_but_not_a_label_stand_in_each_others_way():
@@ -183,7 +183,7 @@ def test_separable_classes_have_a_multiclass_certificate_that_bounds_the_mistake
     certificate = certify(X, y)
     assert certificate.verdict is Verdict.SEPARABLE
     certificate.check(X, y)
-    run = perceptron(X, y, n_classes=3, max_epochs=None, random_state=0).run
+    run = perceptron(X, y, n_classes=3, max_iter=None, random_state=0).run
     assert run.mistakes <= certificate.mistake_bound
     planes = certificate.separator
     assert (np.argmax(X @ planes.weights.T + planes.biases, axis=1) == y).all()
@@ -317,7 +317,7 @@ def test_every_forged_claim_is_named():
 def test_a_perceptrons_own_run_is_a_certificate_that_brackets_the_margin():
     X, y, _ = separable(np.random.default_rng(0), 100, 3, 0.1)
     best = certify(X, y).margin
-    model = Perceptron(readout="last", max_epochs=None, record_mistakes=True, random_state=0).fit(X, y)
+    model = Perceptron(readout="last", max_iter=None, record_mistakes=True, random_state=0).fit(X, y)
     certificate = Certificate.from_mistakes(X, y, model.mistake_rows_)
     certificate.check(X, y)
     assert certificate.verdict is Verdict.SEPARABLE

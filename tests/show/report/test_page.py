@@ -239,7 +239,7 @@ def test_a_report_stays_small():
     y = np.array([f"{'long name ' * 20}{c}" for c in range(50)])[np.arange(300) % 50]
     X = rng.normal(size=(300, 2_000))
     names = [f"{'a very long feature name ' * 10}{j}" for j in range(2_000)]
-    found = learn_from([(X, y)], random_state=0, max_epochs=1, record_mistakes=True)
+    found = learn_from([(X, y)], random_state=0, max_iter=1, record_mistakes=True)
     model = LinearModel.of(found, {})
     object.__setattr__(model, "feature_names", tuple(names))
     evidence = gather(Examples.of(X, y), model=model, mistakes=found.mistakes)
@@ -255,7 +255,7 @@ def test_many_epochs_and_rows_stay_small():
     X, y = blobs(2, n_rows=5000, spread=6.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model, _, evidence = learned(X, y, max_epochs=70)
+        model, _, evidence = learned(X, y, max_iter=70)
     page = fit_report(model, evidence)
     check_harmless(page)
     assert len(page) < 150_000

@@ -17,7 +17,7 @@ import { drawSpace, isSolid } from "./weights.js";
 import { sayStep, sayVerdict } from "./words.js";
 
 const DEFAULTS = { points: [], space: "line", fit_intercept: true, fold_labels: false, unit_length: false, tie: "mistake", lead: 0, readout: "last", shuffle: false,
-  seed: 0, max_epochs: 100, degree: 2, gamma: 1, view: [0, 0, 3] };
+  seed: 0, max_iter: 100, degree: 2, gamma: 1, view: [0, 0, 3] };
 const PLAY = "M8 5l11 7-11 7z";
 const PAUSE = "M7 5h3.5v14H7zM13.5 5H17v14h-3.5z";
 

@@ -3,7 +3,7 @@
 const TRUTHS = ["fit_intercept", "shuffle"];
 const CHOICES = ["space", "tie", "readout", ...TRUTHS];
 const SWITCHES = ["fold_labels", "unit_length"];
-const NUMBERS = ["degree", "gamma", "max_epochs", "lead"];
+const NUMBERS = ["degree", "gamma", "max_iter", "lead"];
 
 export function nameRules(readouts, lead) {
   for (const [name, called] of Object.entries(readouts)) {

@@ -56,7 +56,7 @@ class Replayed:
             if again.learn(_Until(is_late=is_late)) is not None or is_late():
                 return None
         guesses = (tuple(guess.tolist()) for guess in again.guesses or ())
-        made = Counter(zip(again.mistakes().tolist(), guesses, strict=True))
+        made = Counter(zip(again.mistakes().rows.tolist(), guesses, strict=True))
         total: dict[Any, Fraction] = defaultdict(Fraction)
         for (row, guess), times in made.items():
             if is_late():

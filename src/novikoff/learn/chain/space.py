@@ -21,11 +21,12 @@ import math
 import time
 from array import array
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.held_out import HeldOut
 from novikoff.data.order import POOL, random_order
 from novikoff.engine.chain import Drift, sequence_epoch
 from novikoff.engine.emissions import Found
@@ -35,10 +36,10 @@ from novikoff.engine.viterbi import Links, Scratch, Weights, best_paths, label_s
 from novikoff.engine.words import counted
 from novikoff.features.tokens import Tokens
 from novikoff.learn.chain.returning import Replayed
-from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs, Limits, Watch, Watcher, check_choices, run
+from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs, Learner, Watch, Watcher
+from novikoff.learn.fit import Learned, fit
 from novikoff.learn.history import History, Run, Stopped
-
-SequenceReadout = Literal["last", "average"]
+from novikoff.options import Options
 
 TOKENS_PER_CALL = 1 << 15
 # Room that most corpora do with. Zeros take no memory before they are touched, but a pool that grows is there twice.
@@ -47,11 +48,15 @@ PLACES_PER_FEATURE = 8
 
 @dataclass
 class ChainMemory(History):
-    """What a chain remembers: the sum of its mistakes, and the drift from which the average follows (see `Memory`)."""
+    """What a chain remembers: the sum of its mistakes, and the drift from which the average follows (see `Memory`).
+
+    `is_whole` if all features are whole numbers, so that nothing that was compared was rounded.
+    """
 
     weights: Weights
     drift: Drift
     mistakes: int = 0
+    is_whole: bool = True
 
     @classmethod
     def empty(
@@ -97,7 +102,10 @@ class ChainMemory(History):
     def terms(self) -> int:
         return self.weights.emissions.used.size + self.weights.links.table.size
 
-    def read_out(self, readout: SequenceReadout) -> Weights:
+    def margin_at_least(self, lead: float) -> float:
+        return super().margin_at_least(lead) if self.is_whole else 0.0
+
+    def read_out(self, readout: str) -> Weights:
         """The weights to predict with: the last ones, or the sum of the weights after each sequence.
 
         The average is that sum over the `divisor`. The sum is not rounded where features are whole numbers, so label
@@ -110,7 +118,7 @@ class ChainMemory(History):
         values -= self.drift.emissions[: len(values)]
         return Weights(emissions._replace(values=values), Links.of(links.table * self.examples - self.drift.links))
 
-    def divisor(self, readout: SequenceReadout) -> int:
+    def divisor(self, readout: str) -> int:
         """How many weight vectors the weights to predict with are the sum of."""
         return max(self.examples, 1) if readout == "average" else 1
 
@@ -142,17 +150,68 @@ class SequenceRun(Run):
         return "wrong label"
 
 
-@dataclass(frozen=True)
-class LearnedChain:
-    """What `sequence_perceptron` returns: `weights` are those of the read-out times `divisor`, `mistakes` the mistaken
-    sequences, and `guesses` the labels that each was given instead, if mistakes were to be recorded."""
+@dataclass(frozen=True, eq=False)
+class LabelledSequences:
+    """Sequences of tokens, and the number of the label of every token; -1 stands for a label that has none."""
 
-    memory: ChainMemory
-    weights: Weights
-    divisor: int
-    run: SequenceRun
-    mistakes: NDArray[np.int64]
+    tokens: Tokens
+    labels: NDArray[np.int64]
+    n_labels: int
+    is_encoded: bool = False
+
+    @property
+    def n_rows(self) -> int:
+        return self.tokens.n_sequences
+
+    def parted(self, part: HeldOut) -> "tuple[LabelledSequences, LabelledSequences]":
+        """The sequences to learn from, and those to judge by."""
+        kept, held = (self.some(which) for which in part.parted(self.n_rows, "sequence"))
+        return kept, held
+
+    def some(self, which: NDArray[np.int64]) -> "LabelledSequences":
+        """Some of the sequences, by their numbers."""
+        lengths = np.diff(self.tokens.starts)[which]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        rows = np.repeat(self.tokens.starts[which] - starts[:-1], lengths) + np.arange(starts[-1])
+        return replace(self, tokens=Tokens(self.tokens.rows.take(rows), starts), labels=self.labels[rows])
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The space of label sequences: links that are not `allowed` (labels and the outside, squared) stay forbidden."""
+
+    allowed: NDArray[np.bool_] | None = None
+    cost: float = 0.0
+    record = SequenceRun
+
+    def over(self, examples: LabelledSequences, options: Options) -> "Chain":
+        _check(examples, options, self.cost)
+        return self
+
+    def learner(
+        self,
+        examples: LabelledSequences,
+        options: Options,
+        start: "ChainMemory | None" = None,
+        one_by_one: bool = False,
+    ) -> "Sequences":
+        rows = examples.tokens.rows
+        memory = ChainMemory.empty(rows.n_columns, examples.n_labels, self.allowed, rows=not rows.is_sparse)
+        generator = np.random.default_rng(options.random_state) if options.shuffle else None
+        memory.lead = float(options.lead)
+        return Sequences(memory, examples, self.cost, generator, [] if options.record_mistakes else None)
+
+
+@dataclass(frozen=True)
+class MistakenSequences:
+    """The mistaken sequences in order, and the labels that each was given instead, if these were kept."""
+
+    rows: NDArray[np.int64]
     guesses: list[NDArray[np.int64]] | None = None
+
+    def numbered(self, numbers: NDArray[np.int64]) -> "MistakenSequences":
+        """The same mistakes, their rows numbered otherwise."""
+        return replace(self, rows=numbers[self.rows])
 
 
 def sequence_perceptron(
@@ -161,22 +220,15 @@ def sequence_perceptron(
     n_labels: int,
     *,
     allowed: NDArray[np.bool_] | None = None,
-    readout: SequenceReadout = "average",
-    max_epochs: int | None = 10,
-    shuffle: bool = True,
-    random_state: int | np.random.Generator | None = None,
     cost: float = 0.0,
-    lead: float = 0.0,
-    min_margin: float | None = None,
-    time_limit: float | None = None,
     watch: Watcher | None = None,
-    record_mistakes: bool = False,
-) -> LearnedChain:
-    """Learn label sequences, epoch by epoch, until one makes no mistake.
+    **options: Any,
+) -> Learned:
+    """Learn label sequences, epoch by epoch, until one makes no mistake. The options are those of `novikoff.options`.
 
-    It also stops after `max_epochs`, after `time_limit` seconds, as soon as ||w||/k < `min_margin` at the end of an
-    epoch, or when `watch` returns a reason. After Ctrl-C what was learned so far is returned, and the record says so.
-    With `record_mistakes` the guesses are kept, too, at the price of a call for every sequence.
+    It also stops after `max_iter` epochs, after `time_limit` seconds, as soon as ||w||/k < `min_margin` at the end of
+    an epoch, or when `watch` returns a reason. After Ctrl-C what was learned so far is returned, and the record says
+    so. With `record_mistakes` the guesses are kept, too, at the price of a call for every sequence.
 
     >>> from novikoff.features.tokens import stacked
     >>> words = stacked([np.eye(2)[[0, 1]], np.eye(2)[[1, 1, 0]]])
@@ -184,20 +236,12 @@ def sequence_perceptron(
     >>> learned.run.mistakes, learned.run.stopped.name
     (3, 'NO_MISTAKES')
     """
-    limits = Limits(max_epochs, min_margin, time_limit, watch, readout=readout)
-    _check(tokens, labels, n_labels, readout, cost, lead)
-    memory = ChainMemory.empty(tokens.rows.n_columns, n_labels, allowed, rows=not tokens.rows.is_sparse)
-    generator = np.random.default_rng(random_state) if shuffle else None
-    memory.lead = float(lead)
-    space = Sequences(memory, tokens, labels, cost, generator, [] if record_mistakes else None)
-    stopped = run(space, limits)
-    weights = memory.read_out(readout)
-    record = _record(space, weights, readout, stopped)
-    return LearnedChain(memory, weights, memory.divisor(readout), record, space.mistakes(), space.guesses)
+    examples = LabelledSequences(tokens, labels, n_labels)
+    return fit(examples, Chain(allowed, cost), Options.of(options, "sequence_perceptron"), watch=watch)
 
 
 @dataclass
-class Sequences:
+class Sequences(Learner):
     """Label sequences, whose features are added and subtracted: the space of a chain.
 
     What happens epoch by epoch: wrong tokens and seconds; which sequences were mistaken, and for what, if `guesses` are
@@ -205,38 +249,55 @@ class Sequences:
     """
 
     history: ChainMemory
-    tokens: Tokens
-    labels: NDArray[np.int64]
+    examples: LabelledSequences
     cost: float
     generator: np.random.Generator | None
     guesses: list[NDArray[np.int64]] | None = None
-    wrong: list[int] = field(default_factory=list)
+    wrong_by_epoch: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     which: "array[int]" = field(default_factory=lambda: array("q"))
 
     def __post_init__(self) -> None:
+        self.tokens, self.labels = self.examples.tokens, self.examples.labels
         self.epochs = Epochs(self.tokens.n_sequences)
-        self.is_whole = self.tokens.rows.is_whole()
+        self.is_whole = self.history.is_whole = self.tokens.rows.is_whole()
         self.returning = Replayed.of(self)
 
-    def mistakes(self) -> NDArray[np.int64]:
-        """The mistaken sequences, in order."""
-        return np.array(self.which, dtype=np.int64)
+    def mistakes(self) -> MistakenSequences:
+        return MistakenSequences(np.array(self.which, dtype=np.int64), self.guesses)
 
     def again(self) -> "Sequences":
         """The same sequences, to be learned on from here on a copy of the memory, with what was guessed."""
-        return Sequences(self.history.copy(), self.tokens, self.labels, self.cost, None, [])
+        return Sequences(self.history.copy(), self.examples, self.cost, None, [])
 
-    def counts(self, wrong: NDArray[np.bool_]) -> dict[str, Any]:
-        """What the record has to know to say something about new sequences; with a cost, not every mistake is one of
-        the labels that are predicted. `wrong` says which sequences the read-out gets wrong."""
+    def wrong(self, examples: LabelledSequences, readout: str) -> NDArray[np.bool_]:
+        return _wrong_sequences(examples.tokens, self._wrong_tokens(examples, readout))
+
+    def validation_errors(self, examples: LabelledSequences, readout: str) -> int:
+        """Wrong labels, which tell more than wrong sequences."""
+        return int(np.count_nonzero(self._wrong_tokens(examples, readout)))
+
+    def _wrong_tokens(self, examples: LabelledSequences, readout: str) -> NDArray[np.bool_]:
+        return wrong_labels(self.history.read_out(readout), examples.tokens, examples.labels)
+
+    def counts(self, readout: str, stopped: Stopped) -> dict[str, Any]:
+        """With a cost, not every mistake is one of the labels that are predicted, so less is known of new sequences."""
+        tokens = self._wrong_tokens(self.examples, readout)
+        wrong = _wrong_sequences(self.tokens, tokens)
+        found: dict[str, Any] = {
+            "errors": int(wrong.sum()),
+            "encoded": self.examples.is_encoded,
+            "n_tokens": len(self.labels),
+            "wrong_tokens": int(np.count_nonzero(tokens)),
+            "wrong_tokens_per_epoch": tuple(self.wrong_by_epoch),
+            "seconds_per_epoch": tuple(self.seconds),
+        }
         if self.cost:
-            return {}
-        mixed = len(wrong) > POOL
+            return found
         mistaken = np.zeros(len(wrong), dtype=np.bool_)
-        mistaken[self.mistakes()] = True
-        return {
-            "order": "given" if self.generator is None else "mixed" if mixed else "random",
+        mistaken[self.mistakes().rows] = True
+        return found | {
+            "order": "given" if self.generator is None else "mixed" if len(wrong) > POOL else "random",
             "mistaken_rows": int(mistaken.sum()),
             "errors_elsewhere": int((wrong & ~mistaken).sum()),
         }
@@ -252,9 +313,9 @@ class Sequences:
         narrow = np.zeros(len(order), dtype=np.bool_)
         lengths = np.cumsum(np.diff(tokens.starts)[order.astype(np.int64)])
         began = time.perf_counter()
-        is_recorded = len(self.wrong) < RECORDED_EPOCHS
+        is_recorded = len(self.wrong_by_epoch) < RECORDED_EPOCHS
         if is_recorded:
-            self.wrong.append(0)
+            self.wrong_by_epoch.append(0)
             self.seconds.append(0)
         step = 0
         while step < len(order):
@@ -268,7 +329,7 @@ class Sequences:
                 part, stop = part[:visited], step + visited
             self.epochs.count(at[:made], len(part), narrow[:made])
             if is_recorded:
-                self.wrong[-1] += wrong
+                self.wrong_by_epoch[-1] += wrong
                 self.seconds[-1] = time.perf_counter() - began
             self.which.extend(part[at[:made]].astype(np.int64).tolist())
             if self.guesses is not None and made:  # of the only sequence of the call
@@ -283,33 +344,12 @@ class Sequences:
         return None
 
 
-def _record(space: Sequences, weights: Weights, readout: SequenceReadout, stopped: Stopped) -> SequenceRun:
-    tokens, labels = space.tokens, space.labels
-    wrong = wrong_labels(weights, tokens, labels)
+def _wrong_sequences(tokens: Tokens, wrong: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which sequences have a wrong token."""
     sequence = np.repeat(np.arange(tokens.n_sequences), np.diff(tokens.starts))
     is_wrong = np.zeros(tokens.n_sequences, dtype=np.bool_)
     is_wrong[sequence[wrong]] = True
-    record: SequenceRun = space.history.recorded(
-        readout,
-        stopped,
-        n_rows=tokens.n_sequences,
-        errors=int(is_wrong.sum()),
-        kind=SequenceRun,
-        n_tokens=len(labels),
-        wrong_tokens=int(np.count_nonzero(wrong)),
-        wrong_tokens_per_epoch=tuple(space.wrong),
-        seconds_per_epoch=tuple(space.seconds),
-        margin_at_least=_margin_at_least(space, stopped),
-        **space.counts(is_wrong),
-        **space.epochs.recorded(),
-    )
-    return record
-
-
-def _margin_at_least(space: Sequences, stopped: Stopped) -> float:
-    """The margin of the last weights, if nothing was narrow, and nothing that was compared was rounded."""
-    is_known = stopped is Stopped.NO_MISTAKES and space.is_whole
-    return space.history.margin_at_least(space.history.lead) if is_known else 0.0
+    return is_wrong
 
 
 def label_tokens(weights: Weights, tokens: Tokens) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -365,17 +405,15 @@ def best_label_sequences(weights: Weights, tokens: Tokens, k: int) -> list[Ranke
     return ranked
 
 
-def _check(tokens: Tokens, labels: NDArray[np.int64], n_labels: int, readout: str, cost: float, lead: float) -> None:
-    check_choices(lead=lead)
-    if lead and cost:
+def _check(examples: LabelledSequences, options: Options, cost: float) -> None:
+    tokens, labels, n_labels = examples.tokens, examples.labels, examples.n_labels
+    if options.lead and cost:
         raise ValueError("lead= and cost= are two ways to ask for more than being right; choose one of them")
-    if readout == "vote":
+    if options.readout == "vote":
         raise ValueError(
-            'readout="vote" is not there for sequences: a vote of weight vectors has no best label sequence that '
+            'readout="vote" is not supported for sequences: a vote of weight vectors has no best label sequence that '
             'Viterbi could find; use "average", which is about as good'
         )
-    if readout not in ("last", "average"):
-        raise ValueError(f"readout={readout!r} is unknown; choose one of last, average")
     if not 0.0 <= cost < math.inf:
         raise ValueError(f"cost={cost!r} must be a number of at least 0")
     if not tokens.rows.n_rows:

@@ -31,18 +31,17 @@ from novikoff.features.tokens import (
     stacked,
 )
 from novikoff.learn.chain.space import (
-    ChainMemory,
-    LearnedChain,
-    SequenceReadout,
+    Chain,
+    LabelledSequences,
     SequenceRun,
     best_label_sequences,
     label_tokens,
-    sequence_perceptron,
     wrong_labels,
 )
 from novikoff.learn.epochs import Watcher
-from novikoff.learn.history import Stopped
+from novikoff.learn.fit import fit, held_out_part
 from novikoff.learn.model import Model, NamedWeight
+from novikoff.options import Options
 
 Label = Hashable
 Constraint = str | Callable[[Any, Any], bool]
@@ -256,101 +255,80 @@ def learn_tagger(
     columns: str | Sequence[str] = (),
     min_count: int = 1,
     constraint: Constraint | None = None,
-    readout: SequenceReadout = "average",
-    max_epochs: int | None = 10,
-    validation: float | None = None,
-    patience: int = 3,
-    held_out: float | HeldOut | None = None,
-    random_state: int | np.random.Generator | None = None,
+    cost: float = 0.0,
     watch: Watcher | None = None,
-    **learning: Any,
+    **options: Any,
 ) -> Tagger:
-    """Train a tagger; `learning` are the further options of `sequence_perceptron`.
+    """Train a tagger. The options are those of `novikoff.options`.
 
-    With `validation`, that share of the sequences is put aside, the number of epochs is chosen by the fewest wrong
-    labels on them (the search ends `patience` epochs after the best), and then all are learned for so many epochs.
-    With `held_out`, a share has no say in anything, and the record counts how many of these are labelled wrong.
+    Sequences that are held out have no say in anything, not in the features either, and the record counts how many of
+    these are labelled wrong. With `early_stopping`, the number of epochs is chosen by the fewest wrong labels.
 
     >>> words = [["a", "dog"], ["the", "dog", "runs"]]
     >>> tagger = learn_tagger(words, [["D", "N"], ["D", "N", "V"]], templates=["w[0]", "w[-1]"], random_state=0)
     >>> tagger.label([["the", "cat", "runs"]])
     [['D', 'N', 'V']]
     """
-    asked: dict[str, Any] = {"templates": templates, "columns": columns, "min_count": min_count}
-    asked |= {"constraint": constraint, "readout": readout, "max_epochs": max_epochs}
-    asked |= {"validation": validation, "patience": patience, "random_state": random_state}
-    if held_out is not None:
-        return _learn_and_judge(sequences, labels, held_out, watch, asked | learning)
-    features, tokens = Features.learn(sequences, templates, columns, min_count)
-    numbers, known = number_labels(labels, tokens.starts)
+    asked = Options.of(options, "learn_tagger")
+    part = held_out_part(asked)
+    features, examples, known = _encoded(sequences, labels, part, templates, columns, min_count)
     allowed = _allowed(constraint, known)
     if allowed is not None:
-        _check_gold(numbers, tokens.starts, known, allowed)
-    generator = np.random.default_rng(random_state)
-    options = {"allowed": allowed, "readout": readout, "random_state": generator, **learning}
-    errors: list[int] = []
-    epochs, learned = max_epochs, None
-    if validation is not None:
-        learned = _learn_part(tokens, numbers, len(known), validation, patience, errors, max_epochs, watch, options)
-        epochs = int(np.argmin(errors)) + 1 if errors else max_epochs
-    if learned is None or learned.run.stopped not in (Stopped.INTERRUPTED, Stopped.TIME_LIMIT):
-        learned = sequence_perceptron(tokens, numbers, len(known), max_epochs=epochs, watch=watch, **options)
-    weights, divisor, mistakes = learned.weights, learned.divisor, learned.mistakes
+        learned_part = examples if part is None else examples.parted(part)[0]
+        _check_gold(learned_part.labels, learned_part.tokens.starts, known, allowed)
+    learned = fit(examples, Chain(allowed, cost), replace(asked, held_out=part), watch=watch)
+    memory, mistakes, readout = learned.memory, learned.mistakes, asked.readout
+    weights, divisor = memory.read_out(readout), memory.divisor(readout)
     guesses = None
-    if learned.guesses is not None:
-        guesses = [[known[number] for number in guess.tolist()] for guess in learned.guesses]
-    run = _named_run(learned.run, errors, known, min_count)
-    del learned, tokens  # much memory, which the rest can do without
+    if mistakes.guesses is not None:
+        guesses = [[known[number] for number in guess.tolist()] for guess in mistakes.guesses]
+    run, rows = _named_run(learned.run, known), mistakes.rows
+    del learned, examples, memory, mistakes  # much memory, which the rest can do without
     features, weights = with_weight(features, weights, touched=True)
+    parameters = {"templates": templates, "columns": columns, "min_count": min_count, "constraint": constraint}
+    parameters |= {"cost": cost, **options, "held_out": None if part is None else part.upper - part.lower}
     return Tagger(
         features,
         tuple(known),
         weights,
         divisor,
         run=run,
-        parameters=asked | learning | {"held_out": None},
-        mistake_rows=mistakes,
+        parameters=parameters,
+        mistake_rows=rows,
         mistake_guesses=guesses,
     )
 
 
-def _named_run(run: SequenceRun, errors: list[int], known: list[Label], min_count: int) -> SequenceRun:
-    """The record, with labels in the place of their numbers.
-
-    If the features, or the number of epochs, were chosen by these sequences, it says nothing about new ones.
-    """
-    cycle = run.cycle
-    if cycle is not None:
-        guesses = tuple(tuple(known[number] for number in guess) for guess in cycle.rivals or ())
-        cycle = replace(cycle, rivals=guesses)
-    run = replace(run, cycle=cycle, encoded=min_count > 1, validation_errors=tuple(errors))
-    return replace(run, order=None, mistaken_rows=None, errors_elsewhere=None) if errors else run
-
-
-def _learn_and_judge(
+def _encoded(
     sequences: Any,
     labels: Sequence[Sequence[Label]],
-    held_out: float | HeldOut,
-    watch: Watcher | None,
-    asked: dict[str, Any],
-) -> Tagger:
-    """Learn all but the sequences held out, and count how many of those are labelled wrong."""
-    part = held_out if isinstance(held_out, HeldOut) else HeldOut.share(held_out, asked["random_state"])
-    numbers = asked["templates"] is None and not len(asked["columns"])
-    sequences, labels = as_sequences(sequences, numbers=numbers), list(labels)
-    if len(sequences) != len(labels):
-        raise ValueError(f"X has {len(sequences)} sequences, but y has {len(labels)}")
-    kept, judged = part.parted(len(labels), "sequence")
-    tagger = learn_tagger(_sequences(sequences, kept), _sequences(labels, kept), watch=watch, **asked)
-    guesses = tagger.label(_sequences(sequences, judged))
-    wrong = sum(list(gold) != guess for gold, guess in zip(_sequences(labels, judged), guesses, strict=True))
-    rows = None if tagger.mistake_rows is None else kept[tagger.mistake_rows]
-    run = replace(tagger.run, held_out_rows=len(judged), held_out_errors=wrong)
-    if run.cycle is not None:
-        cycle = replace(run.cycle, rows=tuple(kept[list(run.cycle.rows)].tolist()))
-        run = replace(run, cycle=cycle)
-    share = part.upper - part.lower
-    return replace(tagger, run=run, mistake_rows=rows, parameters={**tagger.parameters, "held_out": share})
+    part: HeldOut | None,
+    templates: Sequence[str] | None,
+    columns: str | Sequence[str],
+    min_count: int,
+) -> tuple[Features, LabelledSequences, list[Label]]:
+    """Sequences in the features, and with the labels, of those that are not held out."""
+    sequences, labels = as_sequences(sequences, numbers=templates is None and not len(columns)), list(labels)
+    if part is None:
+        features, tokens = Features.learn(sequences, templates, columns, min_count)
+        numbers, known = number_labels(labels, tokens.starts)
+    else:
+        if len(sequences) != len(labels):
+            raise ValueError(f"X has {len(sequences)} sequences, but y has {len(labels)}")
+        kept = part.parted(len(labels), "sequence")[0]
+        features, some = Features.learn(_sequences(sequences, kept), templates, columns, min_count)
+        _, known = number_labels(_sequences(labels, kept), some.starts)
+        tokens = features.encode(sequences)
+        numbers, _ = number_labels(labels, tokens.starts, known)
+    return features, LabelledSequences(tokens, numbers, len(known), min_count > 1), known
+
+
+def _named_run(run: SequenceRun, known: list[Label]) -> SequenceRun:
+    """The record, with labels in the place of their numbers."""
+    if run.cycle is None:
+        return run
+    guesses = tuple(tuple(known[number] for number in guess) for guess in run.cycle.rivals or ())
+    return replace(run, cycle=replace(run.cycle, rivals=guesses))
 
 
 def judged_by_folds(
@@ -372,50 +350,6 @@ def _sequences(sequences: Any, numbers: NDArray[np.int64]) -> Any:
     if isinstance(sequences, Sentences):
         return sequences.some(numbers.tolist())
     return [sequences[number] for number in numbers.tolist()]
-
-
-def _learn_part(
-    tokens: Tokens,
-    numbers: NDArray[np.int64],
-    n_labels: int,
-    validation: float,
-    patience: int,
-    errors: list[int],
-    max_epochs: int | None,
-    watch: Watcher | None,
-    options: dict[str, Any],
-) -> LearnedChain:
-    """Learn all but the validation part, and append its wrong labels to `errors`, epoch by epoch."""
-    n_held = round(validation * tokens.n_sequences) if 0 < validation < 1 else 0
-    if not 0 < n_held < tokens.n_sequences:
-        raise ValueError(
-            f"validation={validation!r} of {tokens.n_sequences} sequences leaves nothing to learn from or choose by; "
-            "it is a share between 0 and 1"
-        )
-    if patience < 1:
-        raise ValueError(f"patience={patience!r} must be at least 1")
-    order = options["random_state"].permutation(tokens.n_sequences)
-    held, held_labels = _some(tokens, numbers, np.sort(order[:n_held]))
-    learn, learn_labels = _some(tokens, numbers, np.sort(order[n_held:]))
-
-    def look(memory: ChainMemory) -> Stopped | None:
-        errors.append(int(wrong_labels(memory.read_out(options["readout"]), held, held_labels).sum()))
-        if watch is not None and (stopped := watch(memory)) is not None:
-            return stopped
-        return Stopped.VALIDATION if len(errors) - 1 - int(np.argmin(errors)) >= patience else None
-
-    learned = sequence_perceptron(learn, learn_labels, n_labels, max_epochs=max_epochs, watch=look, **options)
-    if len(errors) < learned.run.epochs and learned.run.stopped is not Stopped.INTERRUPTED:
-        look(learned.memory)  # the last epoch ended the run before it was looked at
-    return learned
-
-
-def _some(tokens: Tokens, numbers: NDArray[np.int64], which: NDArray[np.int64]) -> tuple[Tokens, NDArray[np.int64]]:
-    """Some of the sequences, with their labels."""
-    lengths = np.diff(tokens.starts)[which]
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    rows = np.repeat(tokens.starts[which] - starts[:-1], lengths) + np.arange(starts[-1])
-    return Tokens(tokens.rows.take(rows), starts), numbers[rows]
 
 
 def _allowed(constraint: Constraint | None, labels: list[Label]) -> NDArray[np.bool_] | None:

@@ -1,19 +1,20 @@
 """Rows that are learned into an expansion in kernel values, block by block: the space of a kernel."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.examples import class_places
+from novikoff.data.held_out import HeldOut
 from novikoff.data.order import POOL, random_order
 from novikoff.engine.gram import DOUBT, RULED_OUT, Pass, visit_block
 from novikoff.engine.sums import exact_sum
-from novikoff.learn.class_weights import multiplied_squares
-from novikoff.learn.epochs import Epochs, Watch
-from novikoff.learn.history import Readout, Stopped, Tie
+from novikoff.learn.class_weights import multiplied_squares, weights_of_rows
+from novikoff.learn.epochs import Epochs, Learner, Watch
+from novikoff.learn.history import Stopped
 from novikoff.learn.kernel.budget import visit_on_a_budget
 from novikoff.learn.kernel.kernels import (
     Entries,
@@ -29,14 +30,49 @@ from novikoff.learn.kernel.memory import Memory, Mistakes, Numbers, blocks_of
 from novikoff.learn.kernel.readout import are_close, decide
 from novikoff.learn.kernel.returning import CountedMistakes
 from novikoff.learn.linear.memory import predicted
+from novikoff.options import Readout, Tie
 
 # How many examples are learned at a time: enough for the matrix products to be fast, few enough for their own kernel
 # matrix to stay in the cache.
 BLOCK = 512
 
 
+@dataclass(frozen=True, eq=False)
+class PointExamples:
+    """Examples as a kernel takes them, with inner labels; where they come from is as in `Examples`."""
+
+    points: Points
+    labels: NDArray[Any]
+    classes: NDArray[Any]
+    encoding: Any = None
+    fingerprint: str | None = None
+    is_encoded: bool = False
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.points)
+
+    @property
+    def places(self) -> NDArray[Any]:
+        """The places of the labels among the classes."""
+        return class_places(self.labels, len(self.classes))
+
+    @property
+    def counts(self) -> list[int]:
+        """How many examples each class has."""
+        counts: list[int] = np.bincount(self.places, minlength=len(self.classes)).tolist()
+        return counts
+
+    def parted(self, part: HeldOut) -> "tuple[PointExamples, PointExamples]":
+        """The examples to learn from, and those to judge by."""
+        kept, held = (
+            replace(self, points=self.points.take(rows), labels=self.labels[rows]) for rows in part.parted(self.n_rows)
+        )
+        return kept, held
+
+
 @dataclass
-class Expansion:
+class Expansion(Learner):
     """Rows being learned into a memory, whose weights are an expansion in kernel values: the space of a kernel.
 
     It has what is known of the rows, and the mistakes that the memory does not have yet.
@@ -46,7 +82,8 @@ class Expansion:
     `lead` goes by R^2 of the rows that were visited, `so_far`, of which `longer` marks those that made it grow. `place`
     is the support row that each row has become, or -1."""
 
-    memory: Memory
+    history: Memory
+    examples: PointExamples
     points: Points
     labels: Floats
     tie: Tie
@@ -70,8 +107,7 @@ class Expansion:
     def of(
         cls,
         memory: Memory,
-        points: Points,
-        labels: NDArray[Any],
+        examples: PointExamples,
         tie: Tie,
         generator: np.random.Generator,
         keep: bool,
@@ -79,13 +115,14 @@ class Expansion:
         lead: float = 0.0,
         so_far: float = 0.0,
     ) -> "Expansion":
+        points = examples.points
         if isinstance(points, Vectors):
             points = points.like(memory.support.points())
         place = np.full(len(points), -1, dtype=np.int64)
-        signs, keep = _signs(labels, memory), keep or memory.kept is not None
-        memory.lead = max(memory.lead, float(lead))
-        task = (memory, points, signs, tie, generator, keep, shuffle, place, memory.examples)
-        return cls(*task, lead=float(lead), so_far=so_far)._anew()
+        signs, keep = _signs(examples.labels, memory), keep or memory.kept is not None
+        memory.lead = max(memory.lead, lead)
+        task = (memory, examples, points, signs, tie, generator, keep, shuffle, place, memory.examples)
+        return cls(*task, lead=lead, so_far=so_far)._anew()
 
     def __post_init__(self) -> None:
         self.epochs = Epochs(len(self.points))
@@ -93,12 +130,12 @@ class Expansion:
         self.squares = np.zeros(len(self.points))
         if self.lead:
             own = self.memory.kernel.diagonal(self.points)
-            self.squares = multiplied_squares(own, self.memory.class_weights, self._places())
+            self.squares = multiplied_squares(own, weights_of_rows(self.memory.class_weights, self._places()))
         self.returning = CountedMistakes.of(self)
 
     @property
-    def history(self) -> Memory:
-        return self.memory
+    def memory(self) -> Memory:
+        return self.history
 
     def _anew(self) -> "Expansion":
         n_classes = len(self.labels)
@@ -262,18 +299,26 @@ class Expansion:
             return None
         return Mistakes.joined([*self.settled, *self.parts])
 
-    def counts(self) -> dict[str, Any]:
-        """What the record has to know of the rows to say something about new ones.
-
-        With more than two classes each has a vote of its own, of which less is known.
-        """
+    def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:
+        """With more than two classes each has a vote of its own, of which less is known."""
+        errors = self._known_errors(readout) if stopped is Stopped.NO_MISTAKES else None
+        found: dict[str, Any] = {"errors": errors, "encoded": self.examples.is_encoded}
         if len(self.labels) > 1:
-            return {}
+            return found
         order = "given" if not self.shuffle else "mixed" if len(self.points) > POOL else "random"
         kept = int(np.count_nonzero((self.place >= 0) | self.longer)) if self.memory.budget is None else None
-        return {"order": order, "mistaken_rows": kept}
+        return found | {"order": order, "mistaken_rows": kept}
 
-    def errors(self, readout: Readout) -> int | None:
+    def wrong(self, examples: PointExamples, readout: Readout) -> NDArray[np.bool_]:
+        self.catch_up()  # the mistakes of an epoch are not in the memory before the next one begins
+        self.settle()
+        return np.asarray(predicted(decide(self.memory, examples.points, readout)) != examples.places)
+
+    def error_weights(self, examples: PointExamples) -> Floats | None:
+        weights = self.memory.class_weights
+        return None if weights is None else weights[examples.places]
+
+    def _known_errors(self, readout: Readout) -> int | None:
         """How many rows the read-out gets wrong, if their scores are known without computing one."""
         if readout == "vote" or self.memory.budget is not None:
             return None

@@ -45,6 +45,10 @@ class Mistakes:
 
         return cls(column("rows"), column("times"), column("classes"), column("signs").astype(float), column("support"))
 
+    def numbered(self, numbers: NDArray[np.int64]) -> "Mistakes":
+        """The same mistakes, their rows numbered otherwise."""
+        return replace(self, rows=numbers[self.rows])
+
 
 @dataclass
 class Memory(History):
@@ -160,6 +164,11 @@ class Memory(History):
         found = zip(self.lengths(), (self.heaviest * self.doubts(0)).tolist(), strict=False)
         margins = [down((lead * self.longest - doubt) / up(length)) for (k, length), doubt in found if k]
         return max(0.0, down(min(margins, default=0.0)))
+
+    def renumber(self, rows: Numbers) -> None:
+        self.rows = GrowingArray.of(rows[self.rows.array])
+        if self.kept is not None:
+            self.kept = [replace(part, rows=rows[part.rows]) for part in self.kept]
 
     def doubts(self, more: int) -> Floats:
         """How far from zero a score is certain, class by class, for the next `more` examples.

@@ -11,10 +11,10 @@ from novikoff.data.batches import Batch, Records
 from novikoff.data.blocks import with_columns
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.engine.words import counted
+from novikoff.learn.fit import Learned
 from novikoff.learn.kernel.kernels import Points, as_points
 from novikoff.learn.kernel.memory import Memory
 from novikoff.learn.kernel.readout import decide, read_out
-from novikoff.learn.kernel.space import Learned
 from novikoff.learn.linear.memory import predicted
 from novikoff.learn.model import Classifier, Decided
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from novikoff.engine.gram import fill_votes
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.sums import as_whole_multiples, exact_sum
-from novikoff.learn.history import Readout
 from novikoff.learn.kernel.kernels import Entries, Floats, Points, check_finite
 from novikoff.learn.kernel.memory import Memory, Mistakes, Numbers, blocks_of
 from novikoff.learn.linear.memory import divided
+from novikoff.options import Readout
 
 # Kernels whose values lie between 0 and 1: what is off in their exponent is off in proportion.
 DECAYING = ("rbf", "laplacian")

@@ -10,60 +10,26 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from inspect import signature
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.batches import Batch
 from novikoff.data.blocks import Width, with_columns
-from novikoff.data.held_out import HeldOut
 from novikoff.data.labels import Labels, located_errors, sorted_classes
 from novikoff.data.narrow import is_too_wide
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.examples import batches_of, cached, check_there_are_two, comes_once, learned_encoding
-from novikoff.learn.choosing import Lead, check_chosen
-from novikoff.learn.class_weights import ClassWeight
-from novikoff.learn.epochs import Watcher, check_choices
-from novikoff.learn.history import Readout, Stopped, Tie
+from novikoff.learn.epochs import Watcher
+from novikoff.learn.fit import Learned, fit, held_out_part
+from novikoff.learn.history import Stopped
 from novikoff.learn.linear.memory import Memory, narrowed, resized, widened, without_first_column
-from novikoff.learn.linear.space import Learned, learn_online, perceptron
+from novikoff.learn.linear.space import Linear, learn_online, weighted_examples
+from novikoff.options import Options
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
-
-
-class Options(TypedDict, total=False):
-    """The options of `perceptron`."""
-
-    readout: Readout
-    fit_intercept: bool
-    max_epochs: int | None
-    shuffle: bool
-    random_state: int | np.random.Generator | None
-    tie: Tie
-    lead: Lead
-    min_margin: float | None
-    time_limit: float | None
-    class_weight: ClassWeight
-    validation: float | None
-    patience: int
-    start: Memory | None
-    record_mistakes: bool
-    held_out: float | HeldOut | None
-    watch: Watcher | None
-
-
-DEFAULTS = cast(
-    Options,
-    {
-        name: option.default
-        for name, option in signature(perceptron).parameters.items()
-        if name in Options.__annotations__
-    },
-)
 
 
 def learn_from(
@@ -72,7 +38,10 @@ def learn_from(
     classes: ArrayLike | None = None,
     encoding: "Encoding | None" = None,
     cache_folder: str | os.PathLike[str] | None = None,
-    **options: Unpack[Options],
+    sample_weight: Any = None,
+    start: Memory | None = None,
+    watch: Watcher | None = None,
+    **options: Any,
 ) -> Learned:
     """The perceptron on a reader (see `novikoff.data.read`), or on any iterable of batches or of pairs (X, y).
 
@@ -88,40 +57,26 @@ def learn_from(
     >>> learned.memory.weights.tolist(), learned.classes.tolist(), learned.run.mistakes
     ([[3.0, 1.0, 0.0]], ['blue', 'red'], 3)
     """
-    unknown = options.keys() - DEFAULTS.keys()
-    if unknown:
-        raise TypeError(f"learn_from() has no option {sorted(unknown)[0]!r}; it has those of perceptron()")
-    options = DEFAULTS | options
-    check_choices(**{name: value for name, value in options.items() if name != "lead"})
-    check_chosen(options["lead"], options["validation"], options["patience"])
+    asked = Options.of(options, "learn_from")
+    part = held_out_part(asked, start)
+    asked = replace(asked, held_out=part)
     named = None if classes is None else sorted_classes(classes)
-    held_out = options["held_out"]
-    if isinstance(held_out, int | float):
-        held_out = options["held_out"] = HeldOut.share(held_out, options["random_state"])
-    encoding = learned_encoding(source, encoding, held_out)
-    learned = None
-    if _one_pass_will_do(options) and (named is not None or not comes_once(source)):
-        learned = _learn_in_one_pass(source, named, encoding, options)
-    return learned or _learn_from_cache(source, named, encoding, cache_folder, options)
+    encoding = learned_encoding(source, encoding, part)
+    unwatched = start is None and watch is None and sample_weight is None
+    if _one_pass_will_do(asked) and unwatched and (named is not None or not comes_once(source)):
+        learned = _learn_in_one_pass(source, named, encoding, asked)
+        if learned is not None:
+            return learned
+    check = learnable(asked.fit_intercept)
+    with cached(source, encoding=encoding, classes=named, check=check, folder=cache_folder) as examples:
+        n_columns = max(examples.n_columns, 0 if start is None else start.n_columns)
+        weighted = weighted_examples(examples.among(n_columns), sample_weight)
+        return fit(weighted, Linear(), asked, start=start, watch=watch)
 
 
 def learnable(fit_intercept: bool) -> Callable[[Rows], Any]:
     """The check that rows can be learned from: every number is finite, and no length overflows."""
     return lambda rows: longest_square(rows, 1.0 if fit_intercept else 0.0)
-
-
-def _learn_from_cache(
-    source: Iterable[Any],
-    classes: NDArray[Any] | None,
-    encoding: "Encoding | None",
-    cache_folder: str | os.PathLike[str] | None,
-    options: Options,
-) -> Learned:
-    check = learnable(options["fit_intercept"])
-    with cached(source, encoding=encoding, classes=classes, check=check, folder=cache_folder) as examples:
-        start = options["start"]
-        n_columns = max(examples.n_columns, 0 if start is None else start.n_columns)
-        return perceptron(examples.among(n_columns), **options)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -131,11 +86,11 @@ def _learn_from_cache(
 
 def _one_pass_will_do(options: Options) -> bool:
     """Whether each example is needed once: one epoch in the order given, and nothing to be kept or stopped for."""
-    once = options["max_epochs"] == 1 and not options["shuffle"]
-    kept = options["readout"] == "vote" or options["record_mistakes"] or options["start"] is not None
-    watched = any(options[name] is not None for name in ("min_margin", "time_limit", "watch", "held_out"))
-    chosen = isinstance(options["lead"], str) or options["validation"] is not None
-    return once and not kept and not watched and not chosen and options["class_weight"] is None
+    once = options.max_iter == 1 and not options.shuffle
+    kept = options.readout == "vote" or options.record_mistakes
+    limited = any(limit is not None for limit in (options.min_margin, options.time_limit, options.held_out))
+    chosen = options.lead == "auto" or options.early_stopping
+    return once and not kept and not limited and not chosen and options.class_weight is None
 
 
 def _learn_in_one_pass(
@@ -151,8 +106,8 @@ def _learn_in_one_pass(
     begin = source.undecided if is_undecided else partial(batches_of, source, encoding)  # type: ignore[attr-defined]
     batches = begin() if classes is not None else _with_two_labels(labels, begin)
     inner = labels.inner()
-    memory = Memory.empty(0, len(inner), fit_intercept=options["fit_intercept"])
-    width, stopped, entries = Width(), Stopped.MAX_EPOCHS, 0
+    memory = Memory.empty(0, len(inner), fit_intercept=options.fit_intercept)
+    width, stopped, entries = Width(), Stopped.MAX_ITER, 0
     try:
         for batch in batches:
             with located_errors(batch):
@@ -163,7 +118,7 @@ def _learn_in_one_pass(
                 entries += batch.rows.entries.size
                 memory = _with_room_for(batch.rows, memory, entries)
                 rows = with_columns(batch.rows, memory.n_columns)
-                learn_online(memory, rows, inner[codes], tie=options["tie"], lead=float(options["lead"]))
+                learn_online(memory, rows, inner[codes], tie=options.tie, lead=float(options.lead))
     except KeyboardInterrupt:
         if not memory.examples:
             raise
@@ -171,7 +126,7 @@ def _learn_in_one_pass(
     memory = resized(memory, width.n_columns)
     if is_undecided and not source.counts_from_zero:  # type: ignore[attr-defined]
         memory = without_first_column(memory)
-    if stopped is Stopped.MAX_EPOCHS:
+    if stopped is Stopped.MAX_ITER:
         check_there_are_two(labels, memory.examples)
         stopped = stopped if memory.updates else Stopped.NO_MISTAKES
     counts: dict[str, Any] = {
@@ -180,7 +135,7 @@ def _learn_in_one_pass(
         "encoded": encoding is not None and encoding.is_of_table,
         "narrow_per_epoch": (memory.narrow,) if memory.narrow else (),
     }
-    run = memory.recorded(options["readout"], stopped, (memory.mistakes,), **counts)
+    run = memory.recorded(options.readout, stopped, (memory.mistakes,), **counts)
     return Learned(memory, run, labels.classes(), encoding=encoding)
 
 

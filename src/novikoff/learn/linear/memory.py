@@ -16,8 +16,9 @@ from novikoff.engine.rounding import UNIT_ROUNDOFF, down, up
 from novikoff.engine.rows import Rows, as_rows, longest_square, span
 from novikoff.engine.scoring import fill_scores, fill_signs, fill_winners
 from novikoff.engine.threads import over_rows
-from novikoff.learn.history import History, Readout
+from novikoff.learn.history import History
 from novikoff.learn.linear.vote import Ballot, votes
+from novikoff.options import Readout
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class Memory(History):
 
     Of very many columns, only those that were met have weights: `columns` names them, ascending, and `width` is how
     many there are in all. Weights that were `mixed` (iterative parameter mixing) are a sum of mistakes, too, in which
-    each counts by its share. `class_weights`, one a class, multiply the examples of each class before they are learned:
-    R, ||w|| and margins are then those of the multiplied examples.
+    each counts by its share. `class_weights`, one a class, multiply the examples of each class before they are learned.
+    If these or other numbers did, it is `weighted`: R, ||w|| and margins are then those of the multiplied examples.
     """
 
     weights: NDArray[np.float64]
@@ -55,6 +56,7 @@ class Memory(History):
     width: int = 0
     mixed: Mixed | None = None
     class_weights: NDArray[np.float64] | None = None
+    weighted: bool = False
 
     @classmethod
     def empty(
@@ -125,7 +127,10 @@ class Memory(History):
             yield self.counted, up(length + moved)
 
     def recorded(self, *asked: Any, **more: Any) -> Any:
-        return super().recorded(*asked, **{"weighted": self.class_weights is not None, **more})
+        return super().recorded(*asked, **{"weighted": self.weighted, **more})
+
+    def finished(self) -> "Memory":
+        return self if self.columns is None else narrowed(self)
 
     def summed(self) -> NDArray[np.float64]:
         """The sum of the weights after each example: not rounded where the examples are whole numbers."""
@@ -226,9 +231,9 @@ class Decider:
         """The class number of every row."""
         return predicted(self.decide(rows))
 
-    def shown(self, scores: NDArray[np.float64], learning_rate: float = 1.0) -> NDArray[np.float64]:
+    def shown(self, scores: NDArray[np.float64], eta0: float = 1.0) -> NDArray[np.float64]:
         """Scores as they are shown: those of the read-out times the learning rate, or the share of the votes."""
-        rate = learning_rate if self.has_rate else 1.0
+        rate = eta0 if self.has_rate else 1.0
         if rate == self.divisor:
             return scores
         return divided(scores, self.divisor, rate)
@@ -258,8 +263,7 @@ def decider(memory: Memory, readout: Readout) -> Decider:
     def cast(rows: Rows) -> NDArray[np.float64]:
         longest_square(rows, memory.constant)  # says which number is not finite, if one is not
         counts = {"examples": memory.examples, "n_classes": memory.n_classes}
-        weights = memory.class_weights
-        return votes(ballot, rows, constant=memory.constant, lead=memory.lead, weights=weights, **counts)
+        return votes(ballot, rows, constant=memory.constant, lead=memory.lead, **counts)
 
     return Decider(cast, cast, has_rate=False)
 

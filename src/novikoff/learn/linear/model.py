@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Batch, Records
 from novikoff.data.blocks import with_columns
 from novikoff.engine.rows import Rows
-from novikoff.learn.epochs import check_choices
-from novikoff.learn.history import Tie
+from novikoff.learn.fit import Learned
 from novikoff.learn.linear.memory import Decider, Memory, decider, read_out, written_out
-from novikoff.learn.linear.space import Learned
 from novikoff.learn.model import Classifier, Decided, NamedWeight
+from novikoff.options import Tie, check_options
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +38,11 @@ class LinearModel(Classifier):
     memory: Memory
     _: KW_ONLY
     tie: Tie = "mistake"
-    learning_rate: float = 1.0
+    eta0: float = 1.0
     classes_are_fixed: bool = True
 
     def __post_init__(self) -> None:
-        check_choices(readout=self.readout, tie=self.tie, learning_rate=self.learning_rate)
+        check_options(readout=self.readout, tie=self.tie, eta0=self.eta0)
 
     @classmethod
     def of(cls, learned: Learned, parameters: Mapping[str, Any], **more: Any) -> "LinearModel":
@@ -52,7 +51,7 @@ class LinearModel(Classifier):
         own = {
             "readout": parameters.get("readout", "average"),
             "tie": parameters.get("tie", "mistake"),
-            "learning_rate": float(parameters.get("learning_rate", 1.0)),
+            "eta0": float(parameters.get("eta0", 1.0)),
             "encoding": encoding,
             "run": learned.run,
             "fingerprint": learned.fingerprint,
@@ -79,7 +78,7 @@ class LinearModel(Classifier):
 
     def shown(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Deciding scores as they are shown."""
-        return self._decider.shown(scores, self.learning_rate)
+        return self._decider.shown(scores, self.eta0)
 
     def scores(self, batch: Batch | Records) -> NDArray[np.float64]:
         """The score of every example times the learning rate, or the share of the votes; a column a class for more."""
@@ -110,7 +109,7 @@ class LinearModel(Classifier):
     def _weights(self) -> NDArray[np.float64]:
         if self.readout == "vote":
             raise ValueError('a vote has no weights of its own; read out the "average" or the "last" ones')
-        return self.learning_rate * read_out(self.memory, self.readout)
+        return self.eta0 * read_out(self.memory, self.readout)
 
     @cached_property
     def _decider(self) -> Decider:

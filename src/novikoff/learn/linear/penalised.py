@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.examples import Examples
 from novikoff.engine.chances import check_confidence, clopper_pearson
-from novikoff.learn.history import Tie
 from novikoff.learn.linear.memory import Memory, predicted, scores
 from novikoff.learn.linear.space import learn_online
+from novikoff.options import Tie
 
 
 @dataclass(frozen=True, eq=False)

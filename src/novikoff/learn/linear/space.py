@@ -16,30 +16,27 @@ and weights under which none is left have a margin of at least gamma tau/(1 + 2 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.examples import Block, Examples
-from novikoff.data.held_out import HeldOut
 from novikoff.data.narrow import used_columns
 from novikoff.data.order import POOL, Order, block_order, given_order, random_order
 from novikoff.engine.linear import Rule, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, folded_squares, longest_square
 from novikoff.engine.slack import Ahead
-from novikoff.learn.choosing import Lead, check_chosen
-from novikoff.learn.class_weights import ClassWeight, Weights, class_weights, multiplied_squares
+from novikoff.learn.class_weights import Weights, class_weights, multiplied_squares, sample_weights, weights_of_rows
 from novikoff.learn.cycles import next_look
-from novikoff.learn.epochs import Epochs, Limits, Watch, Watcher, check_choices, put_off_interrupt, run
-from novikoff.learn.history import Readout, Run, Stopped, Tie
-from novikoff.learn.linear.memory import Memory, columns_to_keep, decider, narrowed
+from novikoff.learn.epochs import Epochs, Learner, Watch, Watcher, put_off_interrupt
+from novikoff.learn.fit import Learned, fit
+from novikoff.learn.history import Run, Stopped
+from novikoff.learn.linear.memory import Memory, columns_to_keep, decider
 from novikoff.learn.linear.returning import CountedMistakes
 from novikoff.learn.linear.vote import Ballot, Mistakes
-
-if TYPE_CHECKING:
-    from novikoff.features.encode import Encoding
+from novikoff.options import Options, Readout, Tie, check_options
 
 # Between two calls of a kernel the clock is read and Ctrl-C is heard.
 STEPS_PER_CALL = 1 << 16
@@ -49,19 +46,31 @@ HELD_ENTRIES = 1 << 24
 
 
 @dataclass(frozen=True)
-class Learned:
-    """What was learned: the memory, the record of the run, and, if asked for, its mistakes in order.
+class Linear:
+    """The space of the linear perceptron: examples are added coordinate by coordinate.
 
-    `classes` are the labels, sorted; of two, the second is +1. `encoding` says how records became numbers, if they were
-    records. `fingerprint` is a SHA-256 of the examples in order, if they came from a cache.
+    `weights` are those of the classes, if they have some.
     """
 
-    memory: Memory
-    run: Run
-    classes: NDArray[Any]
-    mistakes: Mistakes | None = None
-    encoding: "Encoding | None" = None
-    fingerprint: str | None = None
+    weights: Weights = None
+    record = Run
+
+    def over(self, examples: Examples, options: Options) -> "Linear":
+        return Linear(class_weights(options.class_weight, examples.classes, examples.counts))
+
+    def learner(
+        self, examples: Examples, options: Options, start: Memory | None = None, one_by_one: bool = False
+    ) -> "Coordinates":
+        vote, lead = options.readout == "vote", options.lead
+        if start is None:
+            memory = empty_memory(examples, options.fit_intercept, vote, self.weights)
+        else:
+            memory = start.copy()
+            _check_goes_on(memory, examples.n_columns, vote, self.weights)
+            _make_room(memory, examples)
+        generator = np.random.default_rng(options.random_state) if options.shuffle else None
+        task = (examples, memory, options.tie, generator, options.max_iter, options.record_mistakes, float(lead))
+        return Coordinates(*task, one_by_one=one_by_one)
 
 
 def perceptron(
@@ -69,45 +78,24 @@ def perceptron(
     y: ArrayLike | None = None,
     *,
     n_classes: int = 2,
-    readout: Readout = "average",
-    fit_intercept: bool = True,
-    max_epochs: int | None = 10,
-    shuffle: bool = True,
-    random_state: int | np.random.Generator | None = None,
-    tie: Tie = "mistake",
-    lead: Lead = 0.0,
-    min_margin: float | None = None,
-    time_limit: float | None = None,
-    class_weight: ClassWeight = None,
-    validation: float | None = None,
-    patience: int = 3,
+    sample_weight: Any = None,
     start: Memory | None = None,
-    record_mistakes: bool = False,
-    held_out: float | HeldOut | None = None,
     watch: Watcher | None = None,
     progress: Callable[[Memory], None] | None = None,
+    **options: Any,
 ) -> Learned:
-    """The batch perceptron: epochs until one makes no mistake.
-
-    It also stops after `max_epochs` (None: no limit), after `time_limit` seconds, or as soon as ||w||/k < `min_margin`,
-    which proves that no separator has that margin. Ctrl-C ends the run, not the program: what was learned so far is
-    returned, with `Stopped.INTERRUPTED` in the record. `watch` is called between epochs (with few rows, between some of
-    them), and may return a reason to stop; `progress` is called more often, and may not.
+    """The batch perceptron: epochs until one makes no mistake. The options are those of `novikoff.options`.
 
     Without y, X is `Examples` (`novikoff.data.examples`), which have labels; one block is in use at a time. With
     `shuffle` the blocks come in random order, and the rows of each too; one block is shuffled as an array is.
 
-    With `held_out`, that share of the rows, drawn at random, has no say in anything, and is predicted in the end: the
-    record counts the errors, and what follows from them for new rows (`Run.generalisation`).
+    It also stops after `max_iter` epochs (None: no limit), after `time_limit` seconds, or as soon as ||w||/k <
+    `min_margin`, which proves that no separator has that margin. Ctrl-C ends the run, not the program: what was learned
+    so far is returned, with `Stopped.INTERRUPTED` in the record. With `start`, learning goes on from that memory.
 
     With a `lead` it learns from narrow examples, too, and `tie` does not matter; `docs/theory/lead.md` has the proofs.
-    "auto" chooses it by a share of the rows. With `validation`, that share of the rows is put aside, the number of
-    epochs is chosen by the fewest errors on them (the search ends `patience` epochs after the best), and then all are
-    learned for so many epochs.
-
-    A `class_weight` multiplies the examples of every class by a number, before they are learned: a mapping from
-    classes, one number a class, or "balanced", n/(classes x rows of the class). What is proved is proved of these
-    examples.
+    `class_weight` and `sample_weight` multiply the examples of a class, and each row, by numbers before they are
+    learned. What is proved is proved of these examples.
 
     Theorem (Block 1962, Novikoff 1962): with examples of length at most R that some unit vector separates with margin
     gamma, it makes at most (R/gamma)^2 mistakes, in whatever order they come.
@@ -119,51 +107,11 @@ def perceptron(
     >>> learned.run.mistakes, learned.run.stopped.name
     (3, 'NO_MISTAKES')
     """
-    from novikoff.learn.linear.chosen import LinearChooser
-
-    check_choices(readout=readout, tie=tie)
-    check_chosen(lead, validation, patience)
-    limits = Limits(max_epochs, min_margin, time_limit, watch, progress, readout)
-    whole = _as_examples(X, y, n_classes)
-    for name, share in (("held_out", held_out), ("validation", validation)):
-        if share is not None and start is not None:
-            raise ValueError(f"{name} needs a new start: rows that are put aside now may have been learned before")
-    part = HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
-    examples, others = (whole, None) if part is None else whole.parted(part)
-    vote = readout == "vote"
-    weights = class_weights(class_weight, examples.classes, examples.counts)
-    if start is None:
-        memory = empty_memory(examples, fit_intercept, vote, weights)
-    else:
-        memory = start.copy()
-        _check_goes_on(memory, examples.n_columns, vote, weights)
-        _make_room(memory, examples)
-    how = {"readout": readout, "fit_intercept": fit_intercept, "tie": tie, "shuffle": shuffle, "weights": weights}
-    lead = start.lead if start is not None and isinstance(lead, str) else lead
-    chooser = LinearChooser(random_state=random_state, limits=limits, examples=examples, how=how)
-    chosen = chooser.choose(lead, validation, patience)
-    lead, limits = chosen.lead, chosen.limits
-    generator = np.random.default_rng(random_state) if shuffle else None
-    space = Coordinates(examples, memory, tie, generator, limits.max_epochs, keep=record_mistakes, lead=lead)
-    stopped = chosen.reason(run(space, limits))
-    if stopped is Stopped.NO_MISTAKES:
-        space.forget_what_came_after()
-
-    mistakes = space.logged()
-    epochs = space.epochs.recorded()
-    if part is not None:
-        learned_rows = np.flatnonzero(~part.which(0, whole.n_rows))
-        mistakes = None if mistakes is None else replace(mistakes, rows=learned_rows[mistakes.rows])
-        if (cycle := epochs["cycle"]) is not None:
-            epochs["cycle"] = replace(cycle, rows=tuple(learned_rows[list(cycle.rows)].tolist()))
-    counts: dict[str, Any] = {"errors": int(space.errors(examples, readout).sum())} if start else space.counts(readout)
-    if others is not None:
-        counts |= {"held_out_rows": others.n_rows, "held_out_errors": int(space.errors(others, readout).sum())}
-    counts["margin_at_least"] = memory.margin_at_least(lead) if stopped is Stopped.NO_MISTAKES else 0.0
-    counts |= chosen.counts
-    record = memory.recorded(readout, stopped, n_rows=examples.n_rows, **counts, **epochs)
-    memory = memory if memory.columns is None else narrowed(memory)
-    return Learned(memory, record, examples.classes, mistakes, examples.encoding, examples.fingerprint)
+    asked = Options.of(options, "perceptron")
+    if start is not None and asked.lead == "auto":
+        asked = replace(asked, lead=start.lead)
+    examples = weighted_examples(_as_examples(X, y, n_classes), sample_weight)
+    return fit(examples, Linear(), asked, start=start, watch=watch, progress=progress)
 
 
 def empty_memory(examples: Examples, fit_intercept: bool, vote: bool, weights: Weights = None) -> Memory:
@@ -183,6 +131,12 @@ def _as_examples(X: Any, y: ArrayLike | None, n_classes: int) -> Examples:
     return X
 
 
+def weighted_examples(examples: Examples, sample_weight: Any) -> Examples:
+    """The same examples, each with its weight."""
+    weights = sample_weights(sample_weight, examples.n_rows)
+    return examples if weights is None else replace(examples, weights=weights)
+
+
 def _rows_of(examples: Examples) -> Iterator[Rows]:
     return (block.rows for block in examples.blocks())
 
@@ -194,11 +148,18 @@ def _make_room(memory: Memory, examples: Examples) -> None:
 
 
 def learn_online(
-    memory: Memory, X: Any, y: ArrayLike, *, tie: Tie = "mistake", lead: float = 0.0, record_mistakes: bool = False
+    memory: Memory,
+    X: Any,
+    y: ArrayLike,
+    *,
+    tie: Tie = "mistake",
+    lead: float = 0.0,
+    record_mistakes: bool = False,
+    sample_weight: Any = None,
 ) -> Mistakes | None:
     """Learn the rows in the order given, once, into `memory`. Nothing is changed if anything is wrong with them."""
-    check_choices(tie=tie, lead=lead)
-    examples = _as_examples(X, y, memory.n_classes)
+    check_options(tie=tie, lead=lead)
+    examples = weighted_examples(_as_examples(X, y, memory.n_classes), sample_weight)
     _check_goes_on(memory, examples.n_columns)
     space = Coordinates(examples, memory, tie, None, 1, keep=record_mistakes, lead=lead)
     space.measure(examples.block(0))
@@ -208,7 +169,8 @@ def learn_online(
     else:
         with put_off_interrupt():
             space.learn(Watch())
-    return space.logged()
+    space.settle()
+    return space.mistakes()
 
 
 def grow(memory: Memory, places: list[int], n_classes: int) -> Memory:
@@ -234,23 +196,25 @@ def grow(memory: Memory, places: list[int], n_classes: int) -> Memory:
 
 
 @dataclass
-class Coordinates:
+class Coordinates(Learner):
     """Examples that are added coordinate by coordinate: the space of the linear perceptron.
 
-    Without a generator they come in the order given. To `keep` the mistakes, `parts` has them call by call. R^2 grows
-    as blocks are visited for the first time. That is enough: what it bounds depends on examples that came already. A
-    lead goes by `so_far`, the R^2 of the examples that were visited. Who looks at every epoch has them `one_by_one`.
+    Without a generator they come in the order given. To `keep` the mistakes, `parts` has them call by call, and `kept`
+    those that the memory has, too. R^2 grows as blocks are visited for the first time. That is enough: what it bounds
+    depends on examples that came already. A lead goes by `so_far`, the R^2 of the examples that were visited. Epochs
+    are learned `one_by_one` where somebody looks at every one.
     """
 
     examples: Examples
     history: Memory
     tie: Tie
     generator: np.random.Generator | None
-    max_epochs: int | None
+    max_iter: int | None
     keep: bool = False
     lead: float = 0.0
     one_by_one: bool = False
     parts: list[Mistakes] = field(default_factory=list)
+    kept: list[Mistakes] = field(default_factory=list)
     measured: set[int] = field(default_factory=set)
     met: set[int] = field(default_factory=set)
     narrow: dict[int, Rows] = field(default_factory=dict)
@@ -262,7 +226,9 @@ class Coordinates:
         self.began = self.history.examples
         self.so_far = self.history.longest
         self.mistaken = np.zeros(self.examples.n_rows, dtype=np.bool_)
-        repeats = self.generator is None and self.max_epochs != 1 and self.history.class_weights is None
+        self.weighted = self.history.class_weights is not None or self.examples.weights is not None
+        self.history.weighted = self.history.weighted or self.weighted
+        repeats = self.generator is None and self.max_iter != 1 and not self.weighted
         self.returning = CountedMistakes.of(self.examples, self.history) if repeats else None
 
     def measure(self, block: Block) -> None:
@@ -271,7 +237,7 @@ class Coordinates:
             return
         try:
             longest = longest_square(block.rows, self.history.constant)
-            if self.history.class_weights is not None:
+            if self.weighted:
                 longest = float(self._lengths(block).max(initial=0.0))
             self.history.longest = max(self.history.longest, longest)
         except ValueError as error:
@@ -292,8 +258,8 @@ class Coordinates:
                 self.narrow[block.first] = rows
         return block._replace(rows=rows)
 
-    def errors(self, examples: Examples, readout: Readout) -> NDArray[np.bool_]:
-        """Which of some examples the read-out gets wrong."""
+    def wrong(self, examples: Examples, readout: Readout) -> NDArray[np.bool_]:
+        self._log()
         decides = decider(self.history, readout)
 
         def wrong(block: Block) -> NDArray[np.bool_]:
@@ -303,9 +269,17 @@ class Coordinates:
 
         return np.concatenate([wrong(block) for block in examples.blocks()])
 
-    def counts(self, readout: Readout) -> dict[str, Any]:
-        """What the record has to know of the rows to say something about new ones."""
-        wrong = self.errors(self.examples, readout)
+    def validation_errors(self, examples: Examples, readout: Readout) -> int:
+        return int(np.count_nonzero(self.wrong(examples, readout)))
+
+    def error_weights(self, examples: Examples) -> NDArray[np.float64] | None:
+        weights, own = self.history.class_weights, examples.weights
+        if weights is None:
+            return own
+        return weights_of_rows(weights, np.concatenate([examples.places_of(b.labels) for b in examples.blocks()]), own)
+
+    def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:
+        wrong = self.wrong(self.examples, readout)
         mixed = self.examples.n_blocks > 1 or self.examples.n_rows > POOL
         return {
             "errors": int(wrong.sum()),
@@ -314,6 +288,12 @@ class Coordinates:
             "errors_elsewhere": int((wrong & ~self.mistaken).sum()),
             "encoded": self.examples.is_encoded,
         }
+
+    def settle(self) -> None:
+        """After the first epoch without a mistake, examples that were visited nevertheless do not count."""
+        if self.epochs.flawless is not None:
+            self.history.examples = self.began + (self.epochs.flawless + 1) * self.epochs.n_rows
+        self._log()
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Visit all blocks; several epochs at a time only with one block."""
@@ -335,12 +315,7 @@ class Coordinates:
         most = min(done + 1, max(1, STEPS_PER_CALL // n_rows)) if few else 1
         if self.returning is not None:
             most = min(most, next_look(done, n_rows) - done)
-        return most if self.max_epochs is None else min(most, self.max_epochs - done)
-
-    def forget_what_came_after(self) -> None:
-        """After the first epoch without a mistake, examples that were visited nevertheless do not count."""
-        assert self.epochs.flawless is not None
-        self.history.examples = self.began + (self.epochs.flawless + 1) * self.epochs.n_rows
+        return most if self.max_iter is None else min(most, self.max_iter - done)
 
     def _visit_block(self, number: int, epochs: int, watch: Watch) -> Stopped | None:
         """On return the block is let go, before the next one is mapped."""
@@ -363,9 +338,14 @@ class Coordinates:
         return self._lengths(block)
 
     def _lengths(self, block: Block) -> NDArray[np.float64]:
-        """The squared lengths of rows, multiplied by the weights of their classes if these have some."""
-        squares = folded_squares(block.rows, self.history.constant)
-        return multiplied_squares(squares, self.history.class_weights, self.examples.places_of(block.labels))
+        """The squared lengths of rows, times their weights if they have some."""
+        return multiplied_squares(folded_squares(block.rows, self.history.constant), self._weights(block))
+
+    def _weights(self, block: Block) -> Weights:
+        """The numbers by which rows are multiplied, if they are."""
+        own = self.examples.weights
+        own = None if own is None else own[block.first : block.first + block.rows.n_rows]
+        return weights_of_rows(self.history.class_weights, self.examples.places_of(block.labels), own)
 
     def _rule(self, rows: Rows) -> Rule:
         memory = self.history
@@ -378,8 +358,9 @@ class Coordinates:
         """Visit the rows in the given order, call by call."""
         memory, (rows, labels, first) = self.history, block
         rule, binary = self._rule(rows), memory.n_classes == 2
-        of_classes = np.empty(0) if memory.class_weights is None else memory.class_weights
-        signs = labels * of_classes[(labels + 1) // 2] if binary and len(of_classes) else labels
+        of_rows = self._weights(block)
+        signs = labels * of_rows if binary and of_rows is not None else labels
+        amounts = np.empty(0) if of_rows is None else of_rows
         weights, drift = _in_kernel_layout(memory, rows.is_sparse)
         at = np.empty(min(STEPS_PER_CALL, len(order.visit)), dtype=np.uint32)
         narrow = np.zeros(len(at), dtype=np.bool_)
@@ -394,11 +375,11 @@ class Coordinates:
             if binary:
                 seen, made = ahead.epoch(*task, weights, drift, full, narrow)
             else:
-                seen, made = multiclass_epoch(*task, weights, drift, full, narrow, rivals, of_classes)
+                seen, made = multiclass_epoch(*task, weights, drift, full, narrow, rivals, amounts)
             self._meet(first, lengths, visit[:seen])
             self.epochs.count(at[:made], seen, narrow[:made])
             if made:
-                self._note(first, visit, at[:made], labels, rivals[:made])
+                self._note(block, visit, at[:made], rivals[:made], amounts)
             spared = int(np.count_nonzero(narrow[:made]))
             memory.examples += seen
             memory.mistakes += made - spared
@@ -417,7 +398,7 @@ class Coordinates:
                 block.rows,
                 shuffled=self.generator is not None,
                 n_rows_in_all=self.examples.n_rows,
-                weighted=self.history.class_weights is not None,
+                weighted=self.weighted,
             )
             self.ahead[block.first] = ahead
         ahead.begin(weights)
@@ -435,27 +416,29 @@ class Coordinates:
             self.so_far, self.epochs.settled = float(before[-1]), 1
 
     def _note(
-        self, first: int, visited: NDArray[Any], at: NDArray[Any], labels: NDArray[Any], rivals: NDArray[Any]
+        self, block: Block, visited: NDArray[Any], at: NDArray[Any], rivals: NDArray[Any], amounts: NDArray[np.float64]
     ) -> None:
-        rows = first + visited[at].astype(np.int64)
+        rows = block.first + visited[at].astype(np.int64)
         self.mistaken[rows] = True
         if self.returning is not None:
             self.returning.count(rows, rivals)
         if not self.keep:
             return
-        labels, times = labels[visited[at]], self.history.examples + at.astype(np.int64)
+        labels, times = block.labels[visited[at]], self.history.examples + at.astype(np.int64)
         if not len(rivals):  # two classes, labelled -1 and +1: each is the other's rival
             labels, rivals = (labels + 1) // 2, (1 - labels) // 2
-        self.parts.append(Mistakes(*(column.astype(np.int64) for column in (rows, times, labels, rivals))))
+        columns = (column.astype(np.int64) for column in (rows, times, labels, rivals))
+        self.parts.append(Mistakes(*columns, amounts[visited[at]] if len(amounts) else np.ones(len(rows))))
 
-    def logged(self) -> Mistakes | None:
-        """The mistakes, if they were kept; they join the memory's ballots, if there is to be a vote."""
-        if not self.keep:
-            return None
-        mistakes = Mistakes.joined(self.parts)
-        if self.history.ballots is not None and len(mistakes.rows):
-            self.history.ballots.append(Ballot.of(self.examples, mistakes))
-        return mistakes
+    def _log(self) -> None:
+        """Bring the mistakes so far to the memory, if there is to be a vote."""
+        if self.history.ballots is not None and self.parts:
+            self.history.ballots.append(Ballot.of(self.examples, Mistakes.joined(self.parts)))
+        self.kept.extend(self.parts)
+        self.parts.clear()
+
+    def mistakes(self) -> Mistakes | None:
+        return Mistakes.joined([*self.kept, *self.parts]) if self.keep else None
 
 
 def _in_kernel_layout(memory: Memory, sparse: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

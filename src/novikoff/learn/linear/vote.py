@@ -28,18 +28,25 @@ PRODUCTS = 1 << 22
 
 @dataclass(frozen=True)
 class Mistakes:
-    """The mistakes in order: the row, how many examples went before it, its class, and the class taken instead."""
+    """The mistakes in order: the row, how many examples went before it, its class, the class taken instead, and the
+    number by which the row was multiplied."""
 
     rows: NDArray[np.int64]
     times: NDArray[np.int64]
     right: NDArray[np.int64]
     wrong: NDArray[np.int64]
+    amounts: NDArray[np.float64]
 
     @classmethod
     def joined(cls, parts: "Sequence[Mistakes]") -> "Mistakes":
-        none = np.empty(0, dtype=np.int64)
-        columns = ("rows", "times", "right", "wrong")
-        return cls(*(np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in columns))
+        def column(name: str, kind: Any = np.int64) -> Any:
+            return np.concatenate([np.empty(0, dtype=kind), *(getattr(part, name) for part in parts)])
+
+        return cls(*map(column, ("rows", "times", "right", "wrong")), column("amounts", np.float64))
+
+    def numbered(self, numbers: NDArray[np.int64]) -> "Mistakes":
+        """The same mistakes, their rows numbered otherwise."""
+        return replace(self, rows=numbers[self.rows])
 
     def renamed(self, places: Sequence[int]) -> "Mistakes":
         """The same mistakes after class c has become class `places[c]`."""
@@ -79,7 +86,6 @@ def votes(
     n_classes: int,
     constant: float,
     lead: float = 0.0,
-    weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """The share of the votes, out of `examples`: from -1 to 1 for two classes, rows x classes for more.
 
@@ -91,8 +97,8 @@ def votes(
         # What lies in columns that no mistake has changes no product.
         columns = used_columns([ballot.support])
         ballot, rows = replace(ballot, support=narrow(ballot.support, columns)), narrow(rows, columns)
-    doubts = _doubts(ballot, rows, constant, lead, weights)
-    replay = _replay(ballot, examples, n_classes, weights, doubts)
+    doubts = _doubts(ballot, rows, constant, lead)
+    replay = _replay(ballot, examples, n_classes, doubts)
     binary = n_classes == 2
     counts = np.zeros(rows.n_rows if binary else (rows.n_rows, n_classes))
     block = max(1, PRODUCTS // max(1, ballot.support.n_rows))
@@ -112,11 +118,10 @@ def _replay(
     ballot: Ballot,
     examples: int,
     n_classes: int,
-    weights: NDArray[np.float64] | None,
     doubts: NDArray[np.float64],
 ) -> Replay:
     mistakes = ballot.mistakes
-    amounts = np.ones(len(mistakes.rows)) if weights is None else weights[mistakes.right]
+    amounts = mistakes.amounts
     if n_classes == 2:
         amounts = np.where(mistakes.right == 1, amounts, -amounts)
     lives = np.diff(mistakes.times, prepend=0, append=examples).astype(np.float64)
@@ -124,9 +129,7 @@ def _replay(
     return Replay(ballot.support.matrix, which, mistakes.right, mistakes.wrong, amounts, lives, doubts)
 
 
-def _doubts(
-    ballot: Ballot, rows: Rows, constant: float, lead: float, weights: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def _doubts(ballot: Ballot, rows: Rows, constant: float, lead: float) -> NDArray[np.float64]:
     """How close to zero (or to each other) running scores must be for their rounding to matter, mistake by mistake.
 
     After k mistakes a running score has k products, each off by at most n u R R', and k additions to partial sums of at
@@ -135,8 +138,8 @@ def _doubts(
     """
     k = np.arange(1.0, len(ballot.mistakes.rows) + 1.0)
     lengths = math.sqrt(longest_square(ballot.support, constant)) * math.sqrt(longest_square(rows, constant))
-    if weights is not None:
-        lengths *= float(weights.max())
+    if (ballot.mistakes.amounts != 1.0).any():
+        lengths *= float(ballot.mistakes.amounts.max())
     elif len(k) * lengths < 2.0**53 and ballot.support.is_whole() and rows.is_whole():
         return np.full(len(k), -1.0)
     terms = min(ballot.support.widest, rows.widest) + 2

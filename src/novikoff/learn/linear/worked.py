@@ -40,7 +40,7 @@ class WorkedRun(list[Step]):
 
     >>> from novikoff import Perceptron
     >>> X, y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], [-1, 1, 1, -1, -1, 1]
-    >>> model = Perceptron(fit_intercept=False, shuffle=False, record_mistakes=True, max_epochs=1).fit(X, y)
+    >>> model = Perceptron(fit_intercept=False, shuffle=False, record_mistakes=True, max_iter=1).fit(X, y)
     >>> print(model.run_.steps(X, y, model.mistake_rows_, fit_intercept=False))
     epoch  row  x         label  score     w before  w after
         1    0  (-1, 2)      -1      0  ✗  (0, 0)    (1, -2)

@@ -3,13 +3,13 @@
 from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
+from novikoff.engine.rule import is_added
 from novikoff.features.names import as_numbers
 from novikoff.features.scales import RunningScales
-from novikoff.learn.epochs import check_choices
-from novikoff.learn.history import Tie
 from novikoff.learn.online.labels import Labels
 from novikoff.learn.online.readout import OnlineReadout, OnlineReadouts
 from novikoff.learn.online.weights import dot
+from novikoff.options import Tie, check_options
 
 
 class Served(NamedTuple):
@@ -46,7 +46,7 @@ class OnlineJudge(OnlineReadouts):
                 'lead="auto" judges by rows that are put aside, and a stream has none to spare; let two models learn '
                 "it, with lead=0 and lead=0.2, say, and keep the one whose predictions were wrong less often"
             )
-        check_choices(tie=tie, lead=lead)
+        check_options(tie=tie, lead=lead)
         super().__init__(labels, readout, half_life, fit_intercept, lead)
         self.tie, self.scale = tie, scale
         self._scales = RunningScales() if scale else None
@@ -150,9 +150,9 @@ class OnlineJudge(OnlineReadouts):
 
     def _judged(self, ahead: float, wins_ties: bool) -> tuple[bool, bool]:
         """Whether an example that is ahead of its rival by so much is a mistake, or else narrow."""
-        if not self.lead:
-            return ahead < 0.0 or (ahead == 0.0 and not (wins_ties and self.tie == "predict")), False
-        return ahead <= 0.0, 0.0 < ahead <= self._asked_lead(self._square)
+        ties_are_mistakes = self.tie == "mistake" or self.lead > 0.0
+        mistake = is_added(ahead, 0.0, ties_are_mistakes, wins_ties)
+        return mistake, not mistake and self.lead > 0.0 and is_added(ahead, self._asked_lead(self._square), True, False)
 
     def _asked_lead(self, square: float) -> float:
         """By how much an example must be ahead: lead R^2, or, of Kesler's vectors, twice that."""

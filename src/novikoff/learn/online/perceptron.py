@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from novikoff.features.names import Intercept, are_plain, as_numbers
 from novikoff.features.scales import RunningScales
 from novikoff.learn.epochs import put_off_interrupt
-from novikoff.learn.history import Run, Tie
+from novikoff.learn.history import Run
 from novikoff.learn.online.judge import OnlineJudge
 from novikoff.learn.online.labels import Labels
 from novikoff.learn.online.memory import OnlineState
 from novikoff.learn.online.readout import NOT_QUICK, OnlineReadout
 from novikoff.learn.online.weights import NONE, dot
+from novikoff.options import Tie
 
 if TYPE_CHECKING:
     from novikoff.learn.online.river import RiverPerceptron

@@ -10,9 +10,9 @@ from typing import Any
 
 from river import base
 
-from novikoff.learn.history import Tie
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.learn.online.readout import OnlineReadout
+from novikoff.options import Tie
 
 NO_PROBABILITIES = (
     "a perceptron has no probabilities: its score says on which side an example lies, and not how likely a label is; "

@@ -7,7 +7,9 @@ from math import fsum, hypot
 from typing import Any, NamedTuple, NoReturn
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
-from novikoff.learn.history import History, Readout
+from novikoff.engine.rule import is_added
+from novikoff.learn.history import History
+from novikoff.options import Readout
 
 
 class Weights(dict[Any, float]):
@@ -55,7 +57,8 @@ class Memory(History):
 
     (examples x weights - drift) is the sum of the weights after each example. `longest` is R itself, the length of the
     longest difference added, rounded up. `square` is ||w||^2, kept up by ||w + d||^2 = ||w||^2 + 2 <w, d> + ||d||^2,
-    and good enough to know when to look closer. `saved` has the values to go back to if a call fails.
+    and good enough to know when to look closer. `astray` counts the search errors of the last epoch. `saved` has the
+    values to go back to if a call fails.
     """
 
     weights: Weights = field(default_factory=Weights)
@@ -63,12 +66,13 @@ class Memory(History):
     mistakes: int = 0
     search_errors: int = 0
     largest_loss: float = 0.0
+    astray: int = 0
     square: float = 0.0
     saved: dict[Any, tuple[float | None, float | None]] | None = None
 
     def learn(self, rival: Rival | None) -> bool:
         """Count an example, with the guess that the decoder preferred to gold; on a mistake, add the difference."""
-        mistake = rival is not None and rival.lead <= rival.loss
+        mistake = rival is not None and is_added(rival.lead, rival.loss, ties_are_mistakes=True, wins_ties=False)
         if rival is not None and mistake:
             self._add(rival)
         self.examples += 1

@@ -5,10 +5,11 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import Any
 
-from novikoff.learn.history import Readout, Run
+from novikoff.learn.history import Run
 from novikoff.learn.model import Model, NamedWeight
 from novikoff.learn.structure.memory import Memory, Weights
 from novikoff.learn.structure.search import Search
+from novikoff.options import Readout
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,10 @@ class Mistakes:
 
     rows: list[int]
     guesses: list[Any]
+
+    def numbered(self, numbers: Any) -> "Mistakes":
+        """The same mistakes, their rows numbered otherwise."""
+        return Mistakes([int(numbers[row]) for row in self.rows], self.guesses)
 
     def followed_by(self, more: "Mistakes") -> "Mistakes":
         return Mistakes(self.rows + more.rows, self.guesses + more.guesses)

@@ -9,12 +9,14 @@ from dataclasses import replace
 from typing import Any, Self
 
 from novikoff.engine.words import counted
-from novikoff.learn.epochs import Limits, Watch, Watcher, check_choices, run
-from novikoff.learn.history import Readout, Run, Stopped, why_not_converged
+from novikoff.learn.epochs import Watch, Watcher
+from novikoff.learn.fit import fit
+from novikoff.learn.history import Run, Stopped, why_not_converged
 from novikoff.learn.structure.memory import Memory, Weights
 from novikoff.learn.structure.model import Mistakes, StructuredModel
 from novikoff.learn.structure.search import Search, Violation, same
-from novikoff.learn.structure.space import Structures
+from novikoff.learn.structure.space import AnyStructure, Pairs, Structures
+from novikoff.options import Options, Readout
 
 
 class StructuredPerceptron:
@@ -29,7 +31,7 @@ class StructuredPerceptron:
         are equally good then have equal scores, exactly.
     readout : the weights that predict, "average" (of the weights after each example) or "last". It makes no difference
         to what is learned.
-    max_epochs, shuffle, random_state : at most how many epochs (None: no limit), each in a new random order (unless
+    max_iter, shuffle, random_state : at most how many epochs (None: no limit), each in a new random order (unless
         shuffle=False), drawn from a seed or a generator.
     min_margin : stop as soon as the mistakes prove that no unit vector has this margin.
     time_limit : stop after so many seconds.
@@ -78,7 +80,7 @@ class StructuredPerceptron:
         decode: Callable[..., Any],
         *,
         readout: Readout = "average",
-        max_epochs: int | None = 10,
+        max_iter: int | None = 10,
         shuffle: bool = True,
         random_state: Any = None,
         min_margin: float | None = None,
@@ -91,7 +93,7 @@ class StructuredPerceptron:
         self.features = features
         self.decode = decode
         self.readout = readout
-        self.max_epochs = max_epochs
+        self.max_iter = max_iter
         self.shuffle = shuffle
         self.random_state = random_state
         self.min_margin = min_margin
@@ -111,17 +113,12 @@ class StructuredPerceptron:
         failure leaves the model as it was.
         """
         search, pairs = self._checked(), _paired(xs, ys)
-        kept, judged = _parted(len(pairs), self.held_out, self.random_state)
         chance = _chance(self.random_state) if self.shuffle else None
-        space = Structures(Memory(), search, pairs, chance, self.record_mistakes, learned=kept)
-        stopped = run(space, Limits(self.max_epochs, self.min_margin, self.time_limit, watch, readout=self.readout))
-        counts = space.epochs.recorded()
-        if stopped is not Stopped.INTERRUPTED:
-            counts |= space.counts(self.readout, judged)
-        self._keep(space, space.history.recorded(self.readout, stopped, n_rows=len(kept), **counts))
-        if stopped is Stopped.INTERRUPTED:
+        learned = fit(Pairs.of(pairs), AnyStructure(search, chance), self._options(), watch=watch)
+        self._keep(learned.memory, search, learned.mistakes, learned.run)
+        if learned.run.stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt
-        _warn_unless_converged(self, space.astray)
+        _warn_unless_converged(self, learned.memory.astray)
         return self
 
     def partial_fit(self, xs: Iterable[Any], ys: Iterable[Any]) -> Self:
@@ -132,24 +129,23 @@ class StructuredPerceptron:
         """
         search, pairs = self._checked(), _paired(xs, ys)
         memory = self.model_.memory if hasattr(self, "model_") else Memory()
-        space = Structures(memory, search, pairs, keep=self.record_mistakes, before=memory.examples)
+        space = Structures(memory, search, Pairs.of(pairs), keep=self.record_mistakes, before=memory.examples)
         watch = Watch()
         with watch.interrupt.noted():
             with memory.all_or_nothing():
                 space.learn(watch)
-            self._keep(space, None)
+            self._keep(memory, search, space.mistakes(), None)
         if watch.interrupt.asked:
             raise KeyboardInterrupt
         return self
 
-    def _keep(self, space: Structures, run: Run | None) -> None:
+    def _keep(self, memory: Memory, search: Search, made: Mistakes | None, run: Run | None) -> None:
         """Become what was learned: by a fit, which leaves a record, or on top of what was there."""
         before = getattr(self, "model_", None) if run is None else None
         mistakes = None if before is None else before.mistakes
-        if self.record_mistakes:
-            made = Mistakes(space.rows, space.guesses)
+        if made is not None:
             mistakes = made if mistakes is None else mistakes.followed_by(made)
-        self.model_ = StructuredModel(space.history, space.search, run=run, mistakes=mistakes)
+        self.model_ = StructuredModel(memory, search, run=run, mistakes=mistakes)
 
     @classmethod
     def from_model(cls, model: StructuredModel) -> Self:
@@ -238,9 +234,15 @@ class StructuredPerceptron:
 
     def _checked(self) -> Search:
         """The search, if all choices make sense."""
-        _check_readout(self.readout)
-        check_choices(max_epochs=self.max_epochs, min_margin=self.min_margin, time_limit=self.time_limit)
+        self._options()
         return Search(self.features, self.decode, self.loss, self.violation)
+
+    def _options(self) -> Options:
+        """The options of learning, checked."""
+        _check_readout(self.readout)
+        names = ("readout", "max_iter", "shuffle", "min_margin", "time_limit", "held_out", "record_mistakes")
+        own = {name: getattr(self, name) for name in names}
+        return Options(**own, random_state=self.random_state)
 
 
 def _warn_unless_converged(model: StructuredPerceptron, astray: int) -> None:
@@ -269,17 +271,6 @@ def _paired(xs: Iterable[Any], ys: Iterable[Any]) -> list[tuple[Any, Any]]:
     if not inputs:
         raise ValueError("there are no inputs: there is nothing to learn from, or to judge by")
     return list(zip(inputs, golds, strict=True))
-
-
-def _parted(n_rows: int, held_out: float | None, random_state: Any) -> tuple[list[int], list[int]]:
-    """The rows to learn from, and those to judge by."""
-    if held_out is None:
-        return list(range(n_rows)), []
-    from novikoff.data.held_out import HeldOut
-
-    seed = random_state.getrandbits(62) if hasattr(random_state, "getrandbits") else random_state
-    kept, judged = HeldOut.share(held_out, seed).parted(n_rows)
-    return kept.tolist(), judged.tolist()
 
 
 def _chance(random_state: Any) -> Any:

@@ -1,6 +1,6 @@
 """When the weights of a structured perceptron return, and whether the differences added in between cancel."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +12,7 @@ from novikoff.learn.structure.search import Search, same
 class CountedMistakes:
     """How often each input was mistaken for each guess."""
 
-    def __init__(self, memory: Memory, search: Search, pairs: list[tuple[Any, Any]]) -> None:
+    def __init__(self, memory: Memory, search: Search, pairs: Sequence[tuple[Any, Any]]) -> None:
         self.memory, self.search, self.pairs = memory, search, pairs
         self.made: dict[int, list[tuple[Any, int]]] = {}
 

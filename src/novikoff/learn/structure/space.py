@@ -16,57 +16,101 @@ sqrt(k (R^2 + 2 max loss)) follows k <= (R^2 + 2 max loss)/gamma^2.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from novikoff.learn.epochs import Epochs, Watch
-from novikoff.learn.history import Readout, Stopped
+from novikoff.learn.epochs import Epochs, Learner, Watch
+from novikoff.learn.history import Run, Stopped
 from novikoff.learn.structure.memory import Memory
+from novikoff.learn.structure.model import Mistakes
 from novikoff.learn.structure.returning import CountedMistakes
 from novikoff.learn.structure.search import Search, same
+from novikoff.options import Options
+
+if TYPE_CHECKING:
+    from novikoff.data.held_out import HeldOut
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Inputs with their gold structures, and the numbers under which errors name them."""
+
+    pairs: Sequence[tuple[Any, Any]]
+    numbers: Sequence[int]
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[Any, Any]]) -> "Pairs":
+        return cls(pairs, range(len(pairs)))
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.pairs)
+
+    def parted(self, part: "HeldOut") -> "tuple[Pairs, Pairs]":
+        """The pairs to learn from, and those to judge by."""
+        kept, held = (
+            Pairs([self.pairs[row] for row in rows], [self.numbers[row] for row in rows])
+            for rows in part.parted(self.n_rows)
+        )
+        return kept, held
+
+
+@dataclass(frozen=True)
+class AnyStructure:
+    """The space of any argmax: features of structures, and the search for the best one. `chance` shuffles."""
+
+    search: Search
+    chance: Any = None
+    record = Run
+
+    def over(self, examples: Pairs, options: Options) -> "AnyStructure":
+        return self
+
+    def learner(
+        self, examples: Pairs, options: Options, start: Memory | None = None, one_by_one: bool = False
+    ) -> "Structures":
+        return Structures(start or Memory(), self.search, examples, self.chance, options.record_mistakes)
 
 
 @dataclass
-class Structures:
+class Structures(Learner):
     """Inputs with their gold structures, whose differences to the guesses are added: the space of any argmax.
 
-    To `keep` the mistakes, `rows` has the inputs and `guesses` what was guessed. `astray` counts the search errors of
-    the last epoch. `before` is the number of inputs that were learned earlier. Only those in `learned` are learned, if
-    they are named; `mistaken` has those that ever were.
+    Without `chance`, which shuffles, they come in the order given. To `keep` the mistakes, `rows` has the inputs,
+    numbered from `before`, and `guesses` what was guessed; `mistaken` has those that ever were.
     """
 
     history: Memory
     search: Search
-    pairs: list[tuple[Any, Any]]
+    examples: Pairs
     chance: Any = None
     keep: bool = False
     before: int = 0
-    astray: int = 0
     rows: list[int] = field(default_factory=list)
     guesses: list[Any] = field(default_factory=list)
-    learned: Sequence[int] | None = None
     mistaken: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.order = list(range(len(self.pairs)) if self.learned is None else self.learned)
+        self.pairs, self.order = self.examples.pairs, list(range(self.examples.n_rows))
         self.epochs = Epochs(len(self.order))
         repeats = self.chance is None and self.search.violation is None
         self.returning = CountedMistakes(self.history, self.search, self.pairs) if repeats else None
 
-    def counts(self, readout: Readout, judged: Sequence[int]) -> dict[str, Any]:
-        """What the record has to know to say something about new inputs: errors on those learned, and on those judged.
+    def mistakes(self) -> Mistakes | None:
+        return Mistakes(self.rows, self.guesses) if self.keep else None
 
-        Where a guess is not what would be predicted, or a wrong one may not count as a mistake, less is known.
-        """
+    def wrong(self, examples: Pairs, readout: str) -> list[bool]:
         weights = self.history.deciding_weights(readout)
+        numbered = zip(examples.numbers, examples.pairs, strict=True)
+        return [not same(self.search.best(weights, x, number), gold) for number, (x, gold) in numbered]
 
-        def wrong(row: int) -> bool:
-            x, gold = self.pairs[row]
-            return not same(self.search.best(weights, x, row), gold)
-
-        errors = {row for row in self.order if wrong(row)}
+    def counts(self, readout: str, stopped: Stopped) -> dict[str, Any]:
+        """Where a guess is not what would be predicted, or a wrong one may not count as a mistake, less is known of new
+        inputs; after Ctrl-C nobody wants to wait for a count."""
+        if stopped is Stopped.INTERRUPTED:
+            return {}
+        wrong = self.wrong(self.examples, readout)
+        errors = {row for row, is_wrong in enumerate(wrong) if is_wrong}
         found: dict[str, Any] = {"errors": len(errors)}
-        if judged:
-            found |= {"held_out_rows": len(judged), "held_out_errors": sum(map(wrong, judged))}
         if self.search.loss is not None or self.search.violation is not None or self.history.search_errors:
             return found
         order = "given" if self.chance is None else "random"
@@ -77,7 +121,7 @@ class Structures:
         """Decode every input once, in a new random order if there is something to shuffle with."""
         if self.chance is not None:
             self.chance.shuffle(self.order)
-        self.astray = 0
+        self.history.astray = 0
         margin = watch.min_margin
         for row in self.order:
             mistake = self._learn(row, *self.pairs[row])
@@ -88,13 +132,13 @@ class Structures:
         return None
 
     def _learn(self, row: int, x: Any, gold: Any) -> bool:
-        rival = self.search.rival(self.history.weights, x, gold, row)
+        rival = self.search.rival(self.history.weights, x, gold, self.examples.numbers[row])
         mistake = self.history.learn(rival)
         self.epochs.count_one(mistake)
         if rival is None:
             return False
         if not mistake:
-            self.astray += 1
+            self.history.astray += 1
             return False
         self.mistaken.add(row)
         if self.returning is not None:

@@ -1,0 +1,114 @@
+"""The one way to learn: put rows aside, choose what is to be chosen, run the epochs, count, and record.
+
+Every way in ends here: estimators, readers, the command line, shards, the lab. What differs between two learners is the
+space in which examples are added, and a space is all that differs:
+
+- `space.over(examples, options)` settles what all trials and the run share: weights of classes, a kernel's width;
+- `space.learner(examples, options, start, one_by_one)` begins to learn, into the memory `start` or a new one.
+
+Examples can be `parted` into those that are learned and those that judge; whatever else they are is the space's own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from novikoff.learn.choosing import choose
+from novikoff.learn.epochs import Learner, Limits, Watcher, run
+from novikoff.learn.history import Run, Stopped
+from novikoff.options import Options
+
+if TYPE_CHECKING:
+    from novikoff.data.held_out import HeldOut
+
+
+class Space(Protocol):
+    """What examples are added in: coordinates, a kernel's space, label sequences, any structure, shards."""
+
+    record: type[Run]
+
+    def over(self, examples: Any, options: Options) -> "Space":
+        """The same space, with what follows from all examples that are learned."""
+        ...
+
+    def learner(self, examples: Any, options: Options, start: Any = None, one_by_one: bool = False) -> Learner:
+        """Examples about to be learned."""
+        ...
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learned: the memory, the record of the run, and, if asked for, its mistakes in order.
+
+    `classes` are the labels, sorted; of two, the second is +1. `encoding` says how records became numbers, if they were
+    records. `fingerprint` is a SHA-256 of the examples in order, if they came from a cache.
+    """
+
+    memory: Any
+    run: Any
+    classes: Any = None
+    mistakes: Any = None
+    encoding: Any = None
+    fingerprint: str | None = None
+
+
+def fit(
+    examples: Any,
+    space: Space,
+    options: Options,
+    *,
+    start: Any = None,
+    watch: Watcher | None = None,
+    progress: Callable[[Any], None] | None = None,
+) -> Learned:
+    """Learn examples, epoch by epoch, until one makes no mistake or a limit is reached.
+
+    Theorem (Block 1962, Novikoff 1962): with examples of length at most R that some unit vector separates with margin
+    gamma, there are at most (R/gamma)^2 mistakes, in whatever order they come.
+
+    With `options.held_out`, those rows have no say in anything, and the errors on them are counted in the end. With
+    `start`, learning goes on from that memory, which is not changed. `watch` is called with the history between epochs,
+    and may return a reason to stop; `progress` is called more often, and may not. Ctrl-C ends the run, not the program.
+    """
+    part = held_out_part(options, start)
+    learned, judged = (examples, None) if part is None else examples.parted(part)
+    space = space.over(learned, options)
+    chosen = choose(learned, options, lambda some, how, each: space.learner(some, how, None, each))
+    learner = space.learner(learned, chosen.options, start, one_by_one=options.tol is not None)
+    stopped = chosen.reason(run(learner, Limits(chosen.options, watch, progress)))
+    learner.settle()
+    counts = learner.counts(options.readout, stopped)
+    if start is not None:  # the rows may have been learned before, and say nothing about new ones
+        counts = {"errors": counts["errors"]}
+    counts |= {**chosen.counts, **learner.epochs.recorded()}
+    if stopped is Stopped.NO_MISTAKES:
+        counts["margin_at_least"] = learner.history.margin_at_least(float(chosen.options.lead))
+    mistakes = learner.mistakes()
+    if judged is not None and part is not None:
+        wrong = learner.wrong(judged, options.readout)
+        counts |= {"held_out_rows": judged.n_rows, "held_out_errors": int(sum(wrong))}
+        mistakes = _numbered_again(learner, part, examples.n_rows, counts, mistakes)
+    record = learner.history.recorded(options.readout, stopped, n_rows=learned.n_rows, kind=space.record, **counts)
+    classes, encoding, fingerprint = (getattr(examples, name, None) for name in ("classes", "encoding", "fingerprint"))
+    return Learned(learner.history.finished(), record, classes, mistakes, encoding, fingerprint)
+
+
+def held_out_part(options: Options, start: Any = None) -> "HeldOut | None":
+    """Which rows are held out."""
+    for name, aside in (("held_out", options.held_out is not None), ("early_stopping", options.early_stopping)):
+        if aside and start is not None:
+            raise ValueError(f"{name} needs a new start: rows that are put aside now may have been learned before")
+    if options.held_out is None or hasattr(options.held_out, "which"):
+        return options.held_out  # type: ignore[no-any-return]
+    from novikoff.data.held_out import HeldOut
+
+    return HeldOut.share(options.held_out, options.random_state)
+
+
+def _numbered_again(learner: Learner, part: "HeldOut", n_rows: int, counts: dict[str, Any], mistakes: Any) -> Any:
+    """Give rows the numbers that they have among all, those held out included; the mistakes with these."""
+    kept = part.parted(n_rows)[0]
+    learner.history.renumber(kept)
+    if (cycle := counts["cycle"]) is not None:
+        counts["cycle"] = replace(cycle, rows=tuple(kept[list(cycle.rows)].tolist()))
+    return None if mistakes is None else mistakes.numbered(kept)

@@ -1,0 +1,212 @@
+"""Every option of learning, declared once: its name, what it may be, its default, and one sentence of help.
+
+The declarations feed the defaults of constructors (a test compares), the command line, the settings of the service, the
+lab, model files and the reference page. `Options` holds the values of one run: making one checks all of them, and
+nothing checks them again.
+
+>>> Options(max_iter=0)
+Traceback (most recent call last):
+ValueError: max_iter=0 must be a whole number of at least 1, or None for no limit
+>>> DECLARED["max_iter"].default, DECLARED["max_iter"].help
+(10, 'Stop after this many epochs.')
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal
+
+Readout = Literal["last", "average", "vote"]
+Tie = Literal["mistake", "predict"]
+Lead = float | Literal["auto"]
+Scale = bool | Literal["auto"] | None
+ClassWeight = Any  # "balanced", a mapping from classes to numbers, a number a class, or None
+
+READOUTS: tuple[Readout, ...] = ("last", "average", "vote")
+TIES: tuple[Tie, ...] = ("mistake", "predict")
+
+# Beyond this lead every example is learned, for as long as anybody has patience.
+MOST_LEAD = 1e6
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What an option may be: a test, and how an error says it. `auto` and `none` may be allowed beside it."""
+
+    says: str
+    auto: bool = False
+    none: str | None = None
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value is of this kind, `auto` and None left aside."""
+        raise NotImplementedError
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise ValueError for a value that the option cannot have."""
+        if (value is None and self.none is not None) or (self.auto and isinstance(value, str) and value == "auto"):
+            return
+        if not self.accepts(value):
+            raise ValueError(f"{name}={value!r} {self.must_be}")
+
+    @property
+    def must_be(self) -> str:
+        others = ["'auto'"] if self.auto else []
+        others += [f"None for {self.none}" if self.none else "None"] if self.none is not None else []
+        return "must be " + ", or ".join([self.says, *others])
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of some words."""
+
+    says: str = ""
+    words: tuple[str, ...] = ()
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, str) and value in self.words
+
+    @property
+    def must_be(self) -> str:
+        return f"is unknown; choose one of {', '.join(self.words)}"
+
+
+@dataclass(frozen=True)
+class Flag(Kind):
+    """True or False."""
+
+    says: str = "True or False"
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+
+
+@dataclass(frozen=True)
+class Whole(Kind):
+    """A whole number of at least 1."""
+
+    says: str = "a whole number of at least 1"
+
+    def accepts(self, value: Any) -> bool:
+        return is_number(value) and math.isfinite(value) and int(value) == value and value >= 1
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """A number within bounds, which may be open."""
+
+    low: float = 0.0
+    high: float = math.inf
+    is_open: bool = True
+
+    def accepts(self, value: Any) -> bool:
+        if not is_number(value):
+            return False
+        return self.low < value < self.high if self.is_open else self.low <= value <= self.high
+
+
+@dataclass(frozen=True)
+class Fraction(Number):
+    """A fraction of the rows: more than none, less than all. Rows may also be named by a `HeldOut`."""
+
+    says: str = "a fraction of the rows between 0 and 1, such as 0.2"
+    high: float = 1.0
+
+    def accepts(self, value: Any) -> bool:
+        return hasattr(value, "which") or super().accepts(value)
+
+
+@dataclass(frozen=True)
+class Anything(Kind):
+    """Checked where it is used: it depends on the data, or on another library."""
+
+    says: str = ""
+
+    def accepts(self, value: Any) -> bool:
+        return True
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is one real number, of Python or NumPy; True and False are none here."""
+    if getattr(value, "shape", None) == ():
+        return getattr(value.dtype, "kind", "") in "iuf"
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to learn. A run has one, checked when it is made."""
+
+    readout: Annotated[Readout, Choice(words=READOUTS), "The weights that predict."] = "average"
+    fit_intercept: Annotated[bool, Flag(), "Fit an intercept."] = True
+    max_iter: Annotated[int | None, Whole(none="no limit"), "Stop after this many epochs."] = 10
+    tol: Annotated[
+        float | None,
+        Number("a number of at least 0", none="no such stop", is_open=False),
+        "Stop when the mistakes of n_iter_no_change epochs in a row exceed the fewest so far, less tol times the rows.",
+    ] = None
+    n_iter_no_change: Annotated[
+        int, Whole(), "The number of epochs without improvement before tol or early_stopping stops."
+    ] = 5
+    early_stopping: Annotated[bool, Flag(), "Choose the number of epochs on validation rows."] = False
+    validation_fraction: Annotated[float, Fraction(), "The fraction of the rows that early_stopping validates on."] = (
+        0.1
+    )
+    shuffle: Annotated[bool, Flag(), "Visit the rows in a new random order in each epoch."] = True
+    random_state: Annotated[Any, Anything(), "The seed of all random orders and draws."] = None
+    tie: Annotated[Tie, Choice(words=TIES), "Whether a score of 0 is a mistake, or predicts the second class."] = (
+        "mistake"
+    )
+    lead: Annotated[
+        Lead,
+        Number(f"a number from 0 to {MOST_LEAD:g}, in units of R^2", auto=True, high=MOST_LEAD, is_open=False),
+        "Learn also from rows that are right by no more than this, in units of R^2; 0 is the standard perceptron.",
+    ] = 0.0
+    min_margin: Annotated[
+        float | None, Number("a positive number", none=""), "Stop as soon as no separator can have this margin."
+    ] = None
+    time_limit: Annotated[float | None, Number("a positive number", none=""), "Stop after this many seconds."] = None
+    class_weight: Annotated[ClassWeight, Anything(), "Multiply the rows of each class by a number."] = None
+    held_out: Annotated[Any, Fraction(none=""), "Hold out this fraction of the rows for testing."] = None
+    record_mistakes: Annotated[bool, Flag(), "Keep the row of every mistake."] = False
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            DECLARED[field.name].kind.check(field.name, getattr(self, field.name))
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], caller: str = "fit") -> "Options":
+        """Options by name; one that there is none of is an error that names those there are."""
+        names = [field.name for field in fields(cls)]
+        for name in given:
+            if name not in names:
+                raise TypeError(f"{caller}() has no option {name!r}; the options are {', '.join(names)}")
+        return cls(**given)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An option as it is declared."""
+
+    name: str
+    kind: Kind
+    help: str
+    default: Any
+
+
+def _declared(*more: Declared) -> dict[str, Declared]:
+    own = [Declared(field.name, *field.type.__metadata__, field.default) for field in fields(Options)]  # type: ignore[union-attr]
+    return {declared.name: declared for declared in (*own, *more)}
+
+
+# All options: those of a run, and those that only the ways in have.
+DECLARED = _declared(
+    Declared("eta0", Number("a positive number"), "Multiply the weights by this when they are read out.", 1.0),
+    Declared("warm_start", Flag(), "Continue from the weights of the last call of fit.", False),
+    Declared("n_jobs", Anything(), "The number of threads; -1 is all cores.", None),
+)
+
+
+def check_options(**given: Any) -> None:
+    """Check options one by one, where there is no run: the read-out of a model, the rate of its weights."""
+    for name, value in given.items():
+        DECLARED[name].kind.check(name, value)
