@@ -177,9 +177,6 @@ class Text:
     `words` are those that have a feature, by their buckets, into which their CRC-32 puts them. A bucket has a few, so
     that their number is bounded; all others count for nothing. If there are `weights`, these stand in the place of the
     1, times 1 + 1/2 + ... + 1/m where a word stands m times, and every text is divided by its length.
-
-    In models of earlier formats a bucket is a feature, which all words in it share: then `shared` has the buckets, and
-    `words` some words of each.
     """
 
     kind: ClassVar[str] = "text"
@@ -189,7 +186,6 @@ class Text:
     n_buckets: int
     has_missing: bool = False
     weights: tuple[float, ...] = ()
-    shared: tuple[int, ...] = ()
 
     @property
     def type(self) -> str:
@@ -198,8 +194,8 @@ class Text:
     @cached_property
     def features(self) -> Features:
         """The features of every bucket."""
-        keys = keys_of(() if self.shared else self.words)
-        buckets = np.array(self.shared, dtype=np.int64) if self.shared else keys % PAIRS % self.n_buckets
+        keys = keys_of(self.words)
+        buckets = keys % PAIRS % self.n_buckets
         return Features(np.searchsorted(buckets, np.arange(self.n_buckets + 1)).astype(np.int32), keys)
 
     @property

@@ -173,16 +173,6 @@ class Encoding:
         return self.width if self.width is not None else sum(kind.size for kind in self.columns.values())
 
     @property
-    def is_as_ever(self) -> bool:
-        """Whether it has nothing that earlier versions do not know: no lift, scales of numbers, dates, names or weights
-        of features, or words with features of their own."""
-        new = (
-            isinstance(kind, Dated | Named) or (isinstance(kind, Text) and not (kind.shared and not kind.weights))
-            for kind in self.columns.values()
-        )
-        return self.lift is None and self.width is None and not any(new)
-
-    @property
     def types(self) -> dict[str, str]:
         """The types as which the columns are best read, for `read(path, types=...)`: only those that are needed."""
         return {name: kind.type for name, kind in self.columns.items() if not isinstance(kind, Ignored)}
@@ -306,8 +296,6 @@ class Encoding:
         for column in columns:
             if not column.get("weights", True):
                 del column["weights"]  # a text whose words count alike has none
-            if shared := column.pop("shared", ()):
-                column |= {"buckets": shared, "words": [words.split("|") for words in column["words"]]}
         more: dict[str, Any] = {"lift": self.lift, "width": self.width}
         more["scaling"] = None if self.scaling is None else self.scaling.to_dict()
         return {"is_dense": self.is_dense, "columns": columns} | {k: v for k, v in more.items() if v is not None}
@@ -510,31 +498,14 @@ def _is_temporal(unit: str) -> bool:
 
 def _text_from(column: Fields) -> Text:
     n_buckets = column.whole("n_buckets", least=1, most=MOST_BUCKETS)
-    shared, words = _shared_from(column, n_buckets)
+    words = column.each("words", column.as_text)
     weights = column.each("weights", _weight(column)) if column.has("weights") else ()
     if column.has("weights") and len(weights) != len(words):
         column.fail("has other weights than words")
-    keys = keys_of(() if shared else words)
+    keys = keys_of(words)
     if np.any(np.diff(keys % PAIRS % n_buckets) < 0) or len(np.unique(keys)) < len(keys):
         column.fail("has words whose buckets do not ascend, or one twice")
-    return Text(words, n_buckets, column.flag("has_missing"), weights, shared)
-
-
-def _shared_from(column: Fields, n_buckets: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """The words of a column of texts; and before them, in models of 0.1.0, buckets whose words share a feature."""
-    if not column.has("buckets"):
-        return (), column.each("words", column.as_text)
-
-    def words(value: Any, name: str) -> str:
-        if type(value) is not list:
-            column.fail(f"has {name} = {value!r:.60}, which is no list of words")
-        return "|".join(column.as_text(word, name) for word in value)
-
-    shared = column.each("buckets", lambda value, name: column.as_whole(value, name, 0, n_buckets - 1))
-    called = column.each("words", words)
-    if len(called) != len(shared) or any(a >= b for a, b in pairwise(shared)):
-        column.fail("has buckets that do not ascend, or other words than buckets")
-    return shared, called
+    return Text(words, n_buckets, column.flag("has_missing"), weights)
 
 
 def _weight(column: Fields) -> Any:

@@ -129,27 +129,25 @@ def decode_classes(header: Fields, least: int = 2) -> NDArray[Any]:
 
 
 def encode_lead(memory: History) -> dict[str, Any]:
-    """The lead, and the examples that were narrow, if there was one."""
-    return {"lead": float(memory.lead), "narrow": memory.narrow} if memory.lead else {}
+    """The lead, and how many examples were narrow."""
+    return {"lead": float(memory.lead), "narrow": memory.narrow}
 
 
 def decode_lead(state: Fields) -> dict[str, Any]:
     """The same as fields of a memory."""
-    if "lead" not in state.content:
-        return {}
-    lead = state.number("lead", least=0.0)
-    ensure(math.isfinite(lead), "the lead is not finite")
-    return {"lead": lead, "narrow": state.whole("narrow")}
+    lead, narrow = state.number("lead", least=0.0), state.whole("narrow")
+    ensure(lead > 0 or not narrow, "there are narrow examples without a lead")
+    return {"lead": lead, "narrow": narrow}
 
 
 def encode_class_weights(memory: Any) -> dict[str, Any]:
-    """The weights of the classes, if there are some."""
-    return {} if memory.class_weights is None else {"class_weights": memory.class_weights.tolist()}
+    """The weights of the classes, or None."""
+    return {"class_weights": None if memory.class_weights is None else memory.class_weights.tolist()}
 
 
 def decode_class_weights(state: Fields, n_classes: int) -> Weights:
-    """The same, since format 3."""
-    if "class_weights" not in state.content:
+    """The same as an array."""
+    if state.value("class_weights") is None:
         return None
     weights = state.each("class_weights", lambda value, name: state.as_number(value, name, least=LIGHTEST))
     ensure(len(weights) == n_classes and max(weights) <= HEAVIEST, "the weights of the classes make no sense")
@@ -171,15 +169,10 @@ def check_unencoded(header: Fields) -> None:
 
 
 def encode_run(run: Run) -> dict[str, Any]:
-    """The record, without what later versions have come to record if there is nothing of the kind."""
-    known = {field.name: getattr(run, field.name) for field in fields(run) if field.name != "stopped"}
-    left_out = {field.name for field in fields(run) if field.name in LATER and known[field.name] == field.default}
-    if run.epochs == len(run.mistakes_per_epoch):
-        left_out |= {"epochs"}
-    known["cycle"] = _kept_cycle(run.cycle)
-    left_out |= {"cycle"} if known["cycle"] is None else set()
-    plain = {name: encode(_own(value)) for name, value in known.items() if name not in left_out}
-    return {**plain, "stopped": None if run.stopped is None else run.stopped.name}
+    """The record."""
+    known = {field.name: getattr(run, field.name) for field in fields(run)}
+    known |= {"stopped": None if run.stopped is None else run.stopped.name, "cycle": _kept_cycle(run.cycle)}
+    return {name: encode(_own(value)) for name, value in known.items()}
 
 
 def _kept_cycle(cycle: Cycle | None) -> tuple[Any, ...] | None:
@@ -194,11 +187,6 @@ def _kept_cycle(cycle: Cycle | None) -> tuple[Any, ...] | None:
     return parts
 
 
-def says_more(run: Mapping[str, Any]) -> bool:
-    """Whether a record has what earlier versions do not know."""
-    return not run.keys().isdisjoint(LATER)
-
-
 def _own(value: Any) -> Any:
     """Numbers of NumPy as Python's, which equal them."""
     if isinstance(value, tuple):
@@ -209,15 +197,14 @@ def _own(value: Any) -> Any:
 def decode_run(header: Fields, kind: type[Run] = Run, *, most_mistakes: int = 1) -> Run:
     """The record, if it can be one: an example can be so many mistakes."""
     plain = header.part("run")
-    names = [field.name for field in fields(kind) if field.name not in LATER or field.name in plain.content]
+    names = [field.name for field in fields(kind)]
     ensure(plain.content.keys() == set(names), "the record of the run has other fields")
     values = {name: decode(plain.value(name)) for name in names}
-    values.setdefault("epochs", len(values["mistakes_per_epoch"]))
-    stopped = plain.optional_choice("stopped", (*(reason.name for reason in Stopped), *RENAMED))
-    values["stopped"] = None if stopped is None else Stopped[RENAMED.get(stopped, stopped)]
+    stopped = plain.optional_choice("stopped", tuple(reason.name for reason in Stopped))
+    values["stopped"] = None if stopped is None else Stopped[stopped]
     for name, value in values.items():
         ensure(_fits(name, value), f"the record of the run has {name}={value!r:.60}")
-    if "cycle" in values:
+    if values["cycle"] is not None:
         values["cycle"] = Cycle(*values["cycle"])
     run = kind(**values)
     ensure(len(run.mistakes_per_epoch) <= run.epochs, "the record has mistakes of more epochs than there were")
@@ -242,20 +229,9 @@ def _check_counts(run: Run) -> None:
     ensure(sound, "the record has more errors than rows in a fold")
 
 
-# Reasons that had another name up to format 2.
-RENAMED = {"HELD_OUT": "VALIDATION"}
-
-# What earlier versions did not record.
-LATER = (
-    *("mixed_mistakes", "shards"),
-    *("order", "mistaken_rows", "errors_elsewhere", "encoded"),
-    *("held_out_rows", "held_out_errors", "fold_rows", "fold_errors"),
-    *("epochs", "cycle"),
-    *("lead", "narrow", "narrow_per_epoch", "margin_at_least", "validation_errors", "weighted", "scaled"),
-)
 NUMBERS = ("mixed_mistakes", "radius", "weights_length", "margin_at_most", "lead", "margin_at_least")
 FINITE = ("mixed_mistakes", "lead", "margin_at_least")
-MAYBE = ("n_rows", "errors", "mistaken_rows", "errors_elsewhere", "held_out_errors")
+MAYBE = ("n_rows", "errors", "mistaken_rows", "errors_elsewhere", "held_out_errors", "mixed_mistakes", "cycle")
 LISTS = (
     *("mistakes_per_epoch", "wrong_tokens_per_epoch", "seconds_per_epoch", "validation_errors"),
     *("fold_rows", "fold_errors", "narrow_per_epoch"),
@@ -263,6 +239,8 @@ LISTS = (
 
 
 def _fits(name: str, value: Any) -> bool:
+    if value is None and name in MAYBE:
+        return True
     if name in NUMBERS:
         return type(value) is float and value >= 0 and (name not in FINITE or value < math.inf)
     if name == "stopped":
@@ -280,7 +258,7 @@ def _fits(name: str, value: Any) -> bool:
     if name in LISTS:
         numbers = float if name.startswith("seconds") else int
         return type(value) is tuple and all(type(part) in (numbers, int) and part >= 0 for part in value)
-    return (name in MAYBE and value is None) or (type(value) is int and value >= 0)
+    return type(value) is int and value >= 0
 
 
 def _is_cycle(since: Any, until: Any, rows: Any, times: Any, rivals: Any) -> bool:

@@ -27,7 +27,7 @@ from novikoff.keep.header import (
     encode_run,
     needed_function,
 )
-from novikoff.keep.layout import FORMAT, Arrays, Parts
+from novikoff.keep.layout import Arrays, Parts
 from novikoff.keep.rows import check_csr
 from novikoff.keep.values import decode, decode_names, encode, encode_names
 from novikoff.learn.kernel.budget import BUDGET_RULES
@@ -95,7 +95,6 @@ def to_parts(model: KernelModel, evidence: Evidence) -> Parts:
     own = model.encoding is not None and model.encoding.names_features
     names = None if own or model.feature_names is None else list(model.feature_names)
     header = {
-        **({"format": FORMAT} if model.encoding is not None or memory.lead or memory.class_weights is not None else {}),
         "learner": LEARNER,
         "parameters": encode_parameters(model.parameters),
         "classes": encode_classes(model.classes),

@@ -24,12 +24,8 @@ from novikoff.data import strict_json
 from novikoff.data.recognise import no_model
 from novikoff.data.whole_file import WholeFile
 
-# The newest format. A file has the oldest that can say what it says: 2 also has averages before they are divided,
-# and delays; 3 what a record says about new rows, lifts, tables in the space of a kernel, mixed weights, and
-# running scales and trials, and words of texts.
-FORMAT = 3
-# Chains have a newer one: their weights without those that are 0.
-CHAIN_FORMAT = NEWEST = 4
+# The format that is written, and the only one that is read.
+FORMAT = 1
 KEY = "novikoff"
 
 # The safetensors format allows no longer header.
@@ -53,7 +49,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class ModelFileError(ValueError):
-    """A file that is no model, or is damaged, or too new."""
+    """A file that is no model, or is damaged, or of another format."""
 
 
 class Parts(NamedTuple):
@@ -180,12 +176,10 @@ def _read_header(file: BinaryIO, path: Path) -> tuple[bytes, dict[str, Any]]:
         raise ModelFileError(
             f"{path} is no model file, or is damaged: its header cannot be read ({error!r})"
         ) from error
-    if version < 1:
-        refuse(path, f"there is no format {version}")
-    if version > NEWEST:
+    if version != FORMAT:
         raise ModelFileError(
-            f"{path} has format {version}, written by novikoff {header.get('novikoff')!s:.40}; this version reads "
-            f"formats up to {NEWEST}. Upgrade with pip install --upgrade novikoff"
+            f"{path} is a model of format {version}, and this version of novikoff reads format {FORMAT} only; load it "
+            f"with the version that wrote it ({header.get('novikoff')!s:.40}), or learn the model again"
         )
     return beginning, header
 

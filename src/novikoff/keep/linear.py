@@ -29,7 +29,7 @@ from novikoff.keep.header import (
     encode_parameters,
     encode_run,
 )
-from novikoff.keep.layout import FORMAT, Arrays, Parts
+from novikoff.keep.layout import Arrays, Parts
 from novikoff.keep.rows import rows_from_arrays, rows_table, rows_to_arrays
 from novikoff.learn.linear.memory import Memory, Mixed
 from novikoff.learn.linear.model import LinearModel
@@ -38,7 +38,10 @@ from novikoff.options import READOUTS, TIES
 
 LEARNER = "Perceptron"
 TABLE: Table = {"weights": ("f8", "vectors", "width"), "drift": ("f8", "vectors", "width")}
-VOTE: Table = {f"mistakes.{name}": ("i8", "mistakes") for name in ("rows", "times", "right", "wrong")}
+VOTE: Table = {
+    **{f"mistakes.{name}": ("i8", "mistakes") for name in ("rows", "times", "right", "wrong")},
+    "mistakes.amounts": ("f8", "mistakes"),
+}
 
 
 def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
@@ -47,7 +50,6 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
     own = model.encoding is not None and model.encoding.names_features
     names = None if own or model.feature_names is None else list(model.feature_names)
     header = {
-        "format": _format(model),
         "learner": LEARNER,
         "parameters": encode_parameters(model.parameters),
         "classes": encode_classes(model.classes),
@@ -68,9 +70,10 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
             "n_iter": model.n_iter,
             "classes_are_fixed": model.classes_are_fixed,
             "has_mistake_rows": model.mistake_rows is not None,
-            **({} if model.mistake_guesses is None else {"has_mistake_guesses": True}),
-            **({} if memory.columns is None else {"n_columns": memory.n_columns}),
-            **({} if memory.mixed is None else {"mixed": [memory.mixed.fewer, memory.mixed.moved]}),
+            "has_mistake_guesses": model.mistake_guesses is not None,
+            "n_columns": None if memory.columns is None else memory.n_columns,
+            "mixed": None if memory.mixed is None else [memory.mixed.fewer, memory.mixed.moved],
+            "weighted": memory.weighted,
             **encode_lead(memory),
             **encode_class_weights(memory),
         },
@@ -88,16 +91,6 @@ def to_parts(model: LinearModel, evidence: Evidence) -> Parts:
     return Parts(header, arrays)
 
 
-def _format(model: LinearModel) -> int:
-    """The oldest format that can say this: lifts, dates, mixtures and leads are new, and so are some columns'
-    weights."""
-    memory = model.memory
-    is_new = memory.mixed is not None or memory.lead > 0 or memory.class_weights is not None
-    if is_new or (model.encoding is not None and not model.encoding.is_as_ever):
-        return FORMAT
-    return 1 if model.memory.columns is None else 2
-
-
 def _kind_of_vote(ballot: Ballot | None) -> str:
     if ballot is None:
         return "no mistakes"
@@ -110,9 +103,9 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Lin
     classes = decode_classes(header, least=1)
     kind = state.optional_choice("vote", ("no mistakes", "dense", "sparse"))
     table = TABLE | ({"mistake_rows": ("i8", "all mistakes")} if state.flag("has_mistake_rows") else {})
-    if "has_mistake_guesses" in state.content:
+    if state.flag("has_mistake_guesses"):
         table = table | {"mistake_guesses": ("i8", "all mistakes")}
-    if "n_columns" in state.content:  # since format 2: weights only for the columns that are named
+    if state.value("n_columns") is not None:  # weights only for the columns that are named
         table = table | {"columns": ("i8", "named columns")}
     if kind in ("dense", "sparse"):
         table = table | VOTE | rows_table("support", kind == "sparse")
@@ -168,6 +161,7 @@ def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> 
         mixed=_mixed(state),
         **decode_lead(state),
         class_weights=decode_class_weights(state, n_classes),
+        weighted=state.flag("weighted"),
     )
     if memory.columns is not None:
         check_within(memory.columns, "columns", memory.n_columns)
@@ -188,8 +182,8 @@ def _memory(state: Fields, arrays: Arrays, n_classes: int, kind: str | None) -> 
 
 
 def _mixed(state: Fields) -> Mixed | None:
-    """How weights were mixed, since format 3."""
-    if "mixed" not in state.content:
+    """How weights were mixed, if they were."""
+    if state.value("mixed") is None:
         return None
     numbers = state.each("mixed", lambda value, name: state.as_number(value, name, least=0.0))
     ensure(len(numbers) == 2, "the record of mixing makes no sense")
@@ -205,4 +199,6 @@ def _ballot(arrays: Arrays, memory: Memory, sparse: bool) -> Ballot:
     for name in ("right", "wrong"):
         check_within(getattr(mistakes, name), f"mistakes.{name}", memory.n_classes)
     ensure(bool(np.all(mistakes.right != mistakes.wrong)), "a mistake took the right class")
+    check_finite(arrays, "mistakes.amounts")
+    ensure(bool(np.all(mistakes.amounts > 0)), "a mistaken row was multiplied by no positive number")
     return Ballot(support, mistakes)

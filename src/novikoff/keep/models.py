@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data import strict_json
-from novikoff.keep.header import MAY_BE_FUNCTIONS, Evidence, FunctionError, says_more
+from novikoff.keep.header import MAY_BE_FUNCTIONS, Evidence, FunctionError
 from novikoff.keep.layout import FORMAT, ModelFileError, Parts, check_replaceable, dumped, read, too_large, write
 from novikoff.keep.layout import read_header as read_header
 from novikoff.keep.values import check_room
@@ -71,9 +71,7 @@ def save(
     plain = _plain_of(model)
     learner = LEARNERS[type(plain).__name__]
     parts: Parts = _codec(learner).to_parts(plain, _as_evidence(certificate, fingerprint))
-    header = {"format": 1, "novikoff": import_module("novikoff").__version__, **parts.header}
-    if says_more(header.get("run") or {}):
-        header["format"] = max(FORMAT, header["format"])
+    header = {"format": FORMAT, "novikoff": import_module("novikoff").__version__, **parts.header}
     # What is written can be read: the same checks, before anything touches the file.
     asked = getattr(plain, "parameters", {})
     functions = {name: asked[name] for name in MAY_BE_FUNCTIONS if callable(asked.get(name))}

@@ -18,7 +18,7 @@ from novikoff.keep.header import (
     encode_parameters,
     encode_run,
 )
-from novikoff.keep.layout import FORMAT, Arrays, Parts
+from novikoff.keep.layout import Arrays, Parts
 from novikoff.keep.values import decode, decode_names, encode, encode_names
 from novikoff.learn.online.memory import OnlineState
 from novikoff.learn.online.past import OLD
@@ -40,7 +40,6 @@ def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
     state = model.to_state()
     header = {
         "learner": LEARNER,
-        "format": FORMAT,
         "parameters": encode_parameters({name: getattr(model, name) for name in _PARAMETERS}),
         "classes": encode(list(state.labels), "the labels"),
         "feature_names": None,
@@ -55,8 +54,9 @@ def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
             "waited": state.waited,
             "origin": state.origin,
             "trials": list(state.trials),
-            **({"scales": len(state.scales)} if state.scales is not None else {}),
-            **({**encode_lead(model), "square": state.square} if model.lead else {}),
+            "scales": None if state.scales is None else len(state.scales),
+            **encode_lead(model),
+            "square": float(state.square),
         },
     }
     arrays: Arrays = {} if state.scales is None else _scales_as_arrays(state.scales)
@@ -79,7 +79,7 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Onl
     for place in places:
         table |= {f"names.{place}": ("u1", f"bytes {place}")}
         table |= {f"{part}.{place}": ("f8", f"features {place}") for part in ("weights", "drift")}
-    scaled = plain.present("scales")
+    scaled = plain.value("scales") is not None
     table |= SCALES if scaled else {}
     check_arrays(arrays, table, {"scales": plain.whole("scales")} if scaled else {})
     check_finite(arrays, *(name for name in table if not name.endswith("names") and not name.startswith("names")))
@@ -91,22 +91,22 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Onl
         mistakes=plain.whole("mistakes"),
         longest=plain.number("longest", least=0.0),
         classes_are_fixed=plain.flag("classes_are_fixed"),
-        waited=plain.whole("waited") if plain.present("waited") else 0,
+        waited=plain.whole("waited"),
         scales=_scales_of(arrays) if scaled else None,
-        origin=plain.whole("origin") if plain.present("origin") else 0,
-        trials=_trials_of(plain.value("trials")) if plain.present("trials") else (0.0, 0.0),
-        narrow=lead.get("narrow", 0),
-        square=plain.number("square", least=0.0) if lead else 0.0,
+        origin=plain.whole("origin"),
+        trials=_trials_of(plain.value("trials")),
+        narrow=lead["narrow"],
+        square=plain.number("square", least=0.0),
     )
-    ensure(lead.get("lead", 0.0) <= MOST_LEAD, "the lead is too large")
+    ensure(lead["lead"] <= MOST_LEAD, "the lead is too large")
     _check(state, bool(parameters.value("fit_intercept")), parameters.text("readout") == "recent")
     return OnlinePerceptron.from_state(
         state,
         readout=parameters.text("readout"),
         fit_intercept=parameters.value("fit_intercept"),
         tie=parameters.text("tie"),
-        lead=lead.get("lead", 0.0),
-        **({"half_life": parameters.number("half_life", least=1.0)} if parameters.present("half_life") else {}),
+        lead=lead["lead"],
+        half_life=parameters.number("half_life", least=1.0),
     )
 
 

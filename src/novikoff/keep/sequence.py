@@ -1,7 +1,6 @@
 """The sequence perceptron in a file: how tokens become features, and the weights of features and of label after label.
 
 Only weights that are not 0 are kept: so many of each feature, with their labels, and the places of the links among all.
-Up to format 3 there were tables of all weights.
 
 A constraint that is a function is code, and not in the file. It is needed for learning only: what it forbids has the
 weight minus infinity, which is kept.
@@ -28,7 +27,7 @@ from novikoff.keep.header import (
     encode_parameters,
     encode_run,
 )
-from novikoff.keep.layout import CHAIN_FORMAT, Arrays, ModelFileError, Parts
+from novikoff.keep.layout import Arrays, ModelFileError, Parts
 from novikoff.keep.values import decode, decode_names, encode, encode_names
 from novikoff.learn.chain.space import SequenceRun
 from novikoff.learn.chain.tagger import Features, Tagger
@@ -41,11 +40,6 @@ TABLE: Table = {
     "link_places": ("u4", "links"),
     "links": ("f8", "links"),
     "forbidden": ("u1", "bytes of forbidden links"),
-}
-FULL_TABLE: Table = {
-    "emissions": ("f8", "features", "labels"),
-    "links": ("f8", "labels + outside", "labels + outside"),
-    "used": ("b1", "features"),
 }
 NAMES: Table = {"names": ("u1", "bytes")}
 
@@ -84,7 +78,6 @@ def to_parts(tagger: Tagger, evidence: Evidence) -> Parts:
         arrays["mistake_lengths"] = np.array(list(map(len, tagger.mistake_guesses)), dtype=np.int64)
         arrays["mistake_guesses"] = np.array(guessed, dtype=np.int64)
     header = {
-        "format": CHAIN_FORMAT,
         "learner": LEARNER,
         "parameters": encode_parameters(tagger.parameters),
         "classes": encode(list(tagger.labels), "the labels"),
@@ -96,8 +89,8 @@ def to_parts(tagger: Tagger, evidence: Evidence) -> Parts:
             "features": kind,
             "columns": list(tagger.features.columns),
             "has_mistake_rows": tagger.mistake_rows is not None,
-            **({} if tagger.mistake_guesses is None else {"has_mistake_guesses": True}),
-            **({"divisor": tagger.divisor} if tagger.divisor > 1 else {}),
+            "has_mistake_guesses": tagger.mistake_guesses is not None,
+            "divisor": tagger.divisor,
         },
     }
     return Parts(header, arrays)
@@ -135,7 +128,7 @@ def _templates_to_arrays(index: TemplateIndex) -> Arrays:
 
 
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Tagger:
-    header, arrays = fields(_with_new_names(parts.header)), parts.arrays
+    header, arrays = fields(parts.header), parts.arrays
     check_unencoded(header)
     state = header.part("state")
     labels = decode(header.value("classes"))
@@ -144,13 +137,12 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Tag
     ensure(len(set(labels)) == len(labels), "a label occurs twice")
     kind = state.part("features")
     templates = _templates(kind) if kind.text("kind") == "templates" else ()
-    is_full = header.whole("format") < CHAIN_FORMAT
-    table = (FULL_TABLE if is_full else TABLE) | _index_table(kind, templates)
+    table = TABLE | _index_table(kind, templates)
     if state.flag("has_mistake_rows"):
         table = table | {"mistake_rows": ("i8", "mistakes")}
-    if "has_mistake_guesses" in state.content:
+    if state.flag("has_mistake_guesses"):
         table = table | {"mistake_lengths": ("i8", "mistakes"), "mistake_guesses": ("i8", "guessed labels")}
-    sizes = check_arrays(arrays, table, {"labels": len(labels), "labels + outside": len(labels) + 1})
+    sizes = check_arrays(arrays, table, {})
     index = _index(kind, templates, arrays, sizes["features"])
     ensure(index.n_columns == sizes["features"], "there are not as many features as weights")
     columns = state.optional_texts("columns")
@@ -160,31 +152,17 @@ def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Tag
     ensure(run.readout != "vote", "there is no vote of label sequences")
     if "mistake_rows" in arrays:
         check_within(arrays["mistake_rows"], "mistake_rows", 2**62)
-    divisor = state.whole("divisor", least=1) if "divisor" in state.content else 1  # format 1 has averages, divided
     return Tagger(
         Features(index, columns or ()),
         tuple(labels),
-        _weights_of_tables(arrays) if is_full else _weights(arrays, len(labels)),
-        divisor,
+        _weights(arrays, len(labels)),
+        state.whole("divisor", least=1),
         run=run,
         parameters=decode_parameters(header, functions),
         mistake_rows=arrays.get("mistake_rows"),
         mistake_guesses=_guesses(arrays, labels),
         **Evidence.from_header(header).to_model(),
     )
-
-
-def _with_new_names(header: dict[str, Any]) -> dict[str, Any]:
-    """A header in which the part that chooses the epochs has its name; up to format 2 it was called held out."""
-    if header.get("format") not in (1, 2):
-        return header
-    names = {"held_out": "validation", "held_out_errors": "validation_errors"}
-    renamed = {
-        part: {names.get(name, name): value for name, value in header[part].items()}
-        for part in ("run", "parameters")
-        if isinstance(header.get(part), dict)
-    }
-    return header | renamed
 
 
 def _guesses(arrays: Arrays, labels: list[Any]) -> list[list[Any]] | None:
@@ -218,13 +196,6 @@ def _weights(arrays: Arrays, n_labels: int) -> Weights:
         table[np.unpackbits(forbidden, count=table.size).astype(np.bool_)] = -np.inf
     links = Links.of(table.reshape(n_labels + 1, n_labels + 1))
     return Weights(Emissions.of_entries(n_labels, counts, labels, arrays["weights"]), links)
-
-
-def _weights_of_tables(arrays: Arrays) -> Weights:
-    links = arrays["links"]
-    check_finite(arrays, "emissions")
-    ensure(not np.any(np.isnan(links) | np.isposinf(links)), "a link is NaN or infinite")
-    return Weights.of(arrays["emissions"], links)
 
 
 def _templates(kind: Fields) -> tuple[Template, ...]:

@@ -31,7 +31,7 @@ def to_parts(model: StructuredModel, evidence: Evidence) -> Parts:
     memory, mistakes = model.memory, model.mistakes
     header = {
         "learner": LEARNER,
-        "parameters": encode_parameters(_asked(model)),
+        "parameters": encode_parameters(model.parameters),
         "classes": None,
         "feature_names": None,
         "encoding": None,
@@ -59,19 +59,13 @@ def to_parts(model: StructuredModel, evidence: Evidence) -> Parts:
     return Parts(header, arrays)
 
 
-def _asked(model: StructuredModel) -> dict[str, Any]:
-    """The parameters, but for a share to be held out if there was none, of which earlier versions do not know."""
-    return {name: value for name, value in model.parameters.items() if (name, value) != ("held_out", None)}
-
-
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> StructuredModel:
     header, arrays = fields(parts.header), parts.arrays
     check_unencoded(header)
     for name in ("features", "decode", "loss"):
         needed_function(header, name, functions)
-    asked, state = {"time_limit": None, "held_out": None, **decode_parameters(header, functions)}, header.part("state")
-    ensure(asked.keys() == set(PARAMETERS), "the parameters are others than those of a StructuredPerceptron")
-    parameters = {name: asked[name] for name in PARAMETERS}
+    parameters, state = decode_parameters(header, functions), header.part("state")
+    ensure(parameters.keys() == set(PARAMETERS), "the parameters are others than those of a StructuredPerceptron")
     ensure(parameters["readout"] != "vote", "there is no vote of structures")
     check_arrays(arrays, TABLE | (RECORDED if state.flag("is_recorded") else {}), {})
     check_finite(arrays, "weights", "drift")
