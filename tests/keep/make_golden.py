@@ -1,4 +1,4 @@
-"""Write the golden files: `python -m tests.keep.make_golden`. Once released, a format's files are never written again.
+"""Write the golden files: `python -m tests.keep.make_golden`. Once released, they are never written again.
 
 Beside each model, a JSON file has inputs, and what the model predicted for them when it was saved.
 """
@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import novikoff
-from novikoff.keep.models import read_header, save
+from novikoff.keep.models import save
 from novikoff.keep.values import encode
 from tests.keep import samples
 
@@ -23,13 +23,10 @@ def models():
 def main():
     FOLDER.mkdir(exist_ok=True)
     for name, (model, inputs) in models().items():
-        draft = FOLDER / "draft"
-        save(model, draft)
-        path = FOLDER / f"{name}-{read_header(draft)['format']}.novikoff"
+        path = FOLDER / f"{name}.novikoff"
         if path.exists():  # a golden file is not to be changed
-            draft.unlink()
             continue
-        draft.rename(path)
+        save(model, path)
         golden = {"inputs": encode(inputs), "predictions": samples.predictions(model, inputs)}
         path.with_suffix(".json").write_text(json.dumps(golden) + "\n")
 

@@ -82,7 +82,7 @@ def test_a_learning_rate_that_is_none_is_refused_when_loaded(tmp_path):
     for part in ("state", "parameters"):
         for rate in (0.0, -1.0, "fast"):
             change = {"eta0": rate}
-            forged(GOLDEN["perceptron-1"], tmp_path / "m", lambda header, p=part, c=change: header[p].update(c))
+            forged(GOLDEN["perceptron"], tmp_path / "m", lambda header, p=part, c=change: header[p].update(c))
             with pytest.raises(layout.ModelFileError, match="eta0"):
                 load(tmp_path / "m")
 
@@ -90,25 +90,25 @@ def test_a_learning_rate_that_is_none_is_refused_when_loaded(tmp_path):
 @pytest.mark.parametrize("change", [{"mistakes": 10**9}, {"examples": 0}, {"mistakes_per_epoch": {"tuple": [10**6]}},
                                     {"errors": 10**6}])  # fmt: skip
 def test_a_record_that_cannot_be_is_refused_when_loaded(tmp_path, change):
-    forged(GOLDEN["perceptron-1"], tmp_path / "m", lambda header: header["run"].update(change))
+    forged(GOLDEN["perceptron"], tmp_path / "m", lambda header: header["run"].update(change))
     with pytest.raises(layout.ModelFileError, match="record"):
         load(tmp_path / "m")
 
 
 def test_a_certificate_in_a_model_is_text_that_nobody_believes(tmp_path):
     for text in ("no JSON", "[" * 100_000, '{"verdict": "separable"}'):
-        forged(GOLDEN["perceptron-1"], tmp_path / "m", lambda header, text=text: header.update(certificate=text))
+        forged(GOLDEN["perceptron"], tmp_path / "m", lambda header, text=text: header.update(certificate=text))
         assert load_plain(tmp_path / "m").certificate == text
 
 
 def test_sizes_are_compared_before_anything_is_read(tmp_path, monkeypatch):
     path = tmp_path / "m"
-    path.write_bytes(GOLDEN["perceptron-1"])
+    path.write_bytes(GOLDEN["perceptron"])
     os.truncate(path, 2**42)
     with pytest.raises(layout.ModelFileError, match=r"its header speaks of .* bytes, and it has 4,398,046,511,104"):
         load(path)
-    length = struct.unpack_from("<Q", GOLDEN["perceptron-1"])[0]
-    header = json.loads(GOLDEN["perceptron-1"][8 : 8 + length])
+    length = struct.unpack_from("<Q", GOLDEN["perceptron"])[0]
+    header = json.loads(GOLDEN["perceptron"][8 : 8 + length])
     for offsets in ([0, 2**60], [0], "x", None, [0, "1"]):
         header["weights"]["data_offsets"] = offsets
         text = json.dumps(header).encode()

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import os
 import subprocess
 import sys
@@ -21,12 +22,14 @@ import novikoff
 from novikoff.data.batches import Records
 from novikoff.features.encode import learn_encoding
 from novikoff.keep.certificates import certificate_text
-from novikoff.keep.layout import write
+from novikoff.keep.layout import ModelFileError, write
 from novikoff.keep.models import load, load_plain, read_header, save
+from novikoff.keep.parameters import check_parameters
 from novikoff.learn.chain.tagger import Tagger
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.online.perceptron import OnlinePerceptron
+from novikoff.options import DECLARED, Anything
 from tests.keep import samples
 
 X, Y = samples.points(3)
@@ -49,7 +52,7 @@ def test_the_header_says_what_was_learned_and_how(path):
     certificate = novikoff.certify(X, Y)
     save(novikoff.Perceptron(max_iter=4, random_state=1).fit(X, Y), path, certificate=certificate)
     header = read_header(path)
-    assert (header["format"], header["novikoff"], header["learner"]) == (3, novikoff.__version__, "Perceptron")
+    assert (header["format"], header["novikoff"], header["learner"]) == (1, novikoff.__version__, "Perceptron")
     assert header["parameters"]["max_iter"] == 4
     assert header["classes"]["values"] == ["north", "south"]
     assert header["run"]["mistakes"] > 0
@@ -196,6 +199,31 @@ def test_the_mistakes_of_a_tagger_are_kept(path):
     loaded = through(model, path)
     assert loaded.mistake_guesses_ == model.mistake_guesses_
     assert loaded.mistake_guesses_
+
+
+@pytest.mark.parametrize("given", [{"class_weight": "balanced"}, {"sample_weight": np.linspace(0.5, 2.0, len(X))}])
+def test_a_vote_of_rows_with_weights_is_kept(path, given):
+    fitted = {name: value for name, value in given.items() if name == "sample_weight"}
+    options = {name: value for name, value in given.items() if name not in fitted}
+    model = novikoff.Perceptron(readout="vote", random_state=0, **options).fit(X, Y, **fitted)
+    loaded = through(model, path)
+    (ballot,) = loaded.model_.memory.ballots
+    assert loaded.model_.memory.weighted
+    assert len(np.unique(ballot.mistakes.amounts)) > 1
+    assert samples.memory_of(loaded) == samples.memory_of(model)
+    assert (loaded.decision_function(X) == model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("name", sorted(name for name in DECLARED if not isinstance(DECLARED[name].kind, Anything)))
+def test_an_option_in_a_file_is_what_is_declared(name):
+    for value in (DECLARED[name].default, None, "auto", "x", -1, 0, 0.5, 1, 2, True, math.inf, [], {}):
+        try:
+            DECLARED[name].kind.check(name, value)
+        except ValueError:
+            with pytest.raises(ModelFileError, match=name):
+                check_parameters({name: value})
+        else:
+            check_parameters({name: value})
 
 
 def test_functions_that_are_not_needed_are_refused(path):

@@ -260,7 +260,7 @@ def sort(values: Any, first: Any, stop: Any, scratch: Any, counts: Any) -> Any:
 
 class Features(NamedTuple):
     """The features of words: those from `firsts[b]` to `firsts[b + 1]` are of bucket b. Each is of the word with the
-    key in `keys`; without keys, a bucket has one feature at most, for all of its words."""
+    key in `keys`."""
 
     firsts: NDArray[np.int32]
     keys: NDArray[np.int64]
@@ -281,15 +281,13 @@ def features_of(
         while number < rows.size and rows[number] == row:
             soon = found.buckets[min(number + SOON, rows.size - 1)]
             touch(features.firsts, np.int64(soon))
-            if features.keys.size > 0:
-                soon = found.buckets[min(number + SOON // 2, rows.size - 1)]
-                touch(features.keys, np.int64(features.firsts[soon]))
+            soon = found.buckets[min(number + SOON // 2, rows.size - 1)]
+            touch(features.keys, np.int64(features.firsts[soon]))
             bucket = found.buckets[number]
             feature, stop = features.firsts[bucket], features.firsts[bucket + 1]
-            if features.keys.size > 0:
-                key = found.keys[number]
-                while feature < stop and features.keys[feature] != key:
-                    feature += 1
+            key = found.keys[number]
+            while feature < stop and features.keys[feature] != key:
+                feature += 1
             if feature < stop:
                 into_features[filled] = feature
                 filled += 1

@@ -77,8 +77,13 @@ def _parameter(name: str, value: Any) -> Any:
     return encode(value, f"the parameter {name}")
 
 
-def decode_parameters(header: Fields, functions: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
-    """The parameters, with the functions that the caller has brought; where none is needed, none may be brought."""
+def decode_parameters(
+    header: Fields, functions: Mapping[str, Callable[..., Any]], *, own: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """The parameters, with the functions that the caller has brought; where none is needed, none may be brought.
+
+    Those that mean something of their `own` to a learner are left to it to check.
+    """
     found = dict(header.part("parameters").content)
     for name in functions:
         if name not in found or _function_name(found[name]) is None:
@@ -88,7 +93,8 @@ def decode_parameters(header: Fields, functions: Mapping[str, Callable[..., Any]
             may_be = MAY_BE_FUNCTIONS if "function" in plain else ("random_state",)
             ensure(name in may_be, f"the parameter {name!r:.60} is left out, and only {', '.join(may_be)} may be")
     parameters = {name: functions.get(name) if _is_left_out(plain) else decode(plain) for name, plain in found.items()}
-    check_parameters({name: value for name, value in parameters.items() if not _is_left_out(found[name])})
+    here = (name for name in parameters if name not in own and not _is_left_out(found[name]))
+    check_parameters({name: parameters[name] for name in here})
     return parameters
 
 

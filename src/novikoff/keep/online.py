@@ -70,7 +70,8 @@ def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
 def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> OnlinePerceptron:
     header, arrays = fields(parts.header), parts.arrays
     check_unencoded(header)
-    parameters, plain = fields(decode_parameters(header, functions), "parameters"), header.part("state")
+    parameters = fields(decode_parameters(header, functions, own=("readout",)), "parameters")  # recent, auto, no vote
+    plain = header.part("state")
     labels = decode(header.value("classes"))
     ensure(isinstance(labels, list) and len(set(labels)) == len(labels), "the labels are no list of different ones")
     ensure(not any(map(is_missing, labels)), "a label stands for none at all")
