@@ -234,19 +234,6 @@ def test_every_feature_is_one_word_and_what_a_full_bucket_did_not_keep_counts_fo
     assert Encoding.from_dict(json.loads(json.dumps(encoding.to_dict()))) == encoding
 
 
-def test_words_of_models_of_0_1_0_share_their_buckets_as_they_did():
-    column = {"name": "a", "kind": "text", "buckets": [0, 1], "words": [["y", "z z"], ["x"]], "n_buckets": 2}
-    plain = {"is_dense": True, "columns": [column | {"has_missing": False}]}
-    encoding = Encoding.from_dict(plain)
-    assert encoding.to_dict() == plain
-    assert encoding.is_as_ever
-    assert encoding.feature_names == ("a:y|z z", "a:x")
-    words = ["q", "r", "s"]
-    schema = pa.schema([("a", pa.string())])
-    X = encoding.encode(records_of([{"a": word} for word in words], schema)).batch.rows.as_array()
-    assert [row.index(1.0) for row in X.tolist()] == [zlib.crc32(word.encode()) % 2 for word in words]
-
-
 @pytest.mark.parametrize("words", [["b", "b"], ["b", 1], ["a", "c"], [["b"]]])
 def test_words_that_are_not_in_the_order_of_their_buckets_are_refused(words):
     column = {"name": "a", "kind": "text", "words": words, "n_buckets": 2**18, "has_missing": False}

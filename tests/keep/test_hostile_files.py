@@ -1,4 +1,4 @@
-"""Files that are cut off, damaged, of another format, or made to do harm: a clear error, no code, no more memory than needed."""
+"""Files that are cut off, damaged, foreign, or made to do harm: a clear error, no code, no more memory than needed."""
 
 import contextlib
 import copy

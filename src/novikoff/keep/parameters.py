@@ -4,6 +4,7 @@ What an option may be is declared in `novikoff.options`; here are the parameters
 that depend on more than their value.
 """
 
+import math
 import random
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -57,7 +58,7 @@ def _is_gamma(value: Any) -> bool:
     return value in ("scale", "auto") if isinstance(value, str) else POSITIVE.accepts(value)
 
 
-POSITIVE = Number("")
+POSITIVE, FINITE = Number(""), Number("", low=-math.inf)
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed")
 CHECKS: dict[str, Check] = {
     "half_life": Number("", low=1.0, high=2.0**53, is_open=False).accepts,
@@ -66,7 +67,7 @@ CHECKS: dict[str, Check] = {
     "violation": _one_of(None, "early", "max"),
     "kernel": lambda value: callable(value) or _one_of(*KERNELS)(value),
     "gamma": _is_gamma,
-    "coef0": is_number,
+    "coef0": FINITE.accepts,
     "degree": Whole().accepts,
     "kernel_params": lambda value: value is None or isinstance(value, dict),
     "features": callable,
@@ -78,11 +79,10 @@ CHECKS: dict[str, Check] = {
     "min_count": Whole().accepts,
     "constraint": lambda value: value is None or callable(value) or isinstance(value, str),
     "label": lambda value: value is None or isinstance(value, str),
-    "cost": Number("", is_open=False).accepts,
+    "cost": lambda value: POSITIVE.accepts(value) or (is_number(value) and value == 0),
     "scale": lambda value: value == "auto" if isinstance(value, str) else isinstance(value, bool | np.bool_ | None),
     "zero_based": lambda value: isinstance(value, bool | np.bool_),
-    "n_jobs": lambda value: value is None or (is_number(value) and value == int(value) != 0),
-    "verbose": is_number,
-    "penalty": _one_of(None),
-    **dict.fromkeys(("alpha", "l1_ratio"), is_number),
+    "n_jobs": lambda value: value is None or (FINITE.accepts(value) and value == int(value) != 0),
+        "penalty": _one_of(None),
+    **dict.fromkeys(("verbose", "alpha", "l1_ratio"), FINITE.accepts),
 }
