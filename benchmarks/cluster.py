@@ -59,7 +59,7 @@ def warm(worker, _):
     from novikoff import Perceptron
     Perceptron(max_iter=2).fit([[0.0], [1.0]], [0, 1])
 def learn(pattern):
-    return fit(pattern, label="y", engine=Warm(workers=2), rounds=rounds, watch=lambda r: seconds.append(r.seconds))
+    return fit(pattern, label="y", engine=Warm(workers=2), max_iter=rounds, watch=lambda r: seconds.append(r.seconds))
 learn(small)
 seconds.clear()
 model = learn(pattern)
@@ -237,7 +237,7 @@ def accuracy(folder: Path, options: argparse.Namespace) -> None:
     for name, (train, test, label) in tasks.items():
         found = {}
         for mixing in ("uniform", "adaptive"):
-            scored = score(fit(train, label=label, mixing=mixing, rounds=ROUNDS), test, label=label)
+            scored = score(fit(train, label=label, mixing=mixing, max_iter=ROUNDS), test, label=label)
             found[mixing] = 100 * scored.errors / scored.rows
         alone = Perceptron(max_iter=ROUNDS, random_state=0).fit(read(train, label=label))
         found["one machine"] = 100 * (1 - alone.score(read(test, label=label)))

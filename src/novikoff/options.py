@@ -14,7 +14,7 @@ ValueError: max_iter=0 must be a whole number of at least 1, or None for no limi
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 Readout = Literal["last", "average", "vote"]
 Tie = Literal["mistake", "predict"]
@@ -194,7 +194,10 @@ class Declared:
 
 
 def _declared(*more: Declared) -> dict[str, Declared]:
-    own = [Declared(field.name, *field.type.__metadata__, field.default) for field in fields(Options)]  # type: ignore[union-attr]
+    own = []
+    for field in fields(Options):
+        kind, help = cast(Any, field.type).__metadata__
+        own.append(Declared(field.name, kind, help, field.default))
     return {declared.name: declared for declared in (*own, *more)}
 
 

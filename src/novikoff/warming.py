@@ -112,7 +112,7 @@ def _label_sequences() -> None:
     for X, y in _matrices():
         tokens = Tokens(as_rows(X), np.array([0, 5, 12]))
         learned = sequence_perceptron(tokens, y.astype(np.int64), 3, max_iter=2, random_state=0)
-        best_label_sequences(learned.weights, tokens, 2)
+        best_label_sequences(learned.memory.read_out("average"), tokens, 2)
 
 
 def _read_text() -> None:

@@ -28,7 +28,7 @@ def fitted(folder, *more):
 
 
 def test_a_round_has_a_line_and_the_answer_says_what_was_mixed(folder):
-    result = fitted(folder, "--rounds", "3", "--json")
+    result = fitted(folder, "--max-iter", "3", "--json")
     lines = result.err.splitlines()
     assert [line.split(":")[0] for line in lines] == ["round 1", "round 2", "round 3"]
     assert all("mistakes; K = " in line and "rows/s" in line for line in lines)
@@ -40,7 +40,7 @@ def test_a_round_has_a_line_and_the_answer_says_what_was_mixed(folder):
 
 @pytest.mark.parametrize("more", [(), ("--lead", "auto")])
 def test_without_mixing_the_model_is_that_of_one_machine(folder, more):
-    fitted(folder, "--mixing", "none", "--quiet", "--rounds", "4", *more)
+    fitted(folder, "--mixing", "none", "--quiet", "--max-iter", "4", *more)
     alone = ("--no-shuffle", "--max-iter", "4", "--model", "alone", "--quiet", *more)
     done(folder, "fit", "part-*.csv", "--label", "y", *alone)
     ours, theirs = (json.loads(done(folder, "inspect", name, "--json").out) for name in ("model", "alone"))
@@ -71,7 +71,7 @@ def test_tables_without_names_and_with_commas_are_read_as_on_one_machine(tmp_pat
     for number in range(3):
         (tmp_path / f"bare-{number}.csv").write_text("".join(lines[20 * number : 20 * (number + 1)]))
     data = ["bare-*.csv", "--label", "-1", "--no-header", "--names", "size,kind,way"]
-    shards = ["--cluster", "local", "--mixing", "none", "--rounds", "3", "--quiet", "--model", "model"]
+    shards = ["--cluster", "local", "--mixing", "none", "--max-iter", "3", "--quiet", "--model", "model"]
     done(tmp_path, "fit", *data, *shards)
     done(tmp_path, "fit", *data, "--no-shuffle", "--max-iter", "3", "--quiet", "--model", "alone")
     ours, theirs = (json.loads(done(tmp_path, "inspect", name, "--json").out) for name in ("model", "alone"))
@@ -86,7 +86,7 @@ def test_tables_without_names_and_with_commas_are_read_as_on_one_machine(tmp_pat
 def test_a_run_that_was_ended_goes_on(folder, monkeypatch):
     from novikoff.cli import shards
 
-    whole = json.loads(fitted(folder, "--rounds", "3", "--json").out)
+    whole = json.loads(fitted(folder, "--max-iter", "3", "--json").out)
     show = shards.line_of
 
     def killed(rounds):
@@ -95,7 +95,8 @@ def test_a_run_that_was_ended_goes_on(folder, monkeypatch):
         return show(rounds)
 
     monkeypatch.setattr(shards, "line_of", killed)
-    words = ["fit", "part-*.csv", "--label", "y", "--cluster", "local", "--model", "model", "--force", "--rounds", "3"]
+    words = ["fit", "part-*.csv", "--label", "y", "--cluster", "local", "--model", "model", "--force"]
+    words += ["--max-iter", "3"]
     assert call(*words, folder=folder).code == 1
     monkeypatch.setattr(shards, "line_of", show)
     assert "a run that can go on" in call(*words, folder=folder).err
@@ -125,7 +126,7 @@ def test_shards_on_a_ray_that_is_started_here_are_scored_alike(folder, monkeypat
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (["--rounds", "3"], "--rounds is for learning from shards; say where these are, too, by --cluster"),
+        (["--mixing", "none"], "--mixing is for learning from shards; say where these are, too, by --cluster"),
         (["--resume"], "--resume is for learning from shards"),
         (
             ["--cluster", "there"],
@@ -133,7 +134,7 @@ def test_shards_on_a_ray_that_is_started_here_are_scored_alike(folder, monkeypat
             "ray://HOST:PORT, or local for this process",
         ),
         (["--cluster", "local", "--folds", "3"], "--folds does not go with --cluster"),
-        (["--cluster", "local", "--max-iter", "3"], "--max-iter does not go with --cluster; use --rounds"),
+        (["--cluster", "local", "--tol", "0.1"], "--tol does not go with --cluster; leave out one of them"),
         (["--cluster", "local", "--readout", "vote"], "a vote needs every mistake"),
         (["--cluster", "local", "--report", "page.html"], "--report does not go with --cluster"),
         (["--cluster", "local", "--resume"], "there is no checkpoint model.checkpoint to go on from"),

@@ -28,8 +28,8 @@ from tests.cli.calling import call
         ("--min-margin 0.9", {"min_margin": 0.9}),
         ("--lead 0.5", {"lead": 0.5}),
         (
-            "--lead auto --validation 0.2 --patience 2",
-            {"lead": "auto", "early_stopping": True, "validation_fraction": 0.2, "patience": 2},
+            "--lead auto --early-stopping --validation-fraction 0.2 --n-iter-no-change 2",
+            {"lead": "auto", "early_stopping": True, "validation_fraction": 0.2, "n_iter_no_change": 2},
         ),
         ("--class-weight balanced", {"class_weight": "balanced"}),
         ("--class-weight yes=2,no=0.5", {"class_weight": {"yes": 2.0, "no": 0.5}}),
@@ -103,7 +103,7 @@ def test_a_lead_and_a_validation_part_are_in_the_panels_of_fit_and_inspect(folde
         assert "narrow ones on" in in_one_line(shown)
         assert "learned unless right by more than 0.5 R^2; the last weights separate" in in_one_line(shown)
     assert "with a lead of 0.5 the theorem allows 2 (R/gamma)^2" in in_one_line(done)
-    done = call("fit", "cars.csv", "--label", "sport_car", "--force", "--validation", "0.3", folder=folder)
+    done = call("fit", "cars.csv", "--label", "sport_car", "--force", "--early-stopping", folder=folder)
     assert "on the rows put aside for that" in in_one_line(done)
     assert call("fit", "cars.csv", "--label", "sport_car", "--lead", "much", folder=folder).code == 2
 

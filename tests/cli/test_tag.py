@@ -18,8 +18,8 @@ TEMPLATES = ["word[0]", "lower(word[-1])", "pos[-1]", "pos[0]", "pos[1]", "pos[-
         ("", {}),
         ("--constraint IOB2 --min-count 2 --cost 1", {"constraint": "IOB2", "min_count": 2, "cost": 1.0}),
         (
-            "--validation 0.3 --patience 1 --readout last",
-            {"early_stopping": True, "validation_fraction": 0.3, "patience": 1, "readout": "last"},
+            "--early-stopping --validation-fraction 0.3 --n-iter-no-change 1 --readout last",
+            {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 1, "readout": "last"},
         ),
         ("--no-shuffle --max-iter 1", {"shuffle": False, "max_iter": 1}),
         ("--held-out 0.4", {"held_out": 0.4}),

@@ -35,7 +35,7 @@ def killed_after(number):
 @pytest.mark.parametrize("readout", ["average", "last"])
 def test_a_run_that_was_killed_goes_on_to_the_same_bits(tmp_path, mixing, number, readout):
     pattern, kept = write_all(tmp_path, "csv", integers=True, words=False), tmp_path / "kept"
-    options = {"label": "y", "mixing": mixing, "rounds": 4, "readout": readout}
+    options = {"label": "y", "mixing": mixing, "max_iter": 4, "readout": readout}
     whole = fit(pattern, **options)
     with pytest.raises(Killed):
         fit(pattern, **options, checkpoint=kept, watch=killed_after(number))
@@ -50,7 +50,7 @@ def test_weights_that_return_are_noticed_after_a_kill_as_before(tmp_path):
     path, kept = tmp_path / "xor.svm", tmp_path / "kept"
     path.write_text("1 1:0 2:0\n1 1:1 2:1\n-1 1:1 2:0\n-1 1:0 2:1\n")
     for readout in ("last", "average"):
-        options = {"mixing": "none", "rounds": 6, "readout": readout, "shard_bytes": 20}
+        options = {"mixing": "none", "max_iter": 6, "readout": readout, "shard_bytes": 20}
         whole = fit(path, **options)
         assert whole.run_.cycle is not None
         for number in (1, 2):
@@ -68,11 +68,11 @@ def test_a_process_that_is_killed_leaves_a_checkpoint_that_can_be_used(tmp_path)
         "def watch(_):\n"
         "    rounds.append(1)\n"
         "    if len(rounds) == 2: os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"fit({pattern!r}, label='y', rounds=4, checkpoint={str(kept)!r}, watch=watch)\n"
+        f"fit({pattern!r}, label='y', max_iter=4, checkpoint={str(kept)!r}, watch=watch)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(SOURCE)}, check=False)
     assert done.returncode == -signal.SIGKILL
-    ours, whole = fit(pattern, label="y", rounds=4, checkpoint=kept, resume=True), fit(pattern, label="y", rounds=4)
+    ours, whole = fit(pattern, label="y", max_iter=4, checkpoint=kept, resume=True), fit(pattern, label="y", max_iter=4)
     assert ours.coef_.tobytes() == whole.coef_.tobytes()
     assert ours.run_ == whole.run_
 

@@ -32,7 +32,7 @@ def test_weights_that_go_from_shard_to_shard_choose_what_one_machine_chooses(tmp
     for seed in range(8):
         files, X, y = noisy(tmp_path / str(seed), seed)
         more = {"lead": "auto", "random_state": seed, "readout": readout}
-        ours = fit(files, mixing="none", rounds=rounds, zero_based=False, **more)
+        ours = fit(files, mixing="none", max_iter=rounds, zero_based=False, **more)
         one = Perceptron(shuffle=False, max_iter=rounds, **more).fit(X, y)
         found.add(one.lead_)
         assert (ours.coef_ == one.coef_).all()
@@ -57,7 +57,7 @@ def test_mixed_shards_take_the_lead_that_is_wrong_on_fewer_rows_that_were_not_le
         for lead in trial.tried:
             # R is that of all rows, whether they are learned or not.
             stretch = np.sqrt((X**2).sum(axis=1).max() + 1) / np.sqrt((X[~judging] ** 2).sum(axis=1).max() + 1)
-            tried = fit(learned, rounds=trial.epochs, lead=lead * stretch**2, **options)
+            tried = fit(learned, max_iter=trial.epochs, lead=lead * stretch**2, **options)
             errors.append(int((tried.predict(X[judging]) != y[judging]).sum()))
         chosen = fit(files, lead="auto", **options)
         found.add(chosen.lead_)
@@ -70,7 +70,7 @@ def test_mixed_shards_take_the_lead_that_is_wrong_on_fewer_rows_that_were_not_le
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_run_that_was_killed_goes_on_with_what_it_had_chosen(tmp_path, mixing, seed, monkeypatch):
     pattern, kept = write_all(tmp_path, "csv", integers=True, words=False, noise=9.0), tmp_path / "kept"
-    options = {"label": "y", "mixing": mixing, "rounds": 4, "lead": "auto", "random_state": seed}
+    options = {"label": "y", "mixing": mixing, "max_iter": 4, "lead": "auto", "random_state": seed}
     whole = fit(pattern, **options)
     with pytest.raises(Killed):
         fit(pattern, **options, checkpoint=kept, watch=killed_after(2))
@@ -80,7 +80,7 @@ def test_a_run_that_was_killed_goes_on_with_what_it_had_chosen(tmp_path, mixing,
     def chosen_again(*_):
         raise AssertionError
 
-    monkeypatch.setattr("novikoff.cluster.learning.ShardedChooser.lead", chosen_again)
+    monkeypatch.setattr("novikoff.learn.choosing._lead", chosen_again)
     ours = fit(pattern, **options, checkpoint=kept, resume=True)
     assert ours.coef_.tobytes() == whole.coef_.tobytes()
     assert (ours.run_, ours.lead_) == (whole.run_, whole.lead_)

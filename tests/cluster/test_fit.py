@@ -25,7 +25,7 @@ def label_of(kind):
 @pytest.mark.filterwarnings("ignore:Perceptron did not converge")
 def test_without_mixing_it_is_the_run_of_one_machine_bit_for_bit(tmp_path, kind, options):
     pattern = write_all(tmp_path, kind, words=kind != "svmlight")
-    ours = fit(pattern, label=label_of(kind), mixing="none", rounds=4, shard_bytes=700, **options)
+    ours = fit(pattern, label=label_of(kind), mixing="none", max_iter=4, shard_bytes=700, **options)
     theirs = one_machine(pattern, max_iter=4, **options)
     assert ours.coef_.tobytes() == theirs.coef_.tobytes()
     assert ours.intercept_.tobytes() == theirs.intercept_.tobytes()
@@ -38,11 +38,11 @@ def test_many_classes_too_and_where_weights_return(tmp_path):
         table = rows(30, number, integers=True, words=False)
         write(tmp_path / f"{number}.csv", {**table, "y": [f"class {int(x) % 4}" for x in table["x0"]]})
     pattern = str(tmp_path / "*.csv")
-    ours = fit(pattern, label="y", mixing="none", rounds=3)
+    ours = fit(pattern, label="y", mixing="none", max_iter=3)
     assert ours.run_ == one_machine(pattern, max_iter=3).run_
     assert ours.coef_.tobytes() == one_machine(pattern, max_iter=3).coef_.tobytes()
     (tmp_path / "xor.svm").write_text("1 1:0 2:0\n1 1:1 2:1\n-1 1:1 2:0\n-1 1:0 2:1\n")
-    ours = fit(tmp_path / "xor.svm", mixing="none", rounds=20, readout="last", shard_bytes=20)
+    ours = fit(tmp_path / "xor.svm", mixing="none", max_iter=20, readout="last", shard_bytes=20)
     theirs = Perceptron(shuffle=False, max_iter=20, readout="last").fit(read(tmp_path / "xor.svm"))
     assert ours.run_ == theirs.run_
     assert ours.run_.stopped.name == "CYCLE"
@@ -53,7 +53,7 @@ def test_many_classes_too_and_where_weights_return(tmp_path):
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_a_mixed_model_predicts_saves_loads_and_learns_on(tmp_path, mixing, lead):
     pattern = write_all(tmp_path, "csv", n=200)
-    model = fit(pattern, label="y", mixing=mixing, rounds=5, lead=lead)
+    model = fit(pattern, label="y", mixing=mixing, max_iter=5, lead=lead)
     assert model.run_.shards == 3
     assert model.run_.errors / model.run_.n_rows < 0.15
     assert "The weights of 3 shards were mixed" in str(model.run_)
@@ -70,9 +70,9 @@ def test_a_mixed_model_predicts_saves_loads_and_learns_on(tmp_path, mixing, lead
 
 def test_the_same_files_give_the_same_bits_and_another_seed_another_order(tmp_path):
     pattern = write_all(tmp_path, "csv")
-    one, other = (fit(pattern, label="y", rounds=2) for _ in range(2))
+    one, other = (fit(pattern, label="y", max_iter=2) for _ in range(2))
     assert one.coef_.tobytes() == other.coef_.tobytes()
-    assert fit(pattern, label="y", rounds=2, random_state=1).coef_.tobytes() != one.coef_.tobytes()
+    assert fit(pattern, label="y", max_iter=2, random_state=1).coef_.tobytes() != one.coef_.tobytes()
 
 
 def test_very_wide_rows_have_weights_for_the_columns_that_are_used(tmp_path):
@@ -80,11 +80,11 @@ def test_very_wide_rows_have_weights_for_the_columns_that_are_used(tmp_path):
     for number in range(2):
         (tmp_path / f"{number}.svm").write_text("".join(lines[number::2][:9] + lines[:11]))
     pattern = str(tmp_path / "*.svm")
-    ours = fit(pattern, mixing="none", rounds=2)
+    ours = fit(pattern, mixing="none", max_iter=2)
     theirs = Perceptron(shuffle=False, max_iter=2).fit(read(pattern))
     assert np.array_equal(ours.model_.memory.columns, theirs.model_.memory.columns)
     assert ours.model_.memory.weights.tobytes() == theirs.model_.memory.weights.tobytes()
-    assert fit(pattern, rounds=2).run_.n_rows == 40
+    assert fit(pattern, max_iter=2).run_.n_rows == 40
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_very_wide_rows_have_weights_for_the_columns_that_are_used(tmp_path):
         ({"mixing": "some"}, "mixing='some' is unknown; choose one of uniform, adaptive, none"),
         ({"readout": "vote"}, "a vote needs every mistake"),
         ({"mixing": "none", "shuffle": True}, "the run of one machine in the order given"),
-        ({"rounds": 0}, "rounds=0 must be a whole number of at least 1"),
+        ({"max_iter": 0}, "max_iter=0 must be a whole number of at least 1"),
         ({"label": None}, "a table needs a column of labels"),
         ({"label": "z"}, r"part-0\.csv has no column 'z' for the label"),
         ({"classes": ["yes", "perhaps"]}, r"part-0\.csv.*label 'no' in row \d+ is not in classes"),
@@ -135,8 +135,8 @@ def test_a_shard_of_one_class_is_taken_if_the_classes_are_named(tmp_path):
     write_all(tmp_path, "csv")
     write(tmp_path / "part-1.csv", {**rows(9), "y": ["yes"] * 9})
     pattern = str(tmp_path / "*.csv")
-    assert fit(pattern, label="y", rounds=1, classes=["no", "yes"]).run_.n_rows == 91
-    assert fit(pattern, label="y", rounds=1, mixing="none").run_.n_rows == 91
+    assert fit(pattern, label="y", max_iter=1, classes=["no", "yes"]).run_.n_rows == 91
+    assert fit(pattern, label="y", max_iter=1, mixing="none").run_.n_rows == 91
 
 
 def test_an_empty_range_of_bytes_is_named(tmp_path):
@@ -149,5 +149,5 @@ def test_nothing_is_left_in_the_folder_of_the_cache(tmp_path):
     pattern = write_all(tmp_path, "csv")
     folder = tmp_path / "cache"
     folder.mkdir()
-    fit(pattern, label="y", rounds=1, cache_folder=str(folder))
+    fit(pattern, label="y", max_iter=1, cache_folder=str(folder))
     assert [path for path in folder.rglob("*") if path.is_file()] == []

@@ -36,7 +36,7 @@ class Twice(Ray):
 
 
 def learned(pattern, engine, mixing="uniform", **more):
-    return fit(pattern, label="y", engine=engine, mixing=mixing, rounds=4, **more)
+    return fit(pattern, label="y", engine=engine, mixing=mixing, max_iter=4, **more)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_driver_that_is_killed_goes_on_elsewhere_to_the_same_bits(nodes, patte
         f"ray.init(address={nodes.address!r}, log_to_driver=False, logging_level='error')\n"
         "def watch(rounds):\n"
         "    if rounds.epochs.begun == 2: os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"fit({pattern!r}, label='y', engine=Ray(), rounds=4, checkpoint={str(kept)!r}, watch=watch)\n"
+        f"fit({pattern!r}, label='y', engine=Ray(), max_iter=4, checkpoint={str(kept)!r}, watch=watch)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(SOURCE)}, check=False)
     assert done.returncode == -signal.SIGKILL

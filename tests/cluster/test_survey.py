@@ -108,7 +108,7 @@ def test_dates_are_agreed_on_as_well(tmp_path, kind):
     pattern = str(tmp_path / f"*.{kind}")
     tables = agreed(pattern)
     assert tables.encoding.to_dict() == learn_encoding(read(pattern, label="y")).to_dict()
-    model = fit(pattern, label="y", mixing="none", rounds=2)
+    model = fit(pattern, label="y", mixing="none", max_iter=2)
     alone = Perceptron(shuffle=False, max_iter=2).fit(read(pattern, label="y"))
     assert model.coef_.tobytes() == alone.coef_.tobytes()
 

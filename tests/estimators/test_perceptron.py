@@ -31,9 +31,7 @@ ESTIMATORS = [*UNSCALED, Perceptron(scale=True), Perceptron(lead=0.5, max_iter=1
 # parameter max_iter, it passes.
 WANTS_A_BIAS = {"check_class_weight_classifiers": "in ten epochs a bias of 1 does not outgrow columns of 20"}
 # scikit-learn expects the same of its own Perceptron.
-NOT_SCALED = (
-    "repeating a row is not scaling it: a repeated row is looked at again, and adds nothing if it has become right"
-)
+NOT_SCALED = "repeating a row is not scaling it: a repeated row adds nothing if it has become right"
 REPEATED = {f"check_sample_weight_equivalence_on_{kind}_data": NOT_SCALED for kind in ("dense", "sparse")}
 
 

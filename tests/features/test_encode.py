@@ -5,7 +5,6 @@ import json
 import math
 import re
 import statistics
-import zlib
 from itertools import pairwise
 
 import numpy as np

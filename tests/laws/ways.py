@@ -490,7 +490,7 @@ SHARD = 400
 def of_shards(path, **options):
     """All answers of shards whose weights go from one to the next, which is the run of one machine."""
     how = {"label": LABEL, "shard_bytes": SHARD}
-    model = cluster.fit(path, mixing="none", rounds=5, **how, **options)
+    model = cluster.fit(path, mixing="none", max_iter=5, **how, **options)
     certificate = cluster.certify(path, **how)
     cluster.check(certificate, path, shard_bytes=SHARD)
     return learned(model) | certified(certificate) | predicted(model, read(path, label=LABEL))

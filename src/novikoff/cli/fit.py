@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from novikoff.cli.learning import Certified
     from novikoff.data.examples import Examples
     from novikoff.data.reading import Reader
+    from novikoff.learn.fit import Learned
     from novikoff.learn.history import Run
-    from novikoff.learn.linear.space import Learned
     from novikoff.learn.linear.worked import WorkedRun
     from novikoff.learn.model import Classifier
     from novikoff.prove.run.inseparable import FreundSchapireBound

@@ -200,7 +200,8 @@ def certify_on_shards(
     if diverging:
         raise ValueError("--diverging does not go with --cluster and --label; ask by --formula 'label ~ .' instead")
     reader = table.open(file, output)
-    reading = Reading(**table.columns, fit_intercept=fit_intercept is not False)
+    columns: dict[str, Any] = table.columns
+    reading = Reading(**columns, fit_intercept=fit_intercept is not False)
     with progress(output.quiet) as bar, bar.during("reading"), started(engine, reader, reading) as cluster:
         limits = {"tolerance": tolerance, "time_limit": time_limit}
         certificate = certify_cluster(cluster, progress=bar.rename, **limits)

@@ -59,7 +59,7 @@ def fit(
     """
     own = {name: asked.pop(name) for name in READING if name in asked}
     options = _options(mixing, asked)
-    shared = {"fit_intercept": options.fit_intercept, "labels_are_shared": mixing != "none"}
+    shared: dict[str, Any] = {"fit_intercept": options.fit_intercept, "labels_are_shared": mixing != "none"}
     reading = Reading(**own, **shared).of(source)
     parameters: dict[str, Any] = {"label": reading.label}
     parameters |= {name: getattr(options, name) for name in (*SAME_RUN, "max_iter", "time_limit")}

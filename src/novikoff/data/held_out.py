@@ -71,7 +71,7 @@ def check_parts(n_rows: int, n_held: int, row: str = "row") -> None:
         )
 
 
-def _seed(random_state: int | np.random.Generator | None) -> int:
+def _seed(random_state: Any) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**62))
     if hasattr(random_state, "getrandbits"):  # of the standard library

@@ -36,12 +36,13 @@ from novikoff.estimators.shell import (
 from novikoff.features.examples import cached
 from novikoff.learn.class_weights import class_weights
 from novikoff.learn.epochs import Watcher, put_off_interrupt
+from novikoff.learn.fit import Learned
 from novikoff.learn.history import Stopped
 from novikoff.learn.kernel.budget import check_budget
 from novikoff.learn.kernel.kernels import Objects, as_points, check_kernel, is_matrix, make_kernel
 from novikoff.learn.kernel.memory import BudgetRule, Memory
 from novikoff.learn.kernel.model import KernelModel
-from novikoff.learn.kernel.space import Learned, kernel_perceptron, learn_online
+from novikoff.learn.kernel.space import kernel_perceptron, learn_online
 from novikoff.learn.linear.files import learnable
 from novikoff.learn.linear.memory import predicted
 from novikoff.options import ClassWeight, Lead, Readout, Scale, Tie, check_options

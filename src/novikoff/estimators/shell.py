@@ -215,6 +215,7 @@ def weighted_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, ND
     if comes_in_batches(X):
         raise ValueError("batches have no weights; use class_weight, or pass a matrix with sample_weight")
     weights = sample_weights(sample_weight, _num_samples(X))
+    assert weights is not None
     if weights.all():
         return X, y, weights, None
     kept = np.flatnonzero(weights)

@@ -83,6 +83,6 @@ CHECKS: dict[str, Check] = {
     "scale": lambda value: value == "auto" if isinstance(value, str) else isinstance(value, bool | np.bool_ | None),
     "zero_based": lambda value: isinstance(value, bool | np.bool_),
     "n_jobs": lambda value: value is None or (FINITE.accepts(value) and value == int(value) != 0),
-        "penalty": _one_of(None),
+    "penalty": _one_of(None),
     **dict.fromkeys(("verbose", "alpha", "l1_ratio"), FINITE.accepts),
 }

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from novikoff.engine.clock import now
-from novikoff.learn.cycles import Cycle, Lookout, Returning
+from novikoff.learn.cycles import Cycle, Lookout
 from novikoff.learn.history import History, Stopped
 from novikoff.options import Options
 
@@ -231,7 +231,7 @@ class Learner:
 
     history: History
     epochs: Epochs
-    returning: Returning | None  # what notices that the weights return; None where it cannot be noticed
+    returning: Any  # a `Returning`, what notices that the weights return; None where it cannot be noticed
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Learn an epoch, and count its mistakes; the reason if it was ended in the middle."""
@@ -240,11 +240,11 @@ class Learner:
     def settle(self) -> None:
         """Bring all that was learned to the history; nothing is learned afterwards."""
 
-    def wrong(self, examples: Any, readout: str) -> Any:
+    def wrong(self, examples: Any, readout: Any) -> Any:
         """Which of some examples the read-out gets wrong now."""
         raise NotImplementedError
 
-    def validation_errors(self, examples: Any, readout: str) -> int:
+    def validation_errors(self, examples: Any, readout: Any) -> int:
         """How many errors the read-out makes on validation examples now."""
         return int(sum(self.wrong(examples, readout)))
 
@@ -252,7 +252,7 @@ class Learner:
         """By how much an error on each of some examples counts, if not by 1."""
         return None
 
-    def counts(self, readout: str, stopped: Stopped) -> dict[str, Any]:
+    def counts(self, readout: Any, stopped: Stopped) -> dict[str, Any]:
         """What the record has to know of the examples: errors on them, and what follows for new ones."""
         raise NotImplementedError
 

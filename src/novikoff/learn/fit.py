@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 class Space(Protocol):
     """What examples are added in: coordinates, a kernel's space, label sequences, any structure, shards."""
 
-    record: type[Run]
+    @property
+    def record(self) -> type[Run]:
+        """The class of the record."""
+        ...
+
+    @property
+    def shards(self) -> int:
+        """Of how many learners the weights are mixed."""
+        ...
 
     def over(self, examples: Any, options: Options) -> "Space":
         """The same space, with what follows from all examples that are learned."""
@@ -73,7 +81,7 @@ def fit(
     part = held_out_part(options, start)
     learned, judged = (examples, None) if part is None else examples.parted(part)
     space = space.over(learned, options)
-    chosen = choose(learned, options, lambda some, how, each: space.learner(some, how, None, each))
+    chosen = choose(learned, options, lambda some, how, each: space.learner(some, how, None, each), space.shards)
     learner = space.learner(learned, chosen.options, start, one_by_one=options.tol is not None)
     stopped = chosen.reason(run(learner, Limits(chosen.options, watch, progress)))
     learner.settle()
@@ -99,7 +107,7 @@ def held_out_part(options: Options, start: Any = None) -> "HeldOut | None":
         if aside and start is not None:
             raise ValueError(f"{name} needs a new start: rows that are put aside now may have been learned before")
     if options.held_out is None or hasattr(options.held_out, "which"):
-        return options.held_out  # type: ignore[no-any-return]
+        return options.held_out
     from novikoff.data.held_out import HeldOut
 
     return HeldOut.share(options.held_out, options.random_state)

@@ -105,7 +105,7 @@ class ChainMemory(History):
     def margin_at_least(self, lead: float) -> float:
         return super().margin_at_least(lead) if self.is_whole else 0.0
 
-    def read_out(self, readout: str) -> Weights:
+    def read_out(self, readout: Any) -> Weights:
         """The weights to predict with: the last ones, or the sum of the weights after each sequence.
 
         The average is that sum over the `divisor`. The sum is not rounded where features are whole numbers, so label
@@ -118,7 +118,7 @@ class ChainMemory(History):
         values -= self.drift.emissions[: len(values)]
         return Weights(emissions._replace(values=values), Links.of(links.table * self.examples - self.drift.links))
 
-    def divisor(self, readout: str) -> int:
+    def divisor(self, readout: Any) -> int:
         """How many weight vectors the weights to predict with are the sum of."""
         return max(self.examples, 1) if readout == "average" else 1
 
@@ -183,6 +183,7 @@ class Chain:
     allowed: NDArray[np.bool_] | None = None
     cost: float = 0.0
     record = SequenceRun
+    shards = 1
 
     def over(self, examples: LabelledSequences, options: Options) -> "Chain":
         _check(examples, options, self.cost)
@@ -270,17 +271,17 @@ class Sequences(Learner):
         """The same sequences, to be learned on from here on a copy of the memory, with what was guessed."""
         return Sequences(self.history.copy(), self.examples, self.cost, None, [])
 
-    def wrong(self, examples: LabelledSequences, readout: str) -> NDArray[np.bool_]:
+    def wrong(self, examples: LabelledSequences, readout: Any) -> NDArray[np.bool_]:
         return _wrong_sequences(examples.tokens, self._wrong_tokens(examples, readout))
 
-    def validation_errors(self, examples: LabelledSequences, readout: str) -> int:
+    def validation_errors(self, examples: LabelledSequences, readout: Any) -> int:
         """Wrong labels, which tell more than wrong sequences."""
         return int(np.count_nonzero(self._wrong_tokens(examples, readout)))
 
-    def _wrong_tokens(self, examples: LabelledSequences, readout: str) -> NDArray[np.bool_]:
+    def _wrong_tokens(self, examples: LabelledSequences, readout: Any) -> NDArray[np.bool_]:
         return wrong_labels(self.history.read_out(readout), examples.tokens, examples.labels)
 
-    def counts(self, readout: str, stopped: Stopped) -> dict[str, Any]:
+    def counts(self, readout: Any, stopped: Stopped) -> dict[str, Any]:
         """With a cost, not every mistake is one of the labels that are predicted, so less is known of new sequences."""
         tokens = self._wrong_tokens(self.examples, readout)
         wrong = _wrong_sequences(self.tokens, tokens)

@@ -285,7 +285,12 @@ def learn_tagger(
     run, rows = _named_run(learned.run, known), mistakes.rows
     del learned, examples, memory, mistakes  # much memory, which the rest can do without
     features, weights = with_weight(features, weights, touched=True)
-    parameters = {"templates": templates, "columns": columns, "min_count": min_count, "constraint": constraint}
+    parameters: dict[str, Any] = {
+        "templates": templates,
+        "columns": columns,
+        "min_count": min_count,
+        "constraint": constraint,
+    }
     parameters |= {"cost": cost, **options, "held_out": None if part is None else part.upper - part.lower}
     return Tagger(
         features,

@@ -56,6 +56,7 @@ class KernelSpace:
     form: Kernel | None = None
     weights: Weights = None
     record = Run
+    shards = 1
 
     def over(self, examples: PointExamples, options: Options) -> "KernelSpace":
         weighted, margin = options.class_weight is not None, options.min_margin

@@ -54,6 +54,7 @@ class Linear:
 
     weights: Weights = None
     record = Run
+    shards = 1
 
     def over(self, examples: Examples, options: Options) -> "Linear":
         return Linear(class_weights(options.class_weight, examples.classes, examples.counts))
@@ -427,8 +428,9 @@ class Coordinates(Learner):
         labels, times = block.labels[visited[at]], self.history.examples + at.astype(np.int64)
         if not len(rivals):  # two classes, labelled -1 and +1: each is the other's rival
             labels, rivals = (labels + 1) // 2, (1 - labels) // 2
-        columns = (column.astype(np.int64) for column in (rows, times, labels, rivals))
-        self.parts.append(Mistakes(*columns, amounts[visited[at]] if len(amounts) else np.ones(len(rows))))
+        right, wrong = labels.astype(np.int64), rivals.astype(np.int64)
+        of_each = amounts[visited[at]] if len(amounts) else np.ones(len(rows))
+        self.parts.append(Mistakes(rows, times, right, wrong, of_each))
 
     def _log(self) -> None:
         """Bring the mistakes so far to the memory, if there is to be a vote."""

@@ -42,7 +42,7 @@ class Mistakes:
         def column(name: str, kind: Any = np.int64) -> Any:
             return np.concatenate([np.empty(0, dtype=kind), *(getattr(part, name) for part in parts)])
 
-        return cls(*map(column, ("rows", "times", "right", "wrong")), column("amounts", np.float64))
+        return cls(column("rows"), column("times"), column("right"), column("wrong"), column("amounts", np.float64))
 
     def numbered(self, numbers: NDArray[np.int64]) -> "Mistakes":
         """The same mistakes, their rows numbered otherwise."""

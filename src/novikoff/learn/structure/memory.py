@@ -66,9 +66,9 @@ class Memory(History):
     mistakes: int = 0
     search_errors: int = 0
     largest_loss: float = 0.0
-    astray: int = 0
     square: float = 0.0
     saved: dict[Any, tuple[float | None, float | None]] | None = None
+    astray: int = 0
 
     def learn(self, rival: Rival | None) -> bool:
         """Count an example, with the guess that the decoder preferred to gold; on a mistake, add the difference."""

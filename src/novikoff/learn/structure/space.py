@@ -61,6 +61,7 @@ class AnyStructure:
     search: Search
     chance: Any = None
     record = Run
+    shards = 1
 
     def over(self, examples: Pairs, options: Options) -> "AnyStructure":
         return self
@@ -98,12 +99,12 @@ class Structures(Learner):
     def mistakes(self) -> Mistakes | None:
         return Mistakes(self.rows, self.guesses) if self.keep else None
 
-    def wrong(self, examples: Pairs, readout: str) -> list[bool]:
+    def wrong(self, examples: Pairs, readout: Any) -> list[bool]:
         weights = self.history.deciding_weights(readout)
         numbered = zip(examples.numbers, examples.pairs, strict=True)
         return [not same(self.search.best(weights, x, number), gold) for number, (x, gold) in numbered]
 
-    def counts(self, readout: str, stopped: Stopped) -> dict[str, Any]:
+    def counts(self, readout: Any, stopped: Stopped) -> dict[str, Any]:
         """Where a guess is not what would be predicted, or a wrong one may not count as a mistake, less is known of new
         inputs; after Ctrl-C nobody wants to wait for a count."""
         if stopped is Stopped.INTERRUPTED:
