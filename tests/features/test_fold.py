@@ -53,7 +53,7 @@ def test_the_rule_for_labels_zero_and_one_is_the_same_rule(seed, learning_rate):
     run = lecture.perceptron(X, 2 * y - 1, range(30), bias=False, tie="predict")
     for x, label, seen in zip(X, y, run, strict=True):
         w = zero_one_step(w, x, label)
-        scaled = zero_one_step(scaled, x, label, eta0=2.0 ** round(learning_rate))
+        scaled = zero_one_step(scaled, x, label, learning_rate=2.0 ** round(learning_rate))
         assert w.tolist() == seen.weights[:3]
     assert scaled.tolist() == (2.0 ** round(learning_rate) * w).tolist()
 

@@ -99,7 +99,10 @@ class SequencePerceptron(Shell):
     """
 
     model_: Tagger
-    predict_proba = predict_log_proba = predict_marginals = predict_marginals_single = Absent(NO_CHANCES)
+    predict_proba = Absent(NO_CHANCES)
+    predict_log_proba = Absent(NO_CHANCES)
+    predict_marginals = Absent(NO_CHANCES)
+    predict_marginals_single = Absent(NO_CHANCES)
 
     def __init__(
         self,

@@ -267,7 +267,7 @@ class Plateau:
 
     >>> plateau = Plateau(tol=0.1, patience=2)
     >>> [plateau.is_reached(mistakes, n_rows=10) for mistakes in (5, 4, 4, 4)]
-    [False, False, True, True]
+    [False, False, False, True]
     """
 
     tol: float | None

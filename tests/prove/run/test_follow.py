@@ -464,7 +464,7 @@ def followed_by_its_own_weights(seed, **asked):
     lengths = random.integers(2, 5, random.integers(2, 6)).tolist()
     words = [[{"w": f"w{random.integers(6)}"} for _ in range(length)] for length in lengths]
     tags = [[str(random.integers(3)) for _ in sentence] for sentence in words]
-    options = {"templates": ["w[0]", "w[-1]"], **LAST, "max_epochs": 50, **asked}
+    options = {"templates": ["w[0]", "w[-1]"], **LAST, "max_iter": 50, **asked}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = SequencePerceptron(**options).fit(words, tags)
