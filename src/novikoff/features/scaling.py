@@ -5,7 +5,7 @@ The theorem speaks of points, and a learner that scales learns from the scaled o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,18 @@ from novikoff.engine.rows import Rows, as_rows, check_finite
 
 Floats = NDArray[np.float64]
 
-# Columns that hold this share of all squares leave little to the others; if they are few, somebody should know.
-MOST, FEW = 0.9, 0.1
-LOOKED_AT = 10_000
+# Columns whose sizes differ by more than this are not comparable; nor is one that varies by less than this from 0 on.
+SIZES_APART = 10.0
+FACTOR_WITHIN = 2.0
+
+# Of fewer rows no scale can be learned. Of a column that is nearly always 0, no size.
+FEWEST_ROWS = 10
+RARELY = 0.01
+
+# Sizes are added in whole numbers of so many units, and sums of whole numbers do not depend on the order of the rows.
+# So many numbers are looked at in a go, which are near.
+UNITS = 2.0**20
+LOOKED_AT = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,33 +73,70 @@ class Scaling:
         return {"means": means, "deviations": self.deviations.tolist()}
 
 
-def columns_that_drown(rows: Rows) -> tuple[list[int], float]:
-    """The few columns that hold most of the squared length of the examples, and their share; none if there are none.
+class Sizes(NamedTuple):
+    """What decides whether columns are comparable, column by column: the smallest and the largest number, how many are
+    not 0, and the mean size of these. Of `counts`, all are whole and not negative, and most are 0; 0 and 1 are not
+    asked, so that flags decide nothing."""
 
-    >>> columns_that_drown(as_rows([[1990.0, 1.0, 0.0], [2000.0, 0.0, 1.0]]))[0]
-    [0]
+    lowest: Floats
+    highest: Floats
+    filled: Floats
+    mean: Floats
+    counts: bool
+
+    @classmethod
+    def of(cls, X: NDArray[Any]) -> "Sizes":
+        """The same for every order of the rows, bit for bit."""
+        lowest, highest = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+        _, exponents = np.frexp(np.maximum(abs(lowest), abs(highest)))
+        unit = np.ldexp(1.0, np.clip(exponents, -1000, 1023))
+        filled, total, whole = np.zeros(len(unit)), np.zeros(len(unit)), bool((lowest >= 0).all())
+        at_once = max(1, LOOKED_AT // len(unit))
+        for first in range(0, len(X), at_once):
+            part = np.abs(X[first : first + at_once], dtype=np.float64)
+            filled += np.count_nonzero(part, axis=0)
+            whole = whole and bool((part == np.rint(part)).all())
+            part *= UNITS / unit
+            total += np.rint(part, out=part).sum(axis=0)
+        asked = (lowest < 0) | (highest > 1)
+        mostly_0 = bool(asked.any()) and bool(filled[asked].sum() * 2 < len(X) * asked.sum())
+        return cls(lowest, highest, filled, total / np.maximum(filled, 1) * (unit / UNITS), whole and mostly_0)
+
+
+def why_scale(rows: Rows, names: Sequence[str] | None = None) -> str | None:
+    """Why columns of a dense matrix are to be scaled, in words; None if they are to stay as they are.
+
+    They are scaled if the numbers of one column, those that are 0 left aside, are on average more than 10 times as
+    large as those of another, or if the numbers of a column are within a factor of 2 of each other. So what has one
+    scale stays: flags, points around 0, pixels; and counts, which are mostly 0, sparse rows, and fewer than 10 rows do.
+
+    >>> why_scale(as_rows([[1990.0 + i, i % 3] for i in range(12)]), ["year", "doors"])
+    "'year' is 1,330 times as large as 'doors'"
+    >>> why_scale(as_rows([[i % 2, i % 3 - 1] for i in range(12)]))
     """
-    if rows.is_sparse or rows.n_columns < 3 or not rows.n_rows:
-        return [], 0.0
-    X = np.asarray(rows.matrix[:: max(1, rows.n_rows // LOOKED_AT)], dtype=np.float64)
-    squares = np.einsum("ij,ij->j", X, X)
-    total = squares.sum()
-    if not 0 < total < np.inf:
-        return [], 0.0
-    order = np.argsort(-squares, kind="stable")
-    shares = np.cumsum(squares[order]) / total
-    count = int(np.searchsorted(shares, MOST)) + 1
-    if count > max(1, int(FEW * rows.n_columns)):
-        return [], 0.0
-    return order[:count].tolist(), float(shares[count - 1])
-
-
-def drowning(rows: Rows, names: Sequence[str] | None) -> str | None:
-    """Which columns drown the others, and by how much, in words; None if none does."""
-    columns, share = columns_that_drown(rows)
-    if not columns:
+    if rows.is_sparse or rows.n_rows < FEWEST_ROWS or not rows.n_columns:
         return None
-    called = [f"column {column}" if names is None else repr(names[column]) for column in columns[:5]]
-    more = f" and {len(columns) - 5} more" if len(columns) > 5 else ""
-    hold = "holds" if len(columns) == 1 else "hold"
-    return f"{', '.join(called)}{more} {hold} {100 * share:.0f} % of the squared length of the examples"
+    sizes = Sizes.of(rows.matrix)
+    if sizes.counts or not np.isfinite([sizes.lowest, sizes.highest]).all():  # learning refuses what is not finite
+        return None
+
+    def called(column: int) -> str:
+        return f"column {column}" if names is None else repr(names[column])
+
+    known = np.flatnonzero(sizes.filled >= max(1.0, RARELY * rows.n_rows))
+    if len(known):
+        large, small = known[sizes.mean[known].argmax()], known[sizes.mean[known].argmin()]
+        times = float(sizes.mean[large]) / float(sizes.mean[small])
+        if times > SIZES_APART:
+            often = f"{times:,.0f}" if times < 1e6 else f"{times:.1g}"
+            return f"{called(large)} is {often} times as large as {called(small)}"
+    least, most = np.sort(abs(np.array([sizes.lowest, sizes.highest])), axis=0)
+    far = (
+        (sizes.lowest < sizes.highest)
+        & (np.sign(sizes.lowest) == np.sign(sizes.highest))
+        & (most / FACTOR_WITHIN < least)
+    )
+    if far.any():
+        column = int(far.argmax())
+        return f"{called(column)} is between {sizes.lowest[column]:.6g} and {sizes.highest[column]:.6g}, far from 0"
+    return None
