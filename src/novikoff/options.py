@@ -6,9 +6,9 @@ nothing checks them again.
 
 >>> Options(max_iter=0)
 Traceback (most recent call last):
-ValueError: max_iter=0 must be a whole number of at least 1, or None for no limit
+ValueError: max_iter=0 must be a whole number of at least 1, or 'auto', or None for no limit
 >>> DECLARED["max_iter"].default, DECLARED["max_iter"].help
-(10, 'Stop after this many epochs.')
+('auto', 'Stop after this many epochs; auto is 30 for fewer than 3,000 rows, and 10 for more.')
 """
 
 import math
@@ -19,11 +19,15 @@ from typing import Annotated, Any, Literal, cast
 Readout = Literal["last", "average", "vote"]
 Tie = Literal["mistake", "predict"]
 Lead = float | Literal["auto"]
+MaxIter = int | Literal["auto"] | None
 Scale = bool | Literal["auto"] | None
 ClassWeight = Any  # "balanced", a mapping from classes to numbers, a number a class, or None
 
 READOUTS: tuple[Readout, ...] = ("last", "average", "vote")
 TIES: tuple[Tie, ...] = ("mistake", "predict")
+
+# How many epochs few rows are learned for, how many rows are few, and how many epochs more rows are.
+EPOCHS_OF_FEW, FEW_ROWS, EPOCHS_OF_MANY = 30, 3000, 10
 
 # Beyond this lead every example is learned, for as long as anybody has patience.
 MOST_LEAD = 1e6
@@ -138,7 +142,12 @@ class Options:
 
     readout: Annotated[Readout, Choice(words=READOUTS), "The weights that predict."] = "average"
     fit_intercept: Annotated[bool, Flag(), "Fit an intercept."] = True
-    max_iter: Annotated[int | None, Whole(none="no limit"), "Stop after this many epochs."] = 10
+    max_iter: Annotated[
+        MaxIter,
+        Whole(auto=True, none="no limit"),
+        f"Stop after this many epochs; auto is {EPOCHS_OF_FEW} for fewer than {FEW_ROWS:,} rows, "
+        f"and {EPOCHS_OF_MANY} for more.",
+    ] = "auto"
     tol: Annotated[
         float | None,
         Number("a number of at least 0", none="no such stop", is_open=False),
@@ -160,7 +169,7 @@ class Options:
         Lead,
         Number(f"a number from 0 to {MOST_LEAD:g}, in units of R^2", auto=True, high=MOST_LEAD, is_open=False),
         "Learn also from rows that are right by no more than this, in units of R^2; 0 is the standard perceptron.",
-    ] = 0.0
+    ] = "auto"
     min_margin: Annotated[
         float | None, Number("a positive number", none=""), "Stop as soon as no separator can have this margin."
     ] = None
@@ -173,6 +182,12 @@ class Options:
         for field in fields(self):
             DECLARED[field.name].kind.check(field.name, getattr(self, field.name))
 
+    @property
+    def epochs(self) -> int | None:
+        """`max_iter`, of a run that knows its rows."""
+        assert self.max_iter != "auto"
+        return self.max_iter
+
     @classmethod
     def of(cls, given: Mapping[str, Any], caller: str = "fit") -> "Options":
         """Options by name; one that there is none of is an error that names those there are."""
@@ -181,6 +196,11 @@ class Options:
             if name not in names:
                 raise TypeError(f"{caller}() has no option {name!r}; the options are {', '.join(names)}")
         return cls(**given)
+
+
+def epochs_for(n_rows: int) -> int:
+    """How many epochs max_iter="auto" is: few rows need more of them, and more of them cost nothing."""
+    return EPOCHS_OF_FEW if n_rows < FEW_ROWS else EPOCHS_OF_MANY
 
 
 @dataclass(frozen=True)

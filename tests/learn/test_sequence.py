@@ -114,15 +114,7 @@ def test_a_lead_and_a_cost_exclude_each_other():
     tokens, labels = stacked([np.eye(2)]), np.array([0, 1])
     with pytest.raises(ValueError, match="choose one of them"):
         sequence_perceptron(tokens, labels, 2, lead=1.0, cost=1.0)
-
-
-def test_sequences_choose_a_lead_as_rows_do():
-    rng = np.random.default_rng(0)
-    tokens = stacked([np.eye(6)[rng.integers(0, 6, 4)] for _ in range(40)])
-    labels = np.argmax(tokens.rows.as_array(), axis=1) % 3
-    learned = sequence_perceptron(tokens, labels, 3, lead="auto", random_state=0)
-    told = sequence_perceptron(tokens, labels, 3, lead=learned.run.lead, random_state=0)
-    assert by_name(learned.memory.weights) == by_name(told.memory.weights)
+    assert sequence_perceptron(tokens, labels, 2, lead="auto", cost=1.0).run.lead == 0.0
 
 
 def separable(n_labels, length, seed, margin=0.5):

@@ -77,6 +77,10 @@ class Cluster:
         return self.agreed.n_rows
 
     @property
+    def n_columns(self) -> int:
+        return self.agreed.n_columns
+
+    @property
     def classes(self) -> NDArray[Any]:
         return self.agreed.classes
 

@@ -11,8 +11,9 @@ from novikoff.cluster.checkpoint import Checkpoint, check_no_run_is_lost, read_c
 from novikoff.cluster.engine import Engine, Local
 from novikoff.cluster.mixing import MIXINGS, Mixing
 from novikoff.cluster.rounds import Rounds, Shards
-from novikoff.learn.choosing import CHOSEN
+from novikoff.learn.choosing import leads_tried
 from novikoff.learn.fit import fit as learn_fit
+from novikoff.learn.fit import settled
 from novikoff.learn.history import Stopped
 from novikoff.learn.linear.model import LinearModel
 from novikoff.options import Options
@@ -68,8 +69,10 @@ def fit(
     with started(engine or Local(), source, reading, kept.token) as cluster:
         space = Shards(mixing, kept.watched_by(watch), kept.take_up)
         learned = learn_fit(cluster, space, options if known is None else replace(options, lead=known))
-    if known is not None:
-        learned = replace(learned, run=replace(learned.run, **CHOSEN))
+    how = settled(options, cluster.n_rows)
+    if known is not None and how.lead == "auto":
+        tried = leads_tried(cluster, how.epochs, space.over(cluster, options).shards)
+        learned = replace(learned, run=replace(learned.run, leads_tried=len(tried)))
     if learned.run.stopped is not Stopped.INTERRUPTED:
         kept.remove()
     parameters |= {} if cluster.shards[0].is_table else {"zero_based": cluster.agreed.terms.zero_based}

@@ -38,6 +38,7 @@ class Shards:
     take_up: "Callable[[Rounds], None]" = lambda rounds: None
     whole: Cluster | None = None
     record = Run
+    leads = True
 
     def over(self, examples: Cluster, options: Options) -> "Shards":
         return replace(self, whole=examples)

@@ -1,7 +1,7 @@
-"""What a learner lets a fraction of its own training rows choose: the lead, and the number of epochs.
+"""What a learner lets its own training rows choose: the lead, and the number of epochs.
 
-These rows are put aside while others are learned, and judge; then all rows are learned as they chose. What is chosen by
-the training rows says nothing about new ones, so the record of such a run makes no statement about these.
+Some rows are put aside while others are learned, and judge; then all rows are learned as they chose. The choice is one
+of few that were fixed before, and the record says of how many: what it states about new rows holds for all of these.
 """
 
 import math
@@ -15,72 +15,118 @@ from novikoff.learn.history import Stopped
 from novikoff.options import Options
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from novikoff.data.held_out import HeldOut
 
 # What begins to learn examples with some options; with `one_by_one`, every epoch can be looked at.
 Begin = Callable[[Any, Options, bool], Learner]
 
-# A lead is chosen from none and one for so many epochs, up to a limit.
+# A lead is chosen from none, some that go with any number of epochs, and one for so many epochs, up to a limit.
+USUAL_LEADS = (0.25, 1.0)
 EPOCHS_PER_LEAD = 6
 MOST_CHOSEN = 4.0
 
-# Choosing learns at most this part of what learning does; if no limit is set to the epochs, of this many. Each of two
-# trials has half of it, also of the time if that is limited.
-COST = 0.4
-SHARE_OF_A_TRIAL = COST / 2
+# Of fewer rows nothing can be told.
+FEWEST_ROWS = 50
+
+# Tables of at most so many rows times columns take next to no time, and choose by so many folds.
+SMALL = 1 << 14
+FOLDS = 5
+
+# Of others one half judges what was learned from the other in this part of the epochs (if no limit is set to these, of
+# so many): trying three leads costs less than half of learning. Such a trial is a rough one, so that a lead has to be
+# better than none by so many standard errors.
+SHARE_OF_EPOCHS = 0.3
 USUAL_EPOCHS = 10
+ERRORS_APART = 2.0
 
-# What the record of a run does not have if its rows had a say in how they were learned.
-CHOSEN: dict[str, Any] = {"order": None, "mistaken_rows": None, "errors_elsewhere": None}
+# All trials together have this share of the time, if that is limited.
+SHARE_OF_TIME = 0.4
 
 
-def leads_within(max_iter: int | None, shards: int = 1) -> tuple[float, float]:
-    """The leads to choose from if there are so many epochs: none, and one that these epochs can make use of.
+def leads_within(max_iter: int | None, shards: int = 1, *, small: bool = False) -> tuple[float, ...]:
+    """The leads to choose from if there are so many epochs: none, a quarter, and one that these epochs can make use of.
 
     An epoch adds an example at most once, so after E epochs its own part of its score is at most E R^2. If most
     examples do not reach the lead in time, all of them are added over and over, and that is all. A sixth of E did well
-    on generated texts, for 1 to 20 epochs. Where the weights of several shards are mixed, a round adds an example by
-    its share only, and what it can reach is less by as much.
+    on generated texts, for 1 to 20 epochs, and a quarter on tables. Where the weights of several shards are mixed, a
+    round adds an example by its share only, and what it can reach is less by as much. Small tables try one more.
 
     >>> leads_within(12), leads_within(3), leads_within(1000), leads_within(12, shards=4)
-    ((0.0, 2.0), (0.0, 0.5), (0.0, 4.0), (0.0, 0.5))
+    ((0.0, 0.25, 2.0), (0.0, 0.25, 0.5), (0.0, 0.25, 4.0), (0.0, 0.25, 0.5))
+    >>> leads_within(30, small=True), leads_within(1)
+    ((0.0, 0.25, 1.0, 4.0), (0.0, 0.16666666666666666))
     """
-    epochs = USUAL_EPOCHS if max_iter is None else max_iter
-    return 0.0, min(MOST_CHOSEN, epochs / EPOCHS_PER_LEAD) / shards
+    largest = _largest(max_iter, shards)
+    usual = USUAL_LEADS if small else USUAL_LEADS[:1]
+    return (0.0, *(lead for lead in usual if lead < largest), largest)
+
+
+def _largest(max_iter: int | None, shards: int) -> float:
+    return min(MOST_CHOSEN, (USUAL_EPOCHS if max_iter is None else max_iter) / EPOCHS_PER_LEAD) / shards
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Which fraction of the rows is learned in a trial, and for how many epochs. As many other rows judge.
+    """How leads are tried: in folds, or on a `share` of the rows, as many of which judge; for how many epochs.
 
-    `tried` are the leads that go with so many epochs, in the place of `leads`, from which one is to be chosen.
+    `tried` are the leads that go with so many epochs, in the place of `leads`, from which one is to be chosen. One is
+    better if its errors are fewer by more than `errors_apart` standard errors.
     """
 
-    share: float
+    leads: tuple[float, ...]
+    tried: tuple[float, ...]
     epochs: int
-    leads: tuple[float, float]
-    tried: tuple[float, float]
+    share: float = 0.0
+    folds: int = 0
+    errors_apart: float = 0.0
 
     @classmethod
-    def within(cls, max_iter: int | None, shards: int = 1) -> "Trial":
-        """So much that trying two leads costs less than learning.
+    def within(cls, max_iter: int | None, shards: int = 1, *, small: bool = False) -> "Trial":
+        """So much that trying costs less than learning, but for small tables.
 
-        >>> Trial.within(15)
-        Trial(share=0.5, epochs=6, leads=(0.0, 2.5), tried=(0.0, 1.0))
-        >>> Trial.within(1).share
-        0.2
+        >>> Trial.within(15).epochs, Trial.within(15).leads, Trial.within(15).tried
+        (4, (0.0, 0.25, 2.5), (0.0, 0.25, 0.6666666666666666))
+        >>> Trial.within(1).share, Trial.within(30, small=True).epochs
+        (0.15, 30)
         """
-        most = COST * (USUAL_EPOCHS if max_iter is None else max_iter)
+        leads, epochs = leads_within(max_iter, shards, small=small), USUAL_EPOCHS if max_iter is None else max_iter
+        if small:
+            return cls(leads, leads, epochs, folds=FOLDS)
+        most = SHARE_OF_EPOCHS * epochs
         epochs = max(1, math.floor(most))
-        return cls(0.5 * min(1.0, most), epochs, leads_within(max_iter, shards), leads_within(epochs, shards))
+        tried = tuple(min(lead, _largest(epochs, shards)) for lead in leads)
+        return cls(leads, tried, epochs, 0.5 * min(1.0, most), errors_apart=ERRORS_APART)
 
-    def parts(self, random_state: Any) -> "tuple[HeldOut, HeldOut | None]":
+    @classmethod
+    def of(cls, examples: Any, max_iter: int | None, shards: int = 1) -> "Trial":
+        """That of examples: those that have no columns are never small."""
+        columns = getattr(examples, "n_columns", None)
+        return cls.within(max_iter, shards, small=columns is not None and examples.n_rows * columns <= SMALL)
+
+    def parts(self, random_state: Any) -> "list[tuple[HeldOut, HeldOut | None]]":
         """The rows that judge, and those that are learned, if these are not all others."""
         from novikoff.data.held_out import HeldOut
 
+        if self.folds:
+            return [(fold, None) for fold in HeldOut.folds(self.folds, random_state)]
         judging = HeldOut.share(self.share, random_state)
         upper = 2 * self.share
-        return judging, HeldOut(judging.seed, upper, self.share) if upper < 1 else None
+        return [(judging, HeldOut(judging.seed, upper, self.share) if upper < 1 else None)]
+
+    def best(self, wrong: "Mapping[float, NDArray[Any]]") -> float:
+        """The lead that made the fewest errors, of none and those that are better; of equals, the smallest.
+
+        `wrong` says for each lead by how much each row that judged was wrong. Rows that two leads get equally wrong say
+        nothing about which is better, and the others are about as many steps of a random walk.
+        """
+        none, fewest = wrong[self.leads[0]], {self.leads[0]: 0.0}
+        for lead in self.leads[1:]:
+            fewer = none - wrong[lead]
+            if fewer.sum() > self.errors_apart * math.sqrt((fewer * fewer).sum()):
+                fewest[lead] = -float(fewer.sum())
+        return min(fewest, key=lambda lead: (fewest[lead], lead))
 
 
 @dataclass(frozen=True)
@@ -101,12 +147,10 @@ def choose(examples: Any, options: Options, begin: Begin, shards: int = 1) -> Ch
 
     Where the weights of some shards are mixed, leads are smaller.
     """
-    if options.lead != "auto" and not options.early_stopping:
-        return Chosen(options, {})
-    began, asked, counts = now(), options, dict(CHOSEN)
+    began, asked, counts = now(), options, dict[str, Any]()
     if options.lead == "auto":
-        trials = _with_time(options, SHARE_OF_A_TRIAL)
-        options = replace(options, lead=_lead(examples, trials, begin, shards))
+        lead, counts["leads_tried"] = _lead(examples, options, begin, shards)
+        options = replace(options, lead=lead)
     if options.early_stopping:  # what is chosen will take about as long again
         errors = _errors_by_epoch(examples, _with_time(_later(options, began), 0.5), begin)
         options = replace(options, max_iter=errors.index(min(errors)) + 1)
@@ -114,27 +158,41 @@ def choose(examples: Any, options: Options, begin: Begin, shards: int = 1) -> Ch
     return Chosen(_later(options, began), counts, options.max_iter != asked.max_iter)
 
 
-def _lead(examples: Any, options: Options, begin: Begin, shards: int) -> float:
-    """The lead that did better on one half of the rows after some epochs on the other.
+def leads_tried(examples: Any, max_iter: int | None, shards: int = 1) -> tuple[float, ...]:
+    """From which leads examples choose; from none if they are too few."""
+    return () if examples.n_rows < FEWEST_ROWS else Trial.of(examples, max_iter, shards).leads
 
-    A lead goes with a number of epochs: in the trial, which has fewer, it is smaller by as much.
+
+def _lead(examples: Any, options: Options, begin: Begin, shards: int) -> tuple[float, int]:
+    """The lead that did better on rows that it did not learn, and from how many it was chosen: 0 if there was no way.
+
+    A lead goes with a number of epochs: in a trial that has fewer, it is smaller by as much.
     """
-    trial = Trial.within(options.max_iter, shards)
-    judging_part, learned_part = trial.parts(options.random_state)
-    try:
+    if not leads_tried(examples, options.epochs, shards):
+        return 0.0, 0
+    trial = Trial.of(examples, options.epochs, shards)
+    # In the order given nothing is left to chance.
+    parts = trial.parts(0 if options.random_state is None and not options.shuffle else options.random_state)
+    options = _with_time(options, SHARE_OF_TIME / (len(parts) * len(trial.leads)))
+    wrong: dict[float, list[NDArray[Any]]] = {lead: [] for lead in trial.leads}
+    for judging_part, learned_part in parts:
         some, judging = examples.parted(judging_part)
         if learned_part is not None:
             some = examples.parted(learned_part)[1]
-    except ValueError:  # too few rows to put some aside
-        return trial.leads[-1]
-    errors = dict[float, float]()
-    for lead, tried in zip(trial.leads, trial.tried, strict=True):
-        learner = begin(some, _of_trial(options, lead=tried, max_iter=trial.epochs), False)
-        run_or_raise(learner, Limits(_of_trial(options, lead=tried, max_iter=trial.epochs)))
-        learner.settle()
-        wrong, weights = learner.wrong(judging, options.readout), learner.error_weights(judging)
-        errors[lead] = float((wrong if weights is None else weights[wrong]).sum())
-    return with_fewest(errors)
+        for lead, tried in zip(trial.leads, trial.tried, strict=True):
+            how = _of_trial(options, lead=tried, max_iter=trial.epochs)
+            learner = begin(some, how, False)
+            run_or_raise(learner, Limits(how))
+            learner.settle()
+            weights = learner.error_weights(judging)
+            wrong[lead].append(learner.wrong(judging, options.readout) * (1.0 if weights is None else weights))
+    return trial.best({lead: _joined(parts) for lead, parts in wrong.items()}), len(trial.leads)
+
+
+def _joined(parts: "list[NDArray[Any]]") -> "NDArray[Any]":
+    import numpy as np  # learners of plain Python do without it
+
+    return np.concatenate(parts)
 
 
 def _errors_by_epoch(examples: Any, options: Options, begin: Begin) -> list[int]:
@@ -159,15 +217,6 @@ def _errors_by_epoch(examples: Any, options: Options, begin: Begin) -> list[int]
 def _of_trial(options: Options, **chosen: Any) -> Options:
     """The options of a run of which nothing is kept, and which is not to converge."""
     return replace(options, min_margin=None, record_mistakes=False, held_out=None, tol=None, **chosen)
-
-
-def with_fewest(errors: Mapping[float, float]) -> float:
-    """The lead that made the fewest errors; of those that made equally many, the largest.
-
-    >>> with_fewest({0.0: 30, 1.0: 20, 2.0: 20})
-    2.0
-    """
-    return min(errors, key=lambda lead: (errors[lead], -lead))
 
 
 def _with_time(options: Options, share: float) -> Options:

@@ -42,7 +42,7 @@ class Limits:
 
     @property
     def max_iter(self) -> int | None:
-        return self.options.max_iter
+        return self.options.epochs
 
     @property
     def min_margin(self) -> float | None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from novikoff.learn.choosing import choose
 from novikoff.learn.epochs import Learner, Limits, Watcher, run
 from novikoff.learn.history import Run, Stopped
-from novikoff.options import Options
+from novikoff.options import Options, epochs_for
 
 if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
@@ -33,6 +33,11 @@ class Space(Protocol):
     @property
     def shards(self) -> int:
         """Of how many learners the weights are mixed."""
+        ...
+
+    @property
+    def leads(self) -> bool:
+        """Whether the rows choose a lead where it is "auto"; else that is 0."""
         ...
 
     def over(self, examples: Any, options: Options) -> "Space":
@@ -81,6 +86,7 @@ def fit(
     part = held_out_part(options, start)
     learned, judged = (examples, None) if part is None else examples.parted(part)
     space = space.over(learned, options)
+    options = settled(options, learned.n_rows, leads=space.leads, start=start)
     chosen = choose(learned, options, lambda some, how, each: space.learner(some, how, None, each), space.shards)
     learner = space.learner(learned, chosen.options, start, one_by_one=options.tol is not None)
     stopped = chosen.reason(run(learner, Limits(chosen.options, watch, progress)))
@@ -99,6 +105,21 @@ def fit(
     record = learner.history.recorded(options.readout, stopped, n_rows=learned.n_rows, kind=space.record, **counts)
     classes, encoding, fingerprint = (getattr(examples, name, None) for name in ("classes", "encoding", "fingerprint"))
     return Learned(learner.history.finished(), record, classes, mistakes, encoding, fingerprint)
+
+
+def settled(options: Options, n_rows: int, *, leads: bool = True, start: Any = None) -> Options:
+    """The options with a number for all that is "auto", but for a lead that the rows are to choose.
+
+    Who asked for the last weights, or for one pass in the order given, asked for the standard perceptron, and has no
+    lead. A run that goes on keeps its own.
+    """
+    max_iter = epochs_for(n_rows) if options.max_iter == "auto" else options.max_iter
+    lead = options.lead
+    if lead == "auto" and start is not None:
+        lead = start.lead
+    elif lead == "auto" and (not leads or options.readout == "last" or (max_iter == 1 and not options.shuffle)):
+        lead = 0.0
+    return replace(options, max_iter=max_iter, lead=lead)
 
 
 def held_out_part(options: Options, start: Any = None) -> "HeldOut | None":

@@ -77,7 +77,8 @@ class Run:
 
     If it was `weighted`, R, ||w|| and margins are those of the examples times the weights of their classes.
     If columns were `scaled`, which says why, they are those of the scaled rows. `validation_errors` counts the errors
-    on the validation part after each epoch, if one chose how many there should be.
+    on the validation part after each epoch, if one chose how many there should be. `leads_tried` counts the leads from
+    which the training rows chose this one; 0 if it was given, or if they were too few to choose.
 
     Where the weights of `shards` learners were mixed round by round, every mistake counts by its share: K =
     `mixed_mistakes` stands in the place of k, in gamma <= ||w||/K and in K <= (R/gamma)^2.
@@ -112,11 +113,13 @@ class Run:
     validation_errors: tuple[int, ...] = ()
     weighted: bool = False
     scaled: str | None = None
+    leads_tried: int = 0
 
     def __str__(self) -> str:
         scales = "" if self.scales is None else f"Learned {self.scales}."
         parts = [
             self._what_happened(),
+            "" if self.chosen is None else f"{self.chosen[0].upper()}{self.chosen[1:]}.",
             scales,
             self._what_it_proves(),
             self._what_it_gets_wrong(),
@@ -184,6 +187,13 @@ class Run:
         if not self.narrow_per_epoch:
             return made
         return f"{made}; narrow: {listed(self.narrow_per_epoch, 14, total=self.epochs)}"
+
+    @property
+    def chosen(self) -> str | None:
+        """Which lead the training rows chose, in words; None if they did not."""
+        if not self.leads_tried:
+            return None
+        return f"the training {self.row}s chose lead {self.lead:.4g}, of {counted(self.leads_tried, 'lead')} tried"
 
     @property
     def ending(self) -> str:

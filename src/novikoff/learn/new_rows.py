@@ -2,7 +2,8 @@
 
 Every statement names the predictor of which it speaks, and what it assumes. All assume that the rows are independent
 draws from one source, and that new rows come from there, too. Scaling, selecting or choosing anything by the same rows
-beforehand breaks that, and no statement can know of it. docs/how-to/new_rows.md has the derivations.
+beforehand breaks that, and no statement can know of it. What the run itself let its rows choose, it knows: of the ways
+to learn that they chose from, each has its share of the doubt. docs/how-to/new_rows.md has the derivations.
 """
 
 from collections.abc import Callable
@@ -169,6 +170,19 @@ class Facts:
         return min(run.mistakes_per_epoch[0], run.n_rows), run.n_rows
 
     @property
+    def _leads(self) -> int:
+        """From how many leads the rows chose. What holds for each with a share of the doubt holds for the chosen."""
+        return max(1, self.run.leads_tried)
+
+    @property
+    def _ways(self) -> int:
+        """From how many ways to learn they chose, as it were: E epochs have 1/(E (E + 1)) of the doubt, which adds up
+        to all of it, however many there might have been."""
+        errors = self.run.validation_errors
+        epochs = errors.index(min(errors)) + 1 if errors else 0
+        return self._leads * max(1, epochs * (epochs + 1))
+
+    @property
     def delivers_first_vote(self) -> bool:
         """Whether what predicts is the vote of one pass."""
         return self.run.readout == "vote" and self.run.epochs == 1
@@ -198,7 +212,7 @@ class Facts:
         if self._trials is None:
             return None
         mistakes, rows = self._trials
-        bound = mean_chance_at_most(mistakes, rows, doubt)
+        bound = mean_chance_at_most(mistakes, rows, doubt / self._leads)
         drawn = "weights of the first pass, drawn at random each time"
         return Statement("progressive", drawn, BY_CHANCE, bound, 1.0 - doubt, mistakes / rows)
 
@@ -208,13 +222,16 @@ class Facts:
         if self._trials is None or self.run.row != "row":  # sequences have no vote
             return None
         mistakes, rows = self._trials
-        bound = min(1.0, 2.0 * (mean_chance_at_most(mistakes, rows, doubt) + 1.0 / rows))
+        bound = min(1.0, 2.0 * (mean_chance_at_most(mistakes, rows, doubt / self._leads) + 1.0 / rows))
         return Statement("first vote", "the vote of the first pass", BY_CHANCE, bound, 1.0 - doubt)
 
     def left_out(self, doubt: float) -> Statement | None:
         """In expectation only. A row that was never mistaken, left out, would have changed nothing: so the last weights
-        of all rows but one err on that one only if it was mistaken, or if they err on it now."""
+        of all rows but one err on that one only if it was mistaken, or if they err on it now. Unless rows had a choice:
+        without one, they might have chosen otherwise, and there is no doubt to share."""
         run = self.run
+        if self._ways > 1:
+            return None
         if run.readout == "last" and (counts := self._compression) is not None:
             rows, kept, errors = counts
             bound = min(1.0, (kept + errors) / rows)
@@ -229,7 +246,7 @@ class Facts:
     def _compression(self) -> tuple[int, int, int] | None:
         """Rows, how many of them were ever mistaken, and errors on the others: where these rows determine the run."""
         run = self.run
-        ended = run.stopped is not None and run.stopped.name in ("NO_MISTAKES", "MAX_ITER")
+        ended = run.stopped is not None and run.stopped.name in ("NO_MISTAKES", "MAX_ITER", "VALIDATION")
         errors = run.errors if run.errors_elsewhere is None else run.errors_elsewhere
         if not (ended and self.random_order and run.order is not None) or run.encoded:
             return None
@@ -241,7 +258,7 @@ class Facts:
         if self._compression is None:
             return None
         rows, kept, errors = self._compression
-        bound = compressed_chance_at_most(rows, kept, errors, doubt)
+        bound = compressed_chance_at_most(rows, kept, errors, doubt / self._ways)
         given = f"{self.run.read_by}, which {kept:,} of {rows:,} {self.run.row}s determine"
         return Statement("compression", given, BY_CHANCE, bound, 1.0 - doubt)
 

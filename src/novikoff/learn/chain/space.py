@@ -184,6 +184,7 @@ class Chain:
     cost: float = 0.0
     record = SequenceRun
     shards = 1
+    leads = False  # trials would take long, and were never seen to pay
 
     def over(self, examples: LabelledSequences, options: Options) -> "Chain":
         _check(examples, options, self.cost)
@@ -408,7 +409,7 @@ def best_label_sequences(weights: Weights, tokens: Tokens, k: int) -> list[Ranke
 
 def _check(examples: LabelledSequences, options: Options, cost: float) -> None:
     tokens, labels, n_labels = examples.tokens, examples.labels, examples.n_labels
-    if options.lead and cost:
+    if options.lead not in (0, "auto") and cost:
         raise ValueError("lead= and cost= are two ways to ask for more than being right; choose one of them")
     if options.readout == "vote":
         raise ValueError(

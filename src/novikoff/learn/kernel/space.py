@@ -57,6 +57,7 @@ class KernelSpace:
     weights: Weights = None
     record = Run
     shards = 1
+    leads = True
 
     def over(self, examples: PointExamples, options: Options) -> "KernelSpace":
         weighted, margin = options.class_weight is not None, options.min_margin

@@ -22,7 +22,7 @@ from novikoff.data.narrow import is_too_wide
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.examples import batches_of, cached, check_there_are_two, comes_once, learned_encoding
 from novikoff.learn.epochs import Watcher
-from novikoff.learn.fit import Learned, fit, held_out_part
+from novikoff.learn.fit import Learned, fit, held_out_part, settled
 from novikoff.learn.history import Stopped
 from novikoff.learn.linear.memory import Memory, narrowed, resized, widened, without_first_column
 from novikoff.learn.linear.space import Linear, learn_online, weighted_examples
@@ -64,7 +64,7 @@ def learn_from(
     encoding = learned_encoding(source, encoding, part)
     unwatched = start is None and watch is None and sample_weight is None
     if _one_pass_will_do(asked) and unwatched and (named is not None or not comes_once(source)):
-        learned = _learn_in_one_pass(source, named, encoding, asked)
+        learned = _learn_in_one_pass(source, named, encoding, settled(asked, 1))
         if learned is not None:
             return learned
     check = learnable(asked.fit_intercept)
@@ -89,8 +89,7 @@ def _one_pass_will_do(options: Options) -> bool:
     once = options.max_iter == 1 and not options.shuffle
     kept = options.readout == "vote" or options.record_mistakes
     limited = any(limit is not None for limit in (options.min_margin, options.time_limit, options.held_out))
-    chosen = options.lead == "auto" or options.early_stopping
-    return once and not kept and not limited and not chosen and options.class_weight is None
+    return once and not kept and not limited and not options.early_stopping and options.class_weight is None
 
 
 def _learn_in_one_pass(

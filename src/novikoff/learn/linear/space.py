@@ -55,6 +55,7 @@ class Linear:
     weights: Weights = None
     record = Run
     shards = 1
+    leads = True
 
     def over(self, examples: Examples, options: Options) -> "Linear":
         return Linear(class_weights(options.class_weight, examples.classes, examples.counts))
@@ -70,7 +71,7 @@ class Linear:
             _check_goes_on(memory, examples.n_columns, vote, self.weights)
             _make_room(memory, examples)
         generator = np.random.default_rng(options.random_state) if options.shuffle else None
-        task = (examples, memory, options.tie, generator, options.max_iter, options.record_mistakes, float(lead))
+        task = (examples, memory, options.tie, generator, options.epochs, options.record_mistakes, float(lead))
         return Coordinates(*task, one_by_one=one_by_one)
 
 
@@ -109,8 +110,6 @@ def perceptron(
     (3, 'NO_MISTAKES')
     """
     asked = Options.of(options, "perceptron")
-    if start is not None and asked.lead == "auto":
-        asked = replace(asked, lead=start.lead)
     examples = weighted_examples(_as_examples(X, y, n_classes), sample_weight)
     return fit(examples, Linear(), asked, start=start, watch=watch, progress=progress)
 

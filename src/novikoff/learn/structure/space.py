@@ -62,6 +62,7 @@ class AnyStructure:
     chance: Any = None
     record = Run
     shards = 1
+    leads = False
 
     def over(self, examples: Pairs, options: Options) -> "AnyStructure":
         return self
