@@ -20,7 +20,7 @@ Readout = Literal["last", "average", "vote"]
 Tie = Literal["mistake", "predict"]
 Lead = float | Literal["auto"]
 MaxIter = int | Literal["auto"] | None
-Scale = bool | Literal["auto"] | None
+Scale = bool | Literal["auto"]
 ClassWeight = Any  # "balanced", a mapping from classes to numbers, a number a class, or None
 
 READOUTS: tuple[Readout, ...] = ("last", "average", "vote")
@@ -225,6 +225,7 @@ def _declared(*more: Declared) -> dict[str, Declared]:
 DECLARED = _declared(
     Declared("eta0", Number("a positive number"), "Multiply the weights by this when they are read out.", 1.0),
     Declared("warm_start", Flag(), "Continue from the weights of the last call of fit.", False),
+    Declared("scale", Flag(auto=True), "Learn columns in standard deviations from their means.", "auto"),
     Declared("n_jobs", Anything(), "The number of threads; -1 is all cores.", None),
 )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from novikoff.options import DECLARED, Choice, Flag, Fraction, Kind, Whole
+from novikoff.options import DECLARED, Choice, Declared, Flag, Fraction, Kind, Whole
 
 if TYPE_CHECKING:
     from novikoff.data.reading import Reader
@@ -257,11 +257,11 @@ class_weight = click.option(
 
 
 # A lead where no rows can be put aside to choose one by.
-TOLD_LEAD = replace(DECLARED["lead"].kind, auto=False)
+TOLD_LEAD = replace(DECLARED["lead"], kind=replace(DECLARED["lead"].kind, auto=False), default=0.0)
 
 
 def learning(*names: str, **changed: Any) -> Callable[[Command], Command]:
-    """Options of learning, as they are declared; `changed` has other kinds or defaults by name."""
+    """Options of learning, as they are declared; `changed` has other kinds, defaults or declarations by name."""
 
     def decorate(command: Command) -> Command:
         for name in reversed(names):
@@ -272,9 +272,9 @@ def learning(*names: str, **changed: Any) -> Callable[[Command], Command]:
 
 
 def _learning_option(name: str, other: Any) -> Callable[[Command], Command]:
-    declared = DECLARED[name]
+    declared = other if isinstance(other, Declared) else DECLARED[name]
     kind = other if isinstance(other, Kind) else declared.kind
-    default = declared.default if other is None or isinstance(other, Kind) else other
+    default = declared.default if other is None or isinstance(other, Kind | Declared) else other
     flag = f"--{name.replace('_', '-')}"
     said: dict[str, Any] = {"default": default, "show_default": default is not None, "help": declared.help}
     if isinstance(kind, Flag):

@@ -46,7 +46,7 @@ SHOWN = 10
     "What each wrong label gets on top while learning, so that the right sequence wins by a margin.",
     0.0,
 )
-@options.learning("lead", "readout", readout=Choice(words=("average", "last")), lead=options.TOLD_LEAD)
+@options.learning("lead", "readout", readout=Choice(words=("average", "last")))
 @options.learning("max_iter", "shuffle", "random_state", "min_margin", "time_limit", random_state=0)
 @options.answering
 def train(

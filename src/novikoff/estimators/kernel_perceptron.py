@@ -26,8 +26,8 @@ from novikoff.estimators.shell import (
     inner_weights,
     is_table,
     labels_to_check,
+    lead_of,
     names_of,
-    number_of,
     scales_of,
     seed_of,
     targets,
@@ -45,7 +45,7 @@ from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.kernel.space import kernel_perceptron, learn_online
 from novikoff.learn.linear.files import learnable
 from novikoff.learn.linear.memory import predicted
-from novikoff.options import ClassWeight, Lead, Readout, Scale, Tie, check_options
+from novikoff.options import ClassWeight, Lead, MaxIter, Readout, Scale, Tie, check_options
 
 if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
@@ -93,7 +93,7 @@ class KernelPerceptron(ClassifierShell):
         Stop as soon as the run proves that no separator (of some class from the rest) has this margin.
     time_limit : float or None
         Stop after so many seconds.
-    scale : bool, "auto" or None
+    scale : bool or "auto"
         Whether to learn from the columns in standard deviations from their means; see `Perceptron`.
     class_weight : dict, "balanced" or None
         Numbers by which the examples of a class are multiplied, in the space of the kernel; see `Perceptron`. It does
@@ -162,14 +162,14 @@ class KernelPerceptron(ClassifierShell):
         coef0: float = 1.0,
         kernel_params: dict[str, Any] | None = None,
         readout: Readout = "average",
-        max_iter: int | None = 10,
+        max_iter: MaxIter = "auto",
         shuffle: bool = True,
         random_state: Any = None,
         tie: Tie = "mistake",
-        lead: Lead = 0.0,
+        lead: Lead = "auto",
         min_margin: float | None = None,
         time_limit: float | None = None,
-        scale: Scale = None,
+        scale: Scale = "auto",
         class_weight: ClassWeight = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -240,12 +240,12 @@ class KernelPerceptron(ClassifierShell):
                 X, labels, encoding = self._table_to_learn(X, y)
             else:
                 X, labels = self._validated(X, y, reset=before is None)
-                encoding = self._scales(X).encoding if before is None else before.encoding
+                encoding = self._first_scales(X) if before is None else before.encoding
                 X = X if encoding is None else encoded(as_rows(X), encoding)
             known = self._known_classes(labels, classes, before)
             memory = self._empty_memory(X, known) if before is None else before.memory.copy()
             options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
-            options["lead"] = number_of(self.lead)
+            options["lead"] = lead_of(self)
             mistakes = learn_online(
                 memory, X, inner_labels(labels, known), random_state=seed_of(self.random_state), **options
             )
@@ -361,7 +361,7 @@ class KernelPerceptron(ClassifierShell):
     def _scales(self, X: Any, aside: "HeldOut | None" = None) -> Scaled:
         """The scales of rows, but for those held out; or a word about columns that need some."""
         if isinstance(X, Objects) or not self._takes_columns:
-            if self.scale not in (None, False, "auto"):
+            if self.scale not in (False, "auto"):
                 raise ValueError("scale=True is for rows of numbers and a kernel with a name; leave it out")
             return Scaled()
         return scales_of(self, as_rows(X), aside, self._feature_names())

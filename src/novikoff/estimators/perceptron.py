@@ -16,7 +16,6 @@ from novikoff.estimators.batches import BatchPredictor
 from novikoff.estimators.shell import (
     CHECKS,
     ClassifierShell,
-    Scaled,
     all_or_nothing,
     as_matrix,
     at_least_two,
@@ -28,9 +27,8 @@ from novikoff.estimators.shell import (
     inner_weights,
     is_table,
     labels_to_check,
+    lead_of,
     names_of,
-    number_of,
-    scales_of,
     seed_of,
     targets,
     verbose_watch,
@@ -46,10 +44,9 @@ from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.memory import Memory, columns_to_keep
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.space import grow, learn_online, perceptron
-from novikoff.options import ClassWeight, Lead, Options, Readout, Scale, Tie, check_options
+from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie, check_options
 
 if TYPE_CHECKING:
-    from novikoff.data.held_out import HeldOut
     from novikoff.features.encode import Encoding
 
 
@@ -86,8 +83,9 @@ class Perceptron(ClassifierShell):
         fitted model, except to "vote", which needs the mistakes kept from the start.
     fit_intercept : bool
         Whether to learn a bias: one more coordinate of value 1. R and margins speak of these folded examples.
-    max_iter : int or None
-        The most epochs, which are passes over the data; None for no limit, which ends only if the data are separable.
+    max_iter : int, "auto" or None
+        The most epochs, which are passes over the data: "auto" is 30 for fewer than 3,000 rows, and 10 for more. None
+        is no limit, and ends only if the data are separable.
     tol : float or None
         Stop when for `n_iter_no_change` epochs in a row the mistakes exceed the fewest so far less `tol` times the
         rows. That is not convergence, and `run_` says so. None: no such stop.
@@ -112,19 +110,21 @@ class Perceptron(ClassifierShell):
         many classes); R is the longest example so far. 0 is the perceptron of the textbook. With tau > 0 there are at
         most (1 + 2 tau) (R/gamma)^2 updates, mistakes and narrow ones together, and when none is left, the last weights
         have a margin of at least gamma tau/(1 + 2 tau). A tie is then a mistake, whatever `tie` says. With "auto",
-        `fit` tries 0 and a sixth of `max_iter` (at most 4) on one half of the rows, in less time than learning takes,
-        and learns all rows with the one that is wrong on fewer of the other half; `lead_` has it.
+        the rows choose: small tables by five folds, others by one half of them, where a lead must be better than none
+        by two standard errors. Fewer than 50 rows, `readout="last"`, and one epoch in the order given take 0; so does
+        `partial_fit`, unless a `fit` came before. `lead_` has what was taken.
     min_margin : float or None
         Stop as soon as the run proves that no separator has this margin.
     time_limit : float or None
         Stop after so many seconds.
-    scale : bool, "auto" or None
+    scale : bool or "auto"
         Whether to learn from the columns in standard deviations from their means (sparse columns are divided, and not
-        centred), so that none drowns the others. The scales are in the model: `predict` takes rows as they are. R,
-        margins and `coef_` are those of the scaled columns. With `partial_fit` the scales are those of the first rows.
-        None, the default, scales tables, in memory or in files, and no arrays; it gives a warning where few columns of
-        a dense array hold nine tenths of the squared length of all rows. "auto" scales arrays then, and only then, and
-        tables always. True and False are what they say for both; batches of arrays are never scaled. `run_` says why.
+        centred). The scales are in the model: `predict` takes rows as they are, and `coef_` and `intercept_` are those
+        of the columns of an array as given. R and margins are those of the scaled rows. "auto" scales tables, and the
+        columns of a dense array if the numbers of one, zeros apart, are on average more than 10 times as large as those
+        of another, or lie within a factor of 2 of each other; `run_` says why. Without an intercept, "auto" scales no
+        array. `partial_fit` scales arrays only if it is to: then the scales are those of the first rows. Batches of
+        arrays are never scaled.
     class_weight : dict, "balanced" or None
         Numbers by which the examples of a class are multiplied before they are learned, so that a mistake about a rare
         class moves the weights further; "balanced" is n/(classes x rows of the class). R, margins and bounds are then
@@ -149,7 +149,8 @@ class Perceptron(ClassifierShell):
     Attributes
     ----------
     coef_, intercept_ : arrays
-        The weights of the read-out times eta0: one row for two classes, one a class for more.
+        The weights of the read-out times eta0, for the columns as given: one row for two classes, one a class for more.
+        Of a table, they are those of its encoded columns, `encoding_.feature_names`.
     classes_ : array
         The labels, sorted; of two, the second is the positive one.
     n_iter_ : int
@@ -202,7 +203,7 @@ class Perceptron(ClassifierShell):
         *,
         readout: Readout = "average",
         fit_intercept: bool = True,
-        max_iter: int | None = 10,
+        max_iter: MaxIter = "auto",
         tol: float | None = None,
         n_iter_no_change: int = 5,
         early_stopping: bool = False,
@@ -211,10 +212,10 @@ class Perceptron(ClassifierShell):
         random_state: Any = None,
         eta0: float = 1.0,
         tie: Tie = "mistake",
-        lead: Lead = 0.0,
+        lead: Lead = "auto",
         min_margin: float | None = None,
         time_limit: float | None = None,
-        scale: Scale = None,
+        scale: Scale = "auto",
         class_weight: ClassWeight = None,
         held_out: float | None = None,
         warm_start: bool = False,
@@ -302,7 +303,7 @@ class Perceptron(ClassifierShell):
         """
         check_penalty(self.penalty)
         with on_cores(self.n_jobs), put_off_interrupt(), all_or_nothing(self):
-            lead = number_of(self.lead)
+            lead = lead_of(self)
             check_options(readout=self.readout, tie=self.tie, eta0=self.eta0)
             before = getattr(self, "model_", None)
             X, y, weights, kept = weighted_rows(X, y, sample_weight)
@@ -310,7 +311,7 @@ class Perceptron(ClassifierShell):
                 rows, labels, encoding = self._table_to_learn(X, y)
             else:
                 rows, labels = self._validated(X, y, reset=before is None)
-                encoding = self._scales(rows).encoding if before is None else before.encoding
+                encoding = self._first_scales(rows) if before is None else before.encoding
                 rows = encoded(rows, encoding)
             known, fixed = self._known_classes(labels, classes, before)
             memory = self._memory_for(rows, known, before)
@@ -388,8 +389,9 @@ class Perceptron(ClassifierShell):
     def _weights(self) -> NDArray[np.float64]:
         if self.readout == "vote":
             raise AttributeError('a vote has no weights of its own; read out the "average" or the "last" ones')
-        weights: NDArray[np.float64] = self.to_model().weights()
-        return weights
+        model = self._fitted()
+        scaling = None if model.encoding is None else model.encoding.scaling
+        return model.weights() if scaling is None else scaling.for_given(model.weights())
 
     def _fitted(self) -> LinearModel:
         check_is_fitted(self)
@@ -434,14 +436,10 @@ class Perceptron(ClassifierShell):
         run = replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why)
         return replace(learned, classes=classes, encoding=encoding, run=run)
 
-    def _scales(self, rows: Rows, aside: "HeldOut | None" = None) -> Scaled:
-        """The scales of rows, but for those held out; or a word about columns that need some."""
-        return scales_of(self, rows, aside, self._feature_names())
-
     def _learn_batches(self, X: Iterable[Any], y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Learned:
         check_options(eta0=self.eta0)
         is_table = getattr(X, "is_table", False)
-        if self.scale not in (None, False, "auto") and not is_table and not goes_on:
+        if self.scale not in (False, "auto") and not is_table and not goes_on:
             raise ValueError(
                 "scale=True is for a matrix; a table is scaled when it is read, and batches of numbers not"
             )

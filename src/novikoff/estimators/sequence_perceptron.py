@@ -11,7 +11,7 @@ from novikoff.learn.chain.space import SequenceRun
 from novikoff.learn.chain.tagger import Constraint, Scored, Tagger, Weight, learn_tagger
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.history import Stopped
-from novikoff.options import Readout
+from novikoff.options import Lead, MaxIter, Readout
 
 
 class SequencePerceptron(Shell):
@@ -42,10 +42,11 @@ class SequencePerceptron(Shell):
         legal label sequences are predicted.
     readout : {"average", "last"}
         The mean of the weights after each sequence, or the last ones.
-    max_iter : int or None
-        The most passes over the sequences; None for no limit, which ends if they are separable, and else only if ties
-        let it: of label sequences that are equally good the first wins, so an epoch without a mistake does not prove
-        that every right sequence is strictly ahead. With a `lead` it does, and `run_.margin_at_least` has the margin.
+    max_iter : int, "auto" or None
+        The most passes over the sequences, "auto" as of `Perceptron`; None for no limit, which ends if they are
+        separable, and else only if ties let it: of label sequences that are equally good the first wins, so an epoch
+        without a mistake does not prove that every right sequence is strictly ahead. With a `lead` it does, and
+        `run_.margin_at_least` has the margin.
     early_stopping : bool
         Choose the number of epochs by the wrong labels on validation sequences; then all are learned.
     validation_fraction : float
@@ -58,9 +59,9 @@ class SequencePerceptron(Shell):
     cost : float
         What every wrong label gets on top while learning, so that the right sequence must win by a margin. Mistakes are
         then at most (R^2 + 2 cost n)/gamma^2, with n the length of the longest sequence.
-    lead : float
+    lead : float or "auto"
         How much the right sequence must be ahead of the second best, in units of R^2; if it is not, it is narrow, and
-        learned, too. Mistakes and narrow ones are then at most (1 + 2 lead) (R/gamma)^2. There is no "auto" here.
+        learned, too. Mistakes and narrow ones are then at most (1 + 2 lead) (R/gamma)^2. "auto" is 0.
     shuffle : bool
         Whether each epoch visits the sequences in a new random order.
     random_state : int, RandomState or None
@@ -112,13 +113,13 @@ class SequencePerceptron(Shell):
         min_count: int = 1,
         constraint: Constraint | None = None,
         readout: Readout = "average",
-        max_iter: int | None = 10,
+        max_iter: MaxIter = "auto",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         held_out: float | None = None,
         cost: float = 0.0,
-        lead: float = 0.0,
+        lead: Lead = "auto",
         shuffle: bool = True,
         random_state: Any = None,
         min_margin: float | None = None,

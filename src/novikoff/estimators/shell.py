@@ -26,7 +26,7 @@ from novikoff.engine.rows import Rows, as_rows
 from novikoff.engine.threads import on_cores
 from novikoff.estimators.elsewhere import CALIBRATE, NO_LOSS, about_elsewhere
 from novikoff.features.examples import batches_of, comes_in_batches, given_to, learned_encoding
-from novikoff.features.scaling import Scaling, drowning
+from novikoff.features.scaling import Scaling, why_scale
 from novikoff.learn.class_weights import class_weights, sample_weights
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.history import Run, why_not_converged
@@ -245,30 +245,25 @@ class Scaled(NamedTuple):
 
 
 def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str, ...] | None) -> Scaled:
-    """The scales that a model wants of its first rows, without those held out; else a warning if it needs some."""
-    check_scale(model.scale)
+    """The scales that a model wants of its first rows, without those held out.
+
+    Where the numbers decide, a model without an intercept keeps them: what is centred is separated elsewhere.
+    """
+    check_options(scale=model.scale)
     known = rows if aside is None else rows.take(aside.parted(rows.n_rows)[0])
-    decided = model.scale != "auto" and bool(model.scale)
-    why = None if decided else drowning(known, names)
-    if not decided and (why is None or not model.scale):
-        if why is not None and model.scale is None:  # who asked for False has decided
-            hint = 'so the other columns hardly count; pass scale=True or scale="auto", or scale the columns beforehand'
-            warnings.warn(f"{type(model).__name__}: {why}, {hint}.", UserWarning, stacklevel=4)
+    why = "as asked for" if model.scale != "auto" and model.scale else None
+    if model.scale == "auto" and getattr(model, "fit_intercept", True):
+        why = why_scale(known, names)
+    if why is None:
         return Scaled()
     from novikoff.features.encode import Encoding
 
-    return Scaled(Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known)), why or "as asked for")
+    return Scaled(Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known)), why)
 
 
 def is_table(X: Any) -> bool:
     """Whether X is a table in memory that is learned as its file would be; numbers without names are a matrix."""
     return is_frame(X) and (has_names(X) or bool(columns_to_encode(X)))
-
-
-def check_scale(scale: Any) -> None:
-    """Refuse what says nothing about scales."""
-    if scale not in (None, False, True, "auto"):
-        raise ValueError(f"scale={scale!r} must be True, False, 'auto' or None")
 
 
 def encoded(rows: Rows, encoding: "Encoding | None") -> Rows:
@@ -350,9 +345,19 @@ class ClassifierShell(ClassifierMixin, Shell):
         """Whether X is encoded by what the model knows of its table; a new model encodes every frame."""
         return self.model_.takes_a_table if self.__sklearn_is_fitted__() else is_table(X)
 
+    def _first_scales(self, X: Any) -> "Encoding | None":
+        """The scales of the first rows that are learned in parts; whether there should be some, these do not know."""
+        check_options(scale=self.scale)
+        scaled: Scaled = Scaled() if self.scale == "auto" else self._scales(X)
+        return scaled.encoding
+
+    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> Scaled:
+        """The scales of rows, but for those held out, and why they are scaled."""
+        return scales_of(self, X, aside, self._feature_names())
+
     def _first_encoding(self, source: Any, held_out: "HeldOut | None" = None) -> "Encoding | None":
         """The encoding of a table that nothing was learned from yet; its numbers are scaled, unless scale is False."""
-        check_scale(self.scale)
+        check_options(scale=self.scale)
         return learned_encoding(source, None, held_out, scale=self.scale is not False)
 
     def _table_to_learn(self, X: Any, y: Any) -> tuple[Rows, NDArray[Any], "Encoding | None"]:
@@ -370,14 +375,12 @@ class ClassifierShell(ClassifierMixin, Shell):
         return rows, labels, encoding
 
 
-def number_of(lead: Any) -> float:
-    """A lead that is a number: rows that come in parts cannot choose one."""
-    if isinstance(lead, str) and lead == "auto":
-        raise ValueError(
-            'lead="auto" is chosen by fit, which sees all rows; partial_fit needs a number, such as lead=1'
-        )
-    check_options(lead=lead)
-    return float(lead)
+def lead_of(model: Any) -> float:
+    """The lead of `partial_fit`, whose rows cannot choose one: with "auto" that of the model so far, at first 0."""
+    check_options(lead=model.lead)
+    if model.lead != "auto":
+        return float(model.lead)
+    return model.lead_ if model.__sklearn_is_fitted__() else 0.0
 
 
 def names_of(classes: Any) -> NDArray[Any]:

@@ -67,6 +67,14 @@ class Scaling:
         X = rows.as_array()
         return as_rows((X if self.means is None else X - self.means) / self.deviations)
 
+    def for_given(self, weights: Floats) -> Floats:
+        """Weights of scaled columns, the intercept last, as weights of the columns as they were given."""
+        given = weights.copy()
+        given[:, :-1] /= self.deviations
+        if self.means is not None:
+            given[:, -1] -= given[:, :-1] @ self.means
+        return given
+
     def to_dict(self) -> dict[str, Any]:
         """The scales in what JSON knows."""
         means = None if self.means is None else self.means.tolist()

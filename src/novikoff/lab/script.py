@@ -97,7 +97,7 @@ def _made(state: State) -> str:
 
 
 def _model(state: State) -> str:
-    lead = f"lead={state.lead!r}, " if state.lead else ""
+    lead = f"lead={state.lead:g}, "
     rules = f'readout="{_readout(state)}", tie="{state.tie}", {lead}record_mistakes=True{{more}}'
     if not state.is_kernel:
         return f"Perceptron(fit_intercept={state.adds_one}, {rules})"

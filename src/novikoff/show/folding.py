@@ -21,6 +21,7 @@ from novikoff.show.style import (
     legend_below,
     linear_of_two_classes,
     pyplot,
+    weights_as_learned,
 )
 from novikoff.show.weight_space import Region, class_of_sign, draw_region, solution_region, two_coordinates
 
@@ -63,7 +64,8 @@ class FoldingDisplay(Display):
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike) -> Self:
         """From a fitted linear classifier of two classes."""
         model = linear_of_two_classes(estimator)
-        plane = Separator(model.coef_[0], float(np.ravel(model.intercept_)[0]))
+        weights, biases = weights_as_learned(model)
+        plane = Separator(weights[0], float(biases[0]))
         return cls.from_separator(plane, as_learned(model, X), y, fit_intercept=model.fit_intercept)
 
     @classmethod

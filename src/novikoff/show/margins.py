@@ -20,6 +20,7 @@ from novikoff.show.style import (
     labels_for,
     legend_below,
     signs_under,
+    weights_as_learned,
 )
 
 if TYPE_CHECKING:
@@ -72,11 +73,12 @@ class MarginsDisplay(Display):
         if len(classes) != 2:
             if coefficients is None:
                 return cls(_leads(estimator.decision_function(X), labels, classes), SCORE_LEAD)
-            return cls(multiclass_margins(as_learned(estimator, X), labels, coefficients, estimator.intercept_), KESLER)
+            return cls(multiclass_margins(as_learned(estimator, X), labels, *weights_as_learned(estimator)), KESLER)
         signs = signs_under(labels, classes)
         if coefficients is None:
             return cls(signs * estimator.decision_function(X), SCORE)
-        plane = Separator(coefficients[0], float(np.ravel(estimator.intercept_)[0]))
+        weights, biases = weights_as_learned(estimator)
+        plane = Separator(weights[0], float(biases[0]))
         return cls.from_separator(plane, as_learned(estimator, X), signs, fit_intercept=estimator.fit_intercept)
 
     @property

@@ -125,6 +125,14 @@ def as_learned(estimator: Any, X: Any) -> Any:
     return estimator.rows_as_learned(X) if hasattr(estimator, "rows_as_learned") else X
 
 
+def weights_as_learned(estimator: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The weights of the examples as learned, and the intercepts; `coef_` of ours are those of the columns as given."""
+    if not hasattr(estimator, "rows_as_learned"):
+        return estimator.coef_, np.ravel(estimator.intercept_)
+    weights = estimator.to_model().weights()
+    return weights[:, :-1], weights[:, -1]
+
+
 def labels_for(X: Any, y: ArrayLike) -> NDArray[Any]:
     """The labels, one a row."""
     labels = np.asarray(y)

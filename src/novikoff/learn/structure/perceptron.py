@@ -16,7 +16,7 @@ from novikoff.learn.structure.memory import Memory, Weights
 from novikoff.learn.structure.model import Mistakes, StructuredModel
 from novikoff.learn.structure.search import Search, Violation, same
 from novikoff.learn.structure.space import AnyStructure, Pairs, Structures
-from novikoff.options import Options, Readout
+from novikoff.options import MaxIter, Options, Readout
 
 
 class StructuredPerceptron:
@@ -80,7 +80,7 @@ class StructuredPerceptron:
         decode: Callable[..., Any],
         *,
         readout: Readout = "average",
-        max_iter: int | None = 10,
+        max_iter: MaxIter = "auto",
         shuffle: bool = True,
         random_state: Any = None,
         min_margin: float | None = None,
