@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from novikoff.keep.models import save as save
     from novikoff.learn.chunk_scores import ChunkScores as ChunkScores
     from novikoff.learn.chunk_scores import score_chunks as score_chunks
-    from novikoff.learn.history import Run as Run
-    from novikoff.learn.history import Stopped as Stopped
+    from novikoff.learn.run import Run as Run
+    from novikoff.learn.run import Stopped as Stopped
     from novikoff.learn.linear.penalised import PenalisedChoice as PenalisedChoice
     from novikoff.learn.linear.penalised import penalised_choice as penalised_choice
     from novikoff.learn.new_rows import Generalisation as Generalisation
@@ -103,7 +103,7 @@ _NAMES = {
     "features.template_files": "default_templates read_templates",
     "keep.models": "load save",
     "learn.chunk_scores": "ChunkScores score_chunks",
-    "learn.history": "Run Stopped",
+    "learn.run": "Run Stopped",
     "learn.linear.penalised": "PenalisedChoice penalised_choice",
     "learn.new_rows": "Generalisation Statement",
     "learn.online.perceptron": "OnlinePerceptron",

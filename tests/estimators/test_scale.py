@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from novikoff import KernelPerceptron, Perceptron, load, save
 from novikoff.data.held_out import HeldOut
-from novikoff.learn.history import Stopped
+from novikoff.learn.run import Stopped
 
 LEARNERS = [Perceptron, KernelPerceptron]
 

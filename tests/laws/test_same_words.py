@@ -9,8 +9,8 @@ from novikoff import Perceptron, certify
 from novikoff.lab.scenes import SCENES
 from novikoff.lab.state import parse_state
 from novikoff.lab.trace import run_as_json
-from novikoff.learn.history import READOUT_WORDS
 from novikoff.options import READOUTS
+from novikoff.say.runs import READOUT_WORDS
 from novikoff.show.style import typeset
 from tests.cli.calling import call
 

@@ -11,11 +11,11 @@ from novikoff.data.held_out import HeldOut
 from novikoff.engine.rows import as_rows
 from novikoff.learn.choosing import FEWEST_ROWS, FOLDS, MOST_CHOSEN, SMALL, Trial, leads_tried, leads_within
 from novikoff.learn.fit import settled
-from novikoff.learn.history import Stopped
 from novikoff.learn.kernel.space import kernel_perceptron
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.memory import decider
 from novikoff.learn.linear.space import perceptron
+from novikoff.learn.run import Stopped
 from novikoff.options import Options
 from tests.clock import Clock
 

@@ -9,9 +9,9 @@ from sklearn.metrics import balanced_accuracy_score
 
 from novikoff import KernelPerceptron, Perceptron, Steps, certify, follow_proof, load, mistake_bound, save
 from novikoff.learn.choosing import leads_within
-from novikoff.learn.history import Stopped
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.space import perceptron
+from novikoff.learn.run import Stopped
 
 POWERS = st.sampled_from([0.25, 0.5, 1.0, 2.0, 4.0])
 

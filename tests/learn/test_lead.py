@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from novikoff import KernelPerceptron, Perceptron, Steps, certify, follow_proof, load, mistake_bound, save
-from novikoff.learn.history import Stopped
 from novikoff.learn.kernel.space import kernel_perceptron
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.space import Memory, learn_online, perceptron
+from novikoff.learn.run import Stopped
 
 LEADS = st.sampled_from([0.125, 0.5, 1.0, 4.0])
 

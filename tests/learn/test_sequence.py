@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from novikoff.engine.viterbi import Links
 from novikoff.features.tokens import stacked
 from novikoff.learn.chain.space import sequence_perceptron
-from novikoff.learn.history import Stopped
+from novikoff.learn.run import Stopped
 from tests.chains import OUTSIDE, joint_features, labelled_sequences, ranked_paths, score, structured_perceptron
 
 SETTINGS = settings(deadline=None, max_examples=40)

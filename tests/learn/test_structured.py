@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novikoff.learn.history import Stopped
+from novikoff.learn.run import Stopped
 from novikoff.learn.structure.memory import Weights
 from novikoff.learn.structure.perceptron import StructuredPerceptron
 

@@ -10,15 +10,16 @@ from novikoff.cli import cluster, options
 from novikoff.cli.errors import DONE, INTERRUPTED
 from novikoff.cli.options import Output, Table
 from novikoff.cli.spaces import Space, space_options
+from novikoff.say import runs as say
 
 if TYPE_CHECKING:
     from novikoff.cli.learning import Certified
     from novikoff.data.examples import Examples
     from novikoff.data.reading import Reader
     from novikoff.learn.fit import Learned
-    from novikoff.learn.history import Run
     from novikoff.learn.linear.worked import WorkedRun
     from novikoff.learn.model import Classifier
+    from novikoff.learn.run import Run
     from novikoff.prove.run.inseparable import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
@@ -251,15 +252,15 @@ def panel(
             ("bound", wording.bound(certificate, run)),
             ("allowed", wording.allowed(left)),
             ("stopped", wording.ending(run)),
-            ("mistakes", run.made),
+            ("mistakes", say.made(run)),
             ("lead", wording.lead(run, "lead_chosen" in document)),
             (
                 "weighted",
                 wording.class_weights(document.get("class_weights"), document["data"]["classes"], certificate, run),
             ),
             ("validation", wording.validation(run)),
-            ("returned", run.returned),
-            ("errors", run.wrong),
+            ("returned", say.returned(run)),
+            ("errors", say.wrong(run)),
             ("model", document["model"]),
             ("report", None if page is None else str(page)),
         ],
@@ -279,12 +280,12 @@ def _warn_if_it_did_not_converge(output: Output, run: "Run", learning: dict[str,
         warn(output, f"interrupted; the weights {when} were saved")
     elif run.stopped.name == "CYCLE":
         hint = "; predict with --readout average, which needs none" if run.readout == "last" else ""
-        warn(output, f"it did not converge: {run.stopped.value}{hint}")
+        warn(output, f"it did not converge: {say.why(run.stopped)}{hint}")
     elif run.stopped.name == "MARGIN_RULED_OUT":
-        warn(output, f"it did not converge: {run.stopped.value}; ask for less by --min-margin")
+        warn(output, f"it did not converge: {say.why(run.stopped)}; ask for less by --min-margin")
     elif asked:
         warn(
             output,
-            f"it did not converge: {run.stopped.value}; raise --max-iter or --time-limit if the table is separable, "
+            f"it did not converge: {say.why(run.stopped)}; raise --max-iter or --time-limit if the table is separable, "
             "or predict with --readout average if it is not",
         )

@@ -9,9 +9,10 @@ import click
 from novikoff.cli import options
 from novikoff.cli.options import Output
 from novikoff.options import Whole
+from novikoff.say import runs as say
 
 if TYPE_CHECKING:
-    from novikoff.learn.history import Run
+    from novikoff.learn.run import Run
     from novikoff.prove.separable.certificate import Certificate
 
 
@@ -105,12 +106,12 @@ def panel(document: dict[str, Any], run: "Run | None", certificate: "Certificate
             ),
             ("learned", document["kernel"] and document["kernel"]["in_words"]),
             ("stopped", wording.ending(run) if run and run.stopped else None),
-            ("mistakes", run.made if run else None),
-            ("scaled", run.scales if run else None),
+            ("mistakes", say.made(run) if run else None),
+            ("scaled", say.scales(run) if run else None),
             ("lead", wording.lead(run, document["parameters"].get("lead") == "auto") if run else None),
             ("weighted", wording.class_weights(document.get("class_weights"), document["classes"], None, run)),
             ("validation", wording.validation(run) if run else None),
-            ("errors", run.wrong if run else None),
+            ("errors", say.wrong(run) if run else None),
             ("expected error", run.generalisation().in_words if run else None),
             ("bound", wording.bound(None, run) if run else None),
             ("certificate", wording.claimed(certificate, document["certificate_problem"], document["model"])),

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from novikoff.data.examples import Examples
     from novikoff.data.held_out import HeldOut
     from novikoff.data.reading import Reader
-    from novikoff.learn.history import Run
     from novikoff.learn.model import Classifier
+    from novikoff.learn.run import Run
     from novikoff.prove.separable.certificate import Certificate
 
 # So many folds judge a model unasked, if they visit no more numbers than this; reading is like this many epochs.

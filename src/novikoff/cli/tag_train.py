@@ -10,11 +10,12 @@ from novikoff.cli.errors import DONE, INTERRUPTED
 from novikoff.cli.options import Output
 from novikoff.cli.sentences import layout
 from novikoff.options import Choice
+from novikoff.say import runs as say
 
 if TYPE_CHECKING:
     from novikoff.cli.progress import Bar, DelayedInterrupt
     from novikoff.learn.chain.tagger import Tagger
-    from novikoff.learn.history import Run
+    from novikoff.learn.run import Run
 
 SHOWN = 10
 
@@ -154,8 +155,8 @@ def panel(document: dict[str, Any], run: "Run") -> Any:
             ("expected", f"error {expected_error(run)}"),
             ("learned", wording.weights(document["weights"], run, data["labels"])),
             ("stopped", wording.ending(run)),
-            ("mistakes", run.made),
-            ("errors", run.wrong),
+            ("mistakes", say.made(run)),
+            ("errors", say.wrong(run)),
             ("bound", wording.bound(None, run)),
             ("model", str(target)),
         ],

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 from novikoff.cli.documents import Document
 from novikoff.cli.render import BAD, GOOD, columns, in_words, listed, stacked, weights_table
 from novikoff.engine.words import counted, radius_in_words, whole_at_most
-from novikoff.learn.history import NO_WEIGHTS, READOUT_WORDS, Stopped
+from novikoff.learn.run import Stopped
 from novikoff.prove.separable.question import Verdict
+from novikoff.say import runs as say
+from novikoff.say.runs import NO_WEIGHTS, READOUT_WORDS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
-    from novikoff.learn.history import Run
+    from novikoff.learn.run import Run
     from novikoff.prove.run.inseparable import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
@@ -67,7 +69,7 @@ def ending(run: "Run") -> "RenderableType":
     """When and why it stopped."""
     from rich.text import Text
 
-    return Text(run.ending, style=GOOD if run.stopped is Stopped.NO_MISTAKES else BAD)
+    return Text(say.ending(run), style=GOOD if run.stopped is Stopped.NO_MISTAKES else BAD)
 
 
 def lead(run: "Run", was_chosen: bool) -> str | None:
@@ -76,7 +78,8 @@ def lead(run: "Run", was_chosen: bool) -> str | None:
         return "none, as rows that were put aside chose" if was_chosen else None
     asked = f"learned unless right by more than {run.lead:g} R^2"
     asked = f"{asked}, as rows that were put aside chose" if was_chosen else asked
-    return asked if run.separated is None else f"{asked}; {run.separated}"
+    separated = say.separated(run)
+    return asked if separated is None else f"{asked}; {separated}"
 
 
 def class_weights(
@@ -169,4 +172,4 @@ def bound(certificate: "Certificate | None", run: "Run") -> str | None:
     against = (
         None if certificate is None or run.weighted else certificate.against_bound(run.mistakes, run.narrow, run.lead)
     )
-    return against or run.made_rule_out
+    return against or say.made_rule_out(run)

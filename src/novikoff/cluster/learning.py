@@ -14,8 +14,8 @@ from novikoff.cluster.rounds import Rounds, Shards
 from novikoff.learn.choosing import leads_tried
 from novikoff.learn.fit import fit as learn_fit
 from novikoff.learn.fit import settled
-from novikoff.learn.history import Stopped
 from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.run import Stopped
 from novikoff.options import Options
 
 if TYPE_CHECKING:

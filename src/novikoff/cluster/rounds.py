@@ -18,9 +18,9 @@ from novikoff.cluster.worker import Change, Learning, Passed
 from novikoff.engine.rounding import up
 from novikoff.learn.cycles import Cycle, Lookout
 from novikoff.learn.epochs import Epochs, Learner, Limits, Watch
-from novikoff.learn.history import Run, Stopped
 from novikoff.learn.linear.memory import Memory, Mixed
 from novikoff.learn.linear.returning import CountedMistakes
+from novikoff.learn.run import Run, Stopped
 from novikoff.options import Options, Readout
 
 Floats = NDArray[np.float64]

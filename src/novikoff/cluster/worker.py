@@ -32,9 +32,9 @@ from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.examples import batches_of, watched, written
 from novikoff.keep.values import decode_array, encode_array
 from novikoff.learn.epochs import Watch
-from novikoff.learn.history import Stopped
 from novikoff.learn.linear.memory import Memory, decider
 from novikoff.learn.linear.space import Coordinates
+from novikoff.learn.run import Stopped
 from novikoff.options import Readout, Tie
 
 if TYPE_CHECKING:

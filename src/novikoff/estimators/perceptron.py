@@ -39,11 +39,11 @@ from novikoff.features.examples import comes_in_batches
 from novikoff.learn.class_weights import class_weights
 from novikoff.learn.epochs import Watcher, put_off_interrupt
 from novikoff.learn.fit import Learned
-from novikoff.learn.history import Stopped
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.memory import Memory, columns_to_keep
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.space import grow, learn_online, perceptron
+from novikoff.learn.run import Stopped
 from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie, check_options
 
 if TYPE_CHECKING:

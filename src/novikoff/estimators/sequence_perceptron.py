@@ -10,7 +10,7 @@ from novikoff.estimators.shell import Absent, Shell, all_or_nothing, seed_of, wa
 from novikoff.learn.chain.space import SequenceRun
 from novikoff.learn.chain.tagger import Constraint, Scored, Tagger, Weight, learn_tagger
 from novikoff.learn.epochs import Watcher
-from novikoff.learn.history import Stopped
+from novikoff.learn.run import Stopped
 from novikoff.options import Lead, MaxIter, Readout
 
 

@@ -29,8 +29,9 @@ from novikoff.features.examples import batches_of, comes_in_batches, given_to, l
 from novikoff.features.scaling import Scaling, why_scale
 from novikoff.learn.class_weights import class_weights, sample_weights
 from novikoff.learn.epochs import Watcher
-from novikoff.learn.history import Run, why_not_converged
+from novikoff.learn.run import Run
 from novikoff.options import ClassWeight, Scale, check_options
+from novikoff.say.runs import why_not_converged
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding

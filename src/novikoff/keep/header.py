@@ -14,8 +14,9 @@ from novikoff.keep.parameters import check_parameters
 from novikoff.keep.values import decode, decode_array, encode, encode_array
 from novikoff.learn.class_weights import HEAVIEST, LIGHTEST, Weights
 from novikoff.learn.cycles import Cycle
-from novikoff.learn.history import History, Run, Stopped
+from novikoff.learn.history import History
 from novikoff.learn.model import Model
+from novikoff.learn.run import Run, Stopped
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding

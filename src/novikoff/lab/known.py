@@ -7,7 +7,7 @@ from novikoff.lab.margins import margin_scenes_as_json
 from novikoff.lab.scenes import scenes_as_json
 from novikoff.lab.shattering import arrangements_as_json
 from novikoff.lab.state import MOST_POINTS, MOST_STEPS
-from novikoff.learn.history import READOUT_WORDS
+from novikoff.say.runs import READOUT_WORDS
 
 
 def known_as_json() -> dict[str, Any]:

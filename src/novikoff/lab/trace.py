@@ -21,13 +21,14 @@ from novikoff.lab.walk import (
     walk_of,
     weights_along,
 )
-from novikoff.learn.history import Stopped
 from novikoff.learn.linear.memory import Memory, predicted, read_out
+from novikoff.learn.run import Stopped
 from novikoff.options import Readout
 from novikoff.prove.run.follow import follow_proof
 from novikoff.prove.run.steps import Steps
 from novikoff.prove.separable.margin import Separator
 from novikoff.prove.separable.question import Verdict
+from novikoff.say import runs as say
 from novikoff.show.polygons import clipped
 from novikoff.show.style import GAMMA
 
@@ -67,7 +68,7 @@ def _ending(state: State, walk: Walk) -> str | None:
     """When and why it stopped."""
     if walk.stopped is None:
         return None
-    ending = walk.stopped.after(len(walk.visits) // max(1, len(state.points)))
+    ending = say.after(walk.stopped, len(walk.visits) // max(1, len(state.points)))
     return f"{ending}, and nothing was narrow" if state.lead and walk.stopped is Stopped.NO_MISTAKES else ending
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from novikoff.engine.clock import now
 from novikoff.learn.epochs import Learner, Limits, run
-from novikoff.learn.history import Stopped
+from novikoff.learn.run import Stopped
 from novikoff.options import Options
 
 if TYPE_CHECKING:

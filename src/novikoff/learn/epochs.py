@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from novikoff.engine.clock import now
 from novikoff.learn.cycles import Cycle, Lookout
-from novikoff.learn.history import History, Stopped
+from novikoff.learn.history import History
+from novikoff.learn.run import Stopped
 from novikoff.options import Options
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from novikoff.learn.choosing import choose
 from novikoff.learn.epochs import Learner, Limits, Watcher, run
-from novikoff.learn.history import Run, Stopped
+from novikoff.learn.run import Run, Stopped
 from novikoff.options import Options, epochs_for
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from novikoff.learn.history import Run
+from novikoff.learn.run import Run
 from novikoff.options import Readout
 
 if TYPE_CHECKING:

@@ -18,9 +18,10 @@ from novikoff.engine.chances import (
 )
 from novikoff.engine.rounding import at_most
 from novikoff.engine.words import counted
+from novikoff.say import runs as say
 
 if TYPE_CHECKING:
-    from novikoff.learn.history import Run
+    from novikoff.learn.run import Run
 
 INDEPENDENT = "the rows are independent draws from one source"
 BY_CHANCE = f"{INDEPENDENT}, and their order has nothing to do with what is in them"
@@ -195,7 +196,7 @@ class Facts:
         judged = f"{counted(run.held_out_errors, 'error')} on {counted(run.held_out_rows, run.row)} that were held out"
         share = run.held_out_errors / run.held_out_rows
         assumed = INDEPENDENT.replace("row", run.row)
-        return Statement("held out", f"{run.read_by}, by {judged}", assumed, upper, 1.0 - doubt, share, lower)
+        return Statement("held out", f"{say.read_by(run)}, by {judged}", assumed, upper, 1.0 - doubt, share, lower)
 
     def folds(self, doubt: float) -> Statement | None:
         """Hoelder's inequality: the product of the folds' bets, each to the power of 1/folds, has a mean of at most 1,
@@ -259,7 +260,7 @@ class Facts:
             return None
         rows, kept, errors = self._compression
         bound = compressed_chance_at_most(rows, kept, errors, doubt / self._ways)
-        given = f"{self.run.read_by}, which {kept:,} of {rows:,} {self.run.row}s determine"
+        given = f"{say.read_by(self.run)}, which {kept:,} of {rows:,} {self.run.row}s determine"
         return Statement("compression", given, BY_CHANCE, bound, 1.0 - doubt)
 
     def why_not(self) -> str | None:

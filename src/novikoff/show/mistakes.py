@@ -20,7 +20,7 @@ from novikoff.show.style import (
 )
 
 if TYPE_CHECKING:
-    from novikoff.learn.history import Run
+    from novikoff.learn.run import Run
     from novikoff.prove.separable.certificate import Certificate
 
 # Above so many times the mistakes made, the bound would flatten them on a plain axis.

@@ -25,7 +25,7 @@ from novikoff import (
     radius,
 )
 from novikoff.features.names import Intercept
-from novikoff.learn.history import Stopped
+from novikoff.learn.run import Stopped
 from novikoff.prove.run.spaces import Vectors
 from novikoff.prove.separable.points import Points
 from tests.examples import WORKED_X, WORKED_Y, exponential_rows, separable, separable_integers

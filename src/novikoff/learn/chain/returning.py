@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from novikoff.learn.cycles import MOST_COUNTED, Cycle, never
 from novikoff.learn.epochs import Watch
-from novikoff.learn.history import Stopped
+from novikoff.learn.run import Stopped
 
 if TYPE_CHECKING:
     from novikoff.learn.chain.space import Sequences

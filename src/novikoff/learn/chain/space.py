@@ -21,7 +21,7 @@ import math
 import time
 from array import array
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +33,12 @@ from novikoff.engine.emissions import Found
 from novikoff.engine.pool import FIRST_POOL, MOST_LABELS, MOST_PLACES, Emissions, twice_as_long
 from novikoff.engine.threads import over_rows
 from novikoff.engine.viterbi import Links, Scratch, Weights, best_paths, label_sequences, searched
-from novikoff.engine.words import counted
 from novikoff.features.tokens import Tokens
 from novikoff.learn.chain.returning import Replayed
 from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs, Learner, Watch, Watcher
 from novikoff.learn.fit import Learned, fit
-from novikoff.learn.history import History, Run, Stopped
+from novikoff.learn.history import History
+from novikoff.learn.run import Run, Stopped
 from novikoff.options import Options
 
 TOKENS_PER_CALL = 1 << 15
@@ -123,7 +123,7 @@ class ChainMemory(History):
         return max(self.examples, 1) if readout == "average" else 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SequenceRun(Run):
     """What a sequence learner did: the record of every run, and what happened to tokens.
 
@@ -136,18 +136,8 @@ class SequenceRun(Run):
     wrong_tokens_per_epoch: tuple[int, ...] = ()
     seconds_per_epoch: tuple[float, ...] = ()
 
-    @property
-    def row(self) -> str:
-        return "sequence"
-
-    @property
-    def wrong(self) -> str | None:
-        wrong = counted(self.wrong_tokens, "wrong label") + f" on {counted(self.n_tokens, 'token')}"
-        return None if super().wrong is None else f"{super().wrong}, {wrong}"
-
-    @property
-    def validation_error(self) -> str:
-        return "wrong label"
+    row: ClassVar[str] = "sequence"
+    validation_error: ClassVar[str] = "wrong label"
 
 
 @dataclass(frozen=True, eq=False)

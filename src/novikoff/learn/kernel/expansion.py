@@ -14,7 +14,6 @@ from novikoff.engine.gram import DOUBT, RULED_OUT, Pass, visit_block
 from novikoff.engine.sums import exact_sum
 from novikoff.learn.class_weights import multiplied_squares, weights_of_rows
 from novikoff.learn.epochs import Epochs, Learner, Watch
-from novikoff.learn.history import Stopped
 from novikoff.learn.kernel.budget import visit_on_a_budget
 from novikoff.learn.kernel.kernels import (
     Entries,
@@ -30,6 +29,7 @@ from novikoff.learn.kernel.memory import Memory, Mistakes, Numbers, blocks_of
 from novikoff.learn.kernel.readout import are_close, decide
 from novikoff.learn.kernel.returning import CountedMistakes
 from novikoff.learn.linear.memory import predicted
+from novikoff.learn.run import Stopped
 from novikoff.options import Readout, Tie
 
 # How many examples are learned at a time: enough for the matrix products to be fast, few enough for their own kernel

@@ -31,11 +31,11 @@ from novikoff.data.examples import Examples, check_labels, class_places
 from novikoff.learn.class_weights import Weights, class_weights, multiplied_squares, weights_of_rows
 from novikoff.learn.epochs import Watch, Watcher, put_off_interrupt
 from novikoff.learn.fit import Learned, fit
-from novikoff.learn.history import Run
 from novikoff.learn.kernel.budget import check_budget
 from novikoff.learn.kernel.expansion import Expansion, PointExamples
 from novikoff.learn.kernel.kernels import Entries, Kernel, Points, Vectors, as_points, check_finite, make_kernel
 from novikoff.learn.kernel.memory import BudgetRule, Memory, Mistakes
+from novikoff.learn.run import Run
 from novikoff.options import Options, Tie, check_options
 
 

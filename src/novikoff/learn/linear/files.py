@@ -23,9 +23,9 @@ from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.examples import batches_of, cached, check_there_are_two, comes_once, learned_encoding
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.fit import Learned, fit, held_out_part, settled
-from novikoff.learn.history import Stopped
 from novikoff.learn.linear.memory import Memory, narrowed, resized, widened, without_first_column
 from novikoff.learn.linear.space import Linear, learn_online, weighted_examples
+from novikoff.learn.run import Stopped
 from novikoff.options import Options
 
 if TYPE_CHECKING:

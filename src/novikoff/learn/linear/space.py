@@ -32,10 +32,10 @@ from novikoff.learn.class_weights import Weights, class_weights, multiplied_squa
 from novikoff.learn.cycles import next_look
 from novikoff.learn.epochs import Epochs, Learner, Watch, Watcher, put_off_interrupt
 from novikoff.learn.fit import Learned, fit
-from novikoff.learn.history import Run, Stopped
 from novikoff.learn.linear.memory import Memory, columns_to_keep, decider
 from novikoff.learn.linear.returning import CountedMistakes
 from novikoff.learn.linear.vote import Ballot, Mistakes
+from novikoff.learn.run import Run, Stopped
 from novikoff.options import Options, Readout, Tie, check_options
 
 # Between two calls of a kernel the clock is read and Ctrl-C is heard.

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from novikoff.features.names import Intercept, are_plain, as_numbers
 from novikoff.features.scales import RunningScales
 from novikoff.learn.epochs import put_off_interrupt
-from novikoff.learn.history import Run
 from novikoff.learn.online.judge import OnlineJudge
 from novikoff.learn.online.labels import Labels
 from novikoff.learn.online.memory import OnlineState
 from novikoff.learn.online.readout import NOT_QUICK, OnlineReadout
 from novikoff.learn.online.weights import NONE, dot
+from novikoff.learn.run import Run
 from novikoff.options import Tie
+from novikoff.say import runs as say
 
 if TYPE_CHECKING:
     from novikoff.learn.online.river import RiverPerceptron
@@ -233,7 +234,7 @@ class OnlinePerceptron(OnlineJudge):
         defaults["lead"] = 0.0
         shown = [f"{name}={getattr(self, name)!r}" for name in defaults if getattr(self, name) != defaults[name]]
         shown += [f"classes={list(self.classes)!r}"] if self.classes_are_fixed else []
-        return f"OnlinePerceptron({', '.join(shown)}): {self.run.made}"
+        return f"OnlinePerceptron({', '.join(shown)}): {say.made(self.run)}"
 
     def _scaled_to_learn(self, x: Mapping[Any, Any], y: Hashable, scales: RunningScales) -> dict[Any, Any]:
         """An example in the scales to which it has been added; if anything is wrong with it, it is not."""

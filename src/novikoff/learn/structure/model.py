@@ -5,8 +5,8 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import Any
 
-from novikoff.learn.history import Run
 from novikoff.learn.model import Model, NamedWeight
+from novikoff.learn.run import Run
 from novikoff.learn.structure.memory import Memory, Weights
 from novikoff.learn.structure.search import Search
 from novikoff.options import Readout

@@ -11,12 +11,13 @@ from typing import Any, Self
 from novikoff.engine.words import counted
 from novikoff.learn.epochs import Watch, Watcher
 from novikoff.learn.fit import fit
-from novikoff.learn.history import Run, Stopped, why_not_converged
+from novikoff.learn.run import Run, Stopped
 from novikoff.learn.structure.memory import Memory, Weights
 from novikoff.learn.structure.model import Mistakes, StructuredModel
 from novikoff.learn.structure.search import Search, Violation, same
 from novikoff.learn.structure.space import AnyStructure, Pairs, Structures
 from novikoff.options import MaxIter, Options, Readout
+from novikoff.say.runs import why_not_converged
 
 
 class StructuredPerceptron:

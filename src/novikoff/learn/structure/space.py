@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from novikoff.learn.epochs import Epochs, Learner, Watch
-from novikoff.learn.history import Run, Stopped
+from novikoff.learn.run import Run, Stopped
 from novikoff.learn.structure.memory import Memory
 from novikoff.learn.structure.model import Mistakes
 from novikoff.learn.structure.returning import CountedMistakes

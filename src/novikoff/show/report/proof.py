@@ -8,9 +8,10 @@ import numpy as np
 
 from novikoff.engine.rounding import at_least, at_most, decimal_digits
 from novikoff.engine.words import counted, radius_in_words, whole_at_most
-from novikoff.learn.history import Run
+from novikoff.learn.run import Run
 from novikoff.prove.run.follow import FollowedProof
 from novikoff.prove.separable.certificate import Certificate, Obstruction, Support
+from novikoff.say import runs as say
 from novikoff.show.report.charts import Curve, line_chart
 from novikoff.show.report.evidence import Evidence
 from novikoff.show.report.markup import (
@@ -50,7 +51,7 @@ def proof_section(run: Run, certificate: Certificate | None, evidence: Evidence)
         return section("The proof", "Without a mistake there is nothing to prove.")
     return section(
         "The proof",
-        f"{run.made_rule_out}.",
+        f"{say.made_rule_out(run)}.",
         None if evidence.lengths is None else _ruled_out(evidence.lengths, at_most(run.margin_at_most)),
         None if evidence.allowance is None else element("p", f"Freund and Schapire (1999): {evidence.allowance}"),
         element("p", "Here w is the sum of Kesler's vectors, one for each mistake.", class_="note") if many else None,

@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 from novikoff.engine.words import counted, label_in_words, radius_in_words
 from novikoff.features.encode import Encoding
-from novikoff.learn.history import NO_WEIGHTS, READOUT_WORDS, Run
 from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.worked import WorkedRun
 from novikoff.learn.model import Classifier
+from novikoff.learn.run import Run
 from novikoff.prove.separable.question import Problem
+from novikoff.say import runs as say
+from novikoff.say.runs import NO_WEIGHTS, READOUT_WORDS
 from novikoff.show.report.charts import Bar, Curve, bar_chart, column_chart, line_chart, scatter
 from novikoff.show.report.check import Names
 from novikoff.show.report.evidence import Evidence
@@ -74,10 +76,10 @@ def run_section(model: Classifier, steps: WorkedRun | None = None) -> Markup:
         sentence,
         facts(
             [
-                ("stopped", run.ending),
-                ("mistakes", run.made),
-                ("returned", run.returned),
-                ("errors", run.wrong),
+                ("stopped", say.ending(run)),
+                ("mistakes", say.made(run)),
+                ("returned", say.returned(run)),
+                ("errors", say.wrong(run)),
                 ("longest example", typeset(radius_in_words(run.radius))),
                 ("sum of the mistakes", f"‖w‖ = {run.weights_length:.6g}"),
                 ("expected error", run.generalisation().with_hint(" (add --held-out 0.2)")),

@@ -1,0 +1,168 @@
+"""The record that every run leaves: what happened, what that proves, and what it says of new rows."""
+
+import enum
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from novikoff.engine.rounding import UNIT_ROUNDOFF, down
+from novikoff.learn.cycles import Cycle
+from novikoff.say import runs as say
+
+if TYPE_CHECKING:
+    from novikoff.learn.linear.worked import WorkedRun
+    from novikoff.learn.new_rows import Generalisation
+
+
+class Stopped(enum.Enum):
+    """Why a run ended; `novikoff.say.runs` has the sentences."""
+
+    NO_MISTAKES = enum.auto()
+    MAX_ITER = enum.auto()
+    NO_PROGRESS = enum.auto()
+    MARGIN_RULED_OUT = enum.auto()
+    TIME_LIMIT = enum.auto()
+    INTERRUPTED = enum.auto()
+    CYCLE = enum.auto()
+    VALIDATION = enum.auto()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Happened:
+    """What a run did.
+
+    `stopped` is None for a learner that goes on (`partial_fit`). `mistakes_per_epoch` is empty there; of a long run it
+    has the first epochs. `errors` counts the rows that the read-out gets wrong after a `fit`; the last weights may be
+    free of mistakes while their average still errs.
+
+    With a `lead`, `narrow` counts the examples that were right and learned nevertheless, and `narrow_per_epoch` those
+    of every epoch. `leads_tried` counts the leads from which the training rows chose this one; 0 if it was given, or if
+    they were too few to choose. `validation_errors` counts the errors on the validation part after each epoch, if one
+    chose how many there should be. Where the weights of `shards` learners were mixed round by round, every mistake
+    counts by its share, and `mixed_mistakes` adds them up.
+    """
+
+    mistakes: int
+    mistakes_per_epoch: tuple[int, ...]
+    examples: int
+    stopped: Stopped | None
+    readout: str
+    n_rows: int | None = None
+    errors: int | None = None
+    epochs: int = 0
+    lead: float = 0.0
+    leads_tried: int = 0
+    narrow: int = 0
+    narrow_per_epoch: tuple[int, ...] = ()
+    validation_errors: tuple[int, ...] = ()
+    mixed_mistakes: float | None = None
+    shards: int = 0
+
+    @property
+    def updates(self) -> int:
+        """k: how many examples were added, mistakes and narrow ones."""
+        return self.mistakes + self.narrow
+
+    @property
+    def updates_per_epoch(self) -> tuple[int, ...]:
+        """The same of every epoch that is recorded."""
+        if not self.narrow_per_epoch:
+            return self.mistakes_per_epoch
+        return tuple(sum(both) for both in zip(self.mistakes_per_epoch, self.narrow_per_epoch, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proved(Happened):
+    """What that proves.
+
+    `margin_at_most` is the free fact of the proof: the sum w of k updates has <w, u> >= k gamma for every unit u that
+    separates with margin gamma, so gamma <= ||w||/k. It needs no convergence, and it is rounded outwards (infinite
+    before the first). `radius` is R, the longest example seen, rounded up. With a bias both speak of the folded
+    examples; with more than two classes of Kesler's margin, ||W|| = 1, whose bound is 2 (R/gamma)^2. Of mixed weights,
+    `mixed_mistakes` stands in the place of k.
+
+    With a lead tau, when an epoch makes no update, every example is ahead by more than tau R^2, so the last weights
+    separate with a margin of at least tau R^2/||w||: `margin_at_least`, rounded down, and 0 where nothing is known.
+    `cycle` has mistakes that add up to 0, and so rule out every separator, if the weights of a run without shuffling
+    returned.
+
+    If examples were `weighted`, R, ||w|| and margins are those of the examples times their weights. If columns were
+    `scaled`, which says why, they are those of the scaled rows.
+    """
+
+    radius: float
+    weights_length: float
+    margin_at_most: float
+    margin_at_least: float = 0.0
+    cycle: Cycle | None = None
+    weighted: bool = False
+    scaled: str | None = None
+
+    @property
+    def allowed_at_least(self) -> float:
+        """How many updates the theorem allows, at least, as no margin is larger than `margin_at_most`."""
+        return (1.0 + 2.0 * self.lead) * (down(self.radius) / self.margin_at_most) ** 2 * (1 - 8 * UNIT_ROUNDOFF)
+
+    @property
+    def has_length(self) -> bool:
+        """Whether there are lengths and margins to speak of; a kernel that is not positive definite has none."""
+        return not math.isinf(self.radius)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run(Proved):
+    """The record of a run: what happened, what that proves, and what it says of new rows.
+
+    `order` is that of the rows: "given", "random", or "mixed", which is random but for neighbours; None if the run did
+    not start from zero weights, or if its mistakes do not count every wrong prediction. `mistaken_rows` counts the rows
+    that decided the run, because they were ever mistaken (with a lead, also the narrow ones, and those that made R
+    longer), and `errors_elsewhere` the errors on the others. `encoded` says that the same rows were used to turn
+    columns into numbers. Rows that were held out had no say in anything; nor had each of the parts of `fold_rows` in
+    the model that it judges.
+    """
+
+    order: str | None = None
+    mistaken_rows: int | None = None
+    errors_elsewhere: int | None = None
+    encoded: bool = False
+    held_out_rows: int = 0
+    held_out_errors: int | None = None
+    fold_rows: tuple[int, ...] = ()
+    fold_errors: tuple[int, ...] = ()
+
+    # What an example is called, and what is counted on the validation part.
+    row: ClassVar[str] = "row"
+    validation_error: ClassVar[str] = "error"
+
+    def __str__(self) -> str:
+        return say.record(self)
+
+    def _repr_html_(self) -> str:
+        """The record as a notebook shows it."""
+        return say.as_html(self)
+
+    def generalisation(self, confidence: float = 0.95, *, random_order: bool | None = None) -> "Generalisation":
+        """What the run says about new rows of the same kind, each bound with this confidence.
+
+        `random_order=True` says that the rows are independent and came in an order that has nothing to do with what is
+        in them, each once, which a run in the order given cannot know. `delivered` has the bound on the predictor that
+        the model uses; where several compete for it, they share the confidence.
+
+        >>> from novikoff import Perceptron
+        >>> X = [[x, (7 * x) % 11] for x in range(-200, 200)]
+        >>> model = Perceptron(readout="last", max_iter=None, random_state=0).fit(X, [x > 0 for x, _ in X])
+        >>> print(model.run_.generalisation().in_words)
+        at most 2.7 % (95 % confidence), by the training rows alone
+        """
+        from novikoff.learn.new_rows import generalisation
+
+        return generalisation(self, confidence, random_order=random_order)
+
+    def steps(self, X: Any, y: Any, mistake_rows: Any, *, fit_intercept: bool = True) -> "WorkedRun":
+        """The run example by example, as the notes print it: of two classes, in the order given (`shuffle=False`).
+
+        `mistake_rows` are the mistakes in order, which `record_mistakes=True` keeps.
+        """
+        from novikoff.learn.linear.worked import worked
+
+        return worked(X, y, mistake_rows, self.updates_per_epoch, self.examples, fit_intercept)

@@ -1,0 +1,242 @@
+"""What a run did, proves and says of new rows, in words: for terminal, report, page and repr.
+
+Each function takes a record, `novikoff.learn.run.Run`. A phrase begins in lower case and has no full stop; `record` has
+whole sentences.
+"""
+
+import math
+from html import escape
+from typing import Any
+
+from novikoff.engine.rounding import at_least
+from novikoff.engine.words import counted, listed, no_margin_above, radius_in_words
+
+READOUT_WORDS: dict[str, str] = {
+    "last": "the last weights",
+    "average": "the averaged weights",
+    "vote": "the vote of all weights",
+}
+NO_WEIGHTS = "a vote has no weights of its own"
+
+STOPPED = {
+    "NO_MISTAKES": "an epoch made no mistake",
+    "MAX_ITER": "max_iter was reached",
+    "NO_PROGRESS": "the mistakes stopped decreasing by tol",
+    "MARGIN_RULED_OUT": "no separator has the margin asked for",
+    "TIME_LIMIT": "the time was used up",
+    "INTERRUPTED": "it was interrupted",
+    "CYCLE": "its weights returned to what they had been: there is no separator",
+    "VALIDATION": "the validation part got no better",
+}
+
+# More bars than this are too thin to be seen.
+MOST_BARS = 100
+HEIGHT = 48
+
+
+def record(run: Any) -> str:
+    """All that a record says, in sentences."""
+    parts = [
+        f"Made {made(run)} so far, and goes on learning."
+        if run.stopped is None
+        else f"Stopped {ending(run)}.\nMade {made(run)}.",
+        _sentence(chosen(run)),
+        "" if run.scaled is None else f"Learned {scales(run)}.",
+        _what_it_proves(run),
+        _sentence(wrong(run)),
+        _sentence(validated(run)),
+        _what_to_expect(run),
+    ]
+    return "\n".join(filter(None, parts))
+
+
+def why(stopped: Any) -> str:
+    """Why a run ended."""
+    return STOPPED[stopped.name]
+
+
+def after(stopped: Any, epochs: int) -> str:
+    """When and why a run ended."""
+    return f"after {counted(epochs, 'epoch')} because {why(stopped)}"
+
+
+def ending(run: Any) -> str:
+    """When and why it stopped, and with a lead, what that means."""
+    if run.stopped is None:
+        return "it goes on learning"
+    said = after(run.stopped, run.epochs)
+    return f"{said}, and nothing was narrow" if run.lead and run.stopped.name == "NO_MISTAKES" else said
+
+
+def added(run: Any) -> str:
+    """How many examples were added."""
+    mistakes = counted(run.mistakes, "mistake")
+    return f"{mistakes} and {counted(run.narrow, 'narrow one')}" if run.lead else mistakes
+
+
+def made(run: Any) -> str:
+    """The mistakes, and what else was added, in all and by epoch."""
+    said = f"{added(run)} on {counted(run.examples, 'example')}"
+    if run.mistakes_per_epoch:
+        said = f"{said}; by epoch: {listed(run.mistakes_per_epoch, 14, total=run.epochs)}"
+    if run.narrow_per_epoch:
+        said = f"{said}; narrow: {listed(run.narrow_per_epoch, 14, total=run.epochs)}"
+    return said
+
+
+def chosen(run: Any) -> str | None:
+    """Which lead the training rows chose; None if they did not."""
+    if not run.leads_tried:
+        return None
+    return f"the training {run.row}s chose lead {run.lead:.4g}, of {counted(run.leads_tried, 'lead')} tried"
+
+
+def read_by(run: Any) -> str:
+    """What predicts."""
+    return READOUT_WORDS[run.readout]
+
+
+def wrong(run: Any) -> str | None:
+    """The errors of the read-out on what was learned from; None before a `fit`."""
+    if run.errors is None:
+        return None
+    said = f"{read_by(run)}: {counted(run.errors, 'error')} on {counted(run.n_rows or 0, f'training {run.row}')}"
+    if not hasattr(run, "n_tokens"):
+        return said
+    return f"{said}, {counted(run.wrong_tokens, 'wrong label')} on {counted(run.n_tokens, 'token')}"
+
+
+def validated(run: Any) -> str | None:
+    """How many epochs the validation part chose; None if there was none."""
+    if not run.validation_errors:
+        return None
+    fewest = counted(min(run.validation_errors), run.validation_error)
+    return f"the validation part chose {counted(run.epochs, 'epoch')}, with {fewest}"
+
+
+def scales(run: Any) -> str | None:
+    """How columns were scaled, and why; None if they were not."""
+    return None if run.scaled is None else f"columns in standard deviations from their means: {run.scaled}"
+
+
+def ruled_out(run: Any) -> str | None:
+    """Which margins the mistakes rule out; None before the first."""
+    return None if math.isinf(run.margin_at_most) else no_margin_above(run.margin_at_most) + _times_weights(run)
+
+
+def made_rule_out(run: Any) -> str | None:
+    """The same after the number of mistakes that do so."""
+    said = ruled_out(run)
+    return None if said is None else f"{mixed(run) or f'{added(run)} made'}; {said}"
+
+
+def separated(run: Any) -> str | None:
+    """By how much the last weights are known to separate; None if that is not known."""
+    if not run.margin_at_least:
+        return None
+    margin = f"a margin of at least {at_least(run.margin_at_least)}"
+    return f"the last weights separate the examples with {margin}{_times_weights(run)}"
+
+
+def returned(run: Any) -> str | None:
+    """Which mistakes cancel; None if the weights are not known to have returned."""
+    if run.cycle is None:
+        return None
+    since, until = run.cycle.since, counted(run.cycle.until, "epoch")
+    return f"the weights after {until} are those after {since:,}, so no separator exists: {run.cycle}"
+
+
+def mixed(run: Any) -> str | None:
+    """What the mistakes of mixed weights count, and what the theorem allows; None if no weights were mixed."""
+    if run.mixed_mistakes is None:
+        return None
+    said = f"the weights of {counted(run.shards, 'shard')} were mixed, and count as {run.mixed_mistakes:.6g}"
+    if math.isinf(run.margin_at_most) or run.margin_at_most == 0:
+        return f"{said} mistakes"
+    formula = f"(1 + 2 * {run.lead:g}) (R/gamma)^2" if run.lead else "(R/gamma)^2"
+    return f"{said} mistakes, of the {run.allowed_at_least:.6g} or more that {formula} allows"
+
+
+def why_not_converged(run: Any, readout: str, min_margin: float | None) -> str:
+    """What to tell who asked for convergence, by the last weights or a margin, and did not get it; else nothing."""
+    stopped = None if run.stopped is None else run.stopped.name
+    if stopped == "MARGIN_RULED_OUT":
+        return (
+            f"no separator has the margin min_margin={min_margin}: after {added(run)} "
+            f'{ruled_out(run)}. Ask for less, or settle for readout="average", which needs no separator'
+        )
+    if stopped == "CYCLE":
+        return f'{returned(run)}. Settle for readout="average", which needs no separator'
+    if stopped in ("MAX_ITER", "NO_PROGRESS") and (readout == "last" or min_margin is not None):
+        whole = run.epochs == len(run.mistakes_per_epoch)
+        last = counted(run.updates_per_epoch[-1], "update" if run.lead else "mistake") if whole else "mistakes"
+        return (
+            f"the last of {counted(run.epochs, 'epoch')} still made {last}; "
+            f"{ruled_out(run)}, and perhaps there is none. Raise max_iter (None: no limit), or use "
+            'readout="average", which needs no separator'
+        )
+    return ""
+
+
+def as_html(run: Any) -> str:
+    """The record as a notebook shows it: one fact a line, and a bar for every epoch, in the notebook's own colours."""
+    expected = run.generalisation()
+    facts = {
+        "stopped": ending(run),
+        "mistakes": made(run),
+        "scaled": scales(run),
+        "longest example": radius_in_words(run.radius) if run.has_length else None,
+        "proved": made_rule_out(run),
+        "weights returned": returned(run),
+        "errors": wrong(run),
+        "expected error": expected.in_words if expected.is_known else None,
+    }
+    cell = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;background:none;color:inherit"
+    rows = "".join(
+        f'<tr style="background:none"><th style="{cell}" scope="row">{escape(name)}</th>'
+        f'<td style="{cell}">{escape(text)}</td></tr>'
+        for name, text in facts.items()
+        if text is not None
+    )
+    return f'<div><table style="border:0;color:inherit"><tbody>{rows}</tbody></table>{_bars(run)}</div>'
+
+
+def _what_it_proves(run: Any) -> str:
+    if not run.has_length:
+        return "The kernel is not positive definite, so there is no length R and no margin to speak of."
+    longest = f"The longest example has length {radius_in_words(run.radius)}"
+    if ruled_out(run) is None:
+        return f"{longest}."
+    both = "the mistakes and the narrow ones" if run.lead else "the mistakes"
+    proves = f"{longest}, the sum of {both} has length {run.weights_length:.6g},\nso {ruled_out(run)}."
+    return "\n".join(filter(None, [_sentence(mixed(run)), proves, _sentence(separated(run)), _sentence(returned(run))]))
+
+
+def _what_to_expect(run: Any) -> str:
+    known = run.generalisation()
+    return f"Expected error: {known.in_words}." if known.is_known else ""
+
+
+def _times_weights(run: Any) -> str:
+    return " on the examples times the weights of their classes" if run.weighted else ""
+
+
+def _sentence(phrase: str | None) -> str:
+    return f"{phrase[0].upper()}{phrase[1:]}." if phrase else ""
+
+
+def _bars(run: Any) -> str:
+    made = run.mistakes_per_epoch[:MOST_BARS]
+    if len(made) < 2 or max(made) == 0:
+        return ""
+    width = max(4, min(20, 600 // len(made)))
+    heights = [HEIGHT * count / max(made) for count in made]
+    bars = "".join(
+        f'<rect x="{number * width}" y="{HEIGHT - height:.1f}" width="{width - 1}" height="{height:.1f}">'
+        f"<title>epoch {number + 1}: {counted(made[number], 'mistake')}</title></rect>"
+        for number, height in enumerate(heights)
+    )
+    return (
+        f'<svg role="img" aria-label="mistakes by epoch" width="{len(made) * width}" height="{HEIGHT}" '
+        f'style="max-width:100%" fill="currentColor" fill-opacity="0.6">{bars}</svg>'
+    )
