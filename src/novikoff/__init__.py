@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from novikoff.keep.models import save as save
     from novikoff.learn.chunk_scores import ChunkScores as ChunkScores
     from novikoff.learn.chunk_scores import score_chunks as score_chunks
-    from novikoff.learn.run import Run as Run
-    from novikoff.learn.run import Stopped as Stopped
     from novikoff.learn.linear.penalised import PenalisedChoice as PenalisedChoice
     from novikoff.learn.linear.penalised import penalised_choice as penalised_choice
     from novikoff.learn.new_rows import Generalisation as Generalisation
     from novikoff.learn.new_rows import Statement as Statement
     from novikoff.learn.online.perceptron import OnlinePerceptron as OnlinePerceptron
     from novikoff.learn.protocol import predict_reveal_learn as predict_reveal_learn
+    from novikoff.learn.run import Run as Run
+    from novikoff.learn.run import Stopped as Stopped
     from novikoff.learn.structure.perceptron import StructuredPerceptron as StructuredPerceptron
     from novikoff.prove.exact.document import CertificateError as CertificateError
     from novikoff.prove.existence.certificate import Existence as Existence

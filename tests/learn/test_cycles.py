@@ -19,7 +19,7 @@ from novikoff import (
     load,
     save,
 )
-from novikoff.learn.chain.returning import Replayed
+from novikoff.learn.chain.space import Replayed
 from novikoff.learn.cycles import LOOKED_AT, ROWS_PER_LOOK, next_look
 from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs
 from novikoff.learn.kernel.space import kernel_perceptron

@@ -19,7 +19,7 @@ from novikoff.engine.rounding import up
 from novikoff.learn.cycles import Cycle, Lookout
 from novikoff.learn.epochs import Epochs, Learner, Limits, Watch
 from novikoff.learn.linear.memory import Memory, Mixed
-from novikoff.learn.linear.returning import CountedMistakes
+from novikoff.learn.linear.space import CountedRows
 from novikoff.learn.run import Run, Stopped
 from novikoff.options import Options, Readout
 
@@ -159,7 +159,7 @@ class MixedRounds(Rounds):
         The weights are as they were, and a round is a function of these, so it can be asked for again, with its rows.
         """
         done = self.epochs.begun
-        counted = CountedMistakes.of(self.cluster, self.history)  # type: ignore[arg-type]
+        counted = CountedRows.of(self.cluster, self.history)  # type: ignore[arg-type]
         if counted is None:
             return None
         for change in self._changes(number=done - 1, record=True):
@@ -183,7 +183,7 @@ class PassedRounds(Rounds):
 
     limits: Limits = field(default_factory=Limits)
     mistaken: NDArray[np.bool_] = field(init=False)
-    counted_rows: CountedMistakes | None = field(init=False)
+    counted_rows: CountedRows | None = field(init=False)
     lookout: Lookout = field(init=False)
 
     def __post_init__(self) -> None:
@@ -191,7 +191,7 @@ class PassedRounds(Rounds):
         self.history.longest = 0.0
         self.mistaken = np.zeros(self.cluster.n_rows, dtype=np.bool_)
         repeats = self.limits.max_iter != 1
-        self.counted_rows = CountedMistakes.of(self.cluster, self.history) if repeats else None  # type: ignore[arg-type]
+        self.counted_rows = CountedRows.of(self.cluster, self.history) if repeats else None  # type: ignore[arg-type]
         self.lookout = Lookout(self.counted_rows, self.cluster.n_rows)
 
     def learn(self, watch: Watch) -> Stopped | None:

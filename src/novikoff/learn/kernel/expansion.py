@@ -13,6 +13,7 @@ from novikoff.data.order import POOL, random_order
 from novikoff.engine.gram import DOUBT, RULED_OUT, Pass, visit_block
 from novikoff.engine.sums import exact_sum
 from novikoff.learn.class_weights import multiplied_squares, weights_of_rows
+from novikoff.learn.cycles import Cycle, never
 from novikoff.learn.epochs import Epochs, Learner, Watch
 from novikoff.learn.kernel.budget import visit_on_a_budget
 from novikoff.learn.kernel.kernels import (
@@ -20,6 +21,7 @@ from novikoff.learn.kernel.kernels import (
     Floats,
     GrowingArray,
     GrowingPoints,
+    Kernel,
     Points,
     Vectors,
     check_finite,
@@ -27,7 +29,6 @@ from novikoff.learn.kernel.kernels import (
 )
 from novikoff.learn.kernel.memory import Memory, Mistakes, Numbers, blocks_of
 from novikoff.learn.kernel.readout import are_close, decide
-from novikoff.learn.kernel.returning import CountedMistakes
 from novikoff.learn.linear.memory import predicted
 from novikoff.learn.run import Stopped
 from novikoff.options import Readout, Tie
@@ -131,7 +132,7 @@ class Expansion(Learner):
         if self.lead:
             own = self.memory.kernel.diagonal(self.points)
             self.squares = multiplied_squares(own, weights_of_rows(self.memory.class_weights, self._places()))
-        self.returning = CountedMistakes.of(self)
+        self.returning = CountedPoints.of(self)
 
     @property
     def memory(self) -> Memory:
@@ -348,3 +349,64 @@ def _signs(labels: NDArray[Any], memory: Memory) -> Floats:
     if n_classes == 2:
         return np.asarray(of_rows * labels[None], dtype=np.float64)
     return np.where(np.arange(n_classes)[:, None] == labels, 1.0, -1.0) * of_rows
+
+
+# With more mistaken rows than this, all their products are too many to be added up one by one.
+MOST_ROWS = 2000
+
+
+class CountedPoints:
+    """How often each row was a mistake, of two classes."""
+
+    def __init__(self, space: "Expansion") -> None:
+        self.space = space
+        self.counts = np.zeros(len(space.points), dtype=np.int64)
+
+    @classmethod
+    def of(cls, space: "Expansion") -> "CountedPoints | None":
+        """None if a return could not be proved, or does not decide what follows."""
+        memory = space.memory
+        in_order = not space.shuffle and memory.budget is None and memory.n_classes == 2
+        in_order = in_order and memory.class_weights is None
+        return cls(space) if in_order and _is_whole(memory.kernel, space.points) else None
+
+    def count(self, rows: Numbers) -> None:
+        np.add.at(self.counts, rows, 1)
+
+    def weights_hash(self) -> int:
+        self.space.catch_up()
+        assert self.space.known is not None
+        return hash(self.space.known[0].tobytes())
+
+    def count_anew(self) -> None:
+        self.counts[:] = 0
+
+    def cancelled(self, since: int, until: int, is_late: Callable[[], bool] = never) -> Cycle | None:
+        rows = np.flatnonzero(self.counts)
+        points = self.space.points.take(rows)
+        if len(rows) > MOST_ROWS or not isinstance(points, Vectors):
+            return None
+        kernel, times = self.space.memory.kernel, self.counts[rows].tolist()
+        signed = [int(label) * count for label, count in zip(self.space.labels[0, rows], times, strict=True)]
+        products = Kernel("linear").between(points, points).tolist()
+        square = 0
+        for a, line in zip(signed, products, strict=True):
+            if is_late():
+                return None
+            square += a * sum(b * _power(kernel, int(product)) for b, product in zip(signed, line, strict=True))
+        return None if square else Cycle(since, until, tuple(rows.tolist()), tuple(times))
+
+
+def _is_whole(kernel: Kernel, points: Points) -> bool:
+    """Whether every value of the kernel is a whole number, and the products are not rounded."""
+    if kernel.form not in ("linear", "poly") or not isinstance(points, Vectors) or not points.rows.is_whole():
+        return False
+    whole = kernel.form == "linear" or (kernel.is_definite and kernel.gamma % 1 == 0 == kernel.coef0 % 1)
+    return bool(whole and points.squares.max(initial=0.0) < 2.0**53)
+
+
+def _power(kernel: Kernel, product: int) -> int:
+    if kernel.form == "linear":
+        return product
+    value: int = (int(kernel.gamma) * product + int(kernel.coef0)) ** kernel.degree
+    return value

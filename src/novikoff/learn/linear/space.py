@@ -13,27 +13,28 @@ With `lead` = tau an example also counts if it is right by no more than tau R^2,
 the longest example so far, this one included. Then there are at most (1 + 2 tau) (R/gamma)^2 updates (twice as many),
 and weights under which none is left have a margin of at least gamma tau/(1 + 2 tau)."""
 
+import hashlib
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.examples import Block, Examples
-from novikoff.data.narrow import used_columns
+from novikoff.data.narrow import narrow, used_columns
 from novikoff.data.order import POOL, Order, block_order, given_order, random_order
 from novikoff.engine.linear import Rule, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, folded_squares, longest_square
 from novikoff.engine.slack import Ahead
 from novikoff.learn.class_weights import Weights, class_weights, multiplied_squares, sample_weights, weights_of_rows
-from novikoff.learn.cycles import next_look
+from novikoff.learn.cycles import MOST_COUNTED, Cycle, never, next_look, vanishes
 from novikoff.learn.epochs import Epochs, Learner, Watch, Watcher, put_off_interrupt
 from novikoff.learn.fit import Learned, fit
 from novikoff.learn.linear.memory import Memory, columns_to_keep, decider
-from novikoff.learn.linear.returning import CountedMistakes
 from novikoff.learn.linear.vote import Ballot, Mistakes
 from novikoff.learn.run import Run, Stopped
 from novikoff.options import Options, Readout, Tie, check_options
@@ -229,7 +230,7 @@ class Coordinates(Learner):
         self.weighted = self.history.class_weights is not None or self.examples.weights is not None
         self.history.weighted = self.history.weighted or self.weighted
         repeats = self.generator is None and self.max_iter != 1 and not self.weighted
-        self.returning = CountedMistakes.of(self.examples, self.history) if repeats else None
+        self.returning = CountedRows.of(self.examples, self.history) if repeats else None
 
     def measure(self, block: Block) -> None:
         """Let the longest row of a block count, and refuse numbers that cannot be learned from."""
@@ -460,3 +461,56 @@ def _check_goes_on(memory: Memory, n_columns: int, vote: bool = False, weights: 
         raise ValueError("class_weight cannot change while learning goes on; start anew with other weights")
     if vote and memory.ballots is None:
         raise ValueError('a vote needs all mistakes, and earlier ones were not kept: start anew with readout="vote"')
+
+
+Numbers = NDArray[np.int64]
+
+
+class CountedRows:
+    """How often each row was a mistake; with more than two classes, against each rival."""
+
+    def __init__(self, examples: Examples, memory: Memory) -> None:
+        self.examples, self.memory = examples, memory
+        self.n_rivals = 1 if memory.n_classes <= 2 else memory.n_classes
+        self.counts = np.zeros(examples.n_rows * self.n_rivals, dtype=np.int64)
+
+    @classmethod
+    def of(cls, examples: Examples, memory: Memory) -> "CountedRows | None":
+        """None if there are too many to count."""
+        return cls(examples, memory) if examples.n_rows * memory.n_classes <= MOST_COUNTED else None
+
+    def count(self, rows: Numbers, rivals: Numbers) -> None:
+        np.add.at(self.counts, rows if self.n_rivals == 1 else rows * self.n_rivals + rivals, 1)
+
+    def weights_hash(self) -> int:
+        digest = hashlib.blake2b(self.memory.weights.tobytes(), digest_size=8).digest()
+        return int.from_bytes(digest, "big")  # the same in every process, so that a run can go on in another
+
+    def count_anew(self) -> None:
+        self.counts[:] = 0
+
+    def cancelled(self, since: int, until: int, is_late: Callable[[], bool] = never) -> Cycle | None:
+        places = np.flatnonzero(self.counts)
+        times, (rows, rivals) = self.counts[places], np.divmod(places, self.n_rivals)
+        block = self.examples.take(rows)
+        labels = block.labels.astype(np.int64)
+        if self.n_rivals == 1:
+            is_zero, names = self._vanish(block.rows, labels * times, is_late), None
+        else:  # for the weights of each class: added where it is the right one, subtracted where it is the rival
+            signs = ((labels == c).astype(np.int64) - (rivals == c) for c in range(self.n_rivals))
+            is_zero = all(self._vanish(block.rows, sign * times, is_late) for sign in signs)
+            names = tuple(self.examples.classes[rivals].tolist())
+        return Cycle(since, until, tuple(rows.tolist()), tuple(times.tolist()), names) if is_zero else None
+
+    def _vanish(self, rows: Rows, times: Numbers, is_late: Callable[[], bool]) -> bool:
+        """Whether rows, each so many times, add up to exactly 0, and it is known before it gets late."""
+        if self.memory.constant and times.sum() != 0:
+            return False
+        if not rows.is_sparse:
+            return all(not is_late() and vanishes(column, times.tolist()) for column in rows.as_array().T.tolist())
+        columns = narrow(rows, used_columns([rows])).as_scipy().tocsc()
+        parts = (slice(*ends) for ends in pairwise(columns.indptr.tolist()))
+        return all(
+            not is_late() and vanishes(columns.data[part].tolist(), times[columns.indices[part]].tolist())
+            for part in parts
+        )
