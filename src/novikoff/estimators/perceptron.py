@@ -122,9 +122,9 @@ class Perceptron(ClassifierShell):
         centred). The scales are in the model: `predict` takes rows as they are, and `coef_` and `intercept_` are those
         of the columns of an array as given. R and margins are those of the scaled rows. "auto" scales tables, and the
         columns of a dense array if the numbers of one, zeros apart, are on average more than 10 times as large as those
-        of another, or lie within a factor of 2 of each other; `run_` says why. Without an intercept, "auto" scales no
-        array. `partial_fit` scales arrays only if it is to: then the scales are those of the first rows. Batches of
-        arrays are never scaled.
+        of another, or lie within a factor of 2 of each other; `run_` says why. Without an intercept, and with
+        `readout="last"`, "auto" scales no array. `partial_fit` scales arrays only if it is to: then the scales are
+        those of the first rows. Batches of arrays are never scaled.
     class_weight : dict, "balanced" or None
         Numbers by which the examples of a class are multiplied before they are learned, so that a mistake about a rare
         class moves the weights further; "balanced" is n/(classes x rows of the class). R, margins and bounds are then

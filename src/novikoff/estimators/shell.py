@@ -248,12 +248,13 @@ class Scaled(NamedTuple):
 def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str, ...] | None) -> Scaled:
     """The scales that a model wants of its first rows, without those held out.
 
-    Where the numbers decide, a model without an intercept keeps them: what is centred is separated elsewhere.
+    Where the numbers decide, a model without an intercept keeps them, because what is centred is separated elsewhere;
+    and so does one whose last weights predict, which are asked for by who wants the standard perceptron.
     """
     check_options(scale=model.scale)
     known = rows if aside is None else rows.take(aside.parted(rows.n_rows)[0])
     why = "as asked for" if model.scale != "auto" and model.scale else None
-    if model.scale == "auto" and getattr(model, "fit_intercept", True):
+    if model.scale == "auto" and getattr(model, "fit_intercept", True) and model.readout != "last":
         why = why_scale(known, names)
     if why is None:
         return Scaled()
