@@ -41,7 +41,7 @@ def test_commands_have_the_declared_defaults_and_help(command):
     ("given", "message"),
     [
         ({"readout": "best"}, "readout='best' is unknown; choose one of last, average, vote"),
-        ({"max_iter": 2.5}, "max_iter=2.5 must be a whole number of at least 1, or None for no limit"),
+        ({"max_iter": 2.5}, "max_iter=2.5 must be a whole number of at least 1, or 'auto', or None for no limit"),
         ({"max_iter": True}, "max_iter=True must be a whole number"),
         ({"lead": -1}, "lead=-1 must be a number from 0 to 1e.06, in units of R.2, or 'auto'"),
         ({"lead": "much"}, "lead='much' must be"),

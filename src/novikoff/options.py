@@ -198,8 +198,10 @@ class Options:
         return cls(**given)
 
 
-def epochs_for(n_rows: int) -> int:
-    """How many epochs max_iter="auto" is: few rows need more of them, and more of them cost nothing."""
+def epochs_for(max_iter: MaxIter, n_rows: int) -> int | None:
+    """The most epochs of so many rows: with "auto" few rows have more of them, which costs nothing."""
+    if max_iter != "auto":
+        return max_iter
     return EPOCHS_OF_FEW if n_rows < FEW_ROWS else EPOCHS_OF_MANY
 
 

@@ -86,7 +86,7 @@ def test_svmlight_text_with_columns_never_seen_is_predicted_without_them(tmp_pat
 
 def test_a_warm_start_goes_on_with_the_same_classes_and_encoding(table):
     reader, _ = table
-    options = {"shuffle": False, "record_mistakes": True}
+    options = {"shuffle": False, "record_mistakes": True, "lead": 0}
     whole = Perceptron(max_iter=4, **options).fit(reader)
     parts = Perceptron(max_iter=2, warm_start=True, **options).fit(reader)
     encoding = parts.encoding_

@@ -1,4 +1,4 @@
-"""scale=True: the columns in standard deviations, inside the model; and a word about columns that drown the others."""
+"""The columns in standard deviations, inside the model: if asked for, or if their numbers are not comparable."""
 
 import warnings
 
@@ -80,26 +80,33 @@ def test_rows_held_out_have_no_say_in_the_scales(learner):
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_a_column_that_drowns_the_others_is_named(learner):
+def test_columns_of_one_size_stay_as_they_are(learner):
+    X = np.random.default_rng(0).normal(size=(60, 5)) * [1, 2, 3, 4, 5]
+    assert learner(random_state=0).fit(X, np.arange(60) % 2).run_.scaled is None
+    assert learner(random_state=0).fit([[1000.0, 0.0], [-1000.0, 1.0]], [0, 1]).run_.scaled is None
+
+
+@pytest.mark.parametrize("asked", [{"readout": "last", "max_iter": 500}, {"fit_intercept": False}, {"scale": False}])
+def test_who_asks_for_the_standard_perceptron_has_columns_as_they_are(asked):
     X, y = uneven()
-    with pytest.warns(UserWarning, match="column 2 holds 100 % of the squared length of the examples.*scale=True"):
-        learner(random_state=0).fit(X, y)
-    wide = np.hstack([np.random.default_rng(0).normal(size=(50, 30)), 1000 + np.arange(100.0).reshape(50, 2)])
-    with pytest.warns(UserWarning, match="column 31, column 30 hold"):
-        learner(random_state=0).fit(wide, np.arange(50) % 2)
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_columns_of_one_size_are_not_worth_a_word(learner):
-    generator = np.random.default_rng(0)
+    model = Perceptron(random_state=0, **asked)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        learner(random_state=0).fit(generator.normal(size=(60, 5)) * [1, 2, 3, 4, 5], np.arange(60) % 2)
-        learner(random_state=0).fit([[1000.0, 0.0], [-1000.0, 1.0]], [0, 1])
+        warnings.simplefilter("ignore")
+        assert model.fit(X, y).run_.scaled is None
+
+
+def test_weights_and_intercept_are_those_of_the_columns_as_given():
+    X, y = uneven()
+    model = Perceptron(random_state=0).fit(X, y)
+    assert model.run_.scaled is not None
+    assert X @ model.coef_[0] + model.intercept_[0] == pytest.approx(model.decision_function(X), rel=1e-9, abs=1e-9)
+    rows = sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
+    model = Perceptron(scale=True, random_state=0).fit(rows, y)
+    assert rows @ model.coef_[0] + model.intercept_[0] == pytest.approx(model.decision_function(rows), rel=1e-9)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_auto_scales_exactly_where_the_warning_is_given_and_says_so(learner, tmp_path):
+def test_auto_scales_columns_that_are_not_comparable_and_says_why(learner, tmp_path):
     X, y = uneven()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -107,7 +114,7 @@ def test_auto_scales_exactly_where_the_warning_is_given_and_says_so(learner, tmp
         even = learner(scale="auto", random_state=0).fit(X[:, :2], y)
     other = learner(scale=True, random_state=0).fit(X, y)
     assert (model.decision_function(X) == other.decision_function(X)).all()
-    assert model.run_.scaled == "column 2 holds 100 % of the squared length of the examples"
+    assert model.run_.scaled == "column 2 is 255,620 times as large as column 3"
     assert f"columns in standard deviations from their means: {model.run_.scaled}" in str(model.run_)
     assert model.run_.scaled in model.run_._repr_html_()
     assert other.run_.scaled == "as asked for"
@@ -115,8 +122,8 @@ def test_auto_scales_exactly_where_the_warning_is_given_and_says_so(learner, tmp
     assert (even.predict(X[:, :2]) == learner(random_state=0).fit(X[:, :2], y).predict(X[:, :2])).all()
     save(model, tmp_path / "model.novikoff")
     assert load(tmp_path / "model.novikoff").run_ == model.run_
-    parts = learner(scale="auto").partial_fit(X, y)
-    assert (parts.decision_function(X) == learner(scale=True).partial_fit(X, y).decision_function(X)).all()
+    parts = learner(scale="auto").partial_fit(X, y)  # the first rows cannot know
+    assert (parts.decision_function(X) == learner(scale=False).partial_fit(X, y).decision_function(X)).all()
 
 
 def test_rows_that_are_held_out_do_not_decide_whether_to_scale():
@@ -129,7 +136,7 @@ def test_rows_that_are_held_out_do_not_decide_whether_to_scale():
 def test_auto_leaves_alone_what_has_no_columns_to_scale():
     assert KernelPerceptron(kernel="precomputed", scale="auto").fit(np.eye(3), [0, 1, 0]).run_.scaled is None
     assert Perceptron(scale="auto").fit([(np.eye(2), [0, 1])]).run_.scaled is None
-    with pytest.raises(ValueError, match="must be True, False, 'auto' or None"):
+    with pytest.raises(ValueError, match="scale='always' must be True or False, or 'auto'"):
         Perceptron(scale="always").fit(np.eye(3), [0, 1, 0])
 
 

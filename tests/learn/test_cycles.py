@@ -24,6 +24,7 @@ from novikoff.learn.cycles import LOOKED_AT, ROWS_PER_LOOK, next_look
 from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs
 from novikoff.learn.kernel.space import kernel_perceptron
 from novikoff.learn.linear.space import perceptron
+from novikoff.say import runs as say
 
 XOR, SIGNS = [[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1]
 FOR_EVER = {"readout": "last", "max_iter": None, "shuffle": False}
@@ -211,7 +212,7 @@ def test_a_long_run_records_its_first_epochs_and_counts_them_all(tmp_path):
         model = Perceptron(readout="last", max_iter=most, random_state=0).fit(XOR, SIGNS)
     run = model.run_
     assert (run.epochs, len(run.mistakes_per_epoch), run.examples) == (most, RECORDED_EPOCHS, 4 * most)
-    assert f"({most:,} in all)" in run.made
+    assert f"({most:,} in all)" in say.made(run)
     save(model, tmp_path / "model")
     assert load(tmp_path / "model").run_ == run
 

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from novikoff import KernelPerceptron, OnlinePerceptron, Perceptron, SequencePerceptron
+from novikoff.say import runs as say
 
 X, Y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], [-1, 1, 1, -1, -1, 1]
 RUNS = {
@@ -42,7 +43,7 @@ class Text(HTMLParser):
 def test_the_table_has_every_fact_of_the_record(name):
     run = RUNS[name]()
     words = Text(run._repr_html_()).words
-    for fact in (run.ending, run.made, run.made_rule_out, run.returned, run.wrong):
+    for fact in (say.ending(run), say.made(run), say.made_rule_out(run), say.returned(run), say.wrong(run)):
         assert fact is None or fact in words
     assert sum("epoch " in word and ": " in word for word in words) in (0, *range(2, 101))
 

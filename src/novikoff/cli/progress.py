@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from novikoff.options import MaxIter, epochs_for
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -81,9 +83,10 @@ class Bar:
         return replace(reader, watch=self.advance)
 
     @contextlib.contextmanager
-    def learning(self, n_rows: int, max_iter: int | None, what: str = "learning") -> Iterator[dict[str, Any]]:
+    def learning(self, n_rows: int, max_iter: MaxIter, what: str = "learning") -> Iterator[dict[str, Any]]:
         """How a learner is watched: examples are counted, and Ctrl-C waits for the end of the epoch."""
-        self.stage(what, None if max_iter is None else max_iter * n_rows)
+        epochs = epochs_for(max_iter, n_rows)
+        self.stage(what, None if epochs is None else epochs * n_rows)
         with DelayedInterrupt().installed() as interrupt:
             yield {
                 "progress": lambda history: self.reach(history.examples),

@@ -9,7 +9,7 @@ from novikoff.cli import options
 from novikoff.cli.errors import DONE, INTERRUPTED
 from novikoff.cli.options import Output
 from novikoff.cli.sentences import layout
-from novikoff.options import Choice
+from novikoff.options import Choice, MaxIter, epochs_for
 from novikoff.say import runs as say
 
 if TYPE_CHECKING:
@@ -107,8 +107,9 @@ def train(
     return INTERRUPTED if was_interrupted(tagger.run) else DONE
 
 
-def _watcher(n_sentences: int, max_iter: int | None, bar: "Bar", interrupt: "DelayedInterrupt") -> Any:
-    bar.stage("learning", None if max_iter is None else max_iter * n_sentences)
+def _watcher(n_sentences: int, max_iter: MaxIter, bar: "Bar", interrupt: "DelayedInterrupt") -> Any:
+    epochs = epochs_for(max_iter, n_sentences)
+    bar.stage("learning", None if epochs is None else epochs * n_sentences)
 
     def watch(memory: Any) -> None:
         bar.advance(n_sentences)

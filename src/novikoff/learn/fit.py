@@ -113,7 +113,7 @@ def settled(options: Options, n_rows: int, *, leads: bool = True, start: Any = N
     Who asked for the last weights, or for one pass in the order given, asked for the standard perceptron, and has no
     lead. A run that goes on keeps its own.
     """
-    max_iter = epochs_for(n_rows) if options.max_iter == "auto" else options.max_iter
+    max_iter = epochs_for(options.max_iter, n_rows)
     lead = options.lead
     if lead == "auto" and start is not None:
         lead = start.lead

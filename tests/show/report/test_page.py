@@ -20,6 +20,7 @@ from novikoff.prove.separable.certificate import Obstruction, Witnesses
 from novikoff.prove.separable.conclude import InMemory, conclude
 from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.search.certify import certify
+from novikoff.say import runs as say
 from novikoff.show.report.check import Names
 from novikoff.show.report.evidence import Evidence, gather
 from novikoff.show.report.markup import element
@@ -150,7 +151,7 @@ def test_without_a_separator_the_mistakes_rule_margins_out():
     assert evidence.lengths[-1] == pytest.approx(model.run.weights_length, rel=1e-12)
     assert evidence.allowance.bound >= model.run.mistakes
     words = text_of(fit_report(model, evidence))
-    assert model.run.made_rule_out in words
+    assert say.made_rule_out(model.run) in words
     assert str(evidence.allowance) in words
     for row in certificate.obstruction.rows:
         assert evidence.labels[row] == y[row]
