@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from novikoff.learn.structure.perceptron import StructuredPerceptron as StructuredPerceptron
     from novikoff.prove.exact.document import CertificateError as CertificateError
     from novikoff.prove.existence.certificate import Existence as Existence
+    from novikoff.prove.existence.conclude import Estimate as Estimate
     from novikoff.prove.existence.search.existence import existence as existence
-    from novikoff.prove.existence.witnesses import Estimate as Estimate
     from novikoff.prove.expressivity.ball import Ball as Ball
     from novikoff.prove.expressivity.ball import NoBall as NoBall
-    from novikoff.prove.expressivity.enough import enough_examples as enough_examples
     from novikoff.prove.expressivity.search.separating_ball import separating_ball as separating_ball
     from novikoff.prove.expressivity.shattering import cover_count as cover_count
     from novikoff.prove.expressivity.shattering import dichotomies as dichotomies
+    from novikoff.prove.expressivity.shattering import enough_examples as enough_examples
     from novikoff.prove.expressivity.shattering import growth as growth
     from novikoff.prove.expressivity.shattering import is_shattered as is_shattered
     from novikoff.prove.expressivity.shattering import sauer_bound as sauer_bound
@@ -60,12 +60,12 @@ if TYPE_CHECKING:
     from novikoff.prove.programs.search.reductions import Separation as Separation
     from novikoff.prove.programs.search.reductions import program_as_separation as program_as_separation
     from novikoff.prove.programs.search.reductions import separation_as_program as separation_as_program
+    from novikoff.prove.run.bounds import FreundSchapireBound as FreundSchapireBound
+    from novikoff.prove.run.bounds import Lifted as Lifted
+    from novikoff.prove.run.bounds import lift_inseparable as lift_inseparable
     from novikoff.prove.run.bounds import mistake_bound as mistake_bound
     from novikoff.prove.run.follow import FollowedProof as FollowedProof
     from novikoff.prove.run.follow import follow_proof as follow_proof
-    from novikoff.prove.run.inseparable import FreundSchapireBound as FreundSchapireBound
-    from novikoff.prove.run.lifting import Lifted as Lifted
-    from novikoff.prove.run.lifting import lift_inseparable as lift_inseparable
     from novikoff.prove.run.search.freund_schapire import freund_schapire_bound as freund_schapire_bound
     from novikoff.prove.run.steps import Steps as Steps
     from novikoff.prove.separable.certificate import Bracket as Bracket
@@ -111,23 +111,20 @@ _NAMES = {
     "learn.structure.perceptron": "StructuredPerceptron",
     "prove.exact.document": "CertificateError",
     "prove.existence.certificate": "Existence",
+    "prove.existence.conclude": "Estimate",
     "prove.existence.search.existence": "existence",
-    "prove.existence.witnesses": "Estimate",
     "prove.expressivity.ball": "Ball NoBall",
-    "prove.expressivity.enough": "enough_examples",
     "prove.expressivity.search.separating_ball": "separating_ball",
     "prove.expressivity.shattering": (
-        "cover_count dichotomies growth is_shattered sauer_bound shattered_example vc_dimension"
+        "cover_count dichotomies enough_examples growth is_shattered sauer_bound shattered_example vc_dimension"
     ),
     "prove.inequalities.check": "Combination Inequalities InequalitiesError Outcome",
     "prove.inequalities.search.solve": "solve_inequalities",
     "prove.programs.check": "ProgramCertificate",
     "prove.programs.search.linprog": "linprog",
     "prove.programs.search.reductions": "LinearProgram Separation program_as_separation separation_as_program",
-    "prove.run.bounds": "mistake_bound",
+    "prove.run.bounds": "FreundSchapireBound Lifted lift_inseparable mistake_bound",
     "prove.run.follow": "FollowedProof follow_proof",
-    "prove.run.inseparable": "FreundSchapireBound",
-    "prove.run.lifting": "Lifted lift_inseparable",
     "prove.run.search.freund_schapire": "freund_schapire_bound",
     "prove.run.steps": "Steps",
     "prove.separable.certificate": "Bracket Certificate",

@@ -11,10 +11,9 @@ import scipy.optimize
 
 from novikoff import certify, existence
 from novikoff.prove.exact import algebra
-from novikoff.prove.existence import null_space
-from novikoff.prove.existence.null_space import NullSpace
-from novikoff.prove.existence.whole_rows import WholeRows
-from novikoff.prove.existence.witnesses import Estimate
+from novikoff.prove.existence import rows as null_space
+from novikoff.prove.existence.conclude import Estimate
+from novikoff.prove.existence.rows import NullSpace, WholeRows
 from novikoff.prove.separable import kernels, products
 from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.search import cutting_planes, exact_hull, working_set

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from novikoff.data.examples import Examples
-    from novikoff.prove.run.inseparable import FreundSchapireBound
+    from novikoff.prove.run.bounds import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
 CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 12, "not separable": 13}

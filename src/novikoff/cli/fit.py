@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from novikoff.learn.linear.worked import WorkedRun
     from novikoff.learn.model import Classifier
     from novikoff.learn.run import Run
-    from novikoff.prove.run.inseparable import FreundSchapireBound
+    from novikoff.prove.run.bounds import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
 SHOWN = 10

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from novikoff.learn.run import Run
-    from novikoff.prove.run.inseparable import FreundSchapireBound
+    from novikoff.prove.run.bounds import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
 

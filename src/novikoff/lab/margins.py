@@ -13,9 +13,8 @@ from novikoff.lab.shapes import plane_shape
 from novikoff.lab.state import Floats, StateError, View
 from novikoff.learn.linear.space import perceptron
 from novikoff.prove.exact.clock import Clock
-from novikoff.prove.inequalities.search.dunagan_vempala import Phase, dunagan_vempala
-from novikoff.prove.inequalities.search.methods import Limits
-from novikoff.prove.inequalities.search.system import System
+from novikoff.prove.inequalities.search.perceptron import Phase, dunagan_vempala
+from novikoff.prove.inequalities.search.system import Limits, System
 from novikoff.prove.separable.margin import Separator, radius
 from novikoff.prove.separable.search.certify import certify
 from novikoff.show.polygons import clipped

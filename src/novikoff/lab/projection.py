@@ -5,8 +5,8 @@ from typing import Any
 from novikoff.engine.rounding import at_least
 from novikoff.lab.state import State
 from novikoff.lab.walk import Walk
+from novikoff.prove.run.bounds import lift_inseparable
 from novikoff.prove.run.follow import FollowedProof, follow_proof
-from novikoff.prove.run.lifting import lift_inseparable
 from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
 
 PARTS = ("progress", "cosine", "length", "distance")

@@ -12,8 +12,7 @@ from scipy.special import logsumexp
 
 from novikoff.learn.linear.space import perceptron
 from novikoff.prove.inequalities.check import Outcome
-from novikoff.prove.inequalities.search.rescaled import Ellipsoid, growth
-from novikoff.prove.inequalities.search.smooth import smooth_steps
+from novikoff.prove.inequalities.search.rescaled import Ellipsoid, growth, smooth_steps
 from novikoff.prove.inequalities.search.solve import solve_inequalities
 from tests.exact_lp import margin_square
 from tests.prove.inequalities.systems import badly_scaled, exponential, needle, skewed, unit

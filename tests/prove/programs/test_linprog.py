@@ -12,12 +12,11 @@ from scipy.optimize import linprog as highs
 
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.programs.check import About, ProgramCertificate
-from novikoff.prove.programs.program import read_program
-from novikoff.prove.programs.ratios import Ratios
+from novikoff.prove.programs.program import Ratios, read_program
 from novikoff.prove.programs.search import linprog as solver
 from novikoff.prove.programs.search.highs import BASIC, LOWER, Guess
 from novikoff.prove.programs.search.linprog import linprog
-from novikoff.prove.programs.search.pivots import Decision
+from novikoff.prove.programs.search.simplex import Decision
 from tests.exact_lp import answer, maximise
 
 INFINITY = float("inf")

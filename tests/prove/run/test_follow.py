@@ -26,7 +26,7 @@ from novikoff import (
 )
 from novikoff.features.names import Intercept
 from novikoff.learn.run import Stopped
-from novikoff.prove.run.spaces import Vectors
+from novikoff.prove.run.steps import Vectors
 from novikoff.prove.separable.points import Points
 from tests.examples import WORKED_X, WORKED_Y, exponential_rows, separable, separable_integers
 

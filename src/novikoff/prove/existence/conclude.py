@@ -1,12 +1,14 @@
-"""The claims that follow from a likelihood and the witnesses, in exact arithmetic, by code that searches for nothing.
+"""What proves something of a likelihood, and the claims that follow, in exact arithmetic: nothing is searched for here.
 
-Whoever makes a certificate derives its claims here, and so does whoever checks one.
+Whoever makes a certificate derives its claims here, and so does whoever checks one. A witness alone proves nothing
+until it is tried.
 """
 
+import enum
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +17,55 @@ from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.floats import power_of_two
-from novikoff.prove.existence.cone import Cone
-from novikoff.prove.existence.families import cone_of, must_be_below, start_cone
+from novikoff.prove.existence.families import Cone, cone_of, must_be_below, start_cone
 from novikoff.prove.existence.likelihood import Likelihood
-from novikoff.prove.existence.null_space import NullSpace, whole_of
-from novikoff.prove.existence.rationals import fraction, rational
-from novikoff.prove.existence.witnesses import (
-    DOWN,
-    INFINITE,
-    UNDETERMINED,
-    UNIDENTIFIED,
-    UP,
-    Combination,
-    Estimate,
-    SignProof,
-    Witnesses,
-)
+from novikoff.prove.existence.rows import NullSpace, fraction, rational, whole_of
+
+FINITE, UNIDENTIFIED, UNDETERMINED, INFINITE = "finite", "not identified", "sign undetermined", "infinite"
+UP, DOWN = "+inf", "-inf"
+SIGNS = (UP, DOWN, UNDETERMINED, INFINITE, UNIDENTIFIED)
+
+
+class Estimate(enum.Enum):
+    """What is known of the maximum likelihood estimate."""
+
+    EXISTS = "exists"
+    INFINITE = "infinite"
+    NO_START = "no start"
+    UNDECIDED = "undecided"
+
+
+class Combination(NamedTuple):
+    """Rows of a cone, ascending, and a whole number other than 0 for each."""
+
+    rows: tuple[int, ...]
+    weights: tuple[int, ...]
+
+
+class SignProof(NamedTuple):
+    """Rows with positive weights that give `scale` times a coefficient, with its sign, but for the span of the face."""
+
+    coefficient: int
+    rows: tuple[int, ...]
+    weights: tuple[int, ...]
+    scale: int
+
+
+@dataclass(frozen=True)
+class Witnesses:
+    """Directions of the cone, the first of which is positive wherever any is; the combination of rows that is 0 and
+    spans the face; and why coefficients have their signs.
+
+    For the log link also a `start`: coefficients and, last, what they are to be divided by; or, as `no_start`, rows
+    that contradict each other.
+    """
+
+    directions: tuple[tuple[int, ...], ...] = ()
+    obstruction: Combination | None = None
+    signs: tuple[SignProof, ...] = ()
+    start: tuple[int, ...] | None = None
+    no_start: Combination | None = None
+
 
 # Up to so many dimensions, all rows are multiplied with every vector of a basis; beyond, every row by itself.
 FEW_DIMENSIONS = 64

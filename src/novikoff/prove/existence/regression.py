@@ -14,7 +14,7 @@ from novikoff.data.examples import Examples
 from novikoff.features.columns import Categorical, Dated, Ignored, Named, Numeric, Text
 from novikoff.features.examples import comes_once
 from novikoff.prove.existence.arrays import from_arrays
-from novikoff.prove.existence.grammar import factor, quoted
+from novikoff.prove.existence.formulas import factor, quoted
 from novikoff.prove.existence.likelihood import Likelihood
 from novikoff.prove.separable.kernels import Kernel
 from novikoff.prove.separable.subject import Subject, Table

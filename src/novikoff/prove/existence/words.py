@@ -5,8 +5,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from novikoff.engine.words import counted, listed
+from novikoff.prove.existence.conclude import DOWN, FINITE, INFINITE, UNDETERMINED, UNIDENTIFIED, UP, Estimate
 from novikoff.prove.existence.likelihood import COLUMNS
-from novikoff.prove.existence.witnesses import DOWN, FINITE, INFINITE, UNDETERMINED, UNIDENTIFIED, UP, Estimate
 
 if TYPE_CHECKING:
     from novikoff.prove.existence.certificate import Existence
@@ -64,7 +64,7 @@ def in_words(found: "Existence") -> str:
 
 def question(found: "Existence") -> list[tuple[str, str]]:
     """What was asked, as far as it is not the family: a heading, and what changes the answer."""
-    from novikoff.prove.existence.grammar import Parts, response_columns
+    from novikoff.prove.existence.formulas import Parts, response_columns
 
     about, formula = found.about, found.about["formula"]
     left = "y" if formula is None else Parts.of(formula["text"]).left

@@ -32,8 +32,7 @@ from novikoff.prove.exact.document import (
 )
 from novikoff.prove.exact.floats import nearest_float
 from novikoff.prove.exact.numbers_hash import numbers_sha256
-from novikoff.prove.programs.program import Program, Vector, read_program
-from novikoff.prove.programs.ratios import Ratios, WholeRows, common_denominator, dot
+from novikoff.prove.programs.program import Program, Ratios, Vector, WholeRows, common_denominator, dot, read_program
 
 Numbers = Sequence[Fraction]
 CLAIMS = ("optimal", "infeasible", "unbounded", "approximate")

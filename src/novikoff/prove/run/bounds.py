@@ -1,7 +1,40 @@
-"""How many mistakes at most."""
+"""How many mistakes at most: on data that a plane separates, and on data that none need separate.
+
+Block (1962) and Novikoff (1962): at most (R/gamma)^2. Freund and Schapire (1999, Theorem 2) need no separator. Take any
+unit vector u and any gamma > 0, and let d_i = max(0, gamma - y_i <u, x_i>) be what example i lacks of the margin gamma,
+D = sqrt(sum d_i^2). In T passes over the examples, in any order, a perceptron makes at most ((R + sqrt(T) D)/gamma)^2
+mistakes: every mistake makes progress gamma - d_i, and Cauchy and Schwarz bound the sum of the d_i over k mistakes by
+sqrt(k T) D.
+
+With v = u/gamma, z_i = y_i x_i and xi_i = max(0, 1 - <z_i, v>) that is f(v)^2, with f(v) = R ||v|| + sqrt(T) ||xi||: a
+convex function, so the best u and gamma can be found. Both norms are suprema of linear functions, and exchanging
+minimum and maximum gives the dual: the smallest f is the largest sum of a over all a >= 0 with ||a|| <= sqrt(T) and
+||sum a_i z_i|| <= R. Every such a proves that no u and gamma promise less:
+f(v) >= R ||v|| + sum a_i (1 - <z_i, v>) >= sum a_i.
+
+Their proof is a hypothetical projection. Give example i a coordinate of its own, with the value Delta: (x_i, Delta
+e_i), in d + m dimensions for m examples. In one pass a perceptron makes the same mistakes there as on the x_i: the
+coordinates of two examples do not meet, so no score changes. But there the examples are separable. The vector (u,
+y_1 d_1/Delta, y_2 d_2/Delta, ...) has a product of at least gamma with every y_i (x_i, Delta e_i), and the length Z =
+sqrt(1 + D^2/Delta^2). So the margin is gamma/Z, the longest example has R^2 + Delta^2, and Novikoff's theorem says
+k <= (R^2 + Delta^2)(1 + D^2/Delta^2)/gamma^2. That is smallest, ((R + D)/gamma)^2, for Delta = sqrt(R D). In T passes
+every visit is an example of its own: T m coordinates, and sqrt(T) D in the place of D.
+"""
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most, down, up
+from novikoff.engine.words import counted
+from novikoff.prove.exact.floats import float_up, fraction_root_up, length_of, nearest_float, power_of_two
+from novikoff.prove.run.steps import Steps
+from novikoff.prove.separable.margin import Separator, margins, radius, radius_square
+from novikoff.prove.separable.points import Points
 
 
 def mistake_bound(
@@ -47,3 +80,288 @@ def mistake_bound(
         raise ValueError(f"delay={delay!r} is negative; it is the mean number of mistakes between serving and learning")
     ratio = (1 + 2 * Fraction(lead) + 2 * Fraction(delay)) * (Fraction(radius) / Fraction(margin)) ** 2
     return math.floor(ratio if n_classes <= 2 else 2 * ratio)
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FreundSchapireBound:
+    """The most mistakes that a perceptron can make in `passes` passes over the data, separable or not.
+
+    `value` is ((R + sqrt(T) D)/gamma)^2, rounded up, and `bound` its whole part. `separator` (of unit length in the
+    folded space), `margin` gamma and `deviation` D are what it was computed with, `radius` is R. No unit vector and
+    gamma give less than `lower`; after a search the two are close, and `gap` says how close. For a plane that was
+    given `lower` is as true, but there is no search, and it may be far below.
+
+    When the best is gamma without limit, every example may be a mistake in every pass: `value` is T times their
+    number, `separator` is None, and `margin` and `deviation` are infinite.
+    """
+
+    bound: int
+    value: float
+    lower: float
+    separator: Separator | None
+    margin: float
+    deviation: float
+    radius: float
+    passes: int
+
+    @property
+    def gap(self) -> float:
+        """How far `value` may be from the smallest there is, relatively."""
+        return (self.value - self.lower) / self.value
+
+    @property
+    def promise(self) -> str:
+        """What it says of a perceptron, in words."""
+        return f"at most {counted(self.bound, 'mistake')} in {counted(self.passes, 'pass', 'passes')}"
+
+    @property
+    def projection(self) -> str | None:
+        """The space behind it, in which the examples are separable, in words; None if every visit may be a mistake."""
+        if self.separator is None:
+            return None
+        deviation = math.sqrt(self.passes) * self.deviation
+        stretch = math.hypot(1.0, math.sqrt(deviation / self.radius)) if self.radius else 1.0
+        return (
+            "with a coordinate of its own for every visit, the examples are separable with a margin of "
+            f"gamma/Z = {self.margin / stretch:.6g}"
+        )
+
+    def __str__(self) -> str:
+        if self.separator is None:
+            why = "one for every example seen"
+        else:
+            formula = "((R + D)/gamma)^2" if self.passes == 1 else "((R + sqrt(T) D)/gamma)^2"
+            why = (
+                f"{formula} <= {at_most(self.value)} with R = {self.radius:.6g}, D = {self.deviation:.6g} "
+                f"and gamma = {self.margin:.6g}"
+            )
+        return f"A{self.promise[1:]}: {why}. No plane and margin promise less than {at_least(self.lower)}."
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledPoints:
+    """The points z_i = y_i (x_i, 1) as the rows of Z, dense or CSR, all divided by 2^exponent so that R is about 1.
+
+    f does not notice that, and nothing overflows. It and its dual are computed here, for any v and any a. `lowest` is a
+    number not above the exact R, `radius` one not below.
+    """
+
+    Z: Any
+    terms: int  # of the longest sum in a product with a row
+    radius: float
+    exponent: int
+    passes: int
+    fit_intercept: bool
+
+    @classmethod
+    def of(cls, X: Any, y: ArrayLike, passes: int, fit_intercept: bool) -> "ScaledPoints":
+        points = Points.of(X, y, fit_intercept)
+        square = radius_square(points.rows, fit_intercept)
+        exponent = (square.numerator.bit_length() - square.denominator.bit_length()) // 2 + 1
+        sign = np.ldexp(points.signs.astype(np.float64), -max(exponent, -1000))[:, None]
+        constants = sign if fit_intercept else np.empty((points.n_points, 0))
+        if points.is_sparse:
+            from scipy import sparse
+
+            Z = sparse.hstack([points.rows.multiply(sign), sparse.csr_matrix(constants)], format="csr")
+            Z.sum_duplicates()
+            terms = int(np.diff(Z.indptr).max())
+        else:
+            Z = np.empty((points.n_points, points.rows.shape[1] + int(fit_intercept)))
+            np.multiply(points.rows, sign, out=Z[:, : points.rows.shape[1]])
+            Z[:, points.rows.shape[1] :] = constants
+            terms = Z.shape[1]
+        if exponent < -1000:  # in two steps, because 2^-exponent would overflow
+            Z = Z * 2.0 ** (-1000 - exponent)
+        return cls(Z, terms, fraction_root_up(square / power_of_two(2 * exponent)), exponent, passes, fit_intercept)
+
+    @property
+    def lowest(self) -> float:
+        return self.radius * (1 - 4 * (self.Z.shape[1] + 8) * UNIT_ROUNDOFF)
+
+    @property
+    def root(self) -> float:
+        """sqrt(T)"""
+        return math.sqrt(self.passes)
+
+    def folded(self, separator: Separator, margin: float | None) -> Floats:
+        """v = u/gamma, for the best gamma if none is given."""
+        if len(separator.weights) != self.Z.shape[1] - self.fit_intercept:
+            columns = self.Z.shape[1] - self.fit_intercept
+            raise ValueError(f"the separator is for rows of {len(separator.weights)} numbers, but X has {columns}")
+        if not self.fit_intercept and separator.bias != 0:
+            raise ValueError(f"the separator has bias {separator.bias}, but without an intercept it must be 0")
+        v = separator.folded if self.fit_intercept else separator.weights
+        u = v / np.abs(v).max()
+        u = u / np.linalg.norm(u)
+        if margin is None:
+            return u * self.best_length(self.Z @ u, 1.0)
+        fraction, exponent = math.frexp(margin)
+        if self.exponent - exponent > 450:
+            raise ValueError(f"margin={margin!r} is so small beside the examples that the bound is no finite number")
+        return u * math.ldexp(1 / fraction, self.exponent - exponent)
+
+    def slack(self, products: Floats) -> Floats:
+        """xi, from the products <z, v>."""
+        return np.maximum(1.0 - products, 0.0)
+
+    def best_length(self, products: Floats, length: float) -> float:
+        """The t >= 0 with the smallest f(t v), where the slope in t changes its sign; from <z, v> and ||v||."""
+
+        def slope(t: float) -> float:
+            xi = self.slack(t * products)
+            missing = float(np.linalg.norm(xi))
+            return self.radius * length - (self.root * float(products @ xi) / missing if missing else 0.0)
+
+        if slope(0.0) >= 0:
+            return 0.0
+        high = self.root * math.sqrt(len(products)) / (self.radius * length)  # there f is above f(0)
+        if products.min() > 0 and (end := 1 / float(products.min())) <= high:
+            high = end * (1 - 1e-12)
+            if slope(high) <= 0:  # it jumps up where the last slack vanishes
+                return end
+        from scipy.optimize import brentq
+
+        return float(brentq(slope, 0.0, high, xtol=1e-14 * high, rtol=1e-14))
+
+    def total(self, weights: Floats) -> Floats:
+        """The sum of all points, each times its weight.
+
+        Block by block, because the rounding of a sum grows with its number of terms; see `_reach`.
+        """
+        total = np.zeros(self.Z.shape[1])
+        for at in range(0, len(weights), self._block):
+            total += self.Z[at : at + self._block].T @ weights[at : at + self._block]
+        return total
+
+    @property
+    def _block(self) -> int:
+        return max(1024, math.isqrt(self.Z.shape[0]))
+
+    def at_most(self, v: Floats) -> tuple[float, float]:
+        """A number not below f(v), and one not below ||xi||.
+
+        A product of m terms, in whatever order it is summed, is off by at most m u sum |z_ij v_j| <= m u R ||v|| to
+        first order (u the unit roundoff); m + 8 also pays for the second order, for the subtraction from 1 and for
+        what underflows. So each xi_i is raised by that. Lengths are off by a few u, because `fsum` adds exactly.
+        """
+        length = length_of(v) * (1 + 8 * UNIT_ROUNDOFF)
+        error = (self.terms + 8) * UNIT_ROUNDOFF * (1 + self.radius * length)
+        missing = length_of(self.slack(self.Z @ v - error)) * (1 + 8 * UNIT_ROUNDOFF)
+        return up(up(self.radius * length) + up(up(up(self.root)) * missing)), missing
+
+    def at_least(self, a: Floats) -> float:
+        """A number not above any f(v), from weights a >= 0 that are not all 0, scaled to be feasible in the dual."""
+        reach = self._reach(a)
+        scale = min(self.root / length_of(a), self.lowest / reach if reach else math.inf)
+        return math.fsum(a) * scale * (1 - 16 * UNIT_ROUNDOFF)
+
+    def _reach(self, a: Floats) -> float:
+        """A number not below ||sum a_i z_i||.
+
+        The computed sum is off by at most m u sum a_i ||z_i|| <= m u R sum a_i, where m is the length of a block plus
+        the number of blocks; m + 8 pays for the rest.
+        """
+        m = self._block + a.size // self._block + 8
+        return length_of(self.total(a)) * (1 + 8 * UNIT_ROUNDOFF) + m * UNIT_ROUNDOFF * self.radius * math.fsum(a)
+
+    @property
+    def nothing_helps(self) -> bool:
+        """Whether v = 0 is certainly the best: weights sqrt(T/n) are feasible in the dual, and their sum is f(0)."""
+        n = self.Z.shape[0]
+        return self.root * self._reach(np.ones(n)) * (1 + 8 * UNIT_ROUNDOFF) <= math.sqrt(n) * self.lowest
+
+    def result(self, v: Floats, a: Floats, margin: float | None) -> FreundSchapireBound:
+        n = self.Z.shape[0]
+        examples = self.passes * n
+        R = float_up(Fraction(self.radius) * power_of_two(self.exponent))
+        if self.nothing_helps:
+            lower = float(examples) if float(examples) <= examples else down(float(examples))
+        else:
+            best = max(self.at_least(weights) for weights in (a, np.ones(n)) if weights.any())
+            lower = down(best * best)
+        f, missing = self.at_most(v)
+        value = up(f * f)
+        if not v.any() or (margin is None and value >= examples):
+            value = float(examples) if float(examples) >= examples else up(float(examples))
+            return FreundSchapireBound(examples, value, lower, None, math.inf, math.inf, R, self.passes)
+        length = length_of(v)
+        u = v / length
+        line = Separator(u[:-1], float(u[-1])) if self.fit_intercept else Separator(u)
+        gamma = nearest_float(Fraction(1 / length) * power_of_two(self.exponent)) if margin is None else float(margin)
+        deviation = up(missing * gamma) if missing else 0.0
+        return FreundSchapireBound(math.floor(value), value, lower, line, gamma, deviation, R, self.passes)
+
+
+@dataclass(frozen=True, eq=False)
+class Lifted:
+    """Examples with a coordinate for every visit, which `separator` separates with the margin gamma/Z.
+
+    `X` is sparse, with the visits of the first pass first, and `y` has their labels. `delta` is the value of the new
+    coordinates, 0 if nothing lacks the margin; `stretch` is Z.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    separator: Separator
+    delta: float
+    stretch: float
+    passes: int
+    fit_intercept: bool
+
+    def steps(self, mistake_rows: ArrayLike, mistakes_per_pass: ArrayLike | None = None) -> Steps:
+        """The steps of a run, from the rows of its mistakes in order, and how many each pass made if there are more."""
+        rows = np.asarray(mistake_rows, dtype=np.int64)
+        counts = np.array([len(rows)]) if mistakes_per_pass is None else np.asarray(mistakes_per_pass, dtype=np.int64)
+        if len(counts) > self.passes or counts.sum() != len(rows):
+            raise ValueError(
+                f"{len(rows)} mistakes cannot be those of {len(counts)} passes with {counts.sum()}, of {self.passes} "
+                "that were lifted: say in mistakes_per_pass how many each made"
+            )
+        visits = rows + np.repeat(np.arange(len(counts)), counts) * (len(self.y) // self.passes)
+        return Steps.of_rows(self.X, self.y, visits, fit_intercept=self.fit_intercept)
+
+
+def lift_inseparable(
+    X: Any, y: ArrayLike, separator: Separator, margin: float, *, passes: int = 1, fit_intercept: bool = True
+) -> Lifted:
+    """Examples in the space in which they are separable, for any plane and any margin that one would have liked.
+
+    XOR, with the plane x = 1/2 and the margin 1/4, in one pass:
+
+    >>> from novikoff import follow_proof, freund_schapire_bound, lift_inseparable
+    >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1]
+    >>> plane = Separator([-1.0, 0.0], 0.5)
+    >>> lifted = lift_inseparable(X, y, plane, 0.25)
+    >>> lifted.X.shape
+    (4, 6)
+    >>> proof = follow_proof(lifted.steps([0, 2, 3]), lifted.separator)    # rows 0, 2 and 3 were the mistakes
+    >>> proof.holds, proof.bound == freund_schapire_bound(X, y, separator=plane, margin=0.25).bound
+    (True, True)
+    """
+    from scipy import sparse
+
+    if isinstance(passes, bool) or not isinstance(passes, int | np.integer) or passes < 1:
+        raise ValueError(f"passes={passes!r} is not a number of passes: a whole number from 1 on")
+    if not (math.isfinite(margin) and margin > 0):
+        raise ValueError(f"margin={margin!r} is not a positive finite number")
+    points = Points.of(X, y, fit_intercept)
+    lack = np.maximum(margin - margins(points.rows, y, separator, fit_intercept), 0.0)
+    deviation = math.sqrt(passes) * length_of(lack)
+    delta = math.sqrt(radius(points.rows, fit_intercept) * deviation)
+    unit = separator.folded / length_of(separator.folded)
+    own = points.signs * lack / delta if delta else np.zeros(points.n_points)
+    visits = passes * points.n_points
+    rows = sparse.vstack([sparse.csr_array(points.rows)] * passes)
+    return Lifted(
+        X=sparse.hstack([rows, delta * sparse.eye_array(visits)], format="csr"),
+        y=np.tile(np.asarray(y), passes),
+        separator=Separator(np.concatenate([unit[:-1], np.tile(own, passes)]), float(unit[-1])),
+        delta=delta,
+        stretch=math.hypot(1.0, deviation / delta if delta else 0.0),
+        passes=int(passes),
+        fit_intercept=fit_intercept,
+    )

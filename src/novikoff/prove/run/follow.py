@@ -31,8 +31,7 @@ from numpy.typing import NDArray
 
 from novikoff.engine.words import counted
 from novikoff.prove.exact.floats import float_up, fraction_root_up, nearest_float, root_down
-from novikoff.prove.run.spaces import Floats
-from novikoff.prove.run.steps import Steps, Whole, objects
+from novikoff.prove.run.steps import Floats, Steps, Whole, objects
 
 Truths = NDArray[np.bool_]
 

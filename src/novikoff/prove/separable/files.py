@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from novikoff.prove.exact.document import CertificateError, ProofFields, integers, read_proof, written
-from novikoff.prove.existence import files as existence_files
+from novikoff.prove.existence import certificate as existence_files
 from novikoff.prove.separable.certificate import Bracket, Certificate, Obstruction, Support
 from novikoff.prove.separable.kernels import FORMS, Kernel
 from novikoff.prove.separable.question import Problem, Verdict

@@ -13,8 +13,8 @@ from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.vote import Mistakes
 from novikoff.learn.linear.worked import SHOWN_STEPS, WIDEST, WorkedRun
 from novikoff.learn.model import Classifier
+from novikoff.prove.run.bounds import FreundSchapireBound
 from novikoff.prove.run.follow import FollowedProof, follow_proof
-from novikoff.prove.run.inseparable import FreundSchapireBound
 from novikoff.prove.run.search.freund_schapire import allowance
 from novikoff.prove.run.steps import Steps
 from novikoff.prove.separable.certificate import Certificate

@@ -13,15 +13,13 @@ from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock, OutOfTimeError, check_time_limit
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.existence.certificate import Existence
-from novikoff.prove.existence.conclude import Claims
-from novikoff.prove.existence.cone import Cone
-from novikoff.prove.existence.families import cone_of, must_be_below, start_cone
+from novikoff.prove.existence.conclude import Claims, Combination, Estimate, Witnesses
+from novikoff.prove.existence.families import Cone, cone_of, must_be_below, start_cone
 from novikoff.prove.existence.inputs import likelihood_of
 from novikoff.prove.existence.likelihood import Likelihood
-from novikoff.prove.existence.rationals import fraction
+from novikoff.prove.existence.rows import fraction
 from novikoff.prove.existence.search.face import find_face, solved
 from novikoff.prove.existence.search.signs import find_signs
-from novikoff.prove.existence.witnesses import Combination, Estimate, Witnesses
 
 
 def existence(

@@ -14,11 +14,9 @@ from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.elimination import PRIME, centred
 from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.exact.refined import WholeMatrix
-from novikoff.prove.existence.cone import Cone
-from novikoff.prove.existence.null_space import FULL, Echelon, NullSpace, Sparse
-from novikoff.prove.existence.rationals import fraction, rational
-from novikoff.prove.existence.whole_rows import Numbers, WholeRows
-from novikoff.prove.existence.witnesses import Combination
+from novikoff.prove.existence.conclude import Combination
+from novikoff.prove.existence.families import Cone
+from novikoff.prove.existence.rows import FULL, Echelon, NullSpace, Numbers, Sparse, WholeRows, fraction, rational
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.search import face
 from novikoff.prove.separable.search.distinct import Distinct

@@ -14,12 +14,10 @@ import numpy as np
 
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock, OutOfTimeError
-from novikoff.prove.existence.conclude import lineality
-from novikoff.prove.existence.cone import Cone
-from novikoff.prove.existence.null_space import Sparse
-from novikoff.prove.existence.rationals import fraction, rational
+from novikoff.prove.existence.conclude import SignProof, lineality
+from novikoff.prove.existence.families import Cone
+from novikoff.prove.existence.rows import Sparse, fraction, rational
 from novikoff.prove.existence.search.face import Face, in_lowest_terms, projected, rounded, solved
-from novikoff.prove.existence.witnesses import SignProof
 from novikoff.prove.separable.search import programs
 from novikoff.prove.separable.search.exact_cone import Dictionary
 from novikoff.prove.separable.search.programs import ZERO

@@ -16,11 +16,9 @@ from novikoff.prove.inequalities.check import (
     fingerprint,
     margin_bound,
 )
-from novikoff.prove.inequalities.search.dunagan_vempala import dunagan_vempala
-from novikoff.prove.inequalities.search.elementary import perceptron
-from novikoff.prove.inequalities.search.methods import Found, Limits
+from novikoff.prove.inequalities.search.perceptron import dunagan_vempala, perceptron
 from novikoff.prove.inequalities.search.rescaled import rescaled, rounding_of_a_margin
-from novikoff.prove.inequalities.search.system import System
+from novikoff.prove.inequalities.search.system import Found, Limits, System
 from novikoff.prove.separable.points import Floats
 
 # With `auto`, the perceptron itself may make so many mistakes: most systems ask for no more.

@@ -1,14 +1,26 @@
-"""The point and the multipliers that a basis stands for, exactly, and by how much they fail.
+"""From a basis that HiGHS ends with to a proof: the simplex method in whole numbers.
 
 Let r = A x. All variables, x and r, have bounds, and a basis names as many of them as there are rows: the others sit at
 a bound, or at 0 if they are free, and the rows then determine the basic ones. With R the rows that sit at their limit
 and S the basic columns, that is one square system, A_RS x_S = what is left of the limits; and its transpose, with the
 costs of S, determines the multipliers. If all basic variables are within their bounds, and all reduced costs have the
 signs that the bounds ask for, the point is an optimum.
+
+The basis that HiGHS ends with is exactly right for two programs in three. If not, it fails by very little: about its
+tolerances. Then the exact point becomes the origin and its multipliers are taken off the costs, what fails is scaled up
+to size 1, and HiGHS solves that program from the same basis (Gleixner, Steffy and Wolter 2016). The basis it ends with
+is the next one.
+
+What is left are exact pivots, which always end, with a proof. While a basic variable is out of its bounds, it changes
+places with one that can move; if none can, its row of the tableau proves that the program has no solution (Dutertre and
+de Moura 2006). Then the cost falls step by step, until no variable can lower it, or one can forever (Dantzig 1951). At
+first the choice that keeps most reduced costs right is taken, and after some pivots the smallest number (Bland 1977),
+so that it cannot go round in circles.
 """
 
+import math
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +28,8 @@ from numpy.typing import NDArray
 from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.floats import as_integers, lowest_exponent
 from novikoff.prove.exact.refined import Regular, Solution, WholeMatrix, by_elimination
-from novikoff.prove.programs.program import Program, Vector
-from novikoff.prove.programs.ratios import Ratios, WholeRows, nearest
-from novikoff.prove.programs.search.highs import BASIC, FREE, LOWER, UPPER, States
+from novikoff.prove.programs.program import Program, Ratios, Vector, WholeRows, nearest
+from novikoff.prove.programs.search.highs import BASIC, FREE, LOWER, UPPER, States, solved_in_floats
 
 Places = NDArray[np.intp]
 Whole = NDArray[Any]
@@ -246,3 +257,163 @@ class Vertex:
         unit = max(form.rows.exponents[row], 0)
         moved = self._primal([int(i == row) << -least for i in self.R.tolist()], Ratios([0] * form.n, 1))
         return Ratios(moved.numerators, moved.denominator << unit) if unit else moved
+
+
+# Pivots that are chosen well, before they are chosen so that they end.
+CHOSEN = 100
+
+
+class Decision(NamedTuple):
+    """What the program is; x, the multipliers y of the rows, or the ray, as the claim needs them."""
+
+    claim: str
+    x: Ratios | None = None
+    y: Ratios | None = None
+    ray: Ratios | None = None
+    pivots: int = 0
+
+
+def decide_exactly(form: Form, states: States, clock: Clock) -> Decision:
+    """What the program is; OutOfTimeError when the clock is over, SingularError if a basis cannot be solved."""
+    pivots = 0
+    while True:
+        vertex = Vertex(form, states, clock)
+        next_states = _repaired(vertex, pivots) if vertex.broken else _lowered(vertex, pivots)
+        if isinstance(next_states, Decision):
+            return next_states._replace(pivots=pivots)
+        states, pivots = next_states, pivots + 1
+
+
+def _repaired(vertex: Vertex, pivots: int) -> States | Decision:
+    """The states after a variable that is out of its bounds has left the basis; or the proof that it cannot."""
+    variable = min(vertex.broken)
+    sign = vertex.broken[variable]
+    rho, rates = vertex.row_of(variable)
+    able = {j: rate for j, rate in rates.items() if _can_move(vertex, j, sign if rate > 0 else -sign)}
+    if not able:
+        return Decision("infeasible", y=Ratios([-sign * value for value in rho.numerators], rho.denominator))
+    entering = min(able) if pivots >= CHOSEN else min(able, key=lambda j: (_ratio(vertex, j, able[j]), j))
+    return _exchanged(vertex.states, entering, variable, LOWER if sign > 0 else UPPER)
+
+
+def _can_move(vertex: Vertex, variable: int, direction: int) -> bool:
+    if vertex.form.is_fixed[variable]:
+        return False
+    return bool(vertex.states[variable] != (UPPER if direction > 0 else LOWER))
+
+
+def _ratio(vertex: Vertex, variable: int, rate: int) -> float:
+    """How much cost a variable takes to move another by 1: about, for it only guides the choice."""
+    cost = vertex.misses[variable] if variable < vertex.form.n else vertex.y.numerators[variable - vertex.form.n]
+    try:
+        return abs(int(cost) / rate)
+    except OverflowError:
+        return float("inf")
+
+
+def _lowered(vertex: Vertex, pivots: int) -> States | Decision:
+    """The states after one more step down; or the proof that there is none, or no end of them."""
+    if not vertex.promising:
+        return Decision("optimal", x=vertex.x, y=vertex.y)
+    entering = min(vertex.promising)
+    direction = vertex.promising[entering]
+    if pivots < CHOSEN:
+        costs = np.abs(vertex.reduced_costs())
+        entering = max(vertex.promising, key=lambda j: (costs[j], -j))
+        direction = vertex.promising[entering]
+    moves = vertex.column_of(entering)
+    if direction < 0:
+        moves = Ratios([-value for value in moves.numerators], moves.denominator)
+    stops = _stops(vertex, entering, direction, moves)
+    if not stops:
+        return Decision("unbounded", x=vertex.x, ray=moves)
+    best = stops[0]
+    for stop in stops[1:]:
+        ahead = stop[0] * best[1] - best[0] * stop[1]
+        if ahead < 0 or (ahead == 0 and stop[2] < best[2]):
+            best = stop
+    _, _, leaving, bound = best
+    if leaving == entering:
+        states = vertex.states.copy()
+        states[entering] = bound
+        return states
+    return _exchanged(vertex.states, entering, leaving, bound)
+
+
+def _stops(vertex: Vertex, entering: int, direction: int, moves: Ratios) -> list[tuple[int, int, int, int]]:
+    """Where variables reach their bounds, as a fraction of two whole numbers, the variable, and which bound."""
+    form, x = vertex.form, vertex.x
+    low, high = form.whole_bounds
+    times = x.denominator // form.scale
+    stops = []
+    for j in [*vertex.S.tolist(), entering] if entering < form.n else vertex.S.tolist():
+        rate = moves.numerators[j]
+        kind, whole, bounds = (UPPER, high, form.upper) if rate > 0 else (LOWER, low, form.lower)
+        if rate and np.isfinite(bounds[j]):
+            stops.append((abs(whole[j] * times - x.numerators[j]), abs(rate), j, kind))
+    changes = form.rows.matrix.times(moves.numerators).tolist()
+    basic = np.flatnonzero(vertex.states[form.n :] == BASIC).tolist()
+    limited = [i for i in basic if changes[i] > 0 or (changes[i] and form.is_fixed[form.n + i])]
+    return stops + [(abs(int(vertex.excesses[i])), abs(int(changes[i])), form.n + i, UPPER) for i in limited]
+
+
+def _exchanged(states: States, entering: int, leaving: int, bound: int) -> States:
+    new = states.copy()
+    new[entering], new[leaving] = BASIC, bound
+    return new
+
+
+MOST_REFINEMENTS = 12
+
+
+def decided_from(form: Form, states: States, clock: Clock) -> Decision:
+    """What the program is, from a basis that is believed to be nearly right."""
+    try:
+        return _refined(form, form.settled(states), clock)
+    except SingularError:
+        return decide_exactly(form, form.slack_basis(), clock)
+
+
+def _refined(form: Form, states: States, clock: Clock) -> Decision:
+    seen = set()
+    for _ in range(MOST_REFINEMENTS):
+        vertex = Vertex(form, states, clock)
+        if not vertex.broken and not vertex.promising:
+            return Decision("optimal", vertex.x, vertex.y)
+        seen.add(states.tobytes())
+        better, is_optimal = _next_states(vertex, clock)
+        if better is None or better.tobytes() in seen:
+            break
+        states = better
+        if not is_optimal:
+            break
+    return decide_exactly(form, states, clock)
+
+
+def _next_states(vertex: Vertex, clock: Clock) -> tuple[States | None, bool]:
+    """The states with which HiGHS ends on what is left when the vertex is taken off, and whether they are optimal."""
+    from scipy.sparse import eye_array, hstack
+
+    form = vertex.form
+    lower, upper = vertex.distances()
+    costs = vertex.reduced_costs()
+    gap = max((lower[j] if sign > 0 else -upper[j] for j, sign in vertex.broken.items()), default=0.0)
+    slope = max((abs(costs[j]) for j in vertex.promising), default=0.0)
+    with np.errstate(over="ignore"):
+        bounds = np.ldexp(lower, _scale(gap)), np.ldexp(upper, _scale(gap))
+        scaled = np.ldexp(costs, _scale(slope))
+    A = hstack([form.program.rows, -eye_array(form.m)], format="csr")
+    zeros = np.zeros(form.m)
+    start = np.append(vertex.states, np.full(form.m, LOWER, dtype=np.int8))
+    found = solved_in_floats(scaled, A, (zeros, zeros), bounds, clock, start)
+    if found is None:
+        return None, False
+    states = found.states[: form.n + form.m]
+    if int((states == BASIC).sum()) != form.m:
+        return None, False
+    return form.settled(states), found.is_optimal
+
+
+def _scale(size: float) -> int:
+    """The power of two that takes a size to about 1; what fails by nothing stays as it is."""
+    return -math.frexp(size)[1] if size < math.inf else 0

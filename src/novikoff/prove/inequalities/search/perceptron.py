@@ -1,9 +1,12 @@
-"""Dunagan and Vempala's randomised rescaling (2008): the perceptron made polynomial in log(1/rho).
+"""The perceptron's own method for Ax > 0, and Dunagan and Vempala's randomised rescaling of it (2008).
 
-Each phase runs the perceptron for 16 m^2 mistakes. If that is not enough the margin is small, and a random unit vector,
-pushed back from every row that it violates by more than sigma = 1/(32 m), has with some luck a positive product with
-the centre of the solutions. Stretching the space twofold along it then widens the margin by a factor 1 + 1/(3 m), and
-costs less than that without luck.
+With unit rows a_i the perceptron needs about 1/rho^2 steps when the margin is rho. If the hull of the rows contains the
+origin there is no solution, and the average of the rows that were added goes to the origin.
+
+Rescaling makes that a polynomial in log(1/rho). Each phase runs the perceptron for 16 m^2 mistakes. If that is not
+enough the margin is small, and a random unit vector, pushed back from every row that it violates by more than
+sigma = 1/(32 m), has with some luck a positive product with the centre of the solutions. Stretching the space twofold
+along it then widens the margin by a factor 1 + 1/(3 m), and costs less than that without luck.
 """
 
 import math
@@ -13,10 +16,41 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff.engine.inequalities import perceptron_epochs, walk
-from novikoff.prove.inequalities.search.elementary import MOST_PATIENCE
-from novikoff.prove.inequalities.search.methods import Found, Limits, Proofs
-from novikoff.prove.inequalities.search.system import System
+from novikoff.prove.inequalities.search.system import Found, Limits, Proofs, System
 from novikoff.prove.separable.points import Floats
+
+MOST_MISTAKES = 1_000_000
+# Rows that are looked at between two looks at the clock.
+MOST_PATIENCE = 1_000_000
+
+
+def perceptron(system: System, limits: Limits, most_mistakes: int = MOST_MISTAKES) -> Found:
+    """Rosenblatt's rule: while some row has <a, w> <= 0, add it to w (Block 1962, Novikoff 1962).
+
+    At most 1/rho^2 mistakes. After k of them w/k is a convex combination of the rows, so rho <= ||w||/k.
+    """
+    w, counts = np.zeros(system.dimension), np.zeros(system.n_rows)
+    mistakes, patience = 0, system.n_rows
+    history: list[float] = []
+    proofs = Proofs(system, limits)
+    while True:
+        made, is_free = perceptron_epochs(system.unit, w, counts, most_mistakes - mistakes, patience)
+        patience = min(2 * patience, MOST_PATIENCE)
+        wrong = system.first_violated(w) if is_free else None
+        if is_free and wrong is not None:  # positive in float64, but not in truth
+            w += system.unit[wrong]
+            counts[wrong] += 1
+            made += 1
+        mistakes += made
+        bound = float(np.linalg.norm(w)) / mistakes
+        if mistakes >= 2 ** len(history):
+            history.append(bound)
+        x = w if is_free and wrong is None else None
+        combination = proofs.attempt(mistakes, counts) if x is None else None
+        stopped = f"{mistakes:,} mistakes were made" if mistakes >= most_mistakes else limits.reached(bound)
+        if x is not None or combination or stopped:
+            return Found("perceptron", x, combination, counts / mistakes, mistakes, 0, tuple(history), stopped)
+
 
 # Of mistakes and of the walk's steps together.
 MOST_STEPS = 100_000_000
