@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from novikoff.learn.run import Run as Run
     from novikoff.learn.run import Stopped as Stopped
     from novikoff.learn.structure.perceptron import StructuredPerceptron as StructuredPerceptron
+    from novikoff.prove.exact.codec import Combination as Combination
     from novikoff.prove.exact.document import CertificateError as CertificateError
     from novikoff.prove.existence.certificate import Existence as Existence
     from novikoff.prove.existence.conclude import Estimate as Estimate
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from novikoff.prove.expressivity.shattering import sauer_bound as sauer_bound
     from novikoff.prove.expressivity.shattering import shattered_example as shattered_example
     from novikoff.prove.expressivity.shattering import vc_dimension as vc_dimension
-    from novikoff.prove.inequalities.check import Combination as Combination
     from novikoff.prove.inequalities.check import Inequalities as Inequalities
     from novikoff.prove.inequalities.check import InequalitiesError as InequalitiesError
     from novikoff.prove.inequalities.check import Outcome as Outcome
@@ -109,6 +109,7 @@ _NAMES = {
     "learn.online.perceptron": "OnlinePerceptron",
     "learn.protocol": "predict_reveal_learn",
     "learn.structure.perceptron": "StructuredPerceptron",
+    "prove.exact.codec": "Combination",
     "prove.exact.document": "CertificateError",
     "prove.existence.certificate": "Existence",
     "prove.existence.conclude": "Estimate",
@@ -118,7 +119,7 @@ _NAMES = {
     "prove.expressivity.shattering": (
         "cover_count dichotomies enough_examples growth is_shattered sauer_bound shattered_example vc_dimension"
     ),
-    "prove.inequalities.check": "Combination Inequalities InequalitiesError Outcome",
+    "prove.inequalities.check": "Inequalities InequalitiesError Outcome",
     "prove.inequalities.search.solve": "solve_inequalities",
     "prove.programs.check": "ProgramCertificate",
     "prove.programs.search.linprog": "linprog",

@@ -11,9 +11,11 @@ import scipy.optimize
 
 from novikoff import certify, existence
 from novikoff.prove.exact import algebra
-from novikoff.prove.existence import rows as null_space
+from novikoff.prove.existence import rows
 from novikoff.prove.existence.conclude import Estimate
-from novikoff.prove.existence.rows import NullSpace, WholeRows
+from novikoff.prove.existence.families import Cone
+from novikoff.prove.existence.rows import NullSpace
+from novikoff.prove.existence.search.face import ScaledCone
 from novikoff.prove.separable import kernels, products
 from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.search import cutting_planes, exact_hull, working_set
@@ -24,13 +26,14 @@ from tests.clock import Clock
 WORK = [
     (algebra, "independent", 1.0),
     (algebra, "lifted", 1.0),
-    (null_space, "independent", 1.0),
-    (null_space, "lifted", 1.0),
+    (rows, "independent", 1.0),
+    (rows, "lifted", 1.0),
     (products, "signs_near", 1.0),
     (cutting_planes, "settle", 1.0),
     (exact_hull, "_affine_minimiser", 1.0),
     (scipy.optimize, "linprog", 1.0),
-    (WholeRows, "signs", 1.0),
+    (Cone, "signs", 1.0),
+    (ScaledCone, "signs", 1.0),
     (NullSpace, "times", 0.01),  # of one row
     (kernels.Products, "_whole", 1.0),
     (kernels.Products, "exponents", 1.0),

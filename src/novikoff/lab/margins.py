@@ -14,7 +14,7 @@ from novikoff.lab.state import Floats, StateError, View
 from novikoff.learn.linear.space import perceptron
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.inequalities.search.perceptron import Phase, dunagan_vempala
-from novikoff.prove.inequalities.search.system import Limits, System
+from novikoff.prove.inequalities.search.system import SearchLimits, System
 from novikoff.prove.separable.margin import Separator, radius
 from novikoff.prove.separable.search.certify import certify
 from novikoff.show.polygons import clipped
@@ -146,7 +146,7 @@ def plain_as_json(rows: Floats) -> dict[str, Any]:
 def rescaled_as_json(rows: Floats) -> dict[str, Any]:
     """The phases of the rescaled perceptron, each with a slice through the middle of its solutions."""
     seen: list[Phase] = []
-    limits, generator = Limits(Clock(None)), np.random.default_rng(SEED)
+    limits, generator = SearchLimits(Clock(None)), np.random.default_rng(SEED)
     found = dunagan_vempala(System.of(rows), limits, generator, patience=PATIENCE, watch=seen.append)
     window = View(0.0, 0.0, WINDOW * math.tan(math.asin(_widest(seen[-1].rows)[1])), WINDOW_ASPECT)
     phases = [_phase(phase, window, is_last=phase is seen[-1]) for phase in seen]

@@ -51,7 +51,6 @@ def test_every_family_agrees_on_designs_that_nobody_has_seen(family, seed):
 def test_thin_columns_are_eliminated_without_another_answer(family, share, monkeypatch):
     monkeypatch.setattr("novikoff.prove.existence.rows.FULL", 0)
     monkeypatch.setattr("novikoff.prove.existence.rows.FULL_SHARE", share)
-    monkeypatch.setattr("novikoff.prove.existence.search.face.FULL", 0)
     monkeypatch.setattr("novikoff.prove.existence.conclude.FEW_DIMENSIONS", 1)
     for seed in range(200, 225):
         agrees(family, seed)

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from novikoff.learn.linear.space import perceptron
 from novikoff.prove.inequalities.check import Outcome
-from novikoff.prove.inequalities.search.rescaled import Ellipsoid, growth, smooth_steps
+from novikoff.prove.inequalities.search.rescaled import Ellipsoid, growth_of_ellipsoid, smooth_steps
 from novikoff.prove.inequalities.search.solve import solve_inequalities
 from tests.exact_lp import margin_square
 from tests.prove.inequalities.systems import badly_scaled, exponential, needle, skewed, unit
@@ -108,7 +108,7 @@ def test_no_rescaling_loses_a_solution(seed, spread):
     for _ in range(8):
         seen = ellipsoid.see(A)
         weights = generator.dirichlet(np.full(30, 0.3))
-        ellipsoid = ellipsoid.grown(growth(seen, weights))
+        ellipsoid = ellipsoid.grown(growth_of_ellipsoid(seen, weights))
         inside = np.linalg.solve(ellipsoid.axes, solution)
         assert np.linalg.norm(inside) <= 1 + 1e-9
         assert ellipsoid.log_det == pytest.approx(-2 * np.linalg.slogdet(ellipsoid.axes)[1], abs=1e-9)

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import linprog as highs
 
 from novikoff.prove.exact.document import CertificateError
-from novikoff.prove.programs.check import About, ProgramCertificate
+from novikoff.prove.programs.check import ProgramCertificate, ProgramData
 from novikoff.prove.programs.program import Ratios, read_program
 from novikoff.prove.programs.search import linprog as solver
 from novikoff.prove.programs.search.highs import BASIC, LOWER, Guess
@@ -305,7 +305,7 @@ def test_a_ray_proves_only_its_own_program():
 @pytest.mark.parametrize("claim", ["optimal", "infeasible", "unbounded", "nonsense"])
 def test_a_certificate_without_a_proof_proves_nothing(claim):
     with pytest.raises(CertificateError):
-        ProgramCertificate(claim, 0.0, About.of(read_program(**SQUARE))).check(**SQUARE)
+        ProgramCertificate(claim, 0.0, ProgramData.of(read_program(**SQUARE))).check(**SQUARE)
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -7,18 +7,18 @@ file of it is read strictly, but without believing anything.
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from novikoff.prove.exact.clock import UNLIMITED, Clock
-from novikoff.prove.exact.document import CertificateError, ProofFields, claim, integers, read_proof, written
+from novikoff.prove.exact.codec import Label, read_part, read_value, written_part
+from novikoff.prove.exact.document import CertificateError, ProofFields, claim, read_proof, written
 from novikoff.prove.existence.conclude import (
     FINITE,
     SIGNS,
-    Claims,
-    Combination,
     Estimate,
-    SignProof,
-    Witnesses,
+    EstimateClaims,
+    EstimateWitnesses,
     conclude,
 )
 from novikoff.prove.existence.families import check_different, coefficients_of, names_of
@@ -42,16 +42,16 @@ class Existence:
     separated: tuple[int, ...] | None
     about: Mapping[str, Any]
     sha256: str
-    witnesses: Witnesses
+    witnesses: EstimateWitnesses
     rows: RowNames = field(default_factory=RowNames)
 
     @classmethod
-    def of(cls, likelihood: Likelihood, witnesses: Witnesses, clock: Clock = UNLIMITED) -> "Existence":
+    def of(cls, likelihood: Likelihood, witnesses: EstimateWitnesses, clock: Clock = UNLIMITED) -> "Existence":
         """The certificate that witnesses make; raises CertificateError if they prove nothing."""
         return cls.from_claims(likelihood, conclude(likelihood, witnesses, clock), witnesses)
 
     @classmethod
-    def from_claims(cls, likelihood: Likelihood, claims: Claims, witnesses: Witnesses) -> "Existence":
+    def from_claims(cls, likelihood: Likelihood, claims: EstimateClaims, witnesses: EstimateWitnesses) -> "Existence":
         names = coefficients_of(likelihood)
         diverging = claims.diverging
         named = None if diverging is None else {names[place]: sign for place, sign in diverging.items()}
@@ -176,7 +176,6 @@ def _same(one: Any, other: Any) -> bool:
 
 
 KIND = "existence"
-LABELS = (str, bool, int, float)
 
 
 def to_dict(found: Existence) -> dict[str, Any]:
@@ -187,26 +186,7 @@ def to_dict(found: Existence) -> dict[str, Any]:
         claims["separated_rows"] = list(found.separated)
         claims["diverging"] = [[places[name], sign] for name, sign in found.diverging.items()]
     data = {name: value for name, value in found.about.items() if value is not None}
-    return {"data": {**data, "sha256": found.sha256}, "claims": claims, "witnesses": _witnesses(found.witnesses)}
-
-
-def _witnesses(w: Witnesses) -> dict[str, Any]:
-    parts: dict[str, Any] = {
-        "directions": [integers(direction) for direction in w.directions] or None,
-        "obstruction": None if w.obstruction is None else _combination(w.obstruction),
-        "signs": [
-            {"coefficient": proof.coefficient, **_combination(proof), "scale": integers([proof.scale])[0]}
-            for proof in w.signs
-        ]
-        or None,
-        "start": None if w.start is None else integers(w.start),
-        "no_start": None if w.no_start is None else _combination(w.no_start),
-    }
-    return {name: part for name, part in parts.items() if part is not None}
-
-
-def _combination(part: Combination | SignProof) -> dict[str, Any]:
-    return {"rows": list(part.rows), "weights": integers(part.weights)}
+    return {"data": {**data, "sha256": found.sha256}, "claims": claims, "witnesses": written_part(found.witnesses)}
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
@@ -231,7 +211,7 @@ def read(fields: ProofFields) -> Existence:
         if [place for place, _ in pairs] != sorted({place for place, _ in pairs}):
             claims.fail("has coefficients in diverging that do not ascend")
     claims.close()
-    return Existence(estimate, names, diverging, rows, about, sha256, _read_witnesses(witnesses))
+    return Existence(estimate, names, diverging, rows, about, sha256, read_part(witnesses, EstimateWitnesses))
 
 
 def _read_about(data: ProofFields) -> tuple[dict[str, Any], str]:
@@ -240,9 +220,9 @@ def _read_about(data: ProofFields) -> tuple[dict[str, Any], str]:
         "family": family,
         "rows": data.whole("rows", most=10**9),
         "columns": list(data.each("columns", data.as_text)),
-        "classes": list(data.each("classes", lambda v, n: _read_label(data, v, n))) if "classes" in data else None,
+        "classes": list(data.each("classes", partial(read_value, data, kind=Label))) if "classes" in data else None,
         "ties": data.choice("ties", TIES) if "ties" in data else None,
-        "effects": [list(effect) for effect in data.each("effects", lambda v, n: _read_effect(data, v, n))],
+        "effects": [list(e) for e in data.each("effects", partial(read_value, data, kind=tuple[str, int, int]))],
         "numbers": list(data.each("numbers", data.as_text)),
         "formula": _read_formula(data.part("formula")) if "formula" in data else None,
     }
@@ -258,7 +238,8 @@ def _read_formula(formula: ProofFields) -> dict[str, Any]:
     formula.close()
     options: dict[str, Any] = {name: part.text(name) for name in COLUMNS if part.present(name)}
     options |= {"ties": part.choice("ties", TIES)} if part.present("ties") else {}
-    options |= {"reference": _read_label(part, part.value("reference"), "reference")} if "reference" in part else {}
+    if part.present("reference"):
+        options["reference"] = read_value(part, part.value("reference"), "reference", Label)
     options |= {"fit_intercept": part.flag("fit_intercept")} if part.present("fit_intercept") else {}
     options |= {"fixed_effects": list(part.texts("fixed_effects"))} if part.present("fixed_effects") else {}
     part.close()
@@ -266,60 +247,7 @@ def _read_formula(formula: ProofFields) -> dict[str, Any]:
     return {"text": text, "options": {name: options[name] for name in part.content}}
 
 
-def _read_effect(data: ProofFields, value: Any, name: str) -> tuple[str, int, int]:
-    if type(value) is not list or len(value) != 3:
-        data.fail(f"has {name} = {value!r:.60}, which is no name with two numbers")
-    return data.as_text(value[0], name), data.as_whole(value[1], name), data.as_whole(value[2], name)
-
-
-def _read_label(data: ProofFields, value: Any, name: str) -> Any:
-    if type(value) not in LABELS:
-        data.fail(f"has {name} = {value!r:.60}, which is no label")
-    return value
-
-
 def _read_pair(claims: ProofFields, value: Any, name: str, size: int) -> tuple[int, str]:
     if type(value) is not list or len(value) != 2 or value[1] not in SIGNS:
         claims.fail(f"has {name} = {value!r:.60}, which is no coefficient with what becomes of it")
     return claims.as_whole(value[0], name, most=size - 1), value[1]
-
-
-def _read_witnesses(fields: ProofFields) -> Witnesses:
-    directions: tuple[tuple[int, ...], ...] = ()
-    signs: tuple[SignProof, ...] = ()
-    if "directions" in fields:
-        directions = fields.each("directions", lambda value, name: _read_vector(fields, value, name))
-        if not directions:
-            fields.fail("has an empty list of directions")
-    if "signs" in fields:
-        signs = tuple(_read_sign(part) for part in fields.parts("signs"))
-        if not signs:
-            fields.fail("has an empty list of signs")
-    found = Witnesses(
-        directions,
-        _read_combination(fields.part("obstruction")) if "obstruction" in fields else None,
-        signs,
-        _read_vector(fields, fields.value("start"), "start") if "start" in fields else None,
-        _read_combination(fields.part("no_start")) if "no_start" in fields else None,
-    )
-    fields.close()
-    return found
-
-
-def _read_vector(fields: ProofFields, value: Any, name: str) -> tuple[int, ...]:
-    if type(value) is not list:
-        fields.fail(f"has {name} = {value!r:.60}, which is no list")
-    return tuple(fields.as_integer(number, name) for number in value)
-
-
-def _read_combination(fields: ProofFields) -> Combination:
-    found = Combination(fields.rows("rows"), fields.each("weights", fields.as_integer))
-    fields.close()
-    return found
-
-
-def _read_sign(fields: ProofFields) -> SignProof:
-    weights = fields.each("weights", fields.positive)
-    found = SignProof(fields.whole("coefficient"), fields.rows("rows"), weights, fields.integer("scale", least=1))
-    fields.close()
-    return found

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import UNLIMITED, Clock, OutOfTimeError
+from novikoff.prove.exact.codec import Combination, Positive, Whole
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.existence.families import Cone, cone_of, must_be_below, start_cone
 from novikoff.prove.existence.likelihood import Likelihood
-from novikoff.prove.existence.rows import NullSpace, fraction, rational, whole_of
+from novikoff.prove.existence.rows import NullSpace, in_lowest_terms, rational
 
 FINITE, UNIDENTIFIED, UNDETERMINED, INFINITE = "finite", "not identified", "sign undetermined", "infinite"
 UP, DOWN = "+inf", "-inf"
@@ -35,24 +36,17 @@ class Estimate(enum.Enum):
     UNDECIDED = "undecided"
 
 
-class Combination(NamedTuple):
-    """Rows of a cone, ascending, and a whole number other than 0 for each."""
-
-    rows: tuple[int, ...]
-    weights: tuple[int, ...]
-
-
 class SignProof(NamedTuple):
     """Rows with positive weights that give `scale` times a coefficient, with its sign, but for the span of the face."""
 
     coefficient: int
     rows: tuple[int, ...]
-    weights: tuple[int, ...]
-    scale: int
+    weights: tuple[Positive, ...]
+    scale: Positive
 
 
 @dataclass(frozen=True)
-class Witnesses:
+class EstimateWitnesses:
     """Directions of the cone, the first of which is positive wherever any is; the combination of rows that is 0 and
     spans the face; and why coefficients have their signs.
 
@@ -60,10 +54,10 @@ class Witnesses:
     that contradict each other.
     """
 
-    directions: tuple[tuple[int, ...], ...] = ()
+    directions: tuple[tuple[Whole, ...], ...] = ()
     obstruction: Combination | None = None
     signs: tuple[SignProof, ...] = ()
-    start: tuple[int, ...] | None = None
+    start: tuple[Whole, ...] | None = None
     no_start: Combination | None = None
 
 
@@ -74,7 +68,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Claims:
+class EstimateClaims:
     """What is known of the estimate; which rows are separated, and which coefficients are not finite, if that is known.
 
     `diverging` has the places of coefficients, ascending, with what becomes of them.
@@ -85,7 +79,7 @@ class Claims:
     diverging: Mapping[int, str] | None = None
 
 
-def conclude(likelihood: Likelihood, witnesses: Witnesses, clock: Clock = UNLIMITED) -> Claims:
+def conclude(likelihood: Likelihood, witnesses: EstimateWitnesses, clock: Clock = UNLIMITED) -> EstimateClaims:
     """The claims; raises CertificateError if a witness does not prove what it should.
 
     OutOfTimeError if the time does not suffice for what follows from an obstruction.
@@ -93,18 +87,18 @@ def conclude(likelihood: Likelihood, witnesses: Witnesses, clock: Clock = UNLIMI
     if likelihood.family != "log-binomial":
         _need(witnesses.start is None and witnesses.no_start is None, "start", "only the log link asks for one")
     elif witnesses.no_start is not None:
-        _need(witnesses == Witnesses(no_start=witnesses.no_start), "no_start", "nothing else can be said then")
+        _need(witnesses == EstimateWitnesses(no_start=witnesses.no_start), "no_start", "nothing else can be said then")
         _check_no_start(likelihood, witnesses.no_start)
-        return Claims(Estimate.NO_START)
+        return EstimateClaims(Estimate.NO_START)
     elif witnesses.start is not None:
         _check_start(likelihood, witnesses.start)
     else:
-        _need(witnesses == Witnesses(), "start", "without one, nothing is claimed")
-        return Claims(Estimate.UNDECIDED)
+        _need(witnesses == EstimateWitnesses(), "start", "without one, nothing is claimed")
+        return EstimateClaims(Estimate.UNDECIDED)
     return _conclude(cone_of(likelihood), witnesses, clock)
 
 
-def _conclude(cone: Cone, witnesses: Witnesses, clock: Clock) -> Claims:
+def _conclude(cone: Cone, witnesses: EstimateWitnesses, clock: Clock) -> EstimateClaims:
     is_strict = np.zeros(cone.whole.n_rows, dtype=bool)
     for number, direction in enumerate(witnesses.directions):
         if number and clock.is_over():
@@ -116,9 +110,9 @@ def _conclude(cone: Cone, witnesses: Witnesses, clock: Clock) -> Claims:
             _need(bool(is_strict.any()), "direction", "no row is positive")
     if witnesses.obstruction is None:
         _need(len(witnesses.directions) <= 1 and not witnesses.signs, "obstruction", "signs need it")
-        return Claims(Estimate.INFINITE if witnesses.directions else Estimate.UNDECIDED)
+        return EstimateClaims(Estimate.INFINITE if witnesses.directions else Estimate.UNDECIDED)
     null_space = _null_space_of_face(cone, witnesses.obstruction, is_strict, clock)
-    return Claims(
+    return EstimateClaims(
         Estimate.INFINITE if witnesses.directions else Estimate.EXISTS,
         cone.separated_rows(is_strict),
         diverging(cone, null_space, is_strict, witnesses, clock),
@@ -128,7 +122,7 @@ def _conclude(cone: Cone, witnesses: Witnesses, clock: Clock) -> Claims:
 def signs_along(cone: Cone, direction: tuple[int, ...]) -> NDArray[np.int8]:
     """The sign of every row along a direction."""
     _need(len(direction) == cone.size, "direction", f"it has {len(direction)} numbers, and needs {cone.size}")
-    return cone.whole.signs(cone.whole.in_units(direction))
+    return cone.signs(direction)
 
 
 def is_in_cone(cone: Cone, signs: NDArray[np.int8]) -> bool:
@@ -148,7 +142,7 @@ def _null_space_of_face(cone: Cone, obstruction: Combination, is_strict: Mask, c
     _need(not cone.whole.combined(rows, weights), "obstruction", "it does not add up to 0")
     named = np.zeros(cone.whole.n_rows, dtype=bool)
     named[list(rows)] = True
-    null_space = NullSpace.of(cone.whole, np.flatnonzero(named | cone.is_equation), clock)
+    null_space = NullSpace.of(cone.whole.in_rows(np.flatnonzero(named | cone.is_equation)), clock)
     others = np.flatnonzero(~named & ~cone.is_equation & ~is_strict)
     _need(
         _spans(null_space, cone, others, clock),
@@ -168,19 +162,19 @@ def _check_combination(cone: Cone, combination: Combination) -> None:
 def _spans(null_space: NullSpace, cone: Cone, others: NDArray[np.int64], clock: Clock) -> bool:
     if null_space.dimension == 0 or len(others) == 0:
         return True
-    part = cone.whole.take(others)
+    part = cone.whole.in_rows(others)
     if null_space.dimension > FEW_DIMENSIONS:
         return not any(null_space.times(part.row(i)) for i in clock.through(range(part.n_rows)))
     units = [[int(i == k) for i in range(null_space.dimension)] for k in range(null_space.dimension)]
-    basis = ([fraction(value) for value in null_space.vector(unit)] for unit in clock.through(units))
-    return not any(part.products(as_whole(vector)).any() for vector in basis)
+    basis = (null_space.vector(unit) for unit in clock.through(units))
+    return not any(part.times(as_whole(vector)).any() for vector in basis)
 
 
 # -- coefficients -----------------------------------------------------------------------------------------------------
 
 
 def diverging(
-    cone: Cone, null_space: NullSpace, is_strict: Mask, witnesses: Witnesses, clock: Clock = UNLIMITED
+    cone: Cone, null_space: NullSpace, is_strict: Mask, witnesses: EstimateWitnesses, clock: Clock = UNLIMITED
 ) -> dict[int, str]:
     """The coefficients that are not finite, and what becomes of them."""
     varying = [place for place in range(cone.size) if not null_space.is_fixed(place)]
@@ -205,9 +199,9 @@ def diverging(
 
 def lineality(cone: Cone, null_space: NullSpace, is_strict: Mask, clock: Clock) -> NullSpace:
     """Among the vectors that are orthogonal to the face, those that are orthogonal to all other rows, too."""
-    beyond = cone.whole.take(np.flatnonzero(is_strict))
+    beyond = cone.whole.in_rows(np.flatnonzero(is_strict))
     products = [null_space.times(beyond.row(i)) for i in clock.through(range(beyond.n_rows))]
-    return NullSpace.of(whole_of(products, null_space.dimension), clock=clock)
+    return NullSpace.of(in_lowest_terms(products, null_space.dimension), clock)
 
 
 def _check_sign(cone: Cone, null_space: NullSpace, proof: SignProof, sign: int) -> None:
@@ -216,7 +210,7 @@ def _check_sign(cone: Cone, null_space: NullSpace, proof: SignProof, sign: int) 
     _need(min(proof.weights, default=1) > 0 and proof.scale > 0, "signs", "a weight is not positive")
     _need(not cone.is_equation[list(proof.rows)].any(), "signs", "equations need not be named")
     total: dict[int, Any] = dict(cone.whole.combined(proof.rows, proof.weights))
-    unit = rational(power_of_two(-int(cone.whole.exponents[proof.coefficient])))
+    unit = rational(power_of_two(-int(cone.exponents[proof.coefficient])))
     total[proof.coefficient] = total.get(proof.coefficient, 0) - sign * proof.scale * unit
     _need(not null_space.times(total), "signs", f"the rows do not give coefficient {proof.coefficient}")
 

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from novikoff.engine.words import listed
 from novikoff.prove.exact.clock import UNLIMITED, Clock
+from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.existence.likelihood import Likelihood
-from novikoff.prove.existence.rows import Numbers, WholeRows
+from novikoff.prove.existence.rows import Numbers, whole_rows
 
 # A difference of two numbers that are multiples of the same power of two and shorter than this many bits is exact.
 BITS = 52
@@ -54,8 +55,24 @@ class Cone:
         return len(self.names)
 
     @cached_property
-    def whole(self) -> WholeRows:
-        return WholeRows.of(self.rows, self.coefficient, self.size)
+    def _whole(self) -> tuple[WholeMatrix, Numbers]:
+        return whole_rows(self.rows, self.coefficient, self.size)
+
+    @property
+    def whole(self) -> WholeMatrix:
+        """The rows in whole numbers, of which those of a coefficient have a unit of their own."""
+        return self._whole[0]
+
+    @property
+    def exponents(self) -> Numbers:
+        """The units, as powers of two."""
+        return self._whole[1]
+
+    def signs(self, direction: Sequence[int]) -> NDArray[np.int8]:
+        """The sign of every row along a direction."""
+        lowest = int(self.exponents.min(initial=0))
+        pairs = zip(direction, self.exponents.tolist(), strict=True)
+        return np.sign(self.whole.times([value << (e - lowest) for value, e in pairs])).astype(np.int8)
 
     def separated_rows(self, is_strict: NDArray[np.bool_]) -> tuple[int, ...]:
         """The rows of the data behind the rows of the cone that are strict."""
@@ -78,13 +95,13 @@ def split(X: Any) -> tuple[Any, Numbers]:
     """
     from scipy.sparse import csr_array, hstack
 
-    whole = WholeRows.of(X, np.arange(X.shape[1]), X.shape[1])
+    _, lowest = whole_rows(X, np.arange(X.shape[1]), X.shape[1])
     highest = np.zeros(X.shape[1], dtype=np.int64)
     np.maximum.at(highest, X.indices, np.frexp(X.data)[1])
-    counts = np.maximum(-((whole.exponents - highest) // BITS), 1)  # rounded up
+    counts = np.maximum(-((lowest - highest) // BITS), 1)  # rounded up
     left, pieces, columns = X.data.copy(), [], []
     for part in range(int(counts.max(initial=1)) - 1, -1, -1):
-        unit = (whole.exponents + BITS * part)[X.indices]
+        unit = (lowest + BITS * part)[X.indices]
         high = np.where(part < counts[X.indices], np.ldexp(np.trunc(np.ldexp(left, -unit)), unit), 0.0)
         if part == 0:
             high = left

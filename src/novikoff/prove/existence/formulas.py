@@ -35,7 +35,7 @@ MOST_CROSSED = 8
 Term = tuple[str, ...]
 
 
-class Parts(NamedTuple):
+class FormulaParts(NamedTuple):
     """The sides of a formula, and what stands behind its bar, as they are written."""
 
     left: str
@@ -43,13 +43,13 @@ class Parts(NamedTuple):
     effects: str
 
     @classmethod
-    def of(cls, text: str) -> "Parts":
+    def of(cls, text: str) -> "FormulaParts":
         """Marks inside of quotes, brackets and backticks belong to the names and functions there.
 
-        >>> Parts.of("trade ~ distance | origin + year")
-        Parts(left='trade', right='distance', effects='origin + year')
-        >>> Parts.of("`a|b` ~ I(x | z)")
-        Parts(left='`a|b`', right='I(x | z)', effects='')
+        >>> FormulaParts.of("trade ~ distance | origin + year")
+        FormulaParts(left='trade', right='distance', effects='origin + year')
+        >>> FormulaParts.of("`a|b` ~ I(x | z)")
+        FormulaParts(left='`a|b`', right='I(x | z)', effects='')
         """
         depth, cuts = 0, dict[str, int]()
         for found in _BEYOND.finditer(text):
@@ -209,7 +209,7 @@ def from_formula(
     given = {name: value for name, value in sorted(options.items()) if value is not None}
     if given.get("fit_intercept") is True:
         del given["fit_intercept"]  # as if it had not been said
-    parts = Parts.of(text)
+    parts = FormulaParts.of(text)
     effects = _effects(parts.effects) if parts.effects else []
     if effects and given.get("fixed_effects") is not None:
         raise ValueError("fixed effects stand after a bar in the formula, or in fixed_effects=, not in both")
@@ -264,7 +264,7 @@ def _column(frame: Any, name: str, names: list[str]) -> Any:
 
 
 def _computed(
-    parts: Parts, frame: Any, names: list[str], roles: Collection[str], has_intercept: bool, is_from_file: bool
+    parts: FormulaParts, frame: Any, names: list[str], roles: Collection[str], has_intercept: bool, is_from_file: bool
 ) -> tuple[Any, list[str], Any]:
     """The design, the names of its columns, and the response."""
     response = response_columns(parts.left)
@@ -290,7 +290,7 @@ def _computed(
 
 def used_columns(text: str, names: Sequence[str], options: Mapping[str, Any]) -> set[str]:
     """The columns of a table that a formula and its options use."""
-    parts = Parts.of(text)
+    parts = FormulaParts.of(text)
     response, effects = response_columns(parts.left), listed_names(parts.effects) or []
     used = {*effects, *options.get("fixed_effects", ()), *(options[name] for name in COLUMNS if name in options)}
     free = [name for name in names if name not in {*used, *(response or ())}]

@@ -64,10 +64,10 @@ def in_words(found: "Existence") -> str:
 
 def question(found: "Existence") -> list[tuple[str, str]]:
     """What was asked, as far as it is not the family: a heading, and what changes the answer."""
-    from novikoff.prove.existence.formulas import Parts, response_columns
+    from novikoff.prove.existence.formulas import FormulaParts, response_columns
 
     about, formula = found.about, found.about["formula"]
-    left = "y" if formula is None else Parts.of(formula["text"]).left
+    left = "y" if formula is None else FormulaParts.of(formula["text"]).left
     options = {} if formula is None else formula["options"]
     response = _response(found.family, left, response_columns(left) or [left], about["classes"])
     return [

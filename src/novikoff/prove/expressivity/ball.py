@@ -16,21 +16,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import up
 from novikoff.prove.exact.algebra import quotient
+from novikoff.prove.exact.codec import Label, read_part, read_value, written_part
 from novikoff.prove.exact.document import (
     CertificateError,
     ProofFields,
     check_fractions,
     claim,
-    fraction_pair,
-    fraction_pairs,
     read_parts,
     written,
 )
 from novikoff.prove.exact.floats import nearest_float, root_down
 from novikoff.prove.exact.given_numbers import Floats, exact_floats, matrix_of_examples
 from novikoff.prove.exact.numbers_hash import numbers_sha256
-
-Label = str | bool | int | float
 
 
 class Labelled(NamedTuple):
@@ -55,7 +52,7 @@ class Labelled(NamedTuple):
         return numbers_sha256("ball", self.points.shape, [self.points], self.labels)
 
 
-class About(NamedTuple):
+class BallData(NamedTuple):
     """The examples that an answer is about: their shape, the fingerprint of numbers and labels, and the two labels."""
 
     rows: int
@@ -64,7 +61,7 @@ class About(NamedTuple):
     classes: tuple[Label, Label]
 
     @classmethod
-    def of(cls, examples: Labelled) -> "About":
+    def of(cls, examples: Labelled) -> "BallData":
         rows, columns = examples.points.shape
         return cls(rows, columns, examples.fingerprint(), examples.classes)
 
@@ -85,10 +82,12 @@ class Ball:
     inside: Any
     exact_center: tuple[Fraction, ...]
     exact_radius_square: Fraction
-    about: About | None = None
+    about: BallData | None = None
 
     @classmethod
-    def of(cls, center: Sequence[Fraction], radius_square: Fraction, inside: Any, about: About | None = None) -> "Ball":
+    def of(
+        cls, center: Sequence[Fraction], radius_square: Fraction, inside: Any, about: BallData | None = None
+    ) -> "Ball":
         floats = np.array([nearest_float(value) for value in center])
         return cls(floats, nearest_root(radius_square), inside, tuple(center), radius_square, about)
 
@@ -124,20 +123,14 @@ class Ball:
 
     def to_json(self) -> str:
         """The claims with their proof; see `docs/certificates.md`."""
-        witnesses = {
-            "center": fraction_pairs(self.exact_center),
-            "radius_square": fraction_pair(self.exact_radius_square),
-        }
+        witnesses = written_part(_BallProof(self.exact_center, self.exact_radius_square))
         return _written(True, self.inside, self.about, witnesses)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Ball":
         """What `to_json` wrote; raises `CertificateError` for anything else."""
         about, inside, witnesses = _read(text, True)
-        center = witnesses.each("center", witnesses.fraction)
-        square = witnesses.fraction(witnesses.value("radius_square"), "radius_square")
-        witnesses.close()
-        return cls.of(center, square, inside, about)
+        return cls.of(*read_part(witnesses, _BallProof), inside, about)
 
 
 @dataclass(frozen=True)
@@ -153,7 +146,7 @@ class NoBall:
     rows: tuple[int, ...]
     weights: tuple[Fraction, ...]
     lift_weight: Fraction
-    about: About | None = None
+    about: BallData | None = None
 
     def __bool__(self) -> bool:
         return False
@@ -185,21 +178,14 @@ class NoBall:
 
     def to_json(self) -> str:
         """The claims with their proof; see `docs/certificates.md`."""
-        witnesses = {
-            "rows": list(self.rows),
-            "weights": fraction_pairs(self.weights),
-            "lift_weight": fraction_pair(self.lift_weight),
-        }
+        witnesses = written_part(_NoBallProof(self.rows, self.weights, self.lift_weight))
         return _written(False, self.inside, self.about, witnesses)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "NoBall":
         """What `to_json` wrote; raises `CertificateError` for anything else."""
         about, inside, witnesses = _read(text, False)
-        rows, weights = witnesses.rows("rows"), witnesses.each("weights", witnesses.fraction)
-        lift_weight = witnesses.fraction(witnesses.value("lift_weight"), "lift_weight")
-        witnesses.close()
-        return cls(inside, rows, weights, lift_weight, about)
+        return cls(inside, *read_part(witnesses, _NoBallProof), about)
 
 
 # -- examples -----------------------------------------------------------------------------------------------------
@@ -249,12 +235,12 @@ def distance_squares(points: Floats, center: Sequence[Fraction]) -> Iterator[Fra
         yield quotient(int(square.p), int(square.q))
 
 
-def _same_examples(X: Any, y: Any, about: About | None, inside: Any) -> Labelled:
+def _same_examples(X: Any, y: Any, about: BallData | None, inside: Any) -> Labelled:
     """The examples, if they are those that a proof is about."""
     examples = Labelled.of(X, y)
     if about is None:
         raise CertificateError("this was made by hand, and does not say of which examples it speaks")
-    found = About.of(examples)
+    found = BallData.of(examples)
     claim(_kinds(about) == _kinds(found), "data", f"it is about {about!r:.300}, and these are {found!r:.300}")
     if _kinds(inside) not in map(_kinds, found.classes):
         raise CertificateError(f"the class inside, {inside!r:.60}, is none of the two labels")
@@ -269,31 +255,34 @@ def _kinds(value: Any) -> Any:
 # -- files --------------------------------------------------------------------------------------------------------
 
 
-def _written(is_ball: bool, inside: Any, about: About | None, witnesses: dict[str, Any]) -> str:
+class _BallProof(NamedTuple):
+    center: tuple[Fraction, ...]
+    radius_square: Fraction
+
+
+class _NoBallProof(NamedTuple):
+    rows: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+    lift_weight: Fraction
+
+
+def _written(is_ball: bool, inside: Any, about: BallData | None, witnesses: dict[str, Any]) -> str:
     if about is None:
         raise ValueError("this was made by hand, and does not say of which examples it speaks; it cannot be a proof")
-    return written("ball", data=about._asdict(), claims={"ball": is_ball, "inside": inside}, witnesses=witnesses)
+    return written("ball", data=written_part(about), claims={"ball": is_ball, "inside": inside}, witnesses=witnesses)
 
 
-def _read(text: str | bytes, is_ball: bool) -> tuple[About, Label, ProofFields]:
+def _read(text: str | bytes, is_ball: bool) -> tuple[BallData, Label, ProofFields]:
     data, claims, witnesses = read_parts(text, "ball")
-    size = data.whole("rows", least=2, most=10**9), data.whole("columns", most=10**9)
-    classes = data.each("classes", lambda value, name: _read_label(data, value, name), most=2)
-    if len(classes) != 2:
-        data.fail("does not have two classes")
-    about = About(*size, data.text("sha256", longest=64), (classes[0], classes[1]))
+    about = read_part(data, BallData)
     if claims.flag("ball") is not is_ball:
         claims.fail(f"says {'no ' * is_ball}ball, and is read as the contrary")
-    inside = _read_label(claims, claims.value("inside"), "inside")
-    data.close()
+    inside = read_value(claims, claims.value("inside"), "inside", Label)
     claims.close()
+    for label in (inside, *about.classes):
+        if type(label) is float and label.is_integer():
+            data.fail(f"has the label {label!r:.60}, which is written without a point")
     return about, inside, witnesses
-
-
-def _read_label(fields: ProofFields, value: Any, name: str) -> Label:
-    if type(value) not in (str, bool, int, float) or (type(value) is float and value.is_integer()):
-        fields.fail(f"has {name} = {value!r:.60}, which is no label")
-    return value
 
 
 def read_ball(text: str | bytes) -> Ball | NoBall:

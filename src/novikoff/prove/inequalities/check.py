@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most
 from novikoff.engine.words import cancelling, counted
 from novikoff.prove.exact.algebra import dot, quotient
+from novikoff.prove.exact.codec import Combination, read_part, written_part
 from novikoff.prove.exact.document import (
     CertificateError,
     ProofFields,
     claim,
     fraction_pairs,
-    integers,
     read_parts,
     written,
 )
@@ -54,16 +54,6 @@ class Outcome(enum.Enum):
     NO_SOLUTION = "no solution"
     MARGIN_RULED_OUT = "margin ruled out"
     UNDECIDED = "undecided"
-
-
-class Combination(NamedTuple):
-    """Rows, and a positive whole weight for each.
-
-    If they add up to exactly 0, no x has a positive product with all of them (Gordan). If not, they bound the margin.
-    """
-
-    rows: tuple[int, ...]
-    weights: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +159,7 @@ class Inequalities:
             claims["min_margin"] = self.min_margin
         for name, combination in (("combination", self.combination), ("dual", self.dual)):
             if combination is not None:
-                witnesses[name] = {"rows": list(combination.rows), "weights": integers(combination.weights)}
+                witnesses[name] = written_part(combination)
         data = {"rows": self.n_rows, "columns": self.n_columns, "sha256": self.sha256}
         return written("inequalities", data=data, claims=claims, witnesses=witnesses)
 
@@ -180,14 +170,14 @@ class Inequalities:
         outcome = Outcome(claims.choice("outcome", tuple(each.value for each in Outcome)))
         x = _read_vector(witnesses) if outcome is Outcome.SOLVED else None
         is_bounded = outcome is not Outcome.NO_SOLUTION and witnesses.present("dual")
-        dual = _read_combination(witnesses.part("dual")) if is_bounded else None
+        dual = read_part(witnesses.part("dual"), Combination) if is_bounded else None
         answer = cls(
             outcome,
             data.whole("rows", least=1, most=10**9),
             data.whole("columns", most=10**9),
             data.text("sha256", longest=64),
             x,
-            _read_combination(witnesses.part("combination")) if outcome is Outcome.NO_SOLUTION else None,
+            read_part(witnesses.part("combination"), Combination) if outcome is Outcome.NO_SOLUTION else None,
             dual,
             claims.number("margin") if outcome is Outcome.SOLVED else None,
             _bound_without_witness(outcome) if dual is None else claims.number("margin_at_most"),
@@ -357,9 +347,3 @@ def _is_float64(value: Fraction) -> bool:
         return Fraction(float(value)) == value
     except OverflowError:
         return False
-
-
-def _read_combination(fields: ProofFields) -> Combination:
-    combination = Combination(fields.rows("rows"), fields.each("weights", fields.positive))
-    fields.close()
-    return combination

@@ -20,13 +20,12 @@ import numpy as np
 
 from novikoff.engine.rounding import at_most, up
 from novikoff.engine.words import counted
+from novikoff.prove.exact.codec import read_part, read_value, written_part, written_value
 from novikoff.prove.exact.document import (
     CertificateError,
-    ProofFields,
     check_fractions,
     claim,
     fraction_pair,
-    fraction_pairs,
     read_parts,
     written,
 )
@@ -47,7 +46,7 @@ class Multipliers(NamedTuple):
     upper: Numbers
 
 
-class About(NamedTuple):
+class ProgramData(NamedTuple):
     """The program that a certificate is about: its size, and the fingerprint of its numbers."""
 
     variables: int
@@ -62,7 +61,7 @@ class About(NamedTuple):
         return f"{counted(self.variables, 'variable')}, {inequalities} and {counted(self.equations, 'equation')}"
 
     @classmethod
-    def of(cls, program: Program) -> "About":
+    def of(cls, program: Program) -> "ProgramData":
         p, shape = program, (len(program.c), len(program.b_ub), len(program.b_eq))
         numbers = (p.c, _entries(p.A_ub), p.b_ub, _entries(p.A_eq), p.b_eq, p.lower, p.upper)
         return cls(*shape, numbers_sha256("program", (*shape, p.A_ub.nnz, p.A_eq.nnz), numbers))
@@ -87,11 +86,32 @@ class ProgramCertificate:
 
     claim: str
     violation: float
-    about: About
+    about: ProgramData
     x: Numbers | None = None
     multipliers: Multipliers | None = None
     ray: Numbers | None = None
     value: Fraction | None = None
+
+    @classmethod
+    def of(
+        cls,
+        program: Program,
+        claim: str,
+        x: Numbers | None = None,
+        multipliers: Multipliers | None = None,
+        ray: Numbers | None = None,
+    ) -> "ProgramCertificate":
+        """What is true of a claim, and by how much it fails; an optimum that fails is approximate."""
+        point, direction = Ratios.of(x or ()), Ratios.of(ray or ())
+        if claim == "unbounded":
+            violation = max(ray_violation(program, direction), _rounded_up(_infeasibilities(program, point)))
+        elif claim == "infeasible":
+            violation = contradiction_violation(program, Combined(program, multipliers))
+        else:
+            violation = optimality_violation(program, point, Combined(program, multipliers))
+            claim = "approximate" if violation > 0 else claim
+        value = dot(program.c, point) if claim == "optimal" else None
+        return cls(claim, violation, ProgramData.of(program), x, multipliers, ray, value)
 
     def __repr__(self) -> str:
         return f"ProgramCertificate({self.claim}, {self.arithmetic}, violation={self.violation:.3g})"
@@ -134,17 +154,19 @@ class ProgramCertificate:
     ) -> None:
         """Prove it again from the program as `linprog` was given it; raises `CertificateError` if it fails."""
         program = read_program(c, A_ub, b_ub, A_eq, b_eq, bounds)
-        about = About.of(program)
+        about = ProgramData.of(program)
         if about != self.about:
             raise CertificateError(f"the certificate is about another program: {self.about}, and this is {about}")
         check_parts(self)
-        derived = CHECKS[self.claim](program, self)
-        if not derived < math.inf:
+        asked = "optimal" if self.claim == "approximate" else self.claim
+        found = ProgramCertificate.of(program, asked, self.x, self.multipliers, self.ray)
+        if not found.violation < math.inf:
             raise CertificateError(f"{self.claim}: what the certificate has proves nothing")
-        if derived != self.violation:
-            raise CertificateError(f"{self.claim}: the proof fails by {derived!r}, and not by {self.violation!r}")
-        if self.claim == "optimal":
-            claim(self.value == dot(program.c, Ratios.of(self.x or ())), "value", "it is not the cost of x")
+        if found.violation != self.violation:
+            raise CertificateError(f"{self.claim}: the proof fails by {found.violation!r}, not by {self.violation!r}")
+        why = "x and the multipliers are exact, so that they prove an optimum"
+        claim(self.claim == found.claim, self.claim, why)
+        claim(self.value == found.value, "value", "it is not the cost of x")
 
     def to_json(self) -> str:
         """The certificate as text; `docs/certificates.md` says what it has."""
@@ -153,47 +175,28 @@ class ProgramCertificate:
             claims["value"] = fraction_pair(self.value)
         if self.claim == "approximate":
             claims["violation"] = self.violation
-        witnesses: dict[str, Any] = {}
-        if self.x is not None:
-            witnesses["x"] = fraction_pairs(self.x)
-        if self.multipliers is not None:
-            witnesses["multipliers"] = {k: fraction_pairs(v) for k, v in self.multipliers._asdict().items()}
-        if self.ray is not None:
-            witnesses["ray"] = fraction_pairs(self.ray)
-        return written("program", data=self.about._asdict(), claims=claims, witnesses=witnesses)
+        given = {name: (getattr(self, name), kind) for name, kind in WITNESSES.items()}
+        witnesses = {name: written_value(value, kind) for name, (value, kind) in given.items() if value is not None}
+        return written("program", data=written_part(self.about), claims=claims, witnesses=witnesses)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "ProgramCertificate":
         """What `to_json` wrote; raises `CertificateError` for anything else."""
         data, claims, witnesses = read_parts(text, "program")
-        about = _read_about(data)
+        about = read_part(data, ProgramData)
         what = claims.choice("answer", CLAIMS)
         value = claims.fraction(claims.value("value"), "value") if what == "optimal" else None
         violation = claims.number("violation", least=0.0) if what == "approximate" else 0.0
         claims.close()
-        parts: dict[str, Any] = {}
-        if "x" in PARTS[what]:
-            parts["x"] = witnesses.each("x", witnesses.fraction)
-        if "multipliers" in PARTS[what]:
-            given = witnesses.part("multipliers")
-            parts["multipliers"] = Multipliers(*(given.each(name, given.fraction) for name in Multipliers._fields))
-            given.close()
-        if "ray" in PARTS[what]:
-            parts["ray"] = witnesses.each("ray", witnesses.fraction)
+        parts = {name: read_value(witnesses, witnesses.value(name), name, WITNESSES[name]) for name in PARTS[what]}
         witnesses.close()
         certificate = cls(what, violation, about, value=value, **parts)
         check_parts(certificate)
         return certificate
 
 
-def _read_about(fields: ProofFields) -> About:
-    variables, inequalities, equations = (fields.whole(name, most=10**7) for name in About._fields[:3])
-    about = About(variables, inequalities, equations, fields.text("sha256", longest=64))
-    fields.close()
-    return about
-
-
-# What each claim needs; it may have nothing else.
+# What proves a claim, and what each claim needs; it may have nothing else.
+WITNESSES = {"x": Numbers, "multipliers": Multipliers, "ray": Numbers}
 PARTS = {
     "optimal": ("x", "multipliers"),
     "infeasible": ("multipliers",),
@@ -207,7 +210,7 @@ def check_parts(certificate: ProgramCertificate) -> None:
     if not isinstance(certificate.claim, str) or certificate.claim not in PARTS:
         raise CertificateError(f"the claim {certificate.claim!r:.60} is none of {', '.join(CLAIMS)}")
     n, m_ub, m_eq, _ = certificate.about
-    for name in ("x", "multipliers", "ray"):
+    for name in WITNESSES:
         if (getattr(certificate, name) is not None) != (name in PARTS[certificate.claim]):
             has = "lacks" if name in PARTS[certificate.claim] else "has"
             raise CertificateError(f"the certificate says {certificate.claim}, but {has} the part {name}")
@@ -233,9 +236,8 @@ def _check_numbers(name: str, values: Any, size: int) -> None:
 # -- by how much a claim fails ------------------------------------------------------------------------------------
 
 
-def optimality_violation(program: Program, x: Ratios, multipliers: Multipliers) -> float:
+def optimality_violation(program: Program, x: Ratios, y: "Combined") -> float:
     """The largest amount by which x and the multipliers fail to prove an optimum, rounded up."""
-    y = Combined(program, multipliers)
     value, least = dot(program.c, x), _least_size(program.c)
     gap = abs(value - y.bound()) / (least + abs(value))
     dual = [miss / (least + abs(Fraction(program.c[j]))) for j, miss in y.misses(program.c)]
@@ -243,19 +245,13 @@ def optimality_violation(program: Program, x: Ratios, multipliers: Multipliers) 
     return _rounded_up([gap, *dual, *signs, *_infeasibilities(program, x)])
 
 
-def contradiction_violation(program: Program, multipliers: Multipliers) -> float:
+def contradiction_violation(program: Program, y: "Combined") -> float:
     """By how much multipliers fail to combine the constraints to 0 >= 1; infinite if to nothing positive."""
-    y = Combined(program, multipliers)
     strength = y.bound()
     if strength <= 0:
         return math.inf
     fails = [*(miss for _, miss in y.misses(np.zeros_like(program.c))), *y.wrong_signs()]
     return _rounded_up([fail / strength for fail in fails])
-
-
-def point_violation(program: Program, x: Ratios) -> float:
-    """By how much a point breaks the constraints, relative to their limits."""
-    return _rounded_up(_infeasibilities(program, x))
 
 
 def ray_violation(program: Program, ray: Ratios) -> float:
@@ -264,42 +260,11 @@ def ray_violation(program: Program, ray: Ratios) -> float:
     return _rounded_up([fail / fall for fail in _infeasibilities(_recession(program), ray)]) if fall > 0 else math.inf
 
 
-def _check_optimal(program: Program, certificate: ProgramCertificate) -> float:
-    assert certificate.x is not None  # `check_parts` has seen to it
-    assert certificate.multipliers is not None
-    return optimality_violation(program, Ratios.of(certificate.x), certificate.multipliers)
-
-
-def _check_approximate(program: Program, certificate: ProgramCertificate) -> float:
-    violation = _check_optimal(program, certificate)
-    claim(violation > 0, "approximate", "x and the multipliers are exact, so that they prove an optimum")
-    return violation
-
-
-def _check_infeasible(program: Program, certificate: ProgramCertificate) -> float:
-    assert certificate.multipliers is not None
-    return contradiction_violation(program, certificate.multipliers)
-
-
-def _check_unbounded(program: Program, certificate: ProgramCertificate) -> float:
-    assert certificate.x is not None
-    assert certificate.ray is not None
-    return max(ray_violation(program, Ratios.of(certificate.ray)), point_violation(program, Ratios.of(certificate.x)))
-
-
-CHECKS = {
-    "optimal": _check_optimal,
-    "infeasible": _check_infeasible,
-    "unbounded": _check_unbounded,
-    "approximate": _check_approximate,
-}
-
-
 class Combined:
     """Multipliers over one denominator, and what they make of the constraints."""
 
-    def __init__(self, program: Program, multipliers: Multipliers) -> None:
-        parts = [Ratios.of(part) for part in multipliers]
+    def __init__(self, program: Program, multipliers: Multipliers | None) -> None:
+        parts = [Ratios.of(part) for part in multipliers or ((),) * 4]
         self.program, self.denominator = program, common_denominator(*parts)
         self.ub, self.eq, self.lower, self.upper = (part.over(self.denominator) for part in parts)
 

@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 FLOAT64 = 1e-9
 
 
-class Row(NamedTuple):
+class WholeVector(NamedTuple):
     """A vector in whole numbers: where it is not 0, and what it is there."""
 
     places: Sequence[int]
@@ -48,20 +48,20 @@ class Row(NamedTuple):
         return sum(map(mul, self.values, map(w.__getitem__, self.places)))
 
 
-class Rows(NamedTuple):
+class WholeVectors(NamedTuple):
     """Vectors to take products with, and the same vectors as they are added to w.
 
     A product of two of them counts `unit`s, and one with a whole vector `along`s.
     """
 
-    rows: list[Row]
-    added: list[Row]
+    rows: list[WholeVector]
+    added: list[WholeVector]
     unit: Fraction
     along: Fraction
 
 
 @dataclass(frozen=True, eq=False)
-class Vectors:
+class CoordinateVectors:
     """Vectors that are known by their coordinates: `per_row` of them for every row, or with names for columns."""
 
     points: Points
@@ -77,12 +77,12 @@ class Vectors:
     def called(self, place: int) -> str:
         return f"row {place // self.per_row}" if self.names is None else f"the vector of mistake {place + 1}"
 
-    def rows(self, which: NDArray[np.int64]) -> Rows:
+    def rows(self, which: NDArray[np.int64]) -> WholeVectors:
         """Some of the vectors, as they are added."""
         if not self.points.is_sparse:
             written, exponent = whole_points(self.points, which)
-            found = [Row(range(self.points.dimension), row) for row in written]
-            return Rows(found, found, power_of_two(2 * exponent), power_of_two(exponent))
+            found = [WholeVector(range(self.points.dimension), row) for row in written]
+            return WholeVectors(found, found, power_of_two(2 * exponent), power_of_two(exponent))
         columns, values, lengths, exponent = whole_entries(self.points, which)
         constant = int(Fraction(self.points.constant) / power_of_two(exponent))
         bias = [self.points.dimension - 1] if constant else []
@@ -90,8 +90,8 @@ class Vectors:
         found = []
         for n, sign in zip(lengths, self.points.signs[which].tolist(), strict=True):
             row = [sign * value for value in islice(numbers, n)]
-            found.append(Row([*islice(places, n), *bias], [*row, sign * constant] if bias else row))
-        return Rows(found, found, power_of_two(2 * exponent), power_of_two(exponent))
+            found.append(WholeVector([*islice(places, n), *bias], [*row, sign * constant] if bias else row))
+        return WholeVectors(found, found, power_of_two(2 * exponent), power_of_two(exponent))
 
     @cached_property
     def longest(self) -> Fraction:
@@ -150,12 +150,12 @@ class Gram:
     def called(self, place: int) -> str:
         return f"row {place}"
 
-    def rows(self, which: NDArray[np.int64]) -> Rows:
+    def rows(self, which: NDArray[np.int64]) -> WholeVectors:
         exponent = lowest_exponent(self.products)
         everywhere = range(self.n_points)
-        found = [Row(everywhere, row) for row in as_integers(self.products[which], exponent).tolist()]
+        found = [WholeVector(everywhere, row) for row in as_integers(self.products[which], exponent).tolist()]
         unit = power_of_two(exponent)
-        return Rows(found, [Row((place,), (1,)) for place in which.tolist()], unit, unit)
+        return WholeVectors(found, [WholeVector((place,), (1,)) for place in which.tolist()], unit, unit)
 
     @cached_property
     def longest(self) -> Fraction:
@@ -206,7 +206,7 @@ class Walked:
     scores: Whole
     squares: Whole
     which: NDArray[np.int64]
-    rows: Rows
+    rows: WholeVectors
 
     def weights_squares(self) -> Whole:
         """||w||^2 from the zero vector on, in units."""
@@ -232,9 +232,9 @@ class Steps:
     stands for the mean of their numbers.
     """
 
-    vectors: Vectors | Gram
+    vectors: CoordinateVectors | Gram
     order: NDArray[np.int64]
-    examples: Vectors | Gram | None = None
+    examples: CoordinateVectors | Gram | None = None
     allowed: Sequence[float] | None = None
     mistakes: Sequence[float | Fraction] | None = None
     lead: float = 0.0
@@ -269,7 +269,7 @@ class Steps:
         """
         rows = _row_numbers(mistake_rows, len(np.asarray(y)))
         if guesses is None or len(np.unique(np.asarray(y))) == 2:
-            return cls(Vectors(Points.of(X, y, fit_intercept)), rows, lead=lead)
+            return cls(CoordinateVectors(Points.of(X, y, fit_intercept)), rows, lead=lead)
         from novikoff.prove.separable.kesler import kesler_points, point_numbers
 
         classes, wrong = np.unique(np.asarray(y)), np.asarray(guesses)
@@ -281,7 +281,7 @@ class Steps:
             raise ValueError("a guess is the class of its row, so it was no mistake")
         numbers = point_numbers(y, rows.tolist(), wrong.tolist())
         points = kesler_points(X, y, fit_intercept).written_out()
-        return cls(Vectors(points, per_row=len(classes) - 1), numbers, lead=lead)
+        return cls(CoordinateVectors(points, per_row=len(classes) - 1), numbers, lead=lead)
 
     @classmethod
     def of_kernel(cls, K: ArrayLike, y: ArrayLike, mistake_rows: ArrayLike, *, lead: float = 0.0) -> "Steps":
@@ -381,7 +381,7 @@ class Steps:
         if not n:
             raise ValueError("there is no mistake, and so no step to follow")
         rows = csr_matrix((np.array(values), columns, starts), shape=(n, len(names)))
-        vectors = Vectors(Points(rows, np.ones(n, dtype=np.int8), 0.0), names=names)
+        vectors = CoordinateVectors(Points(rows, np.ones(n, dtype=np.int8), 0.0), names=names)
         return cls(vectors, np.arange(n), allowed=allowed, lead=lead, seen_radius=seen_radius)
 
     @cached_property

@@ -4,21 +4,22 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock, OutOfTimeError, check_time_limit
+from novikoff.prove.exact.codec import Combination
 from novikoff.prove.exact.document import CertificateError
+from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.existence.certificate import Existence
-from novikoff.prove.existence.conclude import Claims, Combination, Estimate, Witnesses
+from novikoff.prove.existence.conclude import Estimate, EstimateClaims, EstimateWitnesses
 from novikoff.prove.existence.families import Cone, cone_of, must_be_below, start_cone
 from novikoff.prove.existence.inputs import likelihood_of
 from novikoff.prove.existence.likelihood import Likelihood
-from novikoff.prove.existence.rows import fraction
-from novikoff.prove.existence.search.face import find_face, solved
+from novikoff.prove.existence.rows import combination
+from novikoff.prove.existence.search.face import face_of
 from novikoff.prove.existence.search.signs import find_signs
 
 
@@ -121,30 +122,32 @@ def certified(likelihood: Likelihood, signs: bool | None, clock: Clock) -> Exist
         with suppress(OutOfTimeError, CertificateError):
             return Existence.of(likelihood, found, clock)
     plain = replace(found, directions=found.directions[:1], obstruction=None, signs=())
-    if plain == Witnesses():  # what says nothing needs no cone, which there may have been no time to write out
-        return Existence.from_claims(likelihood, Claims(Estimate.UNDECIDED), plain)
+    if plain == EstimateWitnesses():  # what says nothing needs no cone, which there may have been no time to write out
+        return Existence.from_claims(likelihood, EstimateClaims(Estimate.UNDECIDED), plain)
     return Existence.of(likelihood, plain)
 
 
-def find_witnesses(likelihood: Likelihood, signs: bool | None, clock: Clock, exactly: bool = False) -> Witnesses:
+def find_witnesses(
+    likelihood: Likelihood, signs: bool | None, clock: Clock, exactly: bool = False
+) -> EstimateWitnesses:
     """What proves the answer, or as much of it as was found in time; without floats, if asked for."""
     start: tuple[int, ...] | None = None
     try:
         if likelihood.family == "log-binomial":
             start, contradiction = _start(likelihood, clock, exactly)
             if start is None:
-                return Witnesses(no_start=contradiction)
+                return EstimateWitnesses(no_start=contradiction)
         clock.tell("looking for a direction")
         cone = cone_of(likelihood, clock)
-        face = find_face(cone, clock, exactly)
+        face = face_of(cone, clock, exactly)
     except OutOfTimeError:
-        return Witnesses(start=start)
+        return EstimateWitnesses(start=start)
     if face is None:
-        return Witnesses(start=start)
+        return EstimateWitnesses(start=start)
     if face.obstruction is None:
         signs = False
     found_signs = find_signs(cone, face, signs, clock)
-    return Witnesses(
+    return EstimateWitnesses(
         tuple(_in_given_units(cone, direction) for direction in found_signs.directions),
         face.obstruction,
         tuple(found_signs.proofs),
@@ -153,15 +156,13 @@ def find_witnesses(likelihood: Likelihood, signs: bool | None, clock: Clock, exa
 
 
 def _in_given_units(cone: Cone, direction: list[int]) -> tuple[int, ...]:
-    whole = cone.whole.from_units(direction)
-    divisor = math.gcd(*whole) or 1
-    return tuple(value // divisor for value in whole)
+    return tuple(as_whole([value * power_of_two(-int(e)) for value, e in zip(direction, cone.exponents, strict=True)]))
 
 
 def _start(likelihood: Likelihood, clock: Clock, exactly: bool) -> tuple[tuple[int, ...] | None, Combination | None]:
     """Coefficients whose probabilities are at most 1, or rows that contradict each other; neither without time."""
     cone = start_cone(likelihood)
-    face = find_face(cone, clock, exactly)
+    face = face_of(cone, clock, exactly)
     if face is None or face.obstruction is None:
         return None, None
     must = must_be_below(likelihood)
@@ -175,12 +176,12 @@ def _with_row(cone: Cone, face: Combination, row: int, clock: Clock) -> Combinat
     if row in face.rows:
         return face
     target = {place: -value for place, value in cone.whole.row(row).items()}
-    found = solved([cone.whole.row(other) for other in face.rows], target, cone.size, clock)
+    found = combination([cone.whole.row(other) for other in face.rows], target, cone.size, clock)
     if found is None:
         return None
-    numbers = [fraction(found.get(i, 0)) for i in range(len(face.rows))]
+    numbers = [found.get(i, 0) for i in range(len(face.rows))]
     times = max((math.floor(-n / w) + 1 for n, w in zip(numbers, face.weights, strict=True) if n < 0), default=0)
     weights = {other: n + times * w for other, n, w in zip(face.rows, numbers, face.weights, strict=True)}
-    weights[row] = Fraction(1)
+    weights[row] = 1
     rows = tuple(sorted(other for other, weight in weights.items() if weight))
     return Combination(rows, tuple(as_whole([weights[other] for other in rows])))

@@ -5,8 +5,9 @@ row connects. In a component of one dimension the answer is plain; in larger one
 made exact. Where floats cannot tell, exact pivoting does.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import islice
 from typing import Any
 
@@ -16,8 +17,8 @@ from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.existence.conclude import SignProof, lineality
 from novikoff.prove.existence.families import Cone
-from novikoff.prove.existence.rows import Sparse, fraction, rational
-from novikoff.prove.existence.search.face import Face, in_lowest_terms, projected, rounded, solved
+from novikoff.prove.existence.rows import Numbers, Sparse, combination, rational, with_scale
+from novikoff.prove.existence.search.face import LEAST, ConeFace, Floats, largest_of_rows, mantissas_of
 from novikoff.prove.separable.search import programs
 from novikoff.prove.separable.search.exact_cone import Dictionary
 from novikoff.prove.separable.search.programs import ZERO
@@ -45,13 +46,13 @@ class Signs:
     proofs: list[SignProof] = field(default_factory=list)
 
 
-def find_signs(cone: Cone, face: Face, wanted: bool | None, clock: Clock) -> Signs:
+def find_signs(cone: Cone, face: ConeFace, wanted: bool | None, clock: Clock) -> Signs:
     """What proves the signs of all coefficients that diverge; less, if that would take long or the time is over."""
     found = Signs([face.direction] if face.direction is not None else [])
     if face.direction is None or wanted is False:
         return found
     try:
-        search = _Search(cone, face, found, clock)
+        search = _SignSearch(cone, face, found, clock)
         if wanted is None and search.effort() > QUICK:
             return found
         for number, place in enumerate(clock.through(search.open)):
@@ -62,13 +63,13 @@ def find_signs(cone: Cone, face: Face, wanted: bool | None, clock: Clock) -> Sig
     return found
 
 
-class _Search:
-    def __init__(self, cone: Cone, face: Face, found: Signs, clock: Clock) -> None:
+class _SignSearch:
+    def __init__(self, cone: Cone, face: ConeFace, found: Signs, clock: Clock) -> None:
         self.cone, self.null_space, self.found = cone, face.null_space, found
         self.inner = face.free
         beyond = np.flatnonzero(face.is_strict)
         self.numbers = beyond.tolist()
-        part = cone.whole.take(beyond)
+        part = cone.whole.in_rows(beyond)
         self.rows: list[Sparse] = [self.null_space.times(part.row(i)) for i in clock.through(range(part.n_rows))]
         self.P, self.units = projected(self.rows, self.null_space.dimension)
         lines = lineality(cone, self.null_space, face.is_strict, clock)
@@ -129,7 +130,7 @@ class _Search:
             times = int(rest / own) + 1
             for k, value in way.items():
                 free[k] = value * times
-            self.found.directions.append(as_whole([fraction(v) for v in self.null_space.vector(free)]))
+            self.found.directions.append(as_whole(self.null_space.vector(free)))
             return True
         return False
 
@@ -175,7 +176,7 @@ class _Search:
 
     def _proof(self, place: int, goal: Sparse, sign: int, clock: Clock) -> SignProof | None:
         """Rows that give the coefficient with its sign, component by component."""
-        unit = _two(-int(self.cone.whole.exponents[place]))
+        unit = _two(-int(self.cone.exponents[place]))
         weights: dict[int, Any] = {}
         for label, part in self._parts(goal).items():
             found = self._rows_that_give(self.components[label], part, sign, clock)
@@ -183,7 +184,7 @@ class _Search:
                 return None
             weights.update({row: weight * unit for row, weight in found.items()})
         rows = sorted(weights, key=self.numbers.__getitem__)
-        *whole, scale = in_lowest_terms([*(weights[row] for row in rows), 1])
+        *whole, scale = as_whole([*(weights[row] for row in rows), Fraction(1)])
         return SignProof(place, tuple(self.numbers[row] for row in rows), tuple(whole), scale)
 
     def _rows_that_give(self, component: _Component, goal: Sparse, sign: int, clock: Clock) -> dict[int, Any] | None:
@@ -208,7 +209,7 @@ class _Search:
         chosen = [component.rows[i] for i in used[np.argsort(answer.ineqlin.marginals[used], kind="stable")].tolist()]
         places = {k: i for i, k in enumerate(component.free)}
         table = [{places[k]: value for k, value in self.rows[i].items()} for i in chosen]
-        found = solved(table, {places[k]: value for k, value in target.items()}, len(places), clock)
+        found = combination(table, {places[k]: value for k, value in target.items()}, len(places), clock)
         if found is None or any(weight < 0 for weight in found.values()):
             return None
         return {chosen[i]: weight for i, weight in found.items() if weight != 0}
@@ -228,7 +229,7 @@ class _ExactCone:
 
     def _whole(self, row: Sparse) -> tuple[dict[int, int], Any]:
         """A row in whole numbers, and what it was multiplied by."""
-        whole, scale = in_lowest_terms([row.get(k, 0) for k in self.free], keep=True)
+        whole, scale = with_scale([row.get(k, 0) for k in self.free])
         return {place: value for place, value in enumerate(whole) if value}, scale
 
     def _some(self, b: list[int], is_one: Callable[[int], bool]) -> dict[int, dict[int, int]]:
@@ -242,7 +243,7 @@ class _ExactCone:
         found = self.dictionary.maximised(whole, lambda b: self._some(b, lambda product: product < 0))
         if found.direction is not None:
             return {k: rational(value) for k, value in zip(self.free, found.direction, strict=True)}, {}
-        return None, {i: rational(times * self.rows[i][1] / scale) for i, times in found.multiples.items()}
+        return None, {i: rational(times) * self.rows[i][1] / scale for i, times in found.multiples.items()}
 
 
 def _product(a: Sparse, b: Sparse) -> Any:
@@ -253,3 +254,34 @@ def _two(exponent: int) -> Any:
     from flint import fmpq
 
     return fmpq(1 << exponent) if exponent >= 0 else fmpq(1, 1 << -exponent)
+
+
+def projected(rows: Sequence[Sparse], size: int, units: Numbers | None = None) -> tuple[Any, Numbers]:
+    """Rows of fractions as CSR floats near 1, and the exponents of the units of the columns, if not given."""
+    from scipy.sparse import csr_array
+
+    indptr = np.append(0, np.cumsum([len(row) for row in rows], dtype=np.int64))
+    indices = np.array([k for row in rows for k in row], dtype=np.int64)
+    values = np.empty(len(indices), dtype=object)
+    values[:] = [value for row in rows for value in row.values()]
+    mantissas, exponents = mantissas_of(values)
+    if units is None:
+        units = np.full(size, LEAST)
+        np.maximum.at(units, indices, exponents)
+        units[units == LEAST] = 0
+    shifted = exponents - units[indices]
+    data = np.ldexp(mantissas, shifted - np.repeat(largest_of_rows(shifted, indptr), np.diff(indptr)))
+    return csr_array((data, indices, indptr), shape=(len(rows), size)), units
+
+
+def rounded(free: Floats, units: Numbers, bits: int) -> list[Any]:
+    """Free numbers as fractions, in their own units, rounded to so many bits after the point."""
+    from flint import fmpq
+
+    values = []
+    for value, unit in zip(free.tolist(), units.tolist(), strict=True):
+        above, below = float(value).as_integer_ratio()
+        shift = -bits - unit
+        whole = ((above << bits) + below // 2) // below
+        values.append(fmpq(whole << shift) if shift >= 0 else fmpq(whole, 1 << -shift))
+    return values

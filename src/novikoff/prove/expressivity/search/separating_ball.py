@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.prove.exact.algebra import as_whole, dot
 from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.codec import Label
 from novikoff.prove.exact.floats import (
     as_integers,
     fraction_root_up,
@@ -27,9 +28,8 @@ from novikoff.prove.exact.floats import (
     root_down,
 )
 from novikoff.prove.expressivity.ball import (
-    About,
     Ball,
-    Label,
+    BallData,
     Labelled,
     NoBall,
     distance_squares,
@@ -137,7 +137,7 @@ def _ball(face: LiftedFace, vector: Whole, examples: Labelled, inside: Label) ->
         farthest = max(distance for distance, label in distances if label == inside)
         nearest = min(distance for distance, label in distances if label != inside)
         if farthest < nearest:
-            return Ball.of(candidate, _between(farthest, nearest), inside, About.of(examples))
+            return Ball.of(candidate, _between(farthest, nearest), inside, BallData.of(examples))
     raise ArithmeticError("a plane that separates the lifted points must cut out a ball that separates the points")
 
 
@@ -159,5 +159,5 @@ def _no_ball(face: LiftedFace, rows: NDArray[np.int64], weights: Whole, examples
         tuple(row for row, _ in own),
         tuple(weight for _, weight in own),
         extra * power_of_two(2 * face.exponent),
-        About.of(examples),
+        BallData.of(examples),
     )

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff.engine.inequalities import perceptron_epochs, walk
-from novikoff.prove.inequalities.search.system import Found, Limits, Proofs, System
+from novikoff.prove.inequalities.search.system import Proofs, SearchLimits, SearchResult, System
 from novikoff.prove.separable.points import Floats
 
 MOST_MISTAKES = 1_000_000
@@ -24,7 +24,7 @@ MOST_MISTAKES = 1_000_000
 MOST_PATIENCE = 1_000_000
 
 
-def perceptron(system: System, limits: Limits, most_mistakes: int = MOST_MISTAKES) -> Found:
+def perceptron(system: System, limits: SearchLimits, most_mistakes: int = MOST_MISTAKES) -> SearchResult:
     """Rosenblatt's rule: while some row has <a, w> <= 0, add it to w (Block 1962, Novikoff 1962).
 
     At most 1/rho^2 mistakes. After k of them w/k is a convex combination of the rows, so rho <= ||w||/k.
@@ -49,7 +49,7 @@ def perceptron(system: System, limits: Limits, most_mistakes: int = MOST_MISTAKE
         combination = proofs.attempt(mistakes, counts) if x is None else None
         stopped = f"{mistakes:,} mistakes were made" if mistakes >= most_mistakes else limits.reached(bound)
         if x is not None or combination or stopped:
-            return Found("perceptron", x, combination, counts / mistakes, mistakes, 0, tuple(history), stopped)
+            return SearchResult("perceptron", x, combination, counts / mistakes, mistakes, 0, tuple(history), stopped)
 
 
 # Of mistakes and of the walk's steps together.
@@ -75,12 +75,12 @@ class Phase(NamedTuple):
 
 def dunagan_vempala(
     system: System,
-    limits: Limits,
+    limits: SearchLimits,
     generator: np.random.Generator,
     *,
     patience: float = PATIENCE,
     watch: Callable[[Phase], None] | None = None,
-) -> Found:
+) -> SearchResult:
     """Perceptron, random direction, stretch; again. `potential` has ||w||/k of every phase, in its own coordinates.
 
     It is a bound on the margin as the phase sees it, which rescaling widens. `watch` is shown every phase.
@@ -117,10 +117,10 @@ def dunagan_vempala(
             watch(Phase(C, w, counts, direction))
         if x is not None or combination or stopped:
             found = (iterations, rescalings, tuple(potential), stopped)
-            return Found("dunagan-vempala", x, combination, weights, *found)
+            return SearchResult("dunagan-vempala", x, combination, weights, *found)
 
 
-def _few_mistakes(C: Floats, most: int, limits: Limits) -> tuple[Floats, Floats, bool]:
+def _few_mistakes(C: Floats, most: int, limits: SearchLimits) -> tuple[Floats, Floats, bool]:
     """The perceptron on unit rows, for a number of mistakes at most: the weights, the counts, whether it converged."""
     w, counts = np.zeros(C.shape[1]), np.zeros(len(C))
     made, converged = 0, False
@@ -132,7 +132,7 @@ def _few_mistakes(C: Floats, most: int, limits: Limits) -> tuple[Floats, Floats,
     return w, counts, converged
 
 
-def _random_direction(C: Floats, generator: np.random.Generator, limits: Limits) -> tuple[Floats | None, int]:
+def _random_direction(C: Floats, generator: np.random.Generator, limits: SearchLimits) -> tuple[Floats | None, int]:
     """A unit vector that violates no row by more than sigma, from a random start; and the number of steps.
 
     A start has the luck that the theorem needs, and succeeds then, with probability 1/8 at least if there is a

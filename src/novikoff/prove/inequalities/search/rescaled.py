@@ -32,11 +32,11 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff.engine.inequalities import mixture, products
-from novikoff.prove.inequalities.search.system import ROUNDING, Found, Limits, Proofs, System
+from novikoff.prove.inequalities.search.system import ROUNDING, Proofs, SearchLimits, SearchResult, System
 from novikoff.prove.separable.points import Floats
 
 
-class Step(NamedTuple):
+class SmoothStep(NamedTuple):
     """A candidate y with its smallest product, and a convex combination `weights` of the rows with its length."""
 
     y: Floats
@@ -45,7 +45,7 @@ class Step(NamedTuple):
     length: float
 
 
-def smooth_steps(A: Floats) -> Iterator[Step]:
+def smooth_steps(A: Floats) -> Iterator[SmoothStep]:
     """The smooth perceptron on unit rows, step by step, forever.
 
     It keeps ||x A||^2/2 <= min_p (<Ay, p> + mu d(p)) - ||y||^2/2, where d is the entropy of p above its minimum: while
@@ -60,7 +60,7 @@ def smooth_steps(A: Floats) -> Iterator[Step]:
     mixture(A, x, pA)
     xA = pA.copy()
     for k in itertools.count():
-        yield Step(y, float(Ay.min()), x, math.sqrt(float(xA @ xA)))
+        yield SmoothStep(y, float(Ay.min()), x, math.sqrt(float(xA @ xA)))
         theta = 2 / (k + 3)
         y = (1 - theta) * (y + theta * xA) + theta**2 * pA
         mu *= 1 - theta
@@ -130,7 +130,7 @@ class Ellipsoid:
         return 1 / math.expm1(exponent) if exponent > 0 else math.inf
 
 
-def growth(seen: Seen, weights: Floats) -> Growth:
+def growth_of_ellipsoid(seen: Seen, weights: Floats) -> Growth:
     """What a convex combination of the rows does to the ellipsoid, with the best t."""
     m = seen.rows.shape[1]
     eps = float(np.linalg.norm(weights @ seen.rows))
@@ -153,7 +153,7 @@ def rounding_of_a_margin(unit_rows: Floats) -> float:
     return 4 * (sum(unit_rows.shape) + 8) * ROUNDING
 
 
-def rescaled(system: System, limits: Limits, last_attempt: float = LAST_ATTEMPT) -> Found:
+def rescaled(system: System, limits: SearchLimits, last_attempt: float = LAST_ATTEMPT) -> SearchResult:
     """The rescaled perceptron with a smooth inner loop, until a solution, a proof, or the end of float64.
 
     There an exact combination is tried once more, for `last_attempt` seconds.
@@ -186,11 +186,11 @@ def rescaled(system: System, limits: Limits, last_attempt: float = LAST_ATTEMPT)
                 combination = system.cancelling(weights, limits.clock.within(last_attempt))
         if x is not None or combination or stopped:
             history = (iterations, len(potential) - 1, tuple(potential))
-            return Found("rescaled", x, combination, dual, *history, stopped, bound)
+            return SearchResult("rescaled", x, combination, dual, *history, stopped, bound)
 
 
 def _inner(
-    seen: Seen, ellipsoid: Ellipsoid, limits: Limits, proofs: Proofs, before: int
+    seen: Seen, ellipsoid: Ellipsoid, limits: SearchLimits, proofs: Proofs, before: int
 ) -> tuple[Floats | None, Floats, Growth | None, int]:
     """Smooth steps until a solution, or until a rescaling gains enough: that, the weights, and how many steps.
 
@@ -204,7 +204,7 @@ def _inner(
         if step.smallest > 0 and proofs.solves(before + k, y := ellipsoid.axes @ step.y):
             return y, step.weights, None, k
         if step.length <= next_try:
-            found = growth(seen, step.weights)
+            found = growth_of_ellipsoid(seen, step.weights)
             if found.gain >= LEAST_GAIN:
                 return None, step.weights, found, k + 1
             next_try = 0.8 * step.length

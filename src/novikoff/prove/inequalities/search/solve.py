@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from novikoff.prove.exact.clock import Clock, check_time_limit
+from novikoff.prove.exact.codec import Combination
 from novikoff.prove.inequalities.check import (
-    Combination,
     Inequalities,
     Outcome,
     derived,
@@ -18,7 +18,7 @@ from novikoff.prove.inequalities.check import (
 )
 from novikoff.prove.inequalities.search.perceptron import dunagan_vempala, perceptron
 from novikoff.prove.inequalities.search.rescaled import rescaled, rounding_of_a_margin
-from novikoff.prove.inequalities.search.system import Found, Limits, System
+from novikoff.prove.inequalities.search.system import SearchLimits, SearchResult, System
 from novikoff.prove.separable.points import Floats
 
 # With `auto`, the perceptron itself may make so many mistakes: most systems ask for no more.
@@ -70,10 +70,10 @@ def solve_inequalities(
     clock = Clock(time_limit)
     if system.first_zero_row is not None:
         zero = Combination((system.first_zero_row,), (1,))
-        return _result(system, Found(method, combination=zero), asked)
+        return _result(system, SearchResult(method, combination=zero), asked)
     # A bound is raised by its rounding before it is reported, so a method must get below the margin by as much.
     least = 0.0 if asked is None else asked - rounding_of_a_margin(system.unit)
-    limits = Limits(clock, least)
+    limits = SearchLimits(clock, least)
     if method == "dunagan-vempala":
         found = dunagan_vempala(system, limits, np.random.default_rng(random_state))
     else:
@@ -81,7 +81,7 @@ def solve_inequalities(
     return _result(system, found, asked)
 
 
-def _auto(system: System, limits: Limits) -> Found:
+def _auto(system: System, limits: SearchLimits) -> SearchResult:
     """The cheapest method that decides: perceptron, rescaled perceptron, cutting planes and rationals."""
     found = perceptron(system, limits, FEW_MISTAKES)
     if _is_final(system, found, limits):
@@ -97,13 +97,13 @@ def _auto(system: System, limits: Limits) -> Found:
     return replace(found, x=floats if system.is_solved_by(floats) else np.array(x, dtype=object))
 
 
-def _is_final(system: System, found: Found, limits: Limits) -> bool:
+def _is_final(system: System, found: SearchResult, limits: SearchLimits) -> bool:
     if found.x is not None or found.combination is not None:
         return True
     return bool(limits.reached(_margin_at_most(system, found)))
 
 
-def _margin_at_most(system: System, found: Found) -> float:
+def _margin_at_most(system: System, found: SearchResult) -> float:
     """What the method believes, in floats."""
     if found.dual is None:
         return found.margin_at_most
@@ -117,14 +117,14 @@ def _as_floats(whole: Any) -> Floats:
     return np.array([float(v >> shift) if shift else float(v) for v in whole])
 
 
-METHODS: dict[str, Callable[[System, Limits], Found]] = {
+METHODS: dict[str, Callable[[System, SearchLimits], SearchResult]] = {
     "auto": _auto,
     "perceptron": perceptron,
     "rescaled": rescaled,
 }
 
 
-def _result(system: System, found: Found, min_margin: float | None) -> Inequalities:
+def _result(system: System, found: SearchResult, min_margin: float | None) -> Inequalities:
     """What the check makes of what was found: nothing else is claimed."""
     combination, dual = found.combination, None
     if combination is None and found.dual is not None:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.codec import Combination
 from novikoff.prove.exact.floats import power_of_two
-from novikoff.prove.inequalities.check import Combination, as_whole_vector, exact_sum, read_rows
+from novikoff.prove.inequalities.check import as_whole_vector, exact_sum, read_rows
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products
 from novikoff.prove.separable.search.faces import Answer, Face, decide
@@ -166,7 +167,7 @@ FIRST_ATTEMPT = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SearchResult:
     """What a method found: a solution, an exact combination, or neither, and then why it stopped.
 
     `dual` are weights of the unit rows: their combination bounds the margin from above. `margin_at_most` is what a
@@ -185,7 +186,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Limits:
+class SearchLimits:
     """When to stop: when the clock is over, or as soon as no solution can have the margin that was asked."""
 
     clock: Clock
@@ -206,7 +207,7 @@ class Proofs:
     exact arithmetic refuses one, float64 is near its end, and the wait for the next becomes twice as long every time.
     """
 
-    def __init__(self, system: System, limits: Limits, first: int = 64) -> None:
+    def __init__(self, system: System, limits: SearchLimits, first: int = 64) -> None:
         self._system, self._limits, self._next = system, limits, first
         self._next_candidate, self._wait = 0, 1
         self._started = limits.clock.now()

@@ -5,10 +5,10 @@ given, or go on from there until something is proved. Nothing is called proved t
 `programs.check` does not confirm.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -16,82 +16,13 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.floats import nearest_float
 from novikoff.prove.programs.check import (
-    About,
     Multipliers,
     ProgramCertificate,
-    contradiction_violation,
-    optimality_violation,
-    point_violation,
-    ray_violation,
 )
 from novikoff.prove.programs.program import Program, Ratios, Vector, WholeRows, dot, nearest, read_program
 from novikoff.prove.programs.search.highs import Guess, solved_in_floats
 from novikoff.prove.programs.search.reductions import guess_of_perceptron
-from novikoff.prove.programs.search.simplex import Decision, Form, SingularError, decided_from
-
-
-class Candidate(NamedTuple):
-    """A claim with what should prove it; it does if the violation, as the check measures it, is 0."""
-
-    claim: str
-    violation: float
-    x: Ratios | None = None
-    multipliers: Multipliers | None = None
-    ray: Ratios | None = None
-
-    def certificate(self, program: Program) -> ProgramCertificate:
-        """The certificate of the claim, or of a point and multipliers that obey everything only approximately."""
-        about = About.of(program)
-        if self.violation > 0:
-            return ProgramCertificate("approximate", self.violation, about, self.x, self.multipliers)
-        value = dot(program.c, self.x) if self.claim == "optimal" and self.x is not None else None
-        return ProgramCertificate(self.claim, 0.0, about, self.x, self.multipliers, self.ray, value)
-
-
-def optimal(program: Program, x: Iterable[Any], y: Iterable[Any]) -> Candidate:
-    """That x is an optimum, from it and the multipliers of the rows.
-
-    >>> from novikoff.prove.programs.program import read_program
-    >>> program = read_program([1, 1], A_ub=[[-1, -2]], b_ub=[-4])
-    >>> optimal(program, [0, 2], [-0.5]).violation
-    0.0
-    """
-    point, multipliers = Ratios.of(x), _completed(program, y, program.c)
-    return Candidate("optimal", optimality_violation(program, point, multipliers), point, multipliers)
-
-
-def infeasible(program: Program, y: Iterable[Any]) -> Candidate:
-    """That no x obeys the constraints, from multipliers of the rows."""
-    multipliers = _completed(program, y, np.zeros_like(program.c))
-    return Candidate("infeasible", contradiction_violation(program, multipliers), multipliers=multipliers)
-
-
-def contradictory_bounds(program: Program, j: int) -> Candidate:
-    """That the lower bound of a variable is above its upper one."""
-    n, m_ub, m_eq = len(program.c), len(program.b_ub), len(program.b_eq)
-    unit = [int(i == j) for i in range(n)]
-    both = Multipliers(Ratios([0] * m_ub), Ratios([0] * m_eq), Ratios(unit), Ratios([-v for v in unit]))
-    return Candidate("infeasible", contradiction_violation(program, both), multipliers=both)
-
-
-def unbounded(program: Program, x: Iterable[Any], ray: Iterable[Any]) -> Candidate:
-    """That the cost falls forever along the ray from x."""
-    point, direction = Ratios.of(x), Ratios.of(ray)
-    violation = max(ray_violation(program, direction), point_violation(program, point))
-    return Candidate("unbounded", violation, point, ray=direction)
-
-
-def _completed(program: Program, y: Iterable[Any], target: Vector) -> Multipliers:
-    """Multipliers of the rows, with those of the bounds that take what is missing to the target."""
-    rows = Ratios.of(y)
-    columns = WholeRows.of(program.rows.T.tocsr(), target, most=0)
-    least = min(columns.exponents, default=0)
-    pairs = zip(columns.excesses(rows).tolist(), columns.exponents, strict=True)
-    rest = [-value << exponent - least for value, exponent in pairs]
-    m_ub, denominator = len(program.b_ub), rows.denominator << -least
-    lower, upper = [max(v, 0) for v in rest], [min(v, 0) for v in rest]
-    return Multipliers(rows[:m_ub], rows[m_ub:], Ratios(lower, denominator), Ratios(upper, denominator))
-
+from novikoff.prove.programs.search.simplex import Decision, SingularError, WholeProgram, decided_from
 
 DEFAULTS = {"tolerance": 1e-8, "time_limit": 60.0}
 # Entries of a matrix that become whole numbers, or are multiplied by some, in a second.
@@ -159,39 +90,55 @@ def solved(program: Program, clock: Clock, tolerance: float = DEFAULTS["toleranc
     effort = Effort(clock)
     with threadpool_limits(1, user_api="blas"):  # on systems of this size threads cost more than they bring
         answer = solve(program, effort, method)
-    certificate = None if answer is None else answer.certificate(program)
-    near = None if certificate is not None and certificate.x is not None else _nearly_optimal(program, effort)
-    approximate = near.certificate(program) if near is not None and 0 < near.violation <= tolerance else None
-    return _result(program, certificate, approximate, effort)
+    near = None if answer is not None and answer.x is not None else _nearly_optimal(program, effort)
+    return _result(program, answer, near if near is not None and 0 < near.violation <= tolerance else None, effort)
 
 
-def solve(program: Program, effort: Effort, method: str = "highs") -> Candidate | None:
+def solve(program: Program, effort: Effort, method: str = "highs") -> ProgramCertificate | None:
     """What the program is, proved; or None if the time was used up before."""
     crossed = np.flatnonzero(program.lower > program.upper)
     if crossed.size:
-        return contradictory_bounds(program, int(crossed[0]))
+        return _contradictory_bounds(program, int(crossed[0]))
     try:
         effort.guess = METHODS[method](program, effort.clock)
         if effort.clock.is_over() or program.rows.nnz > ENTRIES_PER_SECOND * effort.clock.left():
             return None
-        form = Form(program)
+        form = WholeProgram(program)
         states = form.slack_basis() if effort.guess is None else effort.guess.states
         decision = decided_from(form, states, effort.clock)
     except (OutOfTimeError, SingularError):
         return None
     effort.pivots = decision.pivots
-    proved = _candidate(program, decision)
+    proved = _proved(program, decision)
     if proved.violation != 0:
         raise ArithmeticError("what whole numbers decide must be what the check confirms")
     return proved
 
 
-def _candidate(program: Program, found: Decision) -> Candidate:
-    if found.claim == "infeasible":
-        return infeasible(program, found.y or ())
+def _proved(program: Program, found: Decision) -> ProgramCertificate:
     if found.claim == "unbounded":
-        return unbounded(program, found.x or (), found.ray or ())
-    return optimal(program, found.x or (), found.y or ())
+        return ProgramCertificate.of(program, found.claim, found.x, ray=found.ray)
+    target = program.c if found.claim == "optimal" else np.zeros_like(program.c)
+    return ProgramCertificate.of(program, found.claim, found.x, _completed(program, found.y or Ratios([]), target))
+
+
+def _contradictory_bounds(program: Program, j: int) -> ProgramCertificate:
+    """That the lower bound of a variable is above its upper one."""
+    n, m_ub, m_eq = len(program.c), len(program.b_ub), len(program.b_eq)
+    unit = [int(i == j) for i in range(n)]
+    both = Multipliers(Ratios([0] * m_ub), Ratios([0] * m_eq), Ratios(unit), Ratios([-v for v in unit]))
+    return ProgramCertificate.of(program, "infeasible", multipliers=both)
+
+
+def _completed(program: Program, rows: Ratios, target: Vector) -> Multipliers:
+    """Multipliers of the rows, with those of the bounds that take what is missing to the target."""
+    columns = WholeRows.of(program.rows.T.tocsr(), target, most=0)
+    least = min(columns.exponents, default=0)
+    pairs = zip(columns.excesses(rows).tolist(), columns.exponents, strict=True)
+    rest = [-value << exponent - least for value, exponent in pairs]
+    m_ub, denominator = len(program.b_ub), rows.denominator << -least
+    lower, upper = [max(v, 0) for v in rest], [min(v, 0) for v in rest]
+    return Multipliers(rows[:m_ub], rows[m_ub:], Ratios(lower, denominator), Ratios(upper, denominator))
 
 
 def _guess_of_highs(program: Program, clock: Clock) -> Guess | None:
@@ -206,7 +153,7 @@ METHODS: dict[str, Callable[[Program, Clock], Guess | None]] = {
 }
 
 
-def _nearly_optimal(program: Program, effort: Effort) -> Candidate | None:
+def _nearly_optimal(program: Program, effort: Effort) -> ProgramCertificate | None:
     """What floats believe to be an optimum, and by how much it fails; unless that takes too long to say."""
     guess = effort.guess
     if guess is None or not guess.is_optimal or not np.isfinite([*guess.x, *guess.y]).all():
@@ -215,7 +162,8 @@ def _nearly_optimal(program: Program, effort: Effort) -> Candidate | None:
         return None
     m_ub = len(program.b_ub)
     y = np.append(np.minimum(guess.y[:m_ub], 0.0), guess.y[m_ub:])
-    return optimal(program, np.clip(guess.x, program.lower, program.upper), y)
+    x = Ratios.of(np.clip(guess.x, program.lower, program.upper))
+    return ProgramCertificate.of(program, "optimal", x, _completed(program, Ratios.of(y), program.c))
 
 
 # -- SciPy's result -----------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.features.fold import signs
 from novikoff.prove.exact.clock import Clock
-from novikoff.prove.inequalities.check import Combination
+from novikoff.prove.exact.codec import Combination
 from novikoff.prove.inequalities.search.solve import solve_inequalities
 from novikoff.prove.programs.program import Program, Vector, read_program
 from novikoff.prove.programs.search.highs import BASIC, LOWER, UPPER, Guess

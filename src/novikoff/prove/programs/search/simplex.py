@@ -42,7 +42,7 @@ class SingularError(ArithmeticError):
     """A basis whose system has many solutions or none, or that floats cannot solve."""
 
 
-class Form:
+class WholeProgram:
     """A program as bounds on x and r = A x, with its numbers as whole numbers, row by row and column by column."""
 
     def __init__(self, program: Program) -> None:
@@ -85,7 +85,7 @@ class Form:
 class Vertex:
     """What a basis stands for; computed when asked for."""
 
-    def __init__(self, form: Form, states: States, clock: Clock) -> None:
+    def __init__(self, form: WholeProgram, states: States, clock: Clock) -> None:
         self.form, self.states, self._clock = form, states, clock
         self.S = np.flatnonzero(states[: form.n] == BASIC)
         self.R = np.flatnonzero(states[form.n :] != BASIC)
@@ -273,7 +273,7 @@ class Decision(NamedTuple):
     pivots: int = 0
 
 
-def decide_exactly(form: Form, states: States, clock: Clock) -> Decision:
+def decide_exactly(form: WholeProgram, states: States, clock: Clock) -> Decision:
     """What the program is; OutOfTimeError when the clock is over, SingularError if a basis cannot be solved."""
     pivots = 0
     while True:
@@ -366,7 +366,7 @@ def _exchanged(states: States, entering: int, leaving: int, bound: int) -> State
 MOST_REFINEMENTS = 12
 
 
-def decided_from(form: Form, states: States, clock: Clock) -> Decision:
+def decided_from(form: WholeProgram, states: States, clock: Clock) -> Decision:
     """What the program is, from a basis that is believed to be nearly right."""
     try:
         return _refined(form, form.settled(states), clock)
@@ -374,7 +374,7 @@ def decided_from(form: Form, states: States, clock: Clock) -> Decision:
         return decide_exactly(form, form.slack_basis(), clock)
 
 
-def _refined(form: Form, states: States, clock: Clock) -> Decision:
+def _refined(form: WholeProgram, states: States, clock: Clock) -> Decision:
     seen = set()
     for _ in range(MOST_REFINEMENTS):
         vertex = Vertex(form, states, clock)

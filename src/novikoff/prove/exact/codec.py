@@ -1,0 +1,124 @@
+"""Parts of a proof as JSON and back: the format follows from the types of the fields of a dataclass or named tuple.
+
+An `int` counts or names rows, and is a JSON number; a `Whole` may be of any length, and is decimal text; a fraction is
+two of these. What has its default value is left out, and refused where it stands.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from fractions import Fraction
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+
+from novikoff.prove.exact.algebra import decimal
+from novikoff.prove.exact.document import ProofFields, fraction_pair
+
+T = TypeVar("T")
+
+Whole = Annotated[int, "decimal text"]
+Positive = Annotated[int, "decimal text of a positive number"]
+Label = str | bool | int | float
+
+
+class Combination(NamedTuple):
+    """Rows, ascending, and a whole number other than 0 for each: how often each is taken."""
+
+    rows: tuple[int, ...]
+    weights: tuple[Whole, ...]
+
+
+@cache
+def _kinds(record: Any) -> Mapping[str, Any]:
+    return get_type_hints(record, include_extras=True)
+
+
+@cache
+def _defaults(record: Any) -> Mapping[str, Any]:
+    if not is_dataclass(record):
+        return getattr(record, "_field_defaults", {})
+    return {field.name: field.default for field in fields(record) if field.default is not MISSING}
+
+
+def _is_record(kind: Any) -> bool:
+    return is_dataclass(kind) or hasattr(kind, "_fields")
+
+
+def written_part(part: Any) -> dict[str, Any]:
+    """The fields of a part of a proof, in what JSON knows.
+
+    >>> written_part(Combination((0, 2), (1, 2)))
+    {'rows': [0, 2], 'weights': ['1', '2']}
+    """
+    record: Any = type(part)
+    defaults = _defaults(record)
+    values = {name: (getattr(part, name), kind) for name, kind in _kinds(record).items()}
+    has = {name: pair for name, pair in values.items() if name not in defaults or pair[0] != defaults[name]}
+    return {name: written_value(value, kind) for name, (value, kind) in has.items()}
+
+
+def written_value(value: Any, kind: Any) -> Any:
+    """A value of this kind, in what JSON knows."""
+    kind = _given(kind)
+    if _is_record(kind):
+        return written_part(value)
+    if get_origin(kind) in (tuple, Sequence):
+        return [written_value(each, inner) for each, inner in zip(value, _inner(kind, len(value)), strict=True)]
+    if kind is Fraction:
+        return fraction_pair(value)
+    return decimal(value) if kind in (Whole, Positive) else value
+
+
+def read_part(part: ProofFields, record: Callable[..., T]) -> T:
+    """What `written_part` wrote, and nothing else; the error of the fields if it is not."""
+    given, defaults = {}, _defaults(record)
+    for name, kind in _kinds(record).items():
+        if name in defaults and name not in part:
+            continue
+        given[name] = read_value(part, part.value(name), name, kind)
+        if name in defaults and given[name] == defaults[name]:
+            part.fail(f"has {name} = {part.value(name)!r:.60}, which says nothing")
+    part.close()
+    return record(**given)
+
+
+def read_value(part: ProofFields, value: Any, name: str, kind: Any) -> Any:
+    """A value of this kind, which stands under a name in a part."""
+    kind = _given(kind)
+    if _is_record(kind):
+        return read_part(part.inside(value, name), kind)
+    if get_origin(kind) in (tuple, Sequence):
+        if type(value) is not list or len(_inner(kind, len(value))) != len(value):
+            part.fail(f"has {name} = {value!r:.60}, which is no list, or has too few or too many values")
+        kinds = enumerate(zip(value, _inner(kind, len(value)), strict=True))
+        return tuple(read_value(part, each, f"{name}[{i}]", inner) for i, (each, inner) in kinds)
+    if kind == Label:
+        return _label(part, value, name)
+    readers: dict[Any, Callable[[Any, str], Any]] = {
+        Whole: part.as_integer,
+        Positive: part.positive,
+        Fraction: part.fraction,
+        int: part.as_whole,
+        str: part.as_text,
+    }
+    return readers[kind](value, name)
+
+
+def _label(part: ProofFields, value: Any, name: str) -> Label:
+    if type(value) not in get_args(Label):
+        part.fail(f"has {name} = {value!r:.60}, which is no label")
+    return value
+
+
+def _inner(kind: Any, size: int) -> Sequence[Any]:
+    """The kinds of the values of a list: those of a tuple of several, or all the same."""
+    kinds = get_args(kind)
+    return kinds if len(kinds) > 1 and kinds[-1] is not Ellipsis else [kinds[0]] * size
+
+
+def _given(kind: Any) -> Any:
+    """The kind that an optional value has where it is given."""
+    if get_origin(kind) is UnionType and type(None) in get_args(kind):
+        (only,) = (each for each in get_args(kind) if each is not type(None))
+        return only
+    return kind
