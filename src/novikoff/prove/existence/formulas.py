@@ -15,7 +15,7 @@ stands between backticks. Formulaic's language has all of this and more; a formu
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from novikoff.data.frames import as_arrow
@@ -28,6 +28,7 @@ NAME = r"`[^`]+`|[^\W\d][\w.]*"
 _NAME = re.compile(rf"\s*({NAME})\s*")
 _TOKEN = re.compile(rf"\s*(?:(?P<factor>C\(\s*(?:{NAME})\s*\))|(?P<name>{NAME})|(?P<mark>[.01](?![\w.])|[-+:*]))")
 _BEYOND = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|[][(){}]|[~|]")
+MARKS = ("+", "-", ":", "*", ".", "0", "1")
 # `a * b * c` has 2^3 - 1 terms.
 MOST_CROSSED = 8
 
@@ -95,32 +96,29 @@ def response_columns(left: str) -> list[str] | None:
 
 def terms_of(right: str, names: Collection[str], free: Sequence[str]) -> list[Term] | None:
     """The terms of a right side whose columns have these names, of which a dot means the free ones; None if there is
-    anything else in it.
+    anything else in it. Formulaic takes it apart, and evaluates nothing.
 
     >>> terms_of("a * C(b) - a", ["a", "b"], [])
     [(), ('C(b)',), ('a', 'C(b)')]
     >>> terms_of("0 + .", ["y", "a", "b"], ["a", "b"]), terms_of("log(a)", ["a"], [])
     ([('a',), ('b',)], None)
     """
-    tokens = _tokens(right)
-    if tokens is None:
+    tokens = _tokens(right) or []
+    known = {*MARKS, *names, *map(factor, names)}
+    if not tokens or not all(token.strip("`") in known for token in tokens):
         return None
-    terms: dict[Term, None] = {(): None}
-    sign, product = 1, list[str]()
-    for token in [*tokens, "+"]:
-        if token not in ("+", "-"):
-            product.append(token)
-            continue
-        if product:
-            some = _product(product, names, free)
-            if some is None:
-                return None
-            if product == ["0"]:  # a zero takes the intercept away
-                sign, some = -sign, [()]
-            terms = _with(terms, some) if sign > 0 else _without(terms, some)
-            sign, product = 1, []
-        sign = -sign if token == "-" else sign
-    return None if tokens[-1] in ("+", "-") else list(terms)
+    sums = itertools.groupby(tokens, key=("+", "-").__contains__)
+    products = [list(product) for is_sign, product in sums if not is_sign]
+    if any(p.count("*") >= MOST_CROSSED or (len(p) > 1 and {"0", "1"} & {*p}) for p in products):
+        return None
+    if "`1`" in tokens or ("." in tokens and "1" in free):
+        raise ValueError("a column is called '1', as the intercept is in a formula; rename it")
+    try:
+        parsed = _formulaic(" ".join(tokens), free, right)
+    except ValueError:
+        return None
+    terms = (tuple(str(part.expr) for part in term.factors) for term in parsed)
+    return [() if term == ("1",) else term for term in terms]
 
 
 def _tokens(text: str) -> list[str] | None:
@@ -130,39 +128,10 @@ def _tokens(text: str) -> list[str] | None:
         found = _TOKEN.match(text, place)
         if found is None:
             return None
-        tokens.append(found["mark"] or found["factor"] or found["name"])
+        inside = (found["factor"] or "")[2:-1].strip().strip("`")
+        tokens.append(factor(inside) if inside else found["mark"] or found["name"])
         place = found.end()
     return tokens or None
-
-
-def _product(tokens: list[str], names: Collection[str], free: Sequence[str]) -> list[Term] | None:
-    """The terms of something like `a * b:c`."""
-    if tokens in (["0"], ["1"]):
-        return [()]
-    atoms, marks = tokens[::2], tokens[1::2]
-    if len(tokens) % 2 == 0 or not set(marks) <= {":", "*"} or marks.count("*") >= MOST_CROSSED:
-        return None
-    crossed: list[list[Term]] = []
-    for mark, atom in zip(["*", *marks], atoms, strict=True):
-        some = _atom(atom, names, free)
-        if some is None:
-            return None
-        if mark == "*":
-            crossed.append(some)
-        else:
-            crossed[-1] = _times(crossed[-1], some)
-    terms: dict[Term, None] = {}
-    for some in crossed:
-        terms = _with(terms, [*some, *_times(list(terms), some)])
-    return list(terms)
-
-
-def _atom(token: str, names: Collection[str], free: Sequence[str]) -> list[Term] | None:
-    if token == ".":
-        return [(name,) for name in free]
-    is_factor = token.startswith("C(") and token.endswith(")")
-    name = (token[2:-1].strip() if is_factor else token).strip("`")
-    return [(factor(name) if is_factor else name,)] if name in names else None
 
 
 def factor(name: str) -> str:
@@ -177,27 +146,6 @@ def quoted(name: str) -> str:
     ('age', '`age in years`')
     """
     return name if re.fullmatch(r"[^\W\d][\w.]*", name) else f"`{name}`"
-
-
-def _times(some: Iterable[Term], others: Iterable[Term]) -> list[Term]:
-    return [tuple(dict.fromkeys((*a, *b))) for a, b in itertools.product(some, others)]
-
-
-def _with(terms: dict[Term, None], more: Iterable[Term]) -> dict[Term, None]:
-    """Terms and those that are not among them yet: in which order a product is written does not matter."""
-    known = {_key(term): term for term in terms}
-    for term in more:
-        known.setdefault(_key(term), term)
-    return dict.fromkeys(known.values())
-
-
-def _without(terms: dict[Term, None], some: Iterable[Term]) -> dict[Term, None]:
-    gone = set(map(_key, some))
-    return {term: None for term in terms if _key(term) not in gone}
-
-
-def _key(term: Term) -> frozenset[str]:
-    return frozenset(term)
 
 
 def from_formula(
@@ -330,8 +278,6 @@ def _named_terms(terms: Sequence[Term], frame: Any) -> Any:
     from formulaic.parser.types import Term as FormulaicTerm
 
     wanted = {name for term in terms for name in term}
-    if "1" in wanted and () in terms:
-        raise ValueError("a column is called '1', as the intercept is in a formula; rename it")
     columns = {name: frame[name] for name in frame.columns if name in wanted}
     for name in frame.columns:
         if (as_factor := factor(name)) in wanted:
