@@ -1,5 +1,6 @@
 """Small work is interpreted; compiled kernels are kept on disk, and forgotten when any file of the engine changes."""
 
+import math
 import os
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from novikoff.engine.clock import now, standing_still
-from novikoff.engine.jit import jit, patience
+from novikoff.engine.jit import Size, jit, patience
 
 PACKAGE = Path(__file__).parents[2] / "src" / "novikoff"
 
@@ -110,11 +111,46 @@ def test_numba_is_loaded_when_there_is_much_to_do_and_not_before(copy):
     assert answer(process) == str([(3, False), (2_000_000, True), (3, True)])
 
 
-def test_patience_is_used_up_by_small_calls():
-    @jit
-    def first(numbers):
-        return numbers[0]
+# What a small call does once Numba is there.
+ONCE_LOADED = """
+import numpy as np
+from novikoff.engine.jit import _loaded
+from novikoff.engine.linear import count_whole_rows
+_loaded()
+print(count_whole_rows(np.array([[1.0], [2.0], [0.5]]), 3), count_whole_rows.is_loaded)
+"""
 
+
+def test_once_numba_is_loaded_kernels_on_disk_are_used_for_small_work_too(copy):
+    assert answer(start(copy, code=ONCE_LOADED)) == "2 False"
+    assert answer(start(copy)) == "2 compiled"
+    assert answer(start(copy, code=ONCE_LOADED)) == "2 True"
+
+
+def without_a_file():
+    """A function that no cache can have: it has no file."""
+    names = {"__name__": "nowhere"}
+    exec("def first(numbers):\n    return numbers[0]", names)
+    return names["first"]
+
+
+def test_a_process_has_loops_that_round_differently_in_one_way_only():
+    sizes = {1: Size.SMALL, 3: Size.LIGHT, 5: Size.MEDIUM, 20: Size.LARGE}
+    first = jit(without_a_file(), size=lambda numbers: sizes[len(numbers)])
+    with patience(1000):
+        assert [first(np.ones(n)) for n in (1, 3)] == [1.0, 1.0]
+        assert not first.is_loaded
+        assert [first(np.ones(n)) for n in (20, 5)] == [1.0, 1.0]
+        assert first.is_loaded
+        assert [first._was_missing(size, (np.ones(3),)) for size in Size] == [True, True, False, False]
+    with patience(math.inf):
+        assert jit(without_a_file(), size=lambda numbers: Size.MEDIUM)._was_missing(Size.MEDIUM, (np.ones(3),))
+    with patience(0):
+        assert not jit(without_a_file(), size=lambda numbers: Size.LIGHT)._was_missing(Size.LIGHT, (np.ones(3),))
+
+
+def test_patience_is_used_up_by_small_calls():
+    first = jit(without_a_file())
     with patience(10):
         assert [first(np.ones(4)) for _ in range(2)] == [1.0, 1.0]
         assert not first.is_loaded

@@ -4,9 +4,10 @@
 other words): finite and exact up to rounding, for a working set of a few thousand points. For points that are too many
 or too wide for a factorisation there is `engine/descent.py`.
 
-Up to `SMALL` unknowns, or for `FEW` points, the active-set method is NumPy's, so that a small question needs no
-compiler; beyond, its loops are compiled. They avoid the threads of BLAS, which wait for each other at every short
-product, and on a machine that has other work to do take a hundred times as long as the product.
+For few points the active-set method is NumPy's, so that a small question needs no compiler; for many, in more than
+`SMALL` dimensions, its loops are compiled; between these, they are used if Numba's cache has them. Compiled loops avoid
+the threads of BLAS, which wait for each other at every short product, and on a machine that has other work to do take a
+hundred times as long as the product.
 """
 
 import math
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.access import REORDERED
-from novikoff.engine.jit import jit, part
+from novikoff.engine.jit import Size, jit, part
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -29,8 +30,9 @@ CANDIDATES = 64
 WORTH = 0.5
 
 SMALL = 64
-# Points, squared, times unknowns: below, loops gain less than it takes to load a compiler.
-FEW = 2**25
+# Points, squared, times unknowns. Up to FEW, loops gain nothing that one would notice; up to MORE, less than it takes
+# to load Numba; up to MANY, less than it takes to compile them.
+FEW, MORE, MANY = 2**16, 2**22, 2**25
 
 
 # -- the active-set method: what is done in NumPy, and in loops -------------------------------------------------------
@@ -272,12 +274,14 @@ def is_nothing(length: float, c: float, lengths: Floats, active: Numbers, weight
     return bool(length <= 2.0 * ROUNDING * (c + weights[:k] @ lengths[active[:k]]))
 
 
-def _is_small(A: Floats, lengths: Floats, candidates: Numbers, active: Numbers, weights: Floats, *rest: Any) -> bool:
-    unknowns = len(active)
-    return unknowns <= SMALL or len(A) ** 2 * unknowns <= FEW
+def _size(A: Floats, lengths: Floats, candidates: Numbers, active: Numbers, *rest: Any) -> Size:
+    unknowns, work = len(active), len(A) ** 2 * len(active)
+    if work <= MORE:
+        return Size.SMALL if work <= FEW else Size.LIGHT
+    return Size.MEDIUM if unknowns <= SMALL or work <= MANY else Size.LARGE
 
 
-@jit(small=_is_small)
+@jit(size=_size)
 def try_candidates(
     A: Floats,
     lengths: Floats,

@@ -3,7 +3,8 @@
 *When.* A kernel is a Python function, and Python runs it as it stands. Numba makes it a hundred times faster, but takes
 a second to be loaded, and more to compile what it has not compiled before. So small work is interpreted: as long as the
 numbers that were looked at are fewer than `PATIENCE` in all, which takes less time than loading Numba would. Nothing
-else depends on it: both ways return the same bits, which is one of the laws (`tests/laws`).
+else depends on it: both ways return the same bits, which is one of the laws (`tests/laws`). Once Numba is loaded, a
+kernel that lies compiled in its cache is used however little there is to do: loading it takes some milliseconds.
 
 *What.* `jit` makes a kernel of a function that is called from outside. What kernels call is a `part` of them, or, where
 dense and sparse rows differ, two loops `by_layout`.
@@ -16,6 +17,7 @@ read-only or in a zip archive, or in `NUMBA_CACHE_DIR`. If nothing can be writte
 own.
 """
 
+import enum
 import functools
 import hashlib
 import math
@@ -38,16 +40,26 @@ _lock = threading.RLock()
 _to_register: list[Callable[[], None]] = []
 
 
+class Size(enum.Enum):
+    """How a call is run whose loops round differently when they are compiled."""
+
+    SMALL = "interpreted"
+    LIGHT = "compiled, if Numba is loaded and its cache has the kernel"
+    MEDIUM = "compiled, if Numba's cache has the kernel"
+    LARGE = "compiled"
+
+
 def jit(
     function: Callable[..., Any] | None = None,
     *,
     work: Callable[..., float] | None = None,
-    small: Callable[..., bool] | None = None,
+    size: Callable[..., Size] | None = None,
 ) -> Any:
     """Make a kernel of a function: it lets other threads run once it is compiled, and is kept on disk.
 
     `work` tells, from the arguments, how many numbers a call looks at; as many as its arrays have, unless it is given.
-    Where Python and compiled loops round differently, `small` decides, by the arguments alone, which of them run.
+    Where Python and compiled loops round differently, `size` decides, by the arguments alone, which of them run, and
+    what the cache has when a process first asks: so the same arguments have the same result in one process.
 
     >>> @jit
     ... def add_up(x):
@@ -59,31 +71,55 @@ def jit(
     3.0
     """
     if function is None:
-        return lambda function: jit(function, work=work, small=small)
-    return functools.update_wrapper(Kernel(function, work or _numbers, small), function)
+        return lambda function: jit(function, work=work, size=size)
+    return functools.update_wrapper(Kernel(function, work or _numbers, size), function)
 
 
 class Kernel:
     """A loop that is interpreted while there is little to do, and compiled from then on."""
 
     def __init__(
-        self, function: Callable[..., Any], work: Callable[..., float], small: Callable[..., bool] | None
+        self, function: Callable[..., Any], work: Callable[..., float], size: Callable[..., Size] | None
     ) -> None:
-        self.function, self.work, self.small = function, work, small
-        self.is_loaded = False
+        self.function, self.work, self.size = function, work, size
+        self._kept: dict[Any, bool] = {}  # whether the cache has it, by the types of the arguments
+        self._was_there = {Size.SMALL: False, Size.LARGE: True}
 
     def __call__(self, *arguments: Any) -> Any:
-        if self.small is not None:
-            is_small = self.small(*arguments)
+        if self.size is None:
+            is_small = not self._is_used(arguments) and _is_small(self.work(*arguments))
         else:
-            is_small = (_patience == math.inf or not self.is_loaded) and _is_small(self.work(*arguments))
+            is_small = self._was_missing(self.size(*arguments), arguments)
         return self._interpreted(*arguments) if is_small else self.compiled(*arguments)
 
     def for_parts(self, work: float) -> Callable[..., Any]:
-        """What to call for every part of some work: all parts are interpreted, or all are compiled."""
-        if self.small is None and (_patience == math.inf or not self.is_loaded) and _is_small(work):
-            return self._interpreted
+        """What to call for every part of some work."""
+        if self.size is None and (_patience == math.inf or not self.is_loaded) and _is_small(work):
+            return lambda *arguments: (self.compiled if self._is_used(arguments) else self._interpreted)(*arguments)
         return self.compiled
+
+    def _is_used(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether it is compiled already, here or, once Numba is loaded, in its cache."""
+        if _patience == math.inf:
+            return False
+        return self.is_loaded or (_loaded.cache_info().currsize > 0 and self._is_kept(arguments))
+
+    def _was_missing(self, size: Size, arguments: tuple[Any, ...]) -> bool:
+        """Whether there was nothing compiled for calls of a size when this was first asked."""
+        if size not in self._was_there:
+            if _patience in (0, math.inf):
+                return _patience == math.inf
+            self._was_there[size] = self._is_used(arguments) or (size is Size.MEDIUM and self._is_kept(arguments))
+        return not self._was_there[size]
+
+    def _is_kept(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether Numba's cache has it for arguments of this kind."""
+        kind = tuple(map(self.compiled.typeof_pyval, arguments))
+        if kind not in self._kept:
+            cache = self.compiled._cache
+            key = getattr(cache, "_index_key", lambda *_: None)(kind, self.compiled.targetctx.codegen())
+            self._kept[kind] = key is not None and key in cache._cache_file._load_index()
+        return self._kept[kind]
 
     def _interpreted(self, *arguments: Any) -> Any:
         with np.errstate(all="ignore"):
@@ -93,9 +129,12 @@ class Kernel:
     def compiled(self) -> Any:
         """Numba's kernel, which compiles itself for every kind of arguments that it has not met."""
         with _lock, standing_still():
-            dispatcher = _loaded()(self.function)
-            self.is_loaded = True
-        return dispatcher
+            return _loaded()(self.function)
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether it was compiled, or loaded from the cache, for arguments of some kind."""
+        return "compiled" in self.__dict__ and bool(self.compiled.overloads)
 
     @property
     def _numba_type_(self) -> Any:
