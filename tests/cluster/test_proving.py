@@ -14,6 +14,7 @@ from novikoff.cluster import Local, certify, check, fit
 from novikoff.data import read
 from novikoff.prove.separable.search import working_set
 from tests.cluster.files import rows, write, write_all
+from tests.prove.separable.certificates import forged
 
 
 @pytest.fixture(params=["all rows fit", "a few rows fit"])
@@ -111,7 +112,7 @@ def test_a_lie_is_refused_by_the_shards(tmp_path):
     with pytest.raises(CertificateError, match="radius is"):
         check(replace(certificate, radius=certificate.radius / 2), pattern)
     with pytest.raises(CertificateError, match="does not have every example strictly on its side"):
-        check(replace(certificate, vector=tuple(-v for v in certificate.vector)), pattern)
+        check(forged(certificate, vector=tuple(-v for v in certificate.vector)), pattern)
     write(tmp_path / "part-1.csv", rows(41, 7, words=False))
     with pytest.raises(CertificateError, match="the data are not those that were certified"):
         check(certificate, pattern)

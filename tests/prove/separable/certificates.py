@@ -101,4 +101,6 @@ def all_cases(folder: Path) -> dict[str, Case]:
 
 
 def forged(certificate: Certificate, **changes: Any) -> Certificate:
-    return replace(certificate, **changes)
+    """With other claims, or other witnesses."""
+    own = {name: changes.pop(name) for name in list(changes) if hasattr(certificate.witnesses, name)}
+    return replace(certificate, **changes, witnesses=replace(certificate.witnesses, **own))

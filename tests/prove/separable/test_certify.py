@@ -30,6 +30,7 @@ from novikoff.learn.linear.space import perceptron
 from novikoff.prove.separable.kesler import kesler_points
 from tests import exact_lp
 from tests.examples import WORKED_X, WORKED_Y, separable, separable_integers
+from tests.prove.separable.certificates import forged
 from tests.tables import tables, zero_cell_table
 
 SIGNS = {"+inf": "+", "-inf": "-", "sign undetermined": "?", "not identified": "?"}
@@ -283,32 +284,32 @@ def test_other_data_are_noticed():
             certificate.check(X, y)
 
 
-def forged(case, **changes):
+def refused(case, **changes):
     X, y = CASES[case]
     with pytest.raises(CertificateError) as caught:
-        dataclasses.replace(certify(X, y), **changes).check(X, y)
+        forged(certify(X, y), **changes).check(X, y)
     return str(caught.value)
 
 
 def test_every_forged_claim_is_named():
     true = {case: certify(*CASES[case]) for case in CASES}
     margin = true["separable"].margin
-    assert "margin_at_least" in forged("separable", margin=Bracket(margin.lower * 1.01, margin.upper * 1.01))
-    assert "margin_at_least" in forged("separable", margin=Bracket(margin.lower * 0.9, margin.upper))
-    assert "margin_at_most" in forged("separable", margin=Bracket(margin.lower, margin.lower * 0.95))
-    assert "mistake_bound" in forged("separable", mistake_bound=true["separable"].mistake_bound - 1)
-    assert "geometric_margin" in forged("separable", geometric_margin=2 * true["separable"].geometric_margin)
-    assert "radius" in forged("separable", radius=true["separable"].radius * 0.99)
-    assert "strictly on its side" in forged("separable", vector=tuple(-v for v in true["separable"].vector))
+    assert "margin_at_least" in refused("separable", margin=Bracket(margin.lower * 1.01, margin.upper * 1.01))
+    assert "margin_at_least" in refused("separable", margin=Bracket(margin.lower * 0.9, margin.upper))
+    assert "margin_at_most" in refused("separable", margin=Bracket(margin.lower, margin.lower * 0.95))
+    assert "mistake_bound" in refused("separable", mistake_bound=true["separable"].mistake_bound - 1)
+    assert "geometric_margin" in refused("separable", geometric_margin=2 * true["separable"].geometric_margin)
+    assert "radius" in refused("separable", radius=true["separable"].radius * 0.99)
+    assert "strictly on its side" in refused("separable", vector=tuple(-v for v in true["separable"].vector))
     obstruction = true["overlapping"].obstruction
-    assert "obstruction" in forged("overlapping", obstruction=obstruction._replace(weights=(1, 1, 1, 2)))
-    assert "obstruction" in forged("overlapping", obstruction=obstruction._replace(weights=(0, 0, 0, 0)))
-    assert "verdict" in forged("overlapping", obstruction=None)
-    assert "verdict" in forged("quasi", verdict=Verdict.OVERLAPPING)
-    assert "weak separator" in forged("quasi", weak_separator=tuple(-v for v in true["quasi"].weak_separator))
+    assert "obstruction" in refused("overlapping", obstruction=obstruction._replace(weights=(1, 1, 1, 2)))
+    assert "obstruction" in refused("overlapping", obstruction=obstruction._replace(weights=(0, 0, 0, 0)))
+    assert "verdict" in refused("overlapping", obstruction=None)
+    assert "verdict" in refused("quasi", verdict=Verdict.OVERLAPPING)
+    assert "weak separator" in refused("quasi", weak_separator=tuple(-v for v in true["quasi"].weak_separator))
     lie = {"verdict": Verdict.QUASI_SEPARABLE, "weak_separator": (0, 0, 0)}
-    assert "weak separator" in forged("overlapping", **lie)
-    assert "verdict" in forged("separable", verdict=Verdict.OVERLAPPING)
+    assert "weak separator" in refused("overlapping", **lie)
+    assert "verdict" in refused("separable", verdict=Verdict.OVERLAPPING)
 
 
 # -- from a run -------------------------------------------------------------------------------------------------------
@@ -424,7 +425,7 @@ def test_a_certificate_with_very_long_numbers_is_written_and_read():
     certificate = certify(X, y)
     rows, weights, rivals = certificate.obstruction
     weights = tuple(weight * 10**5000 for weight in weights)
-    long = dataclasses.replace(certificate, obstruction=type(certificate.obstruction)(rows, weights, rivals))
+    long = forged(certificate, obstruction=type(certificate.obstruction)(rows, weights, rivals))
     assert Certificate.from_json(long.to_json()).obstruction.weights == weights
     long.check(X, y)
 

@@ -10,7 +10,7 @@ import pytest
 from novikoff import Certificate, CertificateError, Verdict, certify
 from novikoff.prove.separable.certificate import Bracket, Obstruction, Support
 from tests.mutants import survivors
-from tests.prove.separable.certificates import LINE, XOR, Case, all_cases
+from tests.prove.separable.certificates import LINE, XOR, Case, all_cases, forged
 
 WORDS = [
     *(verdict.value for verdict in Verdict),
@@ -70,7 +70,7 @@ def test_every_change_is_refused_or_says_the_same(cases, name):
 
 def lie(case, **changes):
     with pytest.raises(CertificateError):
-        replace(case.certificate, **changes).check(*case.data)
+        forged(case.certificate, **changes).check(*case.data)
 
 
 def test_the_lies_that_an_older_checker_believed_are_refused(cases):

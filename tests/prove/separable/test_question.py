@@ -8,6 +8,7 @@ import pytest
 
 from novikoff import Verdict, certify
 from novikoff.prove.separable.question import Problem
+from tests.prove.separable.certificates import forged
 
 CORNERS = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
 
@@ -47,5 +48,5 @@ def test_an_obstruction_of_many_classes_speaks_of_rivals():
     said = str(certificate)
     assert "as Kesler's vectors cancel exactly: 1 x row 0 against b + 1 x row 1 against a = 0" in said
     assert "plane" not in said
-    open_still = replace(certificate, verdict=Verdict.NOT_SEPARABLE, weak_separator=None)
+    open_still = forged(certificate, verdict=Verdict.NOT_SEPARABLE, weak_separator=None)
     assert "no weights give every example's own class the largest score; whether some" in open_still.meaning

@@ -75,7 +75,8 @@ class Witnesses:
 
     `vector` separates; `coefficients` do so in the space of a kernel, as those of the points. The `support` is a convex
     combination of points, the `obstruction` a combination that is 0, the `weak_separator` has no point on its wrong
-    side (for a kernel: coefficients). `spans` says that the obstruction is claimed to span all points.
+    side (for a kernel: coefficients). `spans` says that the obstruction is claimed to span all points: then the verdict
+    is overlapping.
     """
 
     vector: tuple[int, ...] | None = None
@@ -86,15 +87,19 @@ class Witnesses:
     weak_separator: tuple[int, ...] | None = None
 
 
+def _witness(name: str) -> Any:
+    return property(lambda certificate: getattr(certificate.witnesses, name))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Certificate(Subject):
     """Whether the data are linearly separable, with what margin, and why one should believe it.
 
-    `vector` is the separator in the folded space, in whole numbers and of any length; `separator` is the same in
-    floats, of length 1. `coefficients` are those of a separator in feature space. `estimates`, if they were asked for,
-    are what `existence` says of the regression of the labels on the same columns. `arithmetic` is "exact", or "balls"
-    for margins in the space of a kernel whose values are powers of e; "float64" where a time limit ended the search
-    before anything was proved.
+    The claims rest on the `witnesses`, of which each can be read here, too: `vector` is the separator in the folded
+    space, in whole numbers and of any length; `separator` is the same in floats, of length 1. `coefficients` are those
+    of a separator in feature space. `estimates`, if they were asked for, are what `existence` says of the regression of
+    the labels on the same columns. `arithmetic` is "exact", or "balls" for margins in the space of a kernel whose
+    values are powers of e; "float64" where a time limit ended the search before anything was proved.
     """
 
     verdict: Verdict
@@ -103,24 +108,14 @@ class Certificate(Subject):
     geometric_margin: float
     radius: float
     mistake_bound: int | None
-    vector: tuple[int, ...] | None = None
-    coefficients: tuple[int, ...] | None = None
-    support: Support | None = None
-    obstruction: Obstruction | None = None
-    weak_separator: tuple[int, ...] | None = None
+    witnesses: Witnesses
     estimates: "Existence | None" = None
 
-    @property
-    def witnesses(self) -> Witnesses:
-        """What the claims rest on."""
-        return Witnesses(
-            self.vector,
-            self.coefficients,
-            self.support,
-            self.obstruction,
-            self.verdict is Verdict.OVERLAPPING,
-            self.weak_separator,
-        )
+    vector = _witness("vector")
+    coefficients = _witness("coefficients")
+    support = _witness("support")
+    obstruction = _witness("obstruction")
+    weak_separator = _witness("weak_separator")
 
     # -- what it says -------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ does not prove what it is there for is an error, and so is one that nothing need
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Protocol
@@ -168,11 +168,7 @@ def make_certificate(
         geometric_margin=geometric_margin,
         mistake_bound=mistake_bound,
         radius=fraction_root_up(radius_square),
-        vector=found.vector,
-        coefficients=found.coefficients,
-        support=found.support,
-        obstruction=found.obstruction,
-        weak_separator=found.weak_separator,
+        witnesses=replace(found, spans=verdict is Verdict.OVERLAPPING),
         **vars(subject),
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from novikoff.prove.exact.document import CertificateError, ProofFields, integers, read_proof, written
 from novikoff.prove.existence import certificate as existence_files
-from novikoff.prove.separable.certificate import Bracket, Certificate, Obstruction, Support
+from novikoff.prove.separable.certificate import Bracket, Certificate, Obstruction, Support, Witnesses
 from novikoff.prove.separable.kernels import FORMS, Kernel
 from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.subject import Table, same
@@ -46,7 +46,7 @@ def to_dict(certificate: Certificate) -> dict[str, Any]:
         "data": _filled(data),
         "question": _filled(question),
         "claims": _claims(c),
-        "witnesses": _witnesses(c),
+        "witnesses": _witnesses(c.witnesses, c.verdict),
         **({} if c.estimates is None else {"estimates": existence_files.to_dict(c.estimates)}),
     }
 
@@ -54,7 +54,7 @@ def to_dict(certificate: Certificate) -> dict[str, Any]:
 def _claims(c: Certificate) -> dict[str, Any]:
     lower, upper = c.margin
     known = absent_margin(c.verdict)
-    has_separator = c.vector is not None or c.coefficients is not None
+    has_separator = c.witnesses.vector is not None or c.witnesses.coefficients is not None
     claims = {
         "verdict": c.verdict.value,
         "arithmetic": c.arithmetic,
@@ -71,19 +71,18 @@ def absent_margin(verdict: Verdict) -> Bracket:
     return Bracket(0.0, math.inf if verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED) else 0.0)
 
 
-def _witnesses(c: Certificate) -> dict[str, Any]:
-    vectors = {"vector": c.vector, "coefficients": c.coefficients, "weak_separator": c.weak_separator}
-    found = {name: None if vector is None else integers(vector) for name, vector in vectors.items()}
-    support, obstruction = c.support, c.obstruction
-    return _filled(
-        {
-            **found,
-            "support": None if support is None else _named(support, list(support.weights)),
-            "obstruction": None
-            if obstruction is None
-            else {**_named(obstruction, integers(obstruction.weights)), "spans": c.verdict is Verdict.OVERLAPPING},
-        }
-    )
+VECTORS = ("vector", "coefficients", "weak_separator")
+
+
+def _witnesses(found: Witnesses, verdict: Verdict) -> dict[str, Any]:
+    parts: dict[str, Any] = {name: getattr(found, name) for name in VECTORS}
+    parts = {name: integers(vector) for name, vector in parts.items() if vector is not None}
+    if found.support is not None:
+        parts["support"] = _named(found.support, list(found.support.weights))
+    if found.obstruction is not None:
+        named = _named(found.obstruction, integers(found.obstruction.weights))
+        parts["obstruction"] = {**named, "spans": verdict is Verdict.OVERLAPPING}
+    return parts
 
 
 def _named(part: Support | Obstruction, weights: list[Any]) -> dict[str, Any]:
@@ -110,7 +109,7 @@ def from_json(text: str | bytes) -> Certificate:
     estimates = existence_files.read(fields.part("estimates")) if _present(fields, "estimates") else None
     for part in (fields, data, question, claims, witnesses):
         part.close()
-    certificate = Certificate(verdict=verdict, **subject, **claimed, **found, estimates=estimates)
+    certificate = Certificate(verdict=verdict, **subject, **claimed, witnesses=found, estimates=estimates)
     for name in ("margin_at_least", "margin_at_most", "geometric_margin"):
         if claims.has(name) != (name in _claims(certificate)):
             claims.fail(f"has {name} though it says nothing, or lacks it")
@@ -176,12 +175,10 @@ def _read_claims(claims: ProofFields, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _read_witnesses(witnesses: ProofFields, verdict: Verdict) -> dict[str, Any]:
+def _read_witnesses(witnesses: ProofFields, verdict: Verdict) -> Witnesses:
     found: dict[str, Any] = {
-        name: witnesses.each(name, witnesses.as_integer) if _present(witnesses, name) else None
-        for name in ("vector", "coefficients", "weak_separator")
+        name: witnesses.each(name, witnesses.as_integer) for name in VECTORS if _present(witnesses, name)
     }
-    found["support"] = found["obstruction"] = None
     if _present(witnesses, "support"):
         part = witnesses.part("support")
         found["support"] = Support(part.rows("rows"), part.each("weights", part.as_number), _rivals(part))
@@ -192,7 +189,7 @@ def _read_witnesses(witnesses: ProofFields, verdict: Verdict) -> dict[str, Any]:
             part.fail("spans all points exactly if the verdict is overlapping, and this one says otherwise")
         found["obstruction"] = Obstruction(part.rows("rows"), part.each("weights", part.positive), _rivals(part))
         part.close()
-    return found
+    return Witnesses(**found, spans=verdict is Verdict.OVERLAPPING)
 
 
 def _rivals(part: ProofFields) -> tuple[Any, ...] | None:
