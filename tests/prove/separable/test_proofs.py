@@ -139,6 +139,14 @@ def test_facial_reduction_takes_as_many_rounds_as_it_needs():
     assert sorted(beyond.obstruction.rows.tolist()) == list(range(6))
 
 
+def test_zeros_that_a_matrix_stores_are_left_where_they_are():
+    X = sparse.csr_array((np.array([1.0, 0.0, 2.0]), np.array([0, 1, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    points = Points.of(X, [1, -1], fit_intercept=False)
+    points.signed().eliminate_zeros()
+    products.whole_matrix(points, np.arange(2))
+    assert (X.indices.tolist(), X.indptr.tolist()) == ([0, 1, 1], [0, 2, 3])
+
+
 def test_what_vanishes_must_be_positive_and_not_empty():
     points = Points.of([[1.0], [1.0]], [1, -1], fit_intercept=False)
     assert vanishes(points, np.array([0, 1]), [2, 2])

@@ -183,7 +183,7 @@ class Points:
         return csr_array((entries, self.rows.indices, self.rows.indptr), shape=self.rows.shape)
 
     def signed(self) -> Any:
-        """All points as a CSR, if they are sparse."""
+        """All points as a CSR of its own, if they are sparse."""
         from scipy.sparse import csr_array
 
         rows = self.rows
@@ -192,6 +192,8 @@ class Points:
             data = np.insert(data, indptr[1:], self.constant)
             indices = np.insert(indices, indptr[1:], self.dimension - 1)
             indptr = indptr + np.arange(len(indptr), dtype=indptr.dtype)
+        else:
+            indices, indptr = indices.copy(), indptr.copy()
         data *= np.repeat(self.signs, np.diff(indptr))
         return csr_array((data, indices, indptr), shape=(self.n_points, self.dimension))
 
