@@ -146,8 +146,8 @@ def _find_margins() -> None:
 
     from novikoff.prove.separable.kesler import kesler_points
     from novikoff.prove.separable.points import Points
-    from novikoff.prove.separable.search.hull import nearest_point
-    from novikoff.prove.separable.search.hull_points import PointsByProducts, PointsInSpace
+    from novikoff.prove.separable.search.cutting_planes import PointsByProducts, PointsInSpace
+    from novikoff.prove.separable.search.minimum_norm import nearest_point
 
     rows = np.random.default_rng(0).standard_normal((2 * COLUMNS, COLUMNS))
     order, signs = np.arange(len(rows)), np.where(rows[:, 0] > 0, 1, -1)

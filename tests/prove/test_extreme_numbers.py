@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from novikoff import CertificateError, certify, existence, freund_schapire_bound
 from novikoff.engine.sums import exact_sum
-from novikoff.prove.exact.longest_row import longest_square
+from novikoff.prove.exact.floats import longest_square
 from novikoff.prove.inequalities.check import margin_square
 from novikoff.prove.separable.certificate import Bracket, Support, Witnesses
 from novikoff.prove.separable.conclude import InMemory, conclude
@@ -23,8 +23,7 @@ from novikoff.prove.separable.in_blocks import InBlocks, exactly
 from novikoff.prove.separable.kesler import kesler_points
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products, smallest_product
-from novikoff.prove.separable.search.claims import Claims, Direction
-from novikoff.prove.separable.search.working_set import look_at
+from novikoff.prove.separable.search.working_set import Claims, Direction, look_at
 from tests.exact_lp import verdict
 
 HUGE = [0.46e308] * 4 + [-0.77e308] * 4

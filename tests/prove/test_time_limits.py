@@ -18,8 +18,8 @@ from novikoff.prove.existence.rows import NullSpace
 from novikoff.prove.existence.search.face import ScaledCone
 from novikoff.prove.separable import kernels, products
 from novikoff.prove.separable.question import Verdict
-from novikoff.prove.separable.search import cutting_planes, exact_hull, working_set
-from novikoff.prove.separable.search.claims import Claims
+from novikoff.prove.separable.search import cutting_planes, wolfe, working_set
+from novikoff.prove.separable.search.working_set import Claims
 from tests.clock import Clock
 
 # What takes time: solving, adding up and multiplying exactly, and what floats search.
@@ -30,7 +30,7 @@ WORK = [
     (rows, "lifted", 1.0),
     (products, "signs_near", 1.0),
     (cutting_planes, "settle", 1.0),
-    (exact_hull, "_affine_minimiser", 1.0),
+    (wolfe, "_affine_minimiser", 1.0),
     (scipy.optimize, "linprog", 1.0),
     (Cone, "signs", 1.0),
     (ScaledCone, "signs", 1.0),

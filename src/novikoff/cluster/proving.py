@@ -29,15 +29,13 @@ from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.check import check_derived, check_subject, unreadable_is_refused
 from novikoff.prove.separable.conclude import conclude
-from novikoff.prove.separable.fingerprint import Fingerprint
 from novikoff.prove.separable.in_blocks import InBlocks, in_float64, matrix_of
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.proofs import Span
 from novikoff.prove.separable.search.certify import check_parameters, warned_if_wide
-from novikoff.prove.separable.search.claims import Claims, MostUrgent, Subset
-from novikoff.prove.separable.search.working_set import Passes, certify_examples, look_at
-from novikoff.prove.separable.subject import Subject, header
+from novikoff.prove.separable.search.working_set import Claims, MostUrgent, Passes, Subset, certify_examples, look_at
+from novikoff.prove.separable.subject import Fingerprint, Subject, header
 
 if TYPE_CHECKING:
     from novikoff.data.svmlight import ZeroBased

@@ -8,9 +8,9 @@ from scipy.sparse import csr_array
 
 from novikoff.prove.exact.algebra import rank
 from novikoff.prove.exact.clock import Clock
-from novikoff.prove.exact.elimination import PRIME, eliminated
+from novikoff.prove.exact.modular import PRIME, eliminated
 from novikoff.prove.exact.refined import MOST_DENSE, Regular, WholeMatrix
-from novikoff.prove.separable import spanning
+from novikoff.prove.separable import proofs
 from novikoff.prove.separable.points import Points
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -75,8 +75,8 @@ def test_spanning_points_span_all_and_nothing_else(full, seed, is_sparse, is_sca
     points = Points(csr_array(given_rows) if is_sparse else given_rows, np.ones(40, dtype=np.int8), 0.0)
     which = np.sort(random.permutation(40)[:20])
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(spanning, "FULL", full)
-        found = spanning.spanning(points, which, Clock(None))
+        patched.setattr(proofs, "FULL", full)
+        found = proofs.spanning(points, which, Clock(None))
     whole = rows.astype(int).tolist()
     chosen = [whole[row] for row in found.rows]
     assert set(found.rows.tolist()) <= set(which.tolist())

@@ -299,7 +299,7 @@ def test_pivoting_in_whole_numbers_has_the_same_answer(family, monkeypatch):
     def fails(*arguments, **program):
         return None
 
-    monkeypatch.setattr("novikoff.prove.separable.search.programs.solved", fails)
+    monkeypatch.setattr("novikoff.prove.separable.search.simplex.solved", fails)
     monkeypatch.setattr("novikoff.prove.separable.search.face._Search._in_floats", fails)
     for seed in range(300, 325):
         agrees(family, seed, signs=True)
@@ -307,7 +307,7 @@ def test_pivoting_in_whole_numbers_has_the_same_answer(family, monkeypatch):
 
 @pytest.mark.parametrize("greedy", [0, 4])
 def test_pivoting_ends_by_blands_rule(greedy, monkeypatch):
-    monkeypatch.setattr("novikoff.prove.separable.search.exact_cone.GREEDY", greedy)
+    monkeypatch.setattr("novikoff.prove.separable.search.simplex.GREEDY", greedy)
     monkeypatch.setattr("novikoff.prove.separable.search.face._Search._in_floats", lambda search: None)
     for seed in range(400, 440):
         agrees("binomial", seed, signs=True)
@@ -315,7 +315,7 @@ def test_pivoting_ends_by_blands_rule(greedy, monkeypatch):
 
 @pytest.mark.parametrize("prime", [2**23 - 15, 2**23 - 21])
 def test_an_unlucky_prime_changes_nothing(prime, monkeypatch):
-    for module in ("exact.elimination", "separable.points", "separable.spanning", "existence.search.face"):
+    for module in ("exact.modular", "separable.points", "separable.proofs", "existence.search.face"):
         monkeypatch.setattr(f"novikoff.prove.{module}.PRIME", prime)
     X, y = [[0], [prime], [prime], [0]], [0, 1, 0, 1]
     assert existence(X, y).exists is True

@@ -14,9 +14,9 @@ from novikoff.prove.exact.clock import Clock
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products
 from novikoff.prove.separable.proofs import vanishes, weakly_separates
-from novikoff.prove.separable.search import face, faces
-from novikoff.prove.separable.search.distinct import Scaled
-from novikoff.prove.separable.search.faces import Face, decide, reduce_faces
+from novikoff.prove.separable.search import face, gordan
+from novikoff.prove.separable.search.facial_reduction import Scaled
+from novikoff.prove.separable.search.gordan import Face, decide, reduce_faces
 from tests.prove.separable.cone import can_be_positive
 
 
@@ -161,20 +161,20 @@ def beyond(points):
 
 @settings(max_examples=40)
 @given(st.integers(0, 99_999), st.sampled_from([0.1, 0.3, 1.0]))
-def test_the_whole_face_is_what_reduction_finds_one_obstruction_at_a_time(seed, noise):
+def test_floats_find_the_whole_face_that_pivots_in_whole_numbers_find(seed, noise):
     points = categories(seed, noise=noise)
-    one_by_one = beyond(points)
-    if one_by_one is None:
-        return
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(faces, "SMALL_FACE", 0)
-        at_once = reduce_faces(points, one_by_one.obstruction, Clock(None))
-    assert at_once.settled
-    assert vanishes(points, at_once.obstruction.rows, at_once.obstruction.weights)
-    assert at_once.left.tolist() == one_by_one.left.tolist()
-    if at_once.weak_separator is not None:
-        assert weakly_separates(points, at_once.weak_separator)
-        assert np.flatnonzero(signs_of_products(points, at_once.weak_separator)).tolist() == at_once.left.tolist()
+        patched.setattr(gordan, "TINY", 0)
+        found = beyond(points)
+    if found is None:
+        return
+    exactly = face.find_face(Scaled.of(points), Clock(None), exactly=True)
+    assert found.settled
+    assert vanishes(points, found.obstruction.rows, found.obstruction.weights)
+    assert found.left.tolist() == exactly.beyond.tolist()
+    if found.weak_separator is not None:
+        assert weakly_separates(points, found.weak_separator)
+        assert np.flatnonzero(signs_of_products(points, found.weak_separator)).tolist() == found.left.tolist()
 
 
 @pytest.mark.parametrize("scales", [(1.0, 1.0), (2.0**300, 2.0**-300), (1e-9, 1e9)])
@@ -186,9 +186,9 @@ def test_points_of_any_size_have_their_face(scales):
 
 
 def test_programs_and_hulls_that_lie_are_not_believed(monkeypatch):
+    monkeypatch.setattr(gordan, "TINY", 0)
     points = next(points for points in map(categories, range(100)) if (found := beyond(points)) and len(found.left))
     first = beyond(points).obstruction
-    monkeypatch.setattr(faces, "SMALL_FACE", 0)
     largest_sum = face.largest_sum
 
     def wrong(goal, Z, E, clock):

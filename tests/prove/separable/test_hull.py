@@ -13,8 +13,8 @@ from scipy.optimize import nnls
 
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.search import coordinate_descent, cutting_planes, hull, hull_points
-from novikoff.prove.separable.search.hull import nearest_in_feature_space, nearest_point
+from novikoff.prove.separable.search import cutting_planes, minimum_norm
+from novikoff.prove.separable.search.minimum_norm import nearest_in_feature_space, nearest_point
 
 # -- slow oracles -----------------------------------------------------------------------------------------------------
 
@@ -281,7 +281,7 @@ def test_no_points_have_no_nearest():
 
 
 def cut_only_up_to(monkeypatch, size):
-    for module in (hull, cutting_planes, coordinate_descent):
+    for module in (minimum_norm, cutting_planes):
         monkeypatch.setattr(module, "MOST_FOR_CUTTING", size)
 
 
@@ -308,7 +308,7 @@ def test_descent_and_cutting_planes_find_the_same_margin(as_given):
 @pytest.mark.parametrize("size", [2, 12])
 def test_a_few_guilty_rows_in_wide_sparse_data_are_found(monkeypatch, most_coordinates, size):
     """Whole-numbered rows of which the last `size` add up to nothing: two opposite copies, or twelve."""
-    monkeypatch.setattr(hull_points, "MOST_COORDINATES", most_coordinates)
+    monkeypatch.setattr(cutting_planes, "MOST_COORDINATES", most_coordinates)
     generator = np.random.default_rng(0)
     Z = generator.integers(-9, 10, (60, 300)) * (generator.random((60, 300)) < 0.05)
     Z[-1] = -Z[-size:-1].sum(axis=0)
@@ -320,8 +320,8 @@ def test_a_few_guilty_rows_in_wide_sparse_data_are_found(monkeypatch, most_coord
 
 @pytest.mark.usefixtures("descent_only")
 def test_descent_gives_up_in_time_and_says_so(monkeypatch, clock):
-    clock.tick = coordinate_descent.PATIENCE / 500
-    monkeypatch.setattr(coordinate_descent, "_try_few", lambda source, search, *rest: search)
+    clock.tick = minimum_norm.PATIENCE / 500
+    monkeypatch.setattr(minimum_norm, "_try_few", lambda source, search, *rest: search)
     generator = np.random.default_rng(0)
     points = Points.of(generator.standard_normal((200, 10)), np.where(generator.random(200) < 0.5, -1, 1))
     nearest = nearest_point(points)

@@ -13,8 +13,8 @@ from novikoff import certify
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.proofs import Span, spans_all, vanishes, weakly_separates
-from novikoff.prove.separable.search import faces
-from novikoff.prove.separable.search.faces import Face, decide, reduce_faces
+from novikoff.prove.separable.search import gordan
+from novikoff.prove.separable.search.gordan import Face, decide, reduce_faces
 
 
 class Ticking:
@@ -49,14 +49,14 @@ SEARCHES = {
 @pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.parametrize("limit", [0, 1, 2, 5, 10, 30, 100])
 def test_a_search_stops_within_a_few_looks_at_the_clock_after_its_time(name, limit, monkeypatch):
-    monkeypatch.setattr(faces, "SMALL", 0)
+    monkeypatch.setattr(gordan, "SMALL", 0)
     now = Ticking()
     SEARCHES[name](categories(), Clock(limit, now=now))
     assert now.now <= limit + 12
 
 
 def test_what_is_found_in_any_time_is_proved(monkeypatch):
-    monkeypatch.setattr(faces, "SMALL", 0)
+    monkeypatch.setattr(gordan, "SMALL", 0)
     points = categories()
     first = decide(Face(points, np.arange(points.n_points)), Clock(None)).obstruction
     settled = []

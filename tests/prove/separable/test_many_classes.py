@@ -14,9 +14,9 @@ from novikoff import certify
 from novikoff.prove.separable.kesler import kesler_points
 from novikoff.prove.separable.proofs import weakly_separates
 from novikoff.prove.separable.question import Verdict
-from novikoff.prove.separable.search import coordinate_descent, cutting_planes, faces, hull
-from novikoff.prove.separable.search.by_one_column import one_column
-from novikoff.prove.separable.search.hull_points import PointsInSpace
+from novikoff.prove.separable.search import cutting_planes, gordan, minimum_norm
+from novikoff.prove.separable.search.cutting_planes import PointsInSpace
+from novikoff.prove.separable.search.gordan import one_column
 
 
 @st.composite
@@ -33,10 +33,10 @@ def tables(draw):
 def as_if_large(few=3):
     """Every question of many classes is met as one of too many dimensions; one of a few is solved by cutting planes."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (coordinate_descent, cutting_planes, hull):
+        for module in (cutting_planes, minimum_norm):
             patch.setattr(module, "MOST_FOR_CUTTING", few)
-        patch.setattr(faces, "LARGEST_COMPLEMENT", 1)
-        patch.setattr(faces, "SMALL", 0)
+        patch.setattr(gordan, "LARGEST_COMPLEMENT", 1)
+        patch.setattr(gordan, "SMALL", 0)
         yield patch
 
 

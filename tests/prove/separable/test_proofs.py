@@ -17,8 +17,8 @@ from novikoff.prove.separable.kesler import kesler_points, point_numbers, rows_a
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products, smallest_product
 from novikoff.prove.separable.proofs import spans_all, upper_square, vanishes, weakly_separates
-from novikoff.prove.separable.search.exact_hull import nearest_point_exactly
-from novikoff.prove.separable.search.faces import Face, Obstruction, decide, reduce_faces
+from novikoff.prove.separable.search.gordan import Face, Obstruction, decide, reduce_faces
+from novikoff.prove.separable.search.wolfe import nearest_point_exactly
 from tests import exact_lp
 from tests.tables import tables
 

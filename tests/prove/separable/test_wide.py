@@ -10,7 +10,7 @@ from novikoff import certify
 from novikoff.prove.exact.algebra import rank
 from novikoff.prove.separable import proofs
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.search import faces
+from novikoff.prove.separable.search import gordan
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -44,7 +44,7 @@ def test_a_word_of_one_label_makes_noisy_texts_quasi_separable():
 
 
 def test_what_the_descent_gives_up_too_early_is_separated_all_the_same(monkeypatch):
-    monkeypatch.setattr(faces, "EPOCHS", 0)
+    monkeypatch.setattr(gordan, "EPOCHS", 0)
     X, y = texts(1_500, 1_100, 4, 0.0)
     certificate = certify(X, y, tolerance=0.5)
     assert certificate.verdict.value == "separable"

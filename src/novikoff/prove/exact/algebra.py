@@ -7,7 +7,7 @@ from operator import mul
 from typing import Any, overload
 
 from novikoff.prove.exact.clock import Clock, OutOfTimeError
-from novikoff.prove.exact.modular import Fractions, Independent, drawn_prime, independent, lifted, taken
+from novikoff.prove.exact.modular import TRIES, Fractions, Independent, independent, lifted, taken
 
 Whole = Sequence[int]
 
@@ -18,8 +18,6 @@ PIECE = 200_000_000
 AT_ONCE = 50_000_000_000
 # Bits from which Python's own arithmetic, which is quadratic, is too slow.
 LONG = 20_000
-# Primes that are drawn before a system is believed to have no solution.
-TRIES = 3
 # Vectors, squared, times coordinates, times bits: below, finding shorter ones takes no more than a second.
 MOST_TO_SHORTEN = 500_000_000
 
@@ -87,7 +85,7 @@ def _null_vectors_of(matrix: Any, chosen: Independent, clock: Clock) -> list[lis
     basis: list[list[int]] = []
     for start in range(0, len(free), size):
         some = free[start : start + size]
-        found = lifted(regular, taken(matrix, chosen.rows, some), chosen.prime, clock)
+        found = lifted(regular, taken(matrix, chosen.rows, some), clock)
         if found is None:
             return None
         for place, column in enumerate(some):
@@ -179,7 +177,7 @@ def solution(columns: Sequence[Whole], target: Whole, clock: Clock | None = None
         if chosen is None:
             return None
         numbers = fmpz_mat(len(columns), 1)
-        found = lifted(taken(matrix, *chosen[:2]), taken(right, chosen.rows, [0]), chosen.prime, clock)
+        found = lifted(taken(matrix, *chosen), taken(right, chosen.rows, [0]), clock)
         if found is None:
             return None
         for i, column in enumerate(chosen.columns):
@@ -198,14 +196,7 @@ def regular_solution(matrix: Any, right: Any, clock: Clock) -> Fractions | None:
     bits = max(abs(value) for value in matrix.entries()).bit_length()
     if size**3 * bits * (bits + 64) < AT_ONCE and not clock.is_over():
         return Fractions(*matrix.solve(right).numer_denom())
-    for _ in range(0 if clock.is_over() else TRIES):
-        try:
-            return lifted(matrix, right, drawn_prime(), clock)
-        except ZeroDivisionError:
-            continue
-    if clock.is_over():
-        return None
-    raise ZeroDivisionError("no prime is lucky: the system has many solutions or none")
+    return None if clock.is_over() else lifted(matrix, right, clock)
 
 
 def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
@@ -213,27 +204,6 @@ def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
     if len(a) != len(b):
         raise ValueError(f"the product of {len(a)} numbers and {len(b)} is none")
     return sum(map(mul, a, b))
-
-
-def joined_weights(
-    own: Sequence[Whole], weights: Whole, new: Sequence[Whole], found: Whole, clock: Clock | None = None
-) -> list[int] | None:
-    """Positive weights of old and new rows whose combination is 0, in whole numbers, the old ones first.
-
-    The old rows with their weights add up to 0, and the new ones to something in the span of the old: cancel it there,
-    and add so much of the combination that is 0 that every weight is positive. None if it is not in that span, or if
-    the clock is over.
-
-    >>> joined_weights([[1, 0], [-1, 0]], [1, 1], [[3, 1], [0, -1]], [1, 1])
-    [1, 4, 1, 1]
-    """
-    total = [-dot(found, column) for column in zip(*new, strict=True)]
-    correction = solution(own, total, clock)
-    if correction is None:
-        return None
-    lift = max(-c / w for c, w in zip(correction, weights, strict=True))
-    times = max(math.floor(lift), 0) + 1
-    return as_whole([*(c + times * w for c, w in zip(correction, weights, strict=True)), *map(Fraction, found)])
 
 
 def as_whole(numbers: Sequence[Fraction]) -> list[int]:

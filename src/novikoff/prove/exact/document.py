@@ -4,11 +4,15 @@ Every kind of proof has the same outer form: an object with `format`, `kind`, `c
 claims are about. `docs/certificates.md` says what each must hold; this file only reads and writes.
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from novikoff.data.strict_json import Fields, JSONError, parse
 from novikoff.prove.exact.algebra import decimal, from_decimal, quotient
@@ -119,3 +123,26 @@ def claim(holds: bool, name: str, why: str) -> None:
     """Refuse a claim that does not hold."""
     if not holds:
         raise CertificateError(f"the claim {name} is not true of these data: {why}")
+
+
+# -- the fingerprint of numbers ---------------------------------------------------------------------------------------
+
+
+def numbers_sha256(
+    kind: str, shape: Iterable[int], arrays: Iterable[ArrayLike], labels: Sequence[Any] | None = None
+) -> str:
+    """Of the line `novikoff KIND SHAPE...`, the arrays in float64, and the labels in JSON if there are any.
+
+    >>> numbers_sha256("inequalities", (1, 2), [[[1.0, -0.0]]])[:16]
+    '6a4ef33655992bf6'
+    >>> import struct
+    >>> hashlib.sha256(b"novikoff inequalities 1 2\\n" + struct.pack("<2d", 1.0, 0.0)).hexdigest()[:16]
+    '6a4ef33655992bf6'
+    """
+    digest = hashlib.sha256(f"novikoff {kind} {' '.join(map(str, shape))}\n".encode("ascii"))
+    for array in arrays:
+        numbers = np.asarray(array, dtype=np.float64) + 0.0  # -0.0 is 0.0
+        digest.update(np.ascontiguousarray(numbers, dtype="<f8").tobytes())
+    if labels is not None:
+        digest.update(canonical(list(labels)).encode())
+    return digest.hexdigest()

@@ -1,10 +1,16 @@
-"""Exact solutions of linear systems in pieces that look at the clock.
+"""Exact linear algebra modulo primes: which rows are independent, and solutions that are lifted from a prime.
 
-Elimination in rationals makes numbers of thousands of digits on its way, even where the answer has few, and nobody can
-interrupt it. So everything is done modulo one prime of 62 bits, in which a system of hundreds of equations takes
-milliseconds, and the solution is then *lifted*, one power of the prime after the other (Dixon 1982), until it can be
-read off as fractions. What is read off is put into the equations, exactly: a prime can be unlucky, an answer cannot be
-wrong. The prime is drawn at random, lest there are data for which it is always unlucky.
+*Elimination* is modulo a small prime, by products of matrices of floats that do not round: residues are between -p/2
+and p/2, so that sums of `PANEL` products of two of them are whole numbers below 2^53, and floats multiply matrices far
+faster than anything else. Rows that are independent modulo a prime are independent; the converse fails if the prime
+divides some determinants.
+
+*Solutions* in rationals have numbers of thousands of digits on the way, even where the answer has few, and nobody can
+interrupt them. So a system is solved modulo one prime of 62 bits, in milliseconds, and the solution is then lifted, one
+power of the prime after the other (Dixon 1982), until it can be read off as fractions. What is read off is put into the
+equations, exactly: a prime can be unlucky, an answer cannot be wrong.
+
+Primes are drawn at random, lest there are data for which they are always unlucky.
 """
 
 import secrets
@@ -12,8 +18,17 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from novikoff.prove.exact.clock import Clock
 
+Floats = NDArray[np.float64]
+
+# Columns that are eliminated one by one, before the others follow all at once.
+PANEL = 64
+# What is orthogonal to so many random vectors is orthogonal to all, but once in 10^13.
+DRAWN = 2
 # What is lifted takes no more memory than this: entries times digits of 8 bytes, a few times.
 MOST_DIGITS = 20_000_000
 # Fractions count as read off if there are so many more bits than they need.
@@ -22,14 +37,144 @@ SPARE_BITS = 30
 STEPS_PER_SECOND = 5e8
 # Steps of Euclid's algorithm between two looks at the clock.
 STEPS = 512
+# Primes that are drawn before a system is believed to have many solutions, or none.
+TRIES = 3
 
 
-class Independent(NamedTuple):
-    """Rows and columns of a matrix, as many as its rank, that are linearly independent modulo a prime."""
+def small_prime() -> int:
+    """One of some ten thousands just below 2^23."""
+    odd = np.arange(3, 2**11.5 + 1, 2, dtype=np.int64)
+    while True:
+        drawn = 2**23 - 1 - 2 * secrets.randbelow(2**19)
+        if (drawn % odd).all():
+            return drawn
+
+
+# Where many matrices are compared, all are taken modulo one.
+PRIME = small_prime()
+
+
+# -- elimination ------------------------------------------------------------------------------------------------------
+
+
+class Echelon(NamedTuple):
+    """Independent rows and columns of a matrix, as many as its rank, and random vectors, the columns of `normals`, that
+    are orthogonal to all."""
 
     rows: list[int]
     columns: list[int]
-    prime: int
+    normals: Floats
+
+
+def centred(numbers: Any, prime: int | None = None) -> Any:
+    """Whole numbers below 2^53, modulo the prime, between -p/2 and p/2."""
+    p = prime or PRIME
+    return numbers - p * np.rint(numbers * (1.0 / p))
+
+
+def multiplied(matrix: Floats, vectors: Floats) -> Floats:
+    """The product of two matrices of residues."""
+    total = np.zeros((len(matrix), vectors.shape[1]))
+    for start in range(0, len(vectors), PANEL):
+        some = slice(start, start + PANEL)
+        total = centred(total + centred(matrix[:, some] @ vectors[some]))
+    return total
+
+
+def eliminated(matrix: Floats, prime: int | None = None) -> Echelon:
+    """The echelon form of a matrix of residues.
+
+    >>> found = eliminated(np.array([[0.0, 2, 4], [0, 1, 2], [0, 1, 3]]))
+    >>> found.rows, found.columns, found.normals[1:].any()
+    ([0, 2], [1, 2], np.False_)
+    """
+    A, p = np.array(matrix, dtype=np.float64), prime or PRIME
+    order, columns = np.arange(len(A)), list[int]()
+    for start in range(0, A.shape[1], PANEL):
+        stop, rank = min(start + PANEL, A.shape[1]), len(columns)
+        if rank == len(A):
+            break
+        new, lower = _panel(A[:, start:stop], rank, A, order, p)
+        columns += [start + column for column in new]
+        k = len(new)
+        if k and stop < A.shape[1]:
+            rest = A[rank:, stop:]
+            for i in range(1, k):
+                rest[i] = centred(rest[i] - lower[i, :i] @ rest[:i], p)
+            rest[k:] = centred(rest[k:] - lower[k:] @ rest[:k], p)
+    return Echelon(order[: len(columns)].tolist(), columns, _normals(A[: len(columns)], columns, p))
+
+
+def _panel(panel: Floats, rank: int, A: Floats, order: NDArray[np.int64], p: int) -> tuple[list[int], Floats]:
+    """Eliminate some columns from the rows that lead none yet; which lead, and how many times each row took them."""
+    lower = np.zeros((len(A) - rank, panel.shape[1]))
+    columns: list[int] = []
+    for column in range(panel.shape[1]):
+        k = len(columns)
+        at = rank + k
+        nonzero = np.flatnonzero(panel[at:, column])
+        if len(nonzero) == 0:
+            if at == len(A):
+                break
+            continue
+        pivot = at + int(nonzero[0])
+        if pivot != at:
+            for table in (A, order):
+                table[[at, pivot]] = table[[pivot, at]]
+            lower[[k, pivot - rank]] = lower[[pivot - rank, k]]
+        inverse = float(pow(int(panel[at, column]), -1, p))
+        times = centred(panel[at + 1 :, column] * centred(np.float64(inverse), p), p)
+        panel[at + 1 :, column:] = centred(panel[at + 1 :, column:] - np.outer(times, panel[at, column:]), p)
+        lower[k + 1 :, k] = times
+        columns.append(column)
+    return columns, lower[:, : len(columns)]
+
+
+def _normals(upper: Floats, columns: list[int], p: int) -> Floats:
+    """Random numbers in the columns that lead no row, and what follows from them in the others."""
+    normals = random_residues(upper.shape[1])
+    normals[columns] = 0.0
+    for row in range(len(columns) - 1, -1, -1):
+        column = columns[row]
+        total = centred(centred(upper[row, column + 1 :, None] * normals[column + 1 :], p).sum(axis=0), p)
+        normals[column] = centred(-total * centred(float(pow(int(upper[row, column]), -1, p)), p), p)
+    return normals
+
+
+def random_residues(size: int) -> Floats:
+    """Some random vectors, the columns of a matrix."""
+    drawn = np.random.default_rng(size).integers(-PRIME // 2, PRIME // 2, (size, DRAWN))
+    return np.asarray(drawn, dtype=np.float64)
+
+
+class Independent(NamedTuple):
+    """Rows and columns of a matrix, as many as its rank, that are linearly independent."""
+
+    rows: list[int]
+    columns: list[int]
+
+
+def independent(matrix: Any, clock: Clock) -> Independent | None:
+    """Independent rows and columns of an fmpz_mat, as many as its rank unless the prime is unlucky.
+
+    None if there is not time enough: this is the longest piece that cannot be interrupted.
+
+    >>> from flint import fmpz_mat
+    >>> independent(fmpz_mat([[0, 2, 4], [0, 1, 2], [0, 1, 3]]), Clock(None))
+    Independent(rows=[0, 2], columns=[1, 2])
+    """
+    from flint import nmod_mat
+
+    n_rows, n_columns = matrix.nrows(), matrix.ncols()
+    if 2 * n_rows * n_columns * min(n_rows, n_columns) / STEPS_PER_SECOND > clock.left():
+        return None
+    prime = small_prime()
+    residues = np.array([int(value) for value in nmod_mat(matrix, prime).entries()], dtype=np.float64)
+    found = eliminated(centred(residues.reshape(n_rows, n_columns), prime), prime)
+    return Independent(found.rows, found.columns)
+
+
+# -- solutions --------------------------------------------------------------------------------------------------------
 
 
 class Fractions(NamedTuple):
@@ -52,50 +197,23 @@ def drawn_prime() -> int:
     return drawn
 
 
-def independent(matrix: Any, clock: Clock) -> Independent | None:
-    """Independent rows and columns modulo a prime, hence independent; maximal unless the prime is unlucky.
-
-    None if there is not time enough: this is the longest piece that cannot be interrupted.
-
-    >>> from flint import fmpz_mat
-    >>> independent(fmpz_mat([[0, 2, 4], [0, 1, 2], [0, 1, 3]]), Clock(None))[:2]
-    ([0, 2], [1, 2])
-    """
-    from flint import nmod_mat
-
-    n_rows, n_columns = matrix.nrows(), matrix.ncols()
-    if 2 * n_rows * n_columns * min(n_rows, n_columns) / STEPS_PER_SECOND > clock.left():
-        return None
-    prime = drawn_prime()
-    reduced = nmod_mat(matrix, prime)
-    columns = _pivots(*reduced.rref())
-    return Independent(_pivots(*reduced.transpose().rref()), columns, prime)
-
-
-def _pivots(reduced: Any, rank: int) -> list[int]:
-    """Where the rows of a matrix in reduced echelon form begin."""
-    found: list[int] = []
-    for i in range(rank):
-        found.append(next(j for j in count(found[-1] + 1 if found else 0) if reduced[i, j] != 0))
-    return found
-
-
-def lifted(matrix: Any, right: Any, prime: int, clock: Clock) -> Fractions | None:
-    """The solution of a square system that is regular modulo a prime, for every column of the right-hand side.
+def lifted(matrix: Any, right: Any, clock: Clock) -> Fractions | None:
+    """The solution of a regular square system, for every column of the right-hand side.
 
     None if the time, or the memory that this may take, is used up; a ZeroDivisionError if the system is not regular.
 
     >>> from flint import fmpz_mat
-    >>> lifted(fmpz_mat([[2, 0], [1, 3]]), fmpz_mat([[1], [1]]), drawn_prime(), Clock(None))
+    >>> lifted(fmpz_mat([[2, 0], [1, 3]]), fmpz_mat([[1], [1]]), Clock(None))
     Fractions(numerators=[3]
     [1], denominator=6)
     """
     from flint import fmpz, fmpz_mat, nmod_mat
 
-    size, p = (right.nrows(), right.ncols()), fmpz(prime)
+    size = (right.nrows(), right.ncols())
     if 0 in size:
         return Fractions(right, fmpz(1))
-    inverse = nmod_mat(matrix, prime).inv()
+    prime, inverse = _inverted(matrix)
+    p = fmpz(prime)
     left, digits, next_try = right, _Digits(p), 2
     most = max(MOST_DIGITS // (size[0] * size[1]), 4)
     while digits.count <= most:
@@ -110,6 +228,20 @@ def lifted(matrix: Any, right: Any, prime: int, clock: Clock) -> Fractions | Non
             if found is not None and matrix * found.numerators == right * found.denominator:
                 return found
     return None
+
+
+def _inverted(matrix: Any) -> tuple[int, Any]:
+    """A prime, and the inverse of a matrix modulo that; ZeroDivisionError if it has none modulo several."""
+    from flint import nmod_mat
+
+    for tries in count(1):
+        prime = drawn_prime()
+        try:
+            return prime, nmod_mat(matrix, prime).inv()
+        except ZeroDivisionError:
+            if tries == TRIES:
+                raise
+    raise AssertionError("the primes do not end")
 
 
 class _Digits:
@@ -146,7 +278,7 @@ def _read_off(values: Any, modulus: Any, clock: Clock) -> Fractions | None:
     bound = modulus.isqrt() >> SPARE_BITS
     denominator, numerators = fmpz(1), []
     for value in values.entries():
-        part = denominator_of(value * denominator % modulus, modulus, bound, clock)
+        part = denominator_of(value * denominator % modulus, modulus, bound, bound, clock)
         if part is None:
             return None
         denominator *= part
@@ -156,25 +288,23 @@ def _read_off(values: Any, modulus: Any, clock: Clock) -> Fractions | None:
     return Fractions(fmpz_mat(values.nrows(), values.ncols(), numerators), denominator)
 
 
-def denominator_of(value: Any, modulus: Any, bound: Any, clock: Clock) -> Any:
-    """The smallest number that makes a value small modulo the modulus (Wang 1981); None if there is none.
+def denominator_of(value: Any, modulus: Any, small: Any, most: Any, clock: Clock) -> Any:
+    """The smallest number, no larger than `most`, that makes a value small modulo the modulus (Wang 1981); None if
+    there is none, or no time.
 
     >>> from flint import fmpz
-    >>> denominator_of(fmpz(pow(7, -1, 10**9 + 7) * 5 % (10**9 + 7)), fmpz(10**9 + 7), 1000, Clock(None))
+    >>> denominator_of(fmpz(pow(7, -1, 10**9 + 7) * 5 % (10**9 + 7)), fmpz(10**9 + 7), 1000, 1000, Clock(None))
     7
     """
-    if value <= bound or modulus - value <= bound:
-        return 1
-    before, now, factor_before, factor = modulus, value, 0, 1
+    before, now, factor_before, factor = modulus, min(value, modulus - value), 0, 1
     for step in count(1):
-        quotient = before // now
-        before, now = now, before - quotient * now
-        factor_before, factor = factor, factor_before - quotient * factor
-        if now <= bound:
-            break
-        if abs(factor) > bound or (step % STEPS == 0 and clock.is_over()):
+        if now <= small:
+            return abs(factor) if abs(factor) <= most else None
+        quotient, rest = divmod(before, now)
+        before, now, factor_before, factor = now, rest, factor, factor_before - quotient * factor
+        if abs(factor) > most or (step % STEPS == 0 and clock.is_over()):
             return None
-    return abs(factor) if abs(factor) <= bound else None
+    raise AssertionError("the steps go on forever")
 
 
 def taken(matrix: Any, rows: Sequence[int], columns: Sequence[int]) -> Any:

@@ -9,7 +9,6 @@ but it cannot be wrong. Elimination modulo a prime does the same where floats fa
 import math
 import random
 from collections.abc import Callable, Sequence
-from itertools import count
 from operator import mul
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from novikoff.prove.exact.algebra import regular_solution
 from novikoff.prove.exact.clock import Clock
+from novikoff.prove.exact.modular import denominator_of
 
 Numbers = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -33,8 +33,6 @@ HALF, HALF_MASK = 20, 2**20 - 1
 TOP, MOST_TOP = 34, 2.0**60
 # Fractions count as read off if there are so many more bits than they need, twice.
 SPARE_BITS = 24
-# Steps of Euclid's algorithm between two looks at the clock.
-STEPS = 512
 EQUILIBRATIONS = 3
 # Whole numbers below this stay in 64 bits.
 SAFE = 2**62
@@ -70,6 +68,14 @@ class WholeMatrix(NamedTuple):
         if all(abs(value) < SAFE for value in values.tolist()):
             values = values.astype(np.int64)
         return cls(values, indices.astype(np.int64), indptr.astype(np.int64), n_columns)
+
+    @classmethod
+    def of_table(cls, rows: Sequence[Sequence[int]], n_columns: int) -> "WholeMatrix":
+        """From rows that are written out."""
+        entries = [(place, value) for row in rows for place, value in enumerate(row) if value]
+        counts = [sum(1 for value in row if value) for row in rows]
+        places = np.array([place for place, _ in entries], dtype=np.int64)
+        return cls.of([value for _, value in entries], places, np.append(0, np.cumsum(counts)), n_columns)
 
     @property
     def n_rows(self) -> int:
@@ -411,7 +417,8 @@ def _mantissas(values: Numbers) -> tuple[Floats, Whole64]:
 
 def _ldexp(values: Numbers, exponents: Whole64) -> Floats:
     mantissas, shifts = _mantissas(values)
-    return np.ldexp(mantissas, shifts + exponents)
+    with np.errstate(over="ignore"):  # what is not finite is given up
+        return np.ldexp(mantissas, shifts + exponents)
 
 
 def _equilibrating(
@@ -478,17 +485,12 @@ def _read_off(digits: list[int], bits: int, row_bits: int, left_bits: int, clock
 
 
 def _denominator(value: int, bits: int, clock: Clock) -> int | None:
-    """The smallest number that makes a value small modulo 2^bits (Wang 1981); None if there is none."""
-    small, most = 1 << bits // 2 + SPARE_BITS - 2, 1 << bits // 2 - SPARE_BITS
-    before, now, factor_before, factor = 1 << bits, min(value, (1 << bits) - value), 0, 1
-    for step in count(1):
-        if now <= small:
-            return abs(factor) if abs(factor) <= most else None
-        quotient, rest = divmod(before, now)
-        before, now, factor_before, factor = now, rest, factor, factor_before - quotient * factor
-        if abs(factor) > most or (step % STEPS == 0 and clock.is_over()):
-            return None
-    raise AssertionError("the steps go on forever")
+    """The smallest number that makes a value small modulo 2^bits; None if there is none."""
+    from flint import fmpz
+
+    small, most = fmpz(1) << bits // 2 + SPARE_BITS - 2, fmpz(1) << bits // 2 - SPARE_BITS
+    found = denominator_of(fmpz(value), fmpz(1) << bits, small, most, clock)
+    return None if found is None else int(found)
 
 
 def _reduced(numerators: list[int], denominator: int, exponent: int) -> Solution:

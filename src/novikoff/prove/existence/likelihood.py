@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.separable.fingerprint import Fingerprint
+from novikoff.prove.separable.subject import Fingerprint
 
 Floats = NDArray[np.float64]
 

@@ -289,7 +289,7 @@ def _null_of_few(whole: WholeMatrix, few: Numbers, clock: Clock) -> tuple[list[i
     if chosen is None:
         raise OutOfTimeError
     free = sorted(set(range(whole.n_columns)) - set(chosen.columns))
-    found = lifted(taken(matrix, *chosen[:2]), taken(matrix, chosen.rows, free), chosen.prime, clock)
+    found = lifted(taken(matrix, *chosen), taken(matrix, chosen.rows, free), clock)
     if found is None:
         raise OutOfTimeError
     basis = []

@@ -22,12 +22,12 @@ from novikoff.prove.exact.document import (
     ProofFields,
     check_fractions,
     claim,
+    numbers_sha256,
     read_parts,
     written,
 )
 from novikoff.prove.exact.floats import nearest_float, root_down
 from novikoff.prove.exact.given_numbers import Floats, exact_floats, matrix_of_examples
-from novikoff.prove.exact.numbers_hash import numbers_sha256
 
 
 class Labelled(NamedTuple):

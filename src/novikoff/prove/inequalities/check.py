@@ -26,6 +26,7 @@ from novikoff.prove.exact.document import (
     ProofFields,
     claim,
     fraction_pairs,
+    numbers_sha256,
     read_parts,
     written,
 )
@@ -39,7 +40,6 @@ from novikoff.prove.exact.floats import (
     scaled_floats,
 )
 from novikoff.prove.exact.given_numbers import Floats, exact_floats
-from novikoff.prove.exact.numbers_hash import numbers_sha256
 
 # Binary places of the lengths of rows in a bound on the margin.
 PLACES = 64

@@ -26,11 +26,11 @@ from novikoff.prove.exact.document import (
     check_fractions,
     claim,
     fraction_pair,
+    numbers_sha256,
     read_parts,
     written,
 )
 from novikoff.prove.exact.floats import nearest_float
-from novikoff.prove.exact.numbers_hash import numbers_sha256
 from novikoff.prove.programs.program import Program, Ratios, Vector, WholeRows, common_denominator, dot, read_program
 
 Numbers = Sequence[Fraction]

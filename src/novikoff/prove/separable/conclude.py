@@ -20,14 +20,13 @@ from novikoff.prove.exact.floats import fraction_root_up, root_down
 from novikoff.prove.exact.given_numbers import exact_matrix
 from novikoff.prove.separable.certificate import Bracket, Certificate, Obstruction, Support, Witnesses
 from novikoff.prove.separable.files import absent_margin
-from novikoff.prove.separable.fingerprint import Fingerprint
 from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import exact_sum
 from novikoff.prove.separable.proofs import lower_square, spans_all, upper_square, vanishes, weakly_separates
 from novikoff.prove.separable.question import Problem, Verdict
-from novikoff.prove.separable.subject import Subject, check_width, exact_labels, floor_of, header, names_of
+from novikoff.prove.separable.subject import Subject, check_width, exact_labels, fingerprinted, floor_of, names_of
 
 
 class Data(Protocol):
@@ -83,9 +82,7 @@ class InMemory:
             "n_columns": int(rows.shape[1]),
             "feature_names": names_of(X),
         }
-        digest = Fingerprint(header(**about))
-        digest.add(rows)
-        subject = Subject(data_hash=digest.with_labels([places]), **about)
+        subject = fingerprinted(rows, places, **about)
         if len(classes) == 2:
             points = Points(rows, np.where(places == 1, 1, -1).astype(np.int8), float(fit_intercept))
         else:

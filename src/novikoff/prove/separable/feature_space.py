@@ -29,7 +29,6 @@ from novikoff.prove.exact.floats import fraction_root_up, root_down
 from novikoff.prove.exact.given_numbers import exact_matrix
 from novikoff.prove.separable.certificate import Bracket, Certificate, Obstruction, Support, Witnesses
 from novikoff.prove.separable.conclude import check_weighed, make_certificate
-from novikoff.prove.separable.fingerprint import Fingerprint
 from novikoff.prove.separable.kernels import Interval, Kernel, Products
 from novikoff.prove.separable.proofs import as_whole_floats
 from novikoff.prove.separable.question import Problem, Verdict
@@ -38,8 +37,8 @@ from novikoff.prove.separable.subject import (
     Table,
     check_not_rounded,
     exact_labels,
+    fingerprinted,
     floor_of,
-    header,
     names_of,
 )
 
@@ -87,9 +86,7 @@ class InFeatureSpace:
             "table": table,
             "kernel": kernel,
         }
-        digest = Fingerprint(header(**about))
-        digest.add(rows)
-        subject = Subject(data_hash=digest.with_labels([places]), **about)
+        subject = fingerprinted(rows, places, **about)
         signs = np.where(places == 1, 1, -1).astype(np.int8)
         return cls(Products(kernel, rows, signs, int(fit_intercept), clock), subject)
 

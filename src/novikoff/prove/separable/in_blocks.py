@@ -23,14 +23,13 @@ from novikoff.features.examples import cached, learned_encoding, rounded_column
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.given_numbers import exact_numbers
 from novikoff.prove.separable.conclude import folded_dimension, on_points
-from novikoff.prove.separable.fingerprint import Fingerprint
 from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products
 from novikoff.prove.separable.proofs import Span, lower_square
 from novikoff.prove.separable.question import Problem
-from novikoff.prove.separable.subject import Subject, Table, header, plain_classes
+from novikoff.prove.separable.subject import Fingerprint, Subject, Table, header, plain_classes
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding

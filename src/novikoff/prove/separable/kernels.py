@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from novikoff.engine.words import kernel_in_words
 from novikoff.prove.exact.clock import UNLIMITED, Clock
-from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
-from novikoff.prove.exact.longest_row import longest_square
+from novikoff.prove.exact.floats import as_integers, longest_square, lowest_exponent, power_of_two
 
 Form = Literal["linear", "poly", "rbf", "laplacian", "precomputed"]
 FORMS: tuple[Form, ...] = ("linear", "poly", "rbf", "laplacian", "precomputed")

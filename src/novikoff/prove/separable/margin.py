@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.features.fold import signs
-from novikoff.prove.exact.floats import fraction_root_up, length_of
+from novikoff.prove.exact.floats import fraction_root_up, length_of, longest_square
 from novikoff.prove.exact.given_numbers import matrix_of_examples
-from novikoff.prove.exact.longest_row import longest_square
 
 
 @dataclass(frozen=True, eq=False)

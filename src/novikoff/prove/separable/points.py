@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.threads import over_rows
 from novikoff.features.fold import signs
-from novikoff.prove.exact.elimination import PRIME, centred
 from novikoff.prove.exact.floats import lowest_exponent, residues
 from novikoff.prove.exact.given_numbers import matrix_of_examples
+from novikoff.prove.exact.modular import PRIME, centred
 from novikoff.prove.separable.margin import radius
 
 Floats = NDArray[np.float64]

@@ -127,6 +127,8 @@ def signs_near(
     signs = [np.sign(np.nan_to_num(approximate)).astype(np.int8) for approximate, _ in near]
     is_doubtful = [~(np.abs(approximate) > error) for approximate, error in near]
     which = np.flatnonzero(np.logical_or.reduce(is_doubtful))
+    if len(which) == 0:  # how many digits points have need not be known
+        return signs
     digits = _digits(points)
     used = None if digits is None else 1 + sum(map(any, zip(*vectors, strict=True)))
     for block in _blocks(points, len(which), used):

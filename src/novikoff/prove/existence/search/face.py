@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.codec import Combination
-from novikoff.prove.exact.elimination import PRIME, centred
 from novikoff.prove.exact.floats import power_of_two
+from novikoff.prove.exact.modular import PRIME, centred
 from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.existence.families import Cone
 from novikoff.prove.existence.rows import NullSpace, Numbers
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.search import face
-from novikoff.prove.separable.search.distinct import Distinct
+from novikoff.prove.separable.search.facial_reduction import Distinct
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]

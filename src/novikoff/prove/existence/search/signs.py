@@ -19,9 +19,8 @@ from novikoff.prove.existence.conclude import SignProof, lineality
 from novikoff.prove.existence.families import Cone
 from novikoff.prove.existence.rows import Numbers, Sparse, combination, rational, with_scale
 from novikoff.prove.existence.search.face import LEAST, ConeFace, Floats, largest_of_rows, mantissas_of
-from novikoff.prove.separable.search import programs
-from novikoff.prove.separable.search.exact_cone import Dictionary
-from novikoff.prove.separable.search.programs import ZERO
+from novikoff.prove.separable.search import simplex
+from novikoff.prove.separable.search.simplex import ZERO, Dictionary
 
 # Programs times their entries: beyond, signs are found only if that is asked for.
 QUICK = 2_000_000
@@ -169,7 +168,7 @@ class _SignSearch:
         P = self.P[component.rows][:, component.free]
         scaled, _ = projected([goal], self.null_space.dimension, self.units)
         target = sign * scaled.toarray()[0, component.free]
-        answer = programs.solved(clock, c=-target, A_ub=-P, b_ub=np.zeros(P.shape[0]), bounds=(-1, 1))
+        answer = simplex.solved(clock, c=-target, A_ub=-P, b_ub=np.zeros(P.shape[0]), bounds=(-1, 1))
         if answer is None and clock.is_over():
             raise OutOfTimeError
         return answer

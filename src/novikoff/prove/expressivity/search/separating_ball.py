@@ -36,7 +36,7 @@ from novikoff.prove.expressivity.ball import (
     read_label,
 )
 from novikoff.prove.separable.points import Floats, Points
-from novikoff.prove.separable.search.faces import Face, Whole, decide
+from novikoff.prove.separable.search.gordan import Face, Whole, decide
 
 
 def separating_ball(
@@ -88,7 +88,7 @@ class LiftedFace(Face):
         exponent = lowest_exponent(points)
         whole = as_integers(points, exponent)
         squares = (whole * whole).sum(axis=1)
-        return cls(Points(rows, signs, 1.0), np.arange(len(points)), None, [unit], exponent, whole, squares)
+        return cls(Points(rows, signs, 1.0), np.arange(len(points)), [unit], exponent, whole, squares)
 
     def as_floats(self) -> Points:
         """In units in which no coordinate is larger than 1, so that nothing overflows; each column has its own."""

@@ -18,7 +18,7 @@ from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.inequalities.check import as_whole_vector, exact_sum, read_rows
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products
-from novikoff.prove.separable.search.faces import Answer, Face, decide
+from novikoff.prove.separable.search.gordan import Answer, Face, decide
 
 ROUNDING = 2.0**-52
 # Stands for the exponent of 0: below that of every float.

@@ -24,8 +24,8 @@ from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import whole_points
 from novikoff.prove.separable.proofs import as_whole_floats, lower_square, upper_square
 from novikoff.prove.separable.question import Problem, Verdict
-from novikoff.prove.separable.search.exact_hull import nearest_point_exactly
-from novikoff.prove.separable.search.faces import SMALL, Answer, Face, Whole, decide, reduce_faces
+from novikoff.prove.separable.search.gordan import SMALL, Answer, Face, Whole, decide, reduce_faces
+from novikoff.prove.separable.search.wolfe import nearest_point_exactly
 from novikoff.prove.separable.subject import Subject
 
 if TYPE_CHECKING:

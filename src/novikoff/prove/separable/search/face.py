@@ -11,25 +11,22 @@ rounded ones are the solution of a regular system, which is solved exactly, and 
 how good the floats are, and whatever cannot be proved is not claimed.
 """
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.floats import power_of_two, scaled_floats
 from novikoff.prove.exact.refined import Regular, WholeMatrix
 from novikoff.prove.separable.points import Floats
-from novikoff.prove.separable.search.balance import balanced
-from novikoff.prove.separable.search.distinct import Numbers, ScaledRows
-from novikoff.prove.separable.search.exact_cone import exact_face
-from novikoff.prove.separable.search.peeling import Peeled
-from novikoff.prove.separable.search.programs import ZERO, largest_sum
-from novikoff.prove.separable.search.reduction import reduced
-from novikoff.prove.separable.spanning import Spanning, spanning
+from novikoff.prove.separable.proofs import Spanning, spanning
+from novikoff.prove.separable.search.facial_reduction import Numbers, ScaledRows, reduced
+from novikoff.prove.separable.search.simplex import ZERO, exact_face, largest_sum
 
 # Sparse points of more dimensions are peeled.
 DIMENSIONS_TO_PEEL = 300
@@ -75,7 +72,7 @@ def find_face(
     Points of an obstruction may be known: they are on the face. If asked for, nothing is left to floats.
 
     >>> from novikoff.prove.separable.points import Points
-    >>> from novikoff.prove.separable.search.distinct import Scaled
+    >>> from novikoff.prove.separable.search.facial_reduction import Scaled
     >>> points = Points(np.array([[1.0, 0.0], [1.0, 1.0], [-1.0, 0.0]]), np.ones(3, dtype=np.int8), 0.0)
     >>> proof = find_face(Scaled.of(points), Clock(None))
     >>> proof.beyond.tolist(), proof.weak, proof.rows.tolist(), proof.weights
@@ -238,13 +235,7 @@ class _Search:
         obstruction = self._in_whole_numbers(weights)
         if not found.layers:
             return None if obstruction is None else FaceProof(self.fixed[:0], None, None, *obstruction)
-        weak = [0] * self.scaled.dimension
-        for rows, b in reversed(found.layers):
-            # An earlier direction so many times that it outweighs those after it.
-            pairs = zip(points.times(weak)[rows].tolist(), points.times(b)[rows].tolist(), strict=True)
-            times = max(-after // own + 1 for after, own in pairs)
-            weak = [value + max(times, 1) * more for value, more in zip(weak, b, strict=True)]
-        weak = as_whole([Fraction(value) for value in weak])
+        weak = found.weak_separator(points)
         beyond = np.flatnonzero(self.scaled.signs(weak))
         return FaceProof(beyond, weak, self.scaled.unscaled(weak), *(obstruction or (None, None)))
 
@@ -328,3 +319,106 @@ class _Search:
             own, after = self.scaled.products(b)[rows], self.scaled.products(total)[rows]
             total = total + max(SLACK * float(np.max(-after / own, initial=0.0)), 1.0) * b
         return total
+
+
+# -- peeling ----------------------------------------------------------------------------------------------------------
+
+# A word that occurs in texts of one label only is a weak separator by itself: it has those texts on its side, and all
+# others on it. They are beyond the face, and without them other words occur on one side only; so points are peeled off,
+# layer by layer, until every coordinate that is left has both signs. What is left is the question about the face.
+
+
+@dataclass(frozen=True, eq=False)
+class Peeled:
+    """The points that are left, and for every layer that was peeled off its points and its direction."""
+
+    left: NDArray[np.int64]
+    layers: list[tuple[NDArray[np.int64], Floats]]
+
+    @classmethod
+    def of(cls, Z: Any, is_equation: NDArray[np.bool_]) -> "Peeled":
+        """Of a CSR of points; columns of those that are equations stay."""
+        rows = np.repeat(np.arange(Z.shape[0]), np.diff(Z.indptr))
+        is_fixed = np.bincount(Z.indices[is_equation[rows]], minlength=Z.shape[1]) > 0
+        is_left = np.ones(Z.shape[0], dtype=bool)
+        layers: list[tuple[NDArray[np.int64], Floats]] = []
+        while True:
+            used = is_left[rows]
+            above = np.bincount(Z.indices[used & (Z.data > 0)], minlength=Z.shape[1]) > 0
+            below = np.bincount(Z.indices[used & (Z.data < 0)], minlength=Z.shape[1]) > 0
+            direction = np.where(is_fixed, 0.0, above.astype(np.float64) - below)
+            peeled = np.unique(rows[used & (direction[Z.indices] != 0)])
+            if len(peeled) == 0:
+                return cls(np.flatnonzero(is_left), layers)
+            is_left[peeled] = False
+            layers.append((peeled, direction))
+
+    def joined(self, Z: Any, inner: list[int]) -> list[int]:
+        """A vector that has all that were peeled off on its side, as far as floats can tell, and others as one of those
+        that are left (perhaps 0) has them."""
+        largest = max(map(abs, inner)) or 1
+        vector = [int(v) for v in inner]
+        floats = np.array([v / largest for v in vector])
+        for peeled, direction in reversed(self.layers):
+            few = Z[peeled]
+            own, before = few @ direction, few @ floats
+            need = float(np.max(-before / own, initial=0.0))
+            times = 2.0 ** max(math.frexp(need * SLACK)[1], 0) if need > 0 else 1.0
+            # In units of the largest entry, so that whole numbers stay whole.
+            for place in np.flatnonzero(direction).tolist():
+                vector[place] += int(times) * largest * int(direction[place])
+            floats = floats + times * direction
+        return vector
+
+
+# -- balance ----------------------------------------------------------------------------------------------------------
+
+# Where points overlap, the loss sum of log(1 + exp(-<z, b>)) of logistic regression has a minimum, and there the points
+# add up to 0, each with a weight 1 / (1 + exp(<z, b>)) > 0: an obstruction of all of them. Newton's method finds it
+# with products alone, in thousands of dimensions, where linear programs take long.
+
+
+# Rounds, what may be left of the sum, and a margin that no point has at a minimum that can be seen.
+ROUNDS = 60
+NOTHING = 1e-5
+FAR = 30.0
+# How well a step is solved for: better is of no use, and what is left in the end is rounding, which no step removes.
+ROUGH = 1e-3
+
+
+def balanced(Z: Any, E: Any, clock: Clock) -> Floats | None:
+    """Positive weights of the rows of Z, and some of those of E, that add up to nearly 0; None if there are none.
+
+    Newton's method stops where the sum gets no smaller: what is left of it is rounding.
+    """
+    from scipy.sparse import csr_array, vstack
+    from scipy.sparse.linalg import LinearOperator, cg
+
+    A = vstack([csr_array(Z), csr_array(E), -csr_array(E)], format="csr")
+    At = csr_array(A.T)
+    squares = csr_array((At.data**2, At.indices, At.indptr), shape=At.shape)
+    b, best, least = np.zeros(A.shape[1]), None, np.inf
+    for _ in range(ROUNDS):
+        margins = A @ b
+        weights = 1.0 / (1.0 + np.exp(np.minimum(margins, 2 * FAR)))
+        gradient = At @ weights
+        size = float(np.abs(gradient).max(initial=0.0))
+        if size >= least and least <= NOTHING:
+            break
+        if size < least:
+            best, least = weights, size
+        if margins.max() > FAR or clock.is_over():
+            return None
+        curvature = weights * (1.0 - weights)
+        scales = 1.0 / np.maximum(squares @ curvature, 1e-300)
+        hessian = LinearOperator((len(b), len(b)), matvec=lambda v, c=curvature: At @ (c * (A @ v)), dtype=np.float64)
+        inverse = LinearOperator((len(b), len(b)), matvec=lambda v, s=scales: s * v, dtype=np.float64)
+        with np.errstate(all="ignore"):
+            step, _ = cg(hessian, gradient, rtol=ROUGH, maxiter=500, M=inverse)
+        if not np.isfinite(step).all():
+            break
+        b = b + step * min(1.0, 4.0 / max(np.abs(A @ step).max(initial=0.0), 1e-300))
+    if best is None or least > NOTHING:
+        return None
+    of_rows, up, down = np.split(best, [Z.shape[0], Z.shape[0] + E.shape[0]])
+    return np.concatenate([of_rows, up - down])

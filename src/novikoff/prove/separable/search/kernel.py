@@ -2,7 +2,7 @@
 
 What floats suggest is tried in `feature_space`, whose rules decide. Where they suggest nothing and the kernel is
 rational, the rows of the matrix G of all products are the points, with as many coordinates as G has independent
-columns: for a polynomial kernel in few dimensions these are few, and facial reduction in whole numbers settles it.
+columns: for a polynomial kernel in few dimensions these are few, and their face in whole numbers settles it.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,17 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.examples import Examples
-from novikoff.prove.exact.algebra import dot, joined_weights, null_vectors
+from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.modular import independent
+from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.separable.certificate import Certificate, Obstruction, Support, Witnesses
 from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
 from novikoff.prove.separable.kernels import Kernel, Products
 from novikoff.prove.separable.proofs import as_whole_floats
-from novikoff.prove.separable.search.exact_hull import nearest_point_exactly
-from novikoff.prove.separable.search.faces import SMALL
-from novikoff.prove.separable.search.hull import NearestByProducts, nearest_in_feature_space
+from novikoff.prove.separable.search.gordan import SMALL
+from novikoff.prove.separable.search.minimum_norm import NearestByProducts, nearest_in_feature_space
+from novikoff.prove.separable.search.simplex import exact_face
+from novikoff.prove.separable.search.wolfe import nearest_point_exactly
 
 # Coefficients have so many bits first, which is shorter and nearly always enough, and all that floats have if not.
 FEW_BITS = 40
@@ -183,7 +185,8 @@ def _shortest_point(products: Products) -> Support:
 
 
 def _decided_exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
-    """Facial reduction in whole numbers, on the rows of G in its independent columns; nothing if G is too large."""
+    """The nearest point, or the face, in whole numbers, of the rows of G in its independent columns; nothing if G is
+    too large."""
     from flint import fmpz_mat
 
     n = data.products.n_points
@@ -199,47 +202,36 @@ def _decided_exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
     if n * len(pivots) > SMALL or (data.products.kernel.form == "precomputed" and len(pivots) == n):
         return Witnesses()
     rows = [[line[j] for j in pivots] for line in gram]
-    return _reduced(rows, pivots, clock)
+    nearest = nearest_point_exactly(rows, clock)
+    if nearest is None:
+        return Witnesses()
+    if any(nearest.direction):
+        return Witnesses(coefficients=_in_places(n, pivots, nearest.direction))
+    with suppress(OutOfTimeError):
+        return _face(rows, pivots, clock)
+    return Witnesses(obstruction=_obstruction(dict(zip(nearest.rows, map(Fraction, nearest.weights), strict=True))))
 
 
-def _reduced(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesses:
-    n, dimension = len(rows), len(pivots)
-    face: Whole = []
-    weights: Whole = []
-    complement = null_vectors([], dimension)
-    while True:
-        inside = [[dot(row, normal) for normal in complement] for row in clock.through(rows)]
-        left = [i for i in range(n) if any(inside[i])]
-        obstruction = _obstruction(face, weights) if face else None
-        if not left:
-            return Witnesses(obstruction=obstruction, spans=True)
-        nearest = nearest_point_exactly([inside[i] for i in left] if face else inside, clock)
-        if nearest is None:
-            return Witnesses(obstruction=obstruction)
-        if any(nearest.direction):
-            vector = [dot(nearest.direction, column) for column in zip(*complement, strict=True)]
-            coefficients = [0] * n
-            for place, value in zip(pivots, vector, strict=True):
-                coefficients[place] = value
-            if obstruction is None:
-                return Witnesses(coefficients=tuple(coefficients))
-            return Witnesses(obstruction=obstruction, weak_separator=tuple(coefficients))
-        new = [left[i] for i in nearest.rows] if face else list(nearest.rows)
-        if face:
-            own = [rows[i] for i in face]
-            joined = joined_weights(own, weights, [rows[i] for i in new], nearest.weights, clock)
-            if joined is None:
-                return Witnesses(obstruction=obstruction)
-            weights = joined
-        else:
-            weights = list(nearest.weights)
-        face = [*face, *new]
-        known = null_vectors([rows[i] for i in face], dimension, clock)
-        if known is None:
-            return Witnesses(obstruction=_obstruction(face, weights))
-        complement = known
+def _face(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesses:
+    """The obstruction of all points on the face, and a weak separator of those beyond; OutOfTimeError."""
+    n, points = len(rows), WholeMatrix.of_table(rows, len(pivots))
+    found = exact_face(points, np.zeros(0, dtype=np.int64), np.arange(n), clock)
+    beyond = {row for layer, _ in found.layers for row in layer.tolist()}
+    left = [row for row in range(n) if row not in beyond]
+    obstruction = _obstruction(found.weights or {left[0]: Fraction(1)})  # what is left is 0, if nothing cancels
+    if not found.layers:
+        return Witnesses(obstruction=obstruction, spans=True)
+    return Witnesses(obstruction=obstruction, weak_separator=_in_places(n, pivots, found.weak_separator(points)))
 
 
-def _obstruction(face: Whole, weights: Whole) -> Obstruction:
-    order = sorted(range(len(face)), key=face.__getitem__)
-    return Obstruction(tuple(face[i] for i in order), tuple(weights[i] for i in order))
+def _in_places(n: int, pivots: Sequence[int], vector: Sequence[int]) -> tuple[int, ...]:
+    """Coefficients of some points as those of all."""
+    coefficients = [0] * n
+    for place, value in zip(pivots, vector, strict=True):
+        coefficients[place] = value
+    return tuple(coefficients)
+
+
+def _obstruction(weights: dict[int, Fraction]) -> Obstruction:
+    rows = sorted(weights)
+    return Obstruction(tuple(rows), tuple(as_whole([weights[row] for row in rows])))

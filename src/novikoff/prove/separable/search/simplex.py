@@ -1,4 +1,5 @@
-"""The cone of all b with <z, b> >= 0, in whole numbers: what decides where floats cannot tell a number from 0.
+"""Linear programs over the cone of all b with <z, b> >= 0: in floats by HiGHS, and in whole numbers where floats cannot
+tell a number from 0.
 
 A *dictionary* names as many points as there are dimensions, whose products with b are its coordinates, and gives the
 products of others, and b itself, as their combinations. To maximise a product over the cone, points are exchanged until
@@ -18,6 +19,45 @@ from numpy.typing import NDArray
 from novikoff.prove.exact.algebra import as_whole, solution
 from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.refined import WholeMatrix
+from novikoff.prove.separable.points import Floats
+
+# Of points whose largest coordinate is about 1, a product below this is 0 as far as a program can tell.
+ZERO = 1e-7
+
+
+def largest_sum(goal: Floats, Z: Any, E: Any, clock: Clock) -> tuple[Floats, Floats] | None:
+    """The vector b in the unit box with Z b >= 0 and E b = 0 that has the largest product with a goal; and multiples of
+    the rows of Z, and of E, that cancel the goal, as far as that is possible.
+
+    The program that is solved is the dual one, which has as many equations as b has coordinates: the least that is left
+    of the goal. None if it was not solved in time.
+    """
+    from scipy.sparse import csc_array, eye_array, hstack
+
+    size = len(goal)
+    table = hstack([csc_array(Z.T), csc_array(E.T), eye_array(size), -eye_array(size)], format="csc")
+    costs = np.concatenate([np.zeros(Z.shape[0] + E.shape[0]), np.ones(2 * size)])
+    least = np.zeros(len(costs))
+    least[Z.shape[0] : Z.shape[0] + E.shape[0]] = -np.inf
+    bounds = np.stack([least, np.full(len(costs), np.inf)], axis=1)
+    found = solved(clock, c=costs, A_eq=table, b_eq=-goal, bounds=bounds)
+    return None if found is None else (-found.eqlin.marginals, found.x[: Z.shape[0] + E.shape[0]])
+
+
+def solved(clock: Clock, **program: Any) -> Any:
+    """The answer to a linear program; None if there is none, or not in time."""
+    from scipy.optimize import linprog
+
+    seconds = clock.left()
+    if seconds == 0:
+        return None
+    options = {"time_limit": seconds} if np.isfinite(seconds) else {}
+    result = linprog(**program, method="highs-ds", options=options)
+    return result if result.status == 0 else None
+
+
+# -- in whole numbers -------------------------------------------------------------------------------------------------
+
 
 Numbers = NDArray[np.int64]
 Sparse = Mapping[int, Any]
@@ -142,6 +182,15 @@ class ExactFace(NamedTuple):
 
     layers: list[tuple[Numbers, list[int]]]
     weights: dict[int, Fraction]
+
+    def weak_separator(self, points: WholeMatrix) -> list[int]:
+        """The sum of the directions, an earlier one so many times that it outweighs those after it."""
+        weak = [0] * points.n_columns
+        for rows, b in reversed(self.layers):
+            pairs = zip(points.times(weak)[rows].tolist(), points.times(b)[rows].tolist(), strict=True)
+            times = max(-after // own + 1 for after, own in pairs)
+            weak = [value + max(times, 1) * more for value, more in zip(weak, b, strict=True)]
+        return as_whole([Fraction(value) for value in weak])
 
 
 def exact_face(points: WholeMatrix, fixed: Numbers, candidates: Numbers, clock: Clock) -> ExactFace:

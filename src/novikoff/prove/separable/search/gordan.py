@@ -1,0 +1,311 @@
+"""Gordan's alternative (1873), decided exactly: a separator or an obstruction; and what lies beyond an obstruction.
+
+A positive combination of points that is 0 (an *obstruction*) proves that nothing separates. Its points lie on every
+weak separator: what else does is the *face*, and `face.py` finds it, with a weak separator if there are points beyond
+(quasi-separable), or with an obstruction that spans all points (overlapping).
+"""
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.prove.exact.algebra import only_null_vector
+from novikoff.prove.exact.clock import Clock
+from novikoff.prove.separable.kesler import KeslerPoints
+from novikoff.prove.separable.points import Floats, Points
+from novikoff.prove.separable.products import signs_of_products, whole_points
+from novikoff.prove.separable.proofs import as_whole_floats, spanning
+from novikoff.prove.separable.search.face import find_face
+from novikoff.prove.separable.search.facial_reduction import Scaled
+from novikoff.prove.separable.search.minimum_norm import Nearest, nearest_point
+from novikoff.prove.separable.search.wolfe import ExactNearest, nearest_point_exactly
+
+# Up to so many coordinates in all, a question that floats cannot decide is answered in rationals.
+SMALL = 40_000
+
+# In a space of more dimensions than this, no complement of a face is written out.
+LARGEST_COMPLEMENT = 2_000
+
+# Coordinates that are written out in whole numbers.
+MOST_COORDINATES = 5_000_000
+# Up to so many coordinates in all, a face is found in whole numbers alone, which takes less than to load SciPy.
+TINY = 2_000
+# Epochs of coordinate descent after which, if nothing separates, an obstruction is more likely.
+EPOCHS = 50
+
+Whole = list[int]
+
+
+@dataclass(frozen=True)
+class Obstruction:
+    """Points and positive whole numbers whose combination is 0."""
+
+    rows: NDArray[np.int64]
+    weights: Whole
+
+    @classmethod
+    def of(cls, exact: ExactNearest, numbers: NDArray[np.int64]) -> "Obstruction":
+        """What carries the origin among points that have these numbers."""
+        order = np.argsort(exact.rows)
+        return cls(numbers[np.array(exact.rows)[order]], [exact.weights[place] for place in order])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A vector with a positive product with every point, or an obstruction, or neither: then floats could not tell.
+
+    If the vector is that of the nearest point in rationals, `exact` is what carries that. If what lies beyond the
+    obstruction was found with it, that is `beyond`.
+    """
+
+    nearest: Nearest | None
+    vector: Whole | None = None
+    obstruction: Obstruction | None = None
+    exact: ExactNearest | None = None
+    beyond: "ReducedFaces | None" = None
+
+    def widened(self, face: "Face") -> "Answer":
+        """The answer about a face, given the one without its columns of zeros."""
+        columns, dimension = face.points.columns_of(face.left), face.points.dimension
+        nearest = self.nearest
+        if nearest is not None:
+            point, separator = np.zeros((2, dimension))
+            point[[*columns, -1]], separator[[*columns, -1]] = nearest.point, nearest.separator
+            nearest = replace(nearest, point=point, separator=separator)
+        vector = None if self.vector is None else widened(self.vector, columns, dimension)
+        beyond = self.beyond
+        if beyond is not None and beyond.weak_separator is not None:
+            beyond = replace(beyond, weak_separator=widened(beyond.weak_separator, columns, dimension))
+        return Answer(nearest, vector, self.obstruction, self.exact, beyond)
+
+
+@dataclass(frozen=True, eq=False)
+class Face:
+    """Some of the points. Where `extra` vectors count as points, too, a subclass says how to write them out, last."""
+
+    points: Points
+    left: NDArray[np.int64]
+    extra: list[Whole] = field(default_factory=list)
+
+    def as_floats(self) -> Points:
+        return self.points.part(self.left)
+
+    def as_whole(self, which: NDArray[np.int64]) -> tuple[list[Whole], int]:
+        """Points, in ascending order, exactly, in units of a power of two."""
+        return whole_points(self.points, self.left[which])
+
+    def whole_columns(self, which: NDArray[np.int64]) -> list[tuple[int, ...]] | None:
+        """The coordinates of points, in ascending order, that are not all 0, one after the other.
+
+        None if there are so few that more than one combination of the points is 0, or too many to be written out.
+        """
+        columns = self.points.columns_of(self.left[which])
+        if len(columns) + 2 < len(which) or len(columns) * len(which) > MOST_COORDINATES:
+            return None
+        rows, _ = whole_points(self.points.narrow(self.left[which]))
+        return [column for column in zip(*rows, strict=True) if any(column)]
+
+    def whole_coordinates(self, direction: Floats) -> Whole:
+        """A direction that was found in floats, in whole numbers."""
+        return as_whole_floats(direction)
+
+    def is_separated_by(self, vector: Whole) -> bool:
+        return bool(np.all(signs_of_products(self.as_floats(), vector) > 0))
+
+    def vector(self, whole: Whole) -> Whole:
+        """A vector that was found; 0 in the place of the constant, if there is none."""
+        return whole if self.points.constant else [*whole[:-1], 0]
+
+    def without_columns_of_zeros(self) -> "Face":
+        """The same question in the columns that matter; this one itself if that makes no difference."""
+        if self.extra or not self.points.is_sparse:
+            return self
+        few = self.points.in_columns(self.points.columns_of(self.left))
+        return self if few is self.points else replace(self, points=few)
+
+
+def decide(face: Face, clock: Clock, tolerance: float = 1e-6) -> Answer:
+    """Strictly separable or not, proved exactly; by floats first, by rationals if these fail and the data are small."""
+    clock.tell("looking for a separator")
+    narrow = face.without_columns_of_zeros()
+    return _decide(face, clock, tolerance) if narrow is face else _decide(narrow, clock, tolerance).widened(face)
+
+
+def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
+    nearest = None
+    size = len(face.left) + len(face.extra)
+    floats = face.as_floats()
+    is_plain = not face.extra and not face.points.is_by_rivals
+    is_finite = is_plain or bool(np.isfinite(floats.rows.data if floats.is_sparse else floats.rows).all())
+    if is_finite and math.isfinite(floats.radius):
+        patience = EPOCHS if is_plain else math.inf
+        nearest = nearest_point(floats, tolerance=tolerance, clock=clock, patience=patience)
+        answer = _from_floats(face, nearest, clock)
+        if answer is not None:
+            return answer
+    if size * face.points.dimension <= SMALL:
+        rows, _ = face.as_whole(np.arange(size))
+        exact = nearest_point_exactly(rows, clock, None if nearest is None else nearest.rows.tolist())
+        if exact is not None and any(exact.direction):
+            return Answer(nearest, vector=face.vector(exact.direction), exact=exact)
+        if exact is not None:
+            return Answer(nearest, obstruction=Obstruction.of(exact, np.arange(size)))
+    elif face.points.dimension > LARGEST_COMPLEMENT and face.points.is_by_rivals:
+        return Answer(nearest)
+    elif not face.extra and nearest is not None and nearest.lower <= 0:
+        return _by_the_face(face, nearest, clock, tolerance)
+    return Answer(nearest)
+
+
+def _by_the_face(face: Face, nearest: Nearest, clock: Clock, tolerance: float) -> Answer:
+    """An obstruction, or a separator, where floats lost patience; if neither is found, they go on."""
+    found = _at_once(face.points.part(face.left), clock)
+    if found is not None and len(found.obstruction.rows):
+        return Answer(nearest, obstruction=found.obstruction, beyond=found)
+    if found is not None and found.weak_separator is not None:
+        return Answer(nearest, vector=found.weak_separator)
+    if nearest.settled or face.points.is_by_rivals:
+        return Answer(nearest)
+    nearest = nearest_point(face.as_floats(), tolerance=tolerance, clock=clock)
+    return _from_floats(face, nearest, clock) or Answer(nearest)
+
+
+def _from_floats(face: Face, nearest: Nearest, clock: Clock) -> Answer | None:
+    """What a float solution suggests, if it can be proved."""
+    if nearest.lower > 0:
+        direction = nearest.separator[: face.points.dimension]
+        vector = face.vector(face.whole_coordinates(direction))
+        return Answer(nearest, vector=vector) if face.is_separated_by(vector) else None
+    carriers = np.sort(nearest.rows)
+    if len(carriers) == 0:
+        return None
+    columns = face.whole_columns(carriers)
+    weights = None if columns is None else only_null_vector(columns, len(carriers), clock)
+    if weights is not None:
+        weights = weights if weights[0] > 0 else [-weight for weight in weights]
+        if min(weights) > 0:
+            return Answer(nearest, obstruction=Obstruction(carriers, weights))
+    return _among_few(face, nearest, carriers, clock)
+
+
+def _among_few(face: Face, nearest: Nearest, carriers: NDArray[np.int64], clock: Clock) -> Answer | None:
+    """An obstruction of some of the points that floats believe to carry the origin, if they are few."""
+    if not nearest.settled or len(carriers) * face.points.dimension > SMALL:
+        return None
+    exact = nearest_point_exactly(face.as_whole(carriers)[0], clock)
+    if exact is None or any(exact.direction):
+        return None
+    return Answer(nearest, obstruction=Obstruction.of(exact, carriers))
+
+
+@dataclass(frozen=True)
+class ReducedFaces:
+    """What lies beyond an obstruction: the whole one, the points that it does not span, and a weak separator if there
+    is one.
+
+    `settled` is False if neither a weak separator nor a spanning obstruction could be proved.
+    """
+
+    obstruction: Obstruction
+    left: NDArray[np.int64]
+    weak_separator: Whole | None
+    settled: bool
+
+
+def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
+    """Go on beyond an obstruction until a weak separator or a spanning obstruction is found."""
+    every = np.arange(points.n_points)
+    n_columns = len(points.columns_of(every))
+    is_wide = n_columns >= LARGEST_COMPLEMENT or len(obstruction.rows) * (n_columns + 1) > MOST_COORDINATES
+    if isinstance(points, KeslerPoints) and is_wide:
+        weak = one_column(points)
+        return ReducedFaces(obstruction, every, weak, settled=weak is not None)
+    if _spans_the_space(points, obstruction, clock):
+        return ReducedFaces(obstruction, every[:0], None, settled=True)
+    return _at_once(points, clock, obstruction.rows) or ReducedFaces(obstruction, every, None, settled=False)
+
+
+def _spans_the_space(points: Points, obstruction: Obstruction, clock: Clock) -> bool:
+    """Whether its points are certain to span everything: then nothing lies beyond."""
+    span = spanning(points, obstruction.rows, clock)
+    return span is not None and len(span.rows) == points.dimension - (points.constant == 0)
+
+
+def _at_once(points: Points, clock: Clock, known: NDArray[np.int64] | None = None) -> ReducedFaces | None:
+    """The whole obstruction, and a weak separator if there is one. Points of an obstruction may be known."""
+    columns = points.columns_of(np.arange(points.n_points))
+    few = points.in_columns(columns)
+    is_tiny = points.n_points * points.dimension <= TINY
+    found = find_face(Scaled.of(few), clock, known=known, exactly=is_tiny)
+    if found is None or found.rows is None:
+        return None
+    weak = found.weak if few is points or found.weak is None else widened(found.weak, columns, points.dimension)
+    return ReducedFaces(Obstruction(found.rows, found.weights or []), found.beyond, weak, settled=True)
+
+
+def widened(vector: Whole, columns: NDArray[np.int64], dimension: int) -> Whole:
+    """A vector that was found in some columns, and the constant's, in the whole space."""
+    wide = [0] * dimension
+    for column, value in zip(columns.tolist(), vector[:-1], strict=True):
+        wide[column] = value
+    wide[-1] = vector[-1]
+    return wide
+
+
+# -- by one column ----------------------------------------------------------------------------------------------------
+
+# If no number of a column is larger in a class than in any other class, then the threshold between them tells that
+# class from all others, weakly: minus the column, plus the threshold, is its score, and 0 is that of the others. In
+# pictures, most columns at the edge will do: they are 0 in some class, and never negative.
+
+
+def one_column(points: KeslerPoints) -> list[int] | None:
+    """A vector that no point is on the wrong side of, nor all points on; None if no column gives one.
+
+    Of all that do it is the one in which the class lies farthest from the others, on average: if these are a sample,
+    it is the likeliest to be one for all points.
+
+    >>> points = KeslerPoints.of_places(np.array([[0.0], [2.0], [3.0]]), np.array([0, 1, 2]), 3, True)
+    >>> one_column(points)
+    [-1, 0, 0, 0, 0, 0, 0]
+    """
+    best, found = -1.0, None
+    lows, highs, means = _by_class(points)
+    for own in np.unique(points.labels).tolist():
+        others = np.arange(points.n_classes) != own
+        low, high = lows[others].min(axis=0), highs[others].max(axis=0)
+        apart = np.abs(np.nanmean(means[others], axis=0) - means[own])
+        # The same column, and its negative.
+        for sign, ends in ((-1.0, (lows[own], highs[own], low, high)), (1.0, (-highs[own], -lows[own], -high, -low))):
+            fits, thresholds = _thresholds(*ends, has_bias=points.bias != 0.0)
+            column = int(np.argmax(np.where(fits, apart, -1.0)))
+            if fits[column] and apart[column] > best:
+                W = np.zeros((points.n_classes, points.width))
+                W[own, column], W[own, -1] = sign, thresholds[column] / (points.bias or 1.0)
+                best, found = float(apart[column]), [*as_whole_floats(W.ravel()), 0]
+    return found
+
+
+def _thresholds(
+    lowest: Floats, highest: Floats, low: Floats, high: Floats, has_bias: bool
+) -> tuple[NDArray[np.bool_], Floats]:
+    """In which columns a class, from lowest to highest, is not above the others, from low to high, and where the
+    threshold is: at 0 if that will do."""
+    at_zero = (highest <= 0) & (low >= 0)
+    thresholds = np.where(at_zero, 0.0, highest)
+    fits = (highest <= low) if has_bias else at_zero
+    return fits & ((lowest < thresholds) | (high > thresholds)), thresholds
+
+
+def _by_class(points: KeslerPoints) -> tuple[Floats, Floats, Floats]:
+    """The smallest, the largest and the mean number of every class in every column."""
+    table = np.full((points.n_classes, points.width - 1, 3), [np.inf, -np.inf, np.nan]).transpose(2, 0, 1)
+    for own in np.unique(points.labels).tolist():
+        rows = points.rows[points.labels == own]
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        is_sparse = hasattr(rows, "tocsr")
+        table[0, own], table[1, own] = (low.toarray(), high.toarray()) if is_sparse else (low, high)
+        table[2, own] = rows.mean(axis=0, dtype=np.float64)
+    return table[0], table[1], table[2]
