@@ -303,6 +303,21 @@ def test_descent_and_cutting_planes_find_the_same_margin(as_given):
     assert nearest.upper - nearest.lower <= 1e-6 * nearest.upper
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_all_multipliers_move_at_once_to_a_larger_dual_and_the_weights_with_them(seed):
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((40, 60)) * (generator.random((40, 60)) < 0.3)
+    points = Points.of(sparse.csr_array(X), np.where(generator.random(40) < 0.5, -1, 1))
+    descent = cutting_planes.PointsInSpace(points).descent()
+    for _ in range(3):
+        descent.epoch(np.arange(40))
+    before = descent.alpha.sum() - descent.w @ descent.w / 2
+    descent.refine()
+    assert descent.alpha.min() >= 0
+    assert descent.w == pytest.approx(points.combine(np.arange(40), descent.alpha), rel=1e-9, abs=1e-9)
+    assert descent.alpha.sum() - descent.w @ descent.w / 2 >= before
+
+
 @pytest.mark.usefixtures("descent_only")
 @pytest.mark.parametrize("most_coordinates", [10**6, 4_000])
 @pytest.mark.parametrize("size", [2, 12])

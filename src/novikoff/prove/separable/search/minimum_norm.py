@@ -219,6 +219,8 @@ def descend_by_coordinates(source: Source, tolerance: float, clock: Clock | None
         cancelling = _cancelling(next(parts, None), tolerance, clock, until) if search.lower <= 0 else None
         if cancelling is not None:
             return cancelling
+        if search.lower > 0:
+            descent.refine()
         if epoch >= next_try:
             next_try *= 4
             search = _try_few(source, search, descent.alpha, descent.alpha - alpha_before, tolerance, until)
