@@ -6,6 +6,7 @@ learned from the same rows in one piece. Whatever can be counted was counted whe
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -82,6 +83,7 @@ class Examples:
     If they were a table, `label` is its column of labels, and `encoding` says how the others became numbers.
     `take_fingerprint` returns the SHA-256 of a cache. `rounded` says which numbers are not those that were given, if
     any are not. `weights`, if there are some, are numbers by which the rows are multiplied before they are learned.
+    `encode_without` gives the same examples in numbers of which some rows know nothing, if that makes a difference.
 
     >>> examples = Examples.of([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
     >>> examples.n_rows, examples.classes.tolist(), examples.counts, examples.block(0).labels.tolist()
@@ -101,6 +103,7 @@ class Examples:
     take_fingerprint: Callable[[], str] | None = None
     rounded: str | None = None
     weights: NDArray[np.float64] | None = None
+    encode_without: "Callable[[HeldOut], AbstractContextManager[Examples]] | None" = None
 
     @classmethod
     def of(cls, X: Any, y: ArrayLike) -> "Examples":
@@ -163,6 +166,10 @@ class Examples:
     def is_encoded(self) -> bool:
         """Whether what turns the rows into numbers was learned from these rows."""
         return self.encoding is not None and self.encoding.is_of_table
+
+    def without(self, held_out: HeldOut) -> "AbstractContextManager[Examples]":
+        """All examples, those held out too; but these have no say in how columns became numbers."""
+        return nullcontext(self) if self.encode_without is None else self.encode_without(held_out)
 
     def among(self, n_columns: int) -> "Examples":
         """The same examples among so many columns."""

@@ -7,7 +7,9 @@ place. Learning, certifying, checking and the report all use the one cache.
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch, Records
+from novikoff.data.blocks import stacked
 from novikoff.data.cache_blocks import Held
 from novikoff.data.cache_file import Cache, open_cache
 from novikoff.data.cache_writer import CacheWriter
@@ -30,9 +33,13 @@ from novikoff.features.columns import Numeric
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
+    from novikoff.features.lift import Lift
 
 # So many numbers of an array are made columns of a table at a time.
 PIECE = 1 << 22
+
+# Records of more bytes than this are read again where they are needed again.
+MOST_REMEMBERED = 1 << 26
 
 # What a matrix has, and a sequence of batches has not.
 MATRIX_MARKS = ("__array__", "__array_interface__", "__dataframe__", "tocsr", "shape")
@@ -134,19 +141,33 @@ def _batch_of_pair(item: Any, first: int) -> Batch:
 
 
 def learned_encoding(
-    source: Iterable[Any], encoding: "Encoding | None" = None, held_out: HeldOut | None = None, *, scale: bool = True
+    source: Iterable[Any],
+    encoding: "Encoding | None" = None,
+    held_out: HeldOut | None = None,
+    *,
+    scale: bool = True,
+    lift: "Lift | None" = None,
+    **columns: Any,
 ) -> "Encoding | None":
     """The encoding that was given, or that examples have; else, for a table, the one that a pass over it suggests.
 
-    Rows that are held out have no say in it. Without `scale`, it leaves numbers as they are.
+    Rows that are held out have no say in it. Without `scale`, it leaves numbers as they are. What `columns` are to be,
+    and a `lift`, are as for `learn_encoding`.
     """
     if encoding is None and isinstance(source, Examples):
         return source.encoding
     if encoding is None and getattr(source, "is_table", False):
         from novikoff.features.encode import learn_encoding
 
-        return learn_encoding(source if held_out is None else Kept(source, held_out), scale=scale)
-    return encoding
+        kept = source if held_out is None else Kept(source, held_out)
+        return learn_encoding(kept, scale=scale, lift=lift, **columns)
+    if any(columns.values()):
+        raise ValueError("svmlight text has no named columns; leave categorical=, text=, tfidf= and ignore= away")
+    if encoding is not None or lift is None:
+        return encoding
+    from novikoff.features.encode import Encoding
+
+    return Encoding.of_numbers(max((batch.rows.n_columns for batch in batches_of(source)), default=0), lift)
 
 
 def rounded_column(records: Records, encoding: "Encoding | None") -> str | None:
@@ -188,11 +209,13 @@ def cached(
     classes: NDArray[Any] | None = None,
     check: Callable[[Rows], Any] = check_finite,
     folder: str | os.PathLike[str] | None = None,
+    columns: Mapping[str, Any] | None = None,
 ) -> Iterator[Examples]:
     """The examples of a reader or of batches, in a temporary cache, which is gone afterwards; examples as they are.
 
     An `encoding` and a `label` that are not given are those of the source. `classes` may name the classes beforehand.
-    `check` sees the rows of every batch first, and may refuse them.
+    `check` sees the rows of every batch first, and may refuse them. With what the `columns` of a table are to be, its
+    examples can be encoded again without some rows, from the records, which then stay in memory if they are few.
 
     >>> with cached([([[1.0], [2.0]], ["no", "yes"]), ([[3.0]], ["no"])]) as examples:
     ...     examples.n_rows, examples.counts, examples.block(0).labels.tolist()
@@ -202,6 +225,10 @@ def cached(
         yield source
         return
     encoding, rounded = learned_encoding(source, encoding), list[str]()
+    encode_without = None
+    if columns is not None and getattr(source, "is_table", False):
+        source = RecordsInMemory(source)
+        encode_without = partial(_encoded_without, source, columns, check, folder)
     with _temporary_folder(folder) as place:
         cache, labels, counts = _written(Path(place) / "examples", source, encoding, classes, check, rounded)
         with contextlib.closing(cache):
@@ -219,7 +246,60 @@ def cached(
                 encoding,
                 lambda: cache.fingerprint,
                 next(iter(rounded), None),
+                encode_without=encode_without,
             )
+
+
+class RecordsInMemory:
+    """A reader of a table whose records, once they were read, are in memory, if they are few."""
+
+    def __init__(self, reader: Any) -> None:
+        self.reader = reader
+        self.records: list[Records] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.reader, name)
+
+    def __iter__(self) -> Iterator[Records]:
+        if self.records is not None:
+            yield from self.records
+            return
+        kept, n_bytes = list[Records](), 0
+        for records in self.reader:
+            n_bytes += records.columns.nbytes
+            if n_bytes <= MOST_REMEMBERED:
+                kept.append(records)
+            else:
+                kept.clear()
+            yield records
+        self.records = kept if n_bytes <= MOST_REMEMBERED else None
+
+    def look(self) -> Iterator[Records]:
+        return self.reader.look() if self.records is None else iter(self)  # type: ignore[no-any-return]
+
+    def again(self, names: Iterable[str]) -> Iterator[Records]:
+        return self.reader.again(names) if self.records is None else iter(self)  # type: ignore[no-any-return]
+
+
+@contextlib.contextmanager
+def _encoded_without(
+    source: RecordsInMemory,
+    columns: Mapping[str, Any],
+    check: Callable[[Rows], Any],
+    folder: str | os.PathLike[str] | None,
+    held_out: HeldOut,
+) -> Iterator[Examples]:
+    """The examples of a table, encoded without a say of some rows."""
+    encoding = learned_encoding(source, None, held_out, **columns)
+    if source.records is None:
+        with cached(source.reader, encoding=encoding, check=check, folder=folder) as examples:
+            yield examples
+        return
+    batches = list(batches_of(source, encoding, source.n_jobs))
+    examples = Examples.of(stacked([batch.rows for batch in batches]), np.concatenate([b.labels for b in batches]))
+    for block in examples.blocks():
+        check(block.rows)
+    yield replace(examples, label=source.label, encoding=encoding)
 
 
 Written = tuple[Cache | Held, Labels, tuple[int, ...]]

@@ -7,8 +7,8 @@ bit.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.batches import Batch
 from novikoff.data.blocks import Width, with_columns
+from novikoff.data.examples import Examples
+from novikoff.data.held_out import HeldOut
 from novikoff.data.labels import Labels, located_errors, sorted_classes
 from novikoff.data.narrow import is_too_wide
 from novikoff.engine.rows import Rows, longest_square
@@ -24,12 +26,17 @@ from novikoff.features.examples import batches_of, cached, check_there_are_two, 
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.fit import Learned, fit, held_out_part, settled
 from novikoff.learn.linear.memory import Memory, narrowed, resized, widened, without_first_column
+from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.space import Linear, learn_online, weighted_examples
+from novikoff.learn.model import Classifier
 from novikoff.learn.run import Stopped
 from novikoff.options import Options
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
+
+# Folds that nobody asked for visit no more numbers than this; reading is like this many epochs.
+MOST_FOLDED, READING = 40_000_000, 10
 
 
 def learn_from(
@@ -41,15 +48,22 @@ def learn_from(
     sample_weight: Any = None,
     start: Memory | None = None,
     watch: Watcher | None = None,
+    progress: Callable[[Any], None] | None = None,
+    kernel: Mapping[str, Any] | None = None,
+    folds: "Folds | None" = None,
     **options: Any,
 ) -> Learned:
-    """The perceptron on a reader (see `novikoff.data.read`), or on any iterable of batches or of pairs (X, y).
+    """The perceptron on a reader (see `novikoff.data.read`), on any iterable of batches or of pairs (X, y), or on the
+    `Examples` of a cache.
 
     Labels are whatever the source has; `classes` may name them beforehand. Records of a table need an `encoding`, which
     is learned in a pass of its own if none is given. The options are those of `perceptron`, with the same defaults.
     With `shuffle` the blocks of the cache, and the rows within each, are visited in random order. Rows that are
     held out have no say in the encoding either. A cache that has no room in memory is written to a folder of its own in
     `cache_folder` (or where temporary files go), and is removed in every case.
+
+    With a `kernel`, these are its parameters as for `kernel_perceptron`. With `folds` the record also has the errors of
+    models that were learned alike, each without one part of the rows; `watch` and `progress` see their runs, too.
 
     >>> first = ([[-1, 2], [1, 0], [1, 1]], ["blue", "red", "red"])
     >>> second = ([[-1, 0], [-1, -2], [1, -1]], ["blue", "blue", "red"])
@@ -62,16 +76,86 @@ def learn_from(
     asked = replace(asked, held_out=part)
     named = None if classes is None else sorted_classes(classes)
     encoding = learned_encoding(source, encoding, part)
-    unwatched = start is None and watch is None and sample_weight is None
+    unwatched = not any(x is not None for x in (start, watch, progress, sample_weight, kernel, folds))
     if _one_pass_will_do(asked) and unwatched and (named is not None or not comes_once(source)):
         learned = _learn_in_one_pass(source, named, encoding, settled(asked, 1))
         if learned is not None:
             return learned
+    if kernel is not None and (start is not None or sample_weight is not None):
+        raise ValueError("with a kernel, files are learned from the start, and every row counts the same")
     check = learnable(asked.fit_intercept)
-    with cached(source, encoding=encoding, classes=named, check=check, folder=cache_folder) as examples:
+    columns: dict[str, Any] | None = None if folds is None else {}
+    with cached(
+        source, encoding=encoding, classes=named, check=check, folder=cache_folder, columns=columns
+    ) as examples:
         n_columns = max(examples.n_columns, 0 if start is None else start.n_columns)
         weighted = weighted_examples(examples.among(n_columns), sample_weight)
-        return fit(weighted, Linear(), asked, start=start, watch=watch)
+
+        def learn(some: Examples, how: Options, start: Memory | None = None) -> Learned:
+            if kernel is None:
+                return fit(some, Linear(), how, start=start, watch=watch, progress=progress)
+            from novikoff.learn.kernel.space import kernel_perceptron
+
+            return kernel_perceptron(some, watch=watch, progress=progress, **kernel, **vars(how))
+
+        learned = learn(weighted, asked, start)
+        if folds is None or learned.run.stopped is Stopped.INTERRUPTED:
+            return learned
+        passes = learned.run.epochs + READING if kernel is None else examples.n_rows
+        errors = folds.judge(weighted, passes, asked, learn)
+        return replace(learned, run=replace(learned.run, **errors))
+
+
+@dataclass(frozen=True)
+class Folds:
+    """In how many parts rows judge models that were learned without them; `told` is called before each.
+
+    Where nobody has asked for them (`if_quick`), they are left out unless they take about a second, by what there is to
+    count: a clock would give a model another record.
+    """
+
+    number: int = 5
+    if_quick: bool = False
+    told: Callable[[str], None] = field(default=lambda what: None, repr=False)
+
+    def judge(
+        self, examples: Examples, passes: int, options: Options, learn: Callable[[Examples, Options], Learned]
+    ) -> dict[str, tuple[int, ...]]:
+        """Rows and errors of every part, as a record has them; nothing if they are left out, or are interrupted."""
+        if self.if_quick and not self._are_quick(examples, passes, options):
+            return {}
+        rows, errors = [], []
+        for number, part in enumerate(HeldOut.folds(self.number, options.random_state), start=1):
+            self.told(f"learning without part {number} of {self.number}")
+            try:
+                with examples.without(part) as others:
+                    some = replace(others, weights=examples.weights)
+                    run = learn(some, replace(options, held_out=part, record_mistakes=False)).run
+            except KeyboardInterrupt:
+                return {}
+            except ValueError:
+                if not self.if_quick:
+                    raise
+                return {}  # without a part, which nobody asked for, the others are too few for the same options
+            if run.stopped is Stopped.INTERRUPTED:
+                return {}
+            rows.append(run.held_out_rows)
+            errors.append(run.held_out_errors)
+        return {"fold_rows": tuple(rows), "fold_errors": tuple(errors)}
+
+    def _are_quick(self, examples: Examples, passes: int, options: Options) -> bool:
+        if options.time_limit is not None or options.held_out is not None:
+            return False
+        return self.number * passes * examples.n_entries <= MOST_FOLDED and min(examples.counts) >= self.number
+
+
+def model_of(learned: Learned, parameters: Mapping[str, Any]) -> Classifier:
+    """The model that was learned, in whatever space; `parameters` are the options with which it was."""
+    if not hasattr(learned.memory, "kernel"):
+        return LinearModel.of(learned, parameters)
+    from novikoff.learn.kernel.model import KernelModel
+
+    return KernelModel.of(learned, parameters)
 
 
 def learnable(fit_intercept: bool) -> Callable[[Rows], Any]:
