@@ -7,7 +7,7 @@ import pytest
 
 from novikoff import KernelPerceptron, Perceptron, SequencePerceptron, StructuredPerceptron
 from novikoff.cli.fit import fit
-from novikoff.cli.tag_train import train
+from novikoff.cli.tag import train
 from novikoff.options import DECLARED, Options
 
 ESTIMATORS = [Perceptron, KernelPerceptron, SequencePerceptron, StructuredPerceptron]

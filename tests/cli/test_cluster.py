@@ -84,21 +84,21 @@ def test_tables_without_names_and_with_commas_are_read_as_on_one_machine(tmp_pat
 
 
 def test_a_run_that_was_ended_goes_on(folder, monkeypatch):
-    from novikoff.cli import shards
+    from novikoff.cli import cluster
 
     whole = json.loads(fitted(folder, "--max-iter", "3", "--json").out)
-    show = shards.line_of
+    show = cluster.line_of
 
     def killed(rounds):
         if rounds.epochs.begun == 2:
             raise MemoryError
         return show(rounds)
 
-    monkeypatch.setattr(shards, "line_of", killed)
+    monkeypatch.setattr(cluster, "line_of", killed)
     words = ["fit", "part-*.csv", "--label", "y", "--cluster", "local", "--model", "model", "--force"]
     words += ["--max-iter", "3"]
     assert call(*words, folder=folder).code == 1
-    monkeypatch.setattr(shards, "line_of", show)
+    monkeypatch.setattr(cluster, "line_of", show)
     assert "a run that can go on" in call(*words, folder=folder).err
     again = json.loads(done(folder, *words, "--resume", "--json").out)
     assert again["run"] == whole["run"]

@@ -308,7 +308,7 @@ def test_a_small_table_is_judged_by_five_folds_and_the_model_is_that_of_python(f
 def test_what_was_not_measured_is_not_guessed(words, folder, monkeypatch):
     """Neither a clock decides whether folds are learned, nor are they where that takes long."""
     if "--time-limit" not in words:
-        monkeypatch.setattr("novikoff.cli.learning.MOST_FOLDED", 0)
+        monkeypatch.setattr("novikoff.learn.linear.files.MOST_FOLDED", 0)
     shown = call("fit", "cars.csv", "--label", "sport_car", "--force", *words, folder=folder).out
     assert "expected error  not measured (add --held-out 0.2); training error 0.0 %" in shown
     assert "first time" not in shown

@@ -31,7 +31,7 @@ def examples(reader):
 
 def learn(examples, bar, max_iter):
     with bar.learning(examples.n_rows, max_iter) as watched:
-        return perceptron(examples, max_iter=max_iter, random_state=0, **watched)
+        return perceptron(examples, max_iter=max_iter, random_state=0, watch=watched.watch, progress=watched.progress)
 
 
 class Asking(Bar):
@@ -126,7 +126,7 @@ def test_work_that_cannot_be_counted_is_shown_and_gone_afterwards(monkeypatch):
 @pytest.mark.parametrize(("terminal", "quiet", "lines"), [(True, False, 1), (True, True, 0), (False, False, 0)])
 def test_whoever_waits_for_the_compiler_at_a_terminal_is_told_once(terminal, quiet, lines, monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
-    with progress.told_of_preparations(quiet):
+    with progress.announce_compilation(quiet):
         for _ in range(2):
             for watcher in tuple(watchers):
                 watcher("kernel")

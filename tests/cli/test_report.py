@@ -13,7 +13,7 @@ import pytest
 from novikoff.cli.again import KNOWN_TO_A_CERTIFICATE, NOT_THE_QUESTION
 from novikoff.cli.certify import certify
 from novikoff.cli.check import check
-from novikoff.cli.options import Table, form
+from novikoff.cli.options import TableOptions, form
 from novikoff.cli.spaces import space_options
 from tests.cli.calling import call, environment
 
@@ -170,7 +170,7 @@ def test_the_lines_work_in_a_shell(folder):
 
 
 def test_whatever_says_how_a_file_is_read_can_be_repeated():
-    reading = {field.name for field in fields(Table)} - {"form"} | {option.name for option in own_options(form)}
+    reading = {field.name for field in fields(TableOptions)} - {"form"} | {option.name for option in own_options(form)}
     about_columns = {"categorical", "text", "tfidf", "ignore", "label"}  # a certificate has these itself
     assert reading <= names_of_options(certify)
     assert reading - about_columns <= names_of_options(check)

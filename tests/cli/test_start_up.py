@@ -6,7 +6,7 @@ import sys
 
 from tests.cli.calling import environment
 
-OURS_OF_HELP = {"novikoff", "novikoff.cli", "novikoff.cli.commands", "novikoff.cli.errors", "novikoff.cli.lazy"}
+OURS_OF_HELP = {"novikoff", "novikoff.cli", "novikoff.cli.commands", "novikoff.cli.errors"}
 
 # What comes with an extra, or serves scikit-learn's conventions, is for those who ask for it by name.
 NOT_FOR_COMMANDS = {"sklearn", "matplotlib", "polars", "starlette", "uvicorn", "river"}

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 if TYPE_CHECKING:
-    from novikoff.cli.options import Table
+    from novikoff.cli.options import TableOptions
     from novikoff.data.reading import Reader
     from novikoff.show.report.check import Names
 
@@ -31,7 +31,7 @@ NOT_THE_QUESTION = {
 KNOWN_TO_A_CERTIFICATE = {"label", "ignore", "fit_intercept"}
 
 
-def names_of(file: str, reader: "Reader", table: "Table") -> "Names":
+def names_of(file: str, reader: "Reader", table: "TableOptions") -> "Names":
     """What a report calls things, and how it says that they were read."""
     from novikoff.cli.certify import certify
     from novikoff.cli.check import check

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import cluster, options
+from novikoff.cli import cluster, documents, options
 from novikoff.cli.existence import answer_formula, check_goes_together, formula_options
-from novikoff.cli.options import Output, Table
-from novikoff.cli.spaces import Space, space_options
+from novikoff.cli.files import out_target
+from novikoff.cli.options import Output, Page, Reply, TableOptions
+from novikoff.cli.progress import progress
+from novikoff.cli.spaces import SpaceOptions, space_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from novikoff.data.examples import Examples
     from novikoff.prove.run.bounds import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
@@ -24,9 +23,8 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
 @click.argument("file", type=options.FILE)
 @options.table
 @formula_options
-@click.option("--out", type=click.Path(), metavar="CERT", help="Where to write the certificate, for `novikoff check`.")
-@options.report
-@options.report_features
+@options.out("Where to write the certificate, for `novikoff check`.")
+@options.page
 @options.force
 @space_options
 @options.learning("fit_intercept")
@@ -43,19 +41,16 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
 @cluster.certify
 def certify(
     file: str,
-    table: Table,
-    out: str | None,
-    report: str | None,
-    report_features: tuple[str, str] | None,
-    force: bool,
-    fit_intercept: bool,
-    tolerance: float,
-    time_limit: float | None,
-    diverging: bool | None,
-    space: Space,
+    table: TableOptions,
     asked: dict[str, Any],
+    out: str | None,
+    page: Page,
+    force: bool,
+    space: SpaceOptions,
+    diverging: bool | None,
     output: Output,
-) -> int:
+    **questions: Any,
+) -> Reply:
     """Is the table FILE linearly separable, with what margin, and why?
 
     With --lift the plane is among the lifted features. With --kernel it is in the space of the kernel, and has a bias
@@ -67,79 +62,51 @@ def certify(
     With --formula: does the maximum likelihood estimate of that model exist, and which coefficients are infinite? The
     exit code is 0 if it exists, 10 if it is infinite, 11 if no start exists, 12 if that is undecided.
     """
-    from novikoff.cli import documents
     from novikoff.cli.again import names_of
-    from novikoff.cli.outputs import check_free
-    from novikoff.cli.progress import progress
-    from novikoff.cli.render import answer
-    from novikoff.cli.tables import encoding_of
-    from novikoff.data.whole_file import WholeFile
+    from novikoff.features.examples import learned_encoding
     from novikoff.prove.exact.clock import Clock
     from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.prove.separable.in_blocks import exactly
     from novikoff.prove.separable.search.certify import check_regression, with_estimates
     from novikoff.show.report.writing import report_on
 
-    fit_intercept = space.has_bias(fit_intercept)
-    target = None if out is None else check_free(out, force)
-    if check_goes_together(asked, {"label": table.label, **table.columns, "report": report, **space.given}):
-        limits: dict[str, Any] = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": time_limit}
+    questions["fit_intercept"] = fit_intercept = space.has_bias(questions["fit_intercept"])
+    target = out_target(out, force)
+    if check_goes_together(asked, {"label": table.label, **table.columns, "report": page.report, **space.given}):
+        limits = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": questions["time_limit"]}
         return answer_formula(file, table, asked, target, output, **limits)
-    page = options.report_path(report, report_features, force)
-    reader = table.open(file, output)
-    wishes = {**table.columns, "lift": space.lift}
+    path, reader = page.path(force), table.open(file, output)
     with progress(output.quiet) as bar:
-        encoding = encoding_of(bar.over(reader, "looking"), None, **wishes)
+        encoding = learned_encoding(bar.over(reader, "looking"), **table.columns, lift=space.lift)
         with exactly(bar.over(reader, "reading", bar.done or None), encoding) as examples:
             bar.close()
-            reported = report_on(page, examples, report_features, lambda: names_of(file, reader, table))
-            questions = {"fit_intercept": fit_intercept, "tolerance": tolerance, "time_limit": time_limit}
+            report = report_on(path, examples, page.report_features, lambda: names_of(file, reader, table))
             if diverging:
                 check_regression(examples, fit_intercept, space.exact_kernel(examples))
-            clock = Clock(time_limit, told=bar.rename)
+            clock = Clock(questions["time_limit"], told=bar.rename)
             with bar.during("proving"):
-                certificate = _certified(examples, space, bar.rename, questions)
+                certificate = space.certify(examples, progress=bar.rename, **questions)
                 if diverging:
                     certificate = with_estimates(certificate, reader, None, clock)
             left = allowance(examples, certificate, fit_intercept=fit_intercept)
-            if reported is not None:
-                reported.on_certificate(certificate, target)
+            if report is not None:
+                report.on_certificate(certificate, target and target.path)
     if target is not None:
-        with WholeFile(target) as file_out:
-            file_out.write(certificate.to_json().encode() + b"\n")
-    document = documents.document(
+        target.write(certificate)
+    document = described(certificate, reader, examples.counts, target)
+    return Reply(document, lambda: panel(document, certificate, path, left), CODES[certificate.verdict.value])
+
+
+def described(certificate: "Certificate", reader: Any, counts: tuple[int, ...], target: Any) -> dict[str, Any]:
+    """What was read and proved."""
+    encoding = None if certificate.table is None else certificate.table.encoding
+    size = (certificate.n_rows, certificate.n_columns)
+    return documents.document(
         "certify",
-        data=documents.described_data(
-            reader.files,
-            reader.label,
-            encoding,
-            (certificate.n_rows, certificate.n_columns),
-            certificate.classes,
-            examples.counts,
-        ),
+        data=documents.described_data(reader.files, reader.label, encoding, size, certificate.classes, counts),
         certificate=documents.described_certificate(certificate),
-        out=None if target is None else str(target),
+        out=target,
     )
-    answer(output, document, lambda: panel(document, certificate, page, left))
-    return CODES[certificate.verdict.value]
-
-
-def _certified(
-    examples: "Examples",
-    space: Space,
-    progress: "Callable[[str], None]",
-    questions: dict[str, Any],
-) -> "Certificate":
-    """The certificate in the space that was chosen."""
-    from novikoff.prove.separable.search.kernel import certify_kernel
-    from novikoff.prove.separable.search.working_set import certify_examples
-
-    if space.kernel is not None and len(examples.classes) > 2:
-        raise ValueError(f"--kernel is for two classes, and there are {len(examples.classes)}: {examples.classes}")
-    space.check_size(examples)
-    if (kernel := space.exact_kernel(examples)) is None:
-        return certify_examples(examples, progress=progress, **questions)
-    return certify_kernel(examples, None, kernel, progress=progress, **questions)
 
 
 def regression(certificate: "Certificate") -> list[tuple[str, str | None]]:

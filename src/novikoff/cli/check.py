@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import existence, options
-from novikoff.cli.options import Output
+from novikoff.cli import documents, existence, options
+from novikoff.cli.options import Output, Reply, TableOptions
+from novikoff.cli.progress import progress
 
 if TYPE_CHECKING:
-    from novikoff.cli.numbers import Numbers
+    from novikoff.cli.tables import NumberTable
     from novikoff.data.reading import Reader
-    from novikoff.data.svmlight import ZeroBased
     from novikoff.prove.expressivity.ball import Ball, NoBall
     from novikoff.prove.inequalities.check import Inequalities
     from novikoff.prove.programs.check import ProgramCertificate
@@ -22,26 +22,18 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("certificate", type=click.Path(), metavar="CERT")
 @click.argument("file", type=options.FILE)
-@options.file_format
-@options.zero_based
-@options.form
-@options.label
-@options.ignore
+@options.proved
 @options.learning("fit_intercept")
 @click.option("--formula", metavar="F", help="The formula, where a proof is about one that has more than names in it.")
 @options.answering
 def check(
     certificate: str,
     file: str,
-    format: str | None,
-    zero_based: "ZeroBased",
-    form: dict[str, Any],
-    label: str | None,
-    ignore: tuple[str, ...],
+    table: TableOptions,
     fit_intercept: bool,
     formula: str | None,
     output: Output,
-) -> None:
+) -> Reply:
     """Prove every claim of the certificate CERT again, from the table or the linear program FILE.
 
     CERT is what --out of `novikoff certify`, `lp`, `ball` or `inequalities` wrote, or a model that `novikoff fit`
@@ -53,8 +45,7 @@ def check(
 
     The exit code is 0 if every claim holds, and 1 if one fails or the file is another.
     """
-    from novikoff.cli.numbers import read_numbers
-    from novikoff.cli.render import answer
+    from novikoff.cli.tables import read_numbers
     from novikoff.keep.certificates import read_certificate
     from novikoff.prove.existence.certificate import Existence
     from novikoff.prove.expressivity.ball import Ball, NoBall
@@ -63,32 +54,28 @@ def check(
 
     claimed = read_certificate(Path(certificate))
     if isinstance(claimed, Ball | NoBall | Inequalities):
-        table = read_numbers(file, label, format, ignore, zero_based, form)
-        document = check_numbers(claimed, table, file, fit_intercept)
-        answer(output, document, lambda: numbers_panel(document, claimed, certificate))
-        return
-    if label is not None or ignore:
+        document = check_numbers(claimed, read_numbers(file, table), file, fit_intercept)
+        return Reply(document, lambda: numbers_panel(document, certificate))
+    if table.label is not None or table.ignore:
         raise ValueError("--label and --ignore are for proofs of ball and inequalities; this one knows its columns")
     if formula is not None and not isinstance(claimed, Existence):
         raise ValueError("--formula is for proofs about a formula; this one is about something else")
     if isinstance(claimed, Existence):
-        document = existence.check_formula(claimed, file, format, form, formula, output)
+        document = existence.check_formula(claimed, file, table, formula, output)
         columns = ("columns", used_in_words(**document["columns"]))
         checked = ("checked", "every claim holds; it was proved again from the data")
-        answer(output, document, lambda: existence.panel(f"novikoff check {certificate}", claimed, columns, checked))
-    elif isinstance(claimed, ProgramCertificate):
-        document = check_program(claimed, file, format)
-        answer(output, document, lambda: program_panel(document, claimed, certificate))
-    else:
-        document = check_table(claimed, file, format, zero_based, remembered(certificate, form), output)
-        answer(output, document, lambda: panel(document, claimed, certificate))
+        return Reply(document, lambda: existence.panel(f"novikoff check {certificate}", claimed, columns, checked))
+    if isinstance(claimed, ProgramCertificate):
+        document = check_program(claimed, file, table.format)
+        return Reply(document, lambda: program_panel(document, claimed, certificate))
+    document = check_table(claimed, file, replace(table, form=remembered(certificate, table.form)), output)
+    return Reply(document, lambda: panel(document, claimed, certificate))
 
 
 def check_numbers(
-    claimed: "Ball | NoBall | Inequalities", table: "Numbers", file: str, fit_intercept: bool
+    claimed: "Ball | NoBall | Inequalities", table: "NumberTable", file: str, fit_intercept: bool
 ) -> dict[str, Any]:
     """Check what is claimed of the numbers of a table, and say what that is."""
-    from novikoff.cli import documents
     from novikoff.cli.inequalities import system
     from novikoff.prove.inequalities.check import Inequalities
 
@@ -105,7 +92,6 @@ def check_numbers(
 
 def check_program(claimed: "ProgramCertificate", file: str, format: str | None) -> dict[str, Any]:
     """Check what is claimed of a linear program, and say what that is."""
-    from novikoff.cli import documents
     from novikoff.data.programs import read_program
     from novikoff.prove.exact.floats import nearest_float
 
@@ -141,25 +127,15 @@ def remembered(certificate: str, form: dict[str, Any]) -> dict[str, Any]:
         return form
 
 
-def check_table(
-    claimed: "Certificate",
-    file: str,
-    format: str | None,
-    zero_based: "ZeroBased",
-    form: dict[str, Any],
-    output: Output,
-) -> dict[str, Any]:
+def check_table(claimed: "Certificate", file: str, table: TableOptions, output: Output) -> dict[str, Any]:
     """Check what is claimed of a table, and say what that is."""
-    from novikoff.cli import documents
-    from novikoff.cli.progress import progress
     from novikoff.data.reading import read
     from novikoff.data.streams import Form
 
-    is_table = claimed.table is not None and claimed.table.encoding.is_of_table
-    label = claimed.table.label if is_table and claimed.table is not None else None
-    types = claimed.table.encoding.types_as_given if is_table and claimed.table is not None else None
-    reader = read(file, label=label, format=format, types=types, zero_based=zero_based)
-    reader = replace(reader, form=Form(**form)) if reader.is_text else reader
+    known = claimed.table if claimed.table is not None and claimed.table.encoding.is_of_table else None
+    label, types = (None, None) if known is None else (known.label, known.encoding.types_as_given)
+    reader = read(file, label=label, format=table.format, types=types, zero_based=table.zero_based)
+    reader = replace(reader, form=Form(**table.form)) if reader.is_text else reader
     names = column_names(reader) if reader.is_table else []
     with progress(output.quiet) as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))
@@ -248,7 +224,7 @@ def program_panel(document: dict[str, Any], claimed: "ProgramCertificate", file:
     )
 
 
-def numbers_panel(document: dict[str, Any], claimed: "Ball | NoBall | Inequalities", file: str) -> Any:
+def numbers_panel(document: dict[str, Any], file: str) -> Any:
     """That the claim holds, what it is, and of which columns."""
     from novikoff.cli.render import facts, listed
 

@@ -1,18 +1,29 @@
 """`--cluster`: the same commands on the shards of a data set, on this machine or on many.
 
-A command with this option hands over to the one of its name in `cli/shards.py`; without it, it does as ever.
+`fit`, `certify`, `predict` and `score` with this option hand over to their namesakes here.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli.options import Command
+from novikoff.cli.errors import DONE, INTERRUPTED
+from novikoff.cli.files import default_model, load_model, model_target, out_target
+from novikoff.cli.options import Command, Output, Page, Reply, TableOptions
+from novikoff.cli.progress import progress
 
 if TYPE_CHECKING:
+    from novikoff.cli.spaces import SpaceOptions
     from novikoff.cluster.engine import Engine
+    from novikoff.cluster.rounds import Rounds
+    from novikoff.cluster.worker import Worker
+    from novikoff.learn.model import Classifier
+
+# Lines of so many shards wait to be written.
+SHARDS_AT_ONCE = 16
 
 ENGINES = "local|here|auto|HOST:PORT|ray://HOST:PORT"
 
@@ -31,7 +42,7 @@ ROUNDS = (
 )
 
 
-def _handing_over(name: str, *more: Callable[[Any], Any]) -> Callable[[Command], Command]:
+def _handing_over(instead: Callable[..., Any], *more: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """Give a command --cluster and more options, with which another function does its work."""
 
     def decorate(command: Command) -> Command:
@@ -39,9 +50,7 @@ def _handing_over(name: str, *more: Callable[[Any], Any]) -> Callable[[Command],
         def wrapped(*args: Any, cluster: str | None, **kwargs: Any) -> Any:
             own = {name: kwargs.pop(name) for name in ("mixing", "resume") if more}
             if cluster is not None:
-                from novikoff.cli import shards
-
-                return getattr(shards, f"{name}_on_shards")(engine_of(cluster), *args, **own, **kwargs)
+                return instead(engine_of(cluster), *args, **own, **kwargs)
             given = next((name for name, value in own.items() if value), None)
             if given is not None:
                 raise ValueError(f"--{given} is for learning from shards; say where these are, too, by --cluster")
@@ -67,7 +76,237 @@ def engine_of(cluster: str) -> "Engine":
         raise ValueError(f"--cluster {cluster}: {error}, or local for this process") from None
 
 
-fit = _handing_over("fit", *ROUNDS)
-certify = _handing_over("certify")
-predict = _handing_over("predict")
-score = _handing_over("score")
+# -- fit --------------------------------------------------------------------------------------------------------------
+
+# What learning from shards has not, with what it is by default, and what it need not know.
+NOT_ON_SHARDS = {
+    "steps": False,
+    "held_out": None,
+    "folds": None,
+    "early_stopping": False,
+    "class_weight": None,
+    "tol": None,
+}
+NOT_NEEDED = ("certify", "certify_time_limit", "validation_fraction", "n_iter_no_change")
+
+
+def fit_on_shards(
+    engine: "Engine",
+    *,
+    file: str,
+    model: str | None,
+    page: Page,
+    force: bool,
+    table: TableOptions,
+    space: "SpaceOptions",
+    output: Output,
+    mixing: str | None,
+    resume: bool,
+    **learning: Any,
+) -> Reply:
+    from novikoff.cli.fit import described, panel
+    from novikoff.cli.spaces import Uncertified
+    from novikoff.cli.tables import written_form
+    from novikoff.cluster.learning import fit as learn
+
+    for name, usual in NOT_ON_SHARDS.items():
+        if learning.pop(name) != usual:
+            raise ValueError(f"--{name.replace('_', '-')} does not go with --cluster; leave out one of them")
+    _refuse({"report": page.report, "report_features": page.report_features, **space.given})
+    asked = {name: value for name, value in learning.items() if name not in NOT_NEEDED}
+    asked["shuffle"] = None if asked["shuffle"] else False
+    reader = table.open(file, output)
+    target = model_target(model or default_model(file), force)
+    rounds = RoundLines(output)
+    fitted = learn(
+        reader,
+        engine=engine,
+        mixing=mixing or "uniform",  # type: ignore[arg-type]
+        checkpoint=target.path.with_name(f"{target.path.name}.checkpoint"),
+        resume=resume,
+        watch=rounds.say,
+        **asked,
+        **table.columns,
+    ).model_
+    if reader.is_table:
+        fitted = replace(fitted, parameters={**fitted.parameters, **written_form(reader)})
+    target.save(fitted)
+    document = described(fitted, reader.files, rounds.counts, Uncertified("not asked for"), None, target)
+    run = fitted.record
+    was_interrupted = run.stopped is not None and run.stopped.name == "INTERRUPTED"
+    return Reply(document, lambda: panel(document, run), INTERRUPTED if was_interrupted else DONE)
+
+
+@dataclass
+class RoundLines:
+    """A line on stderr after every round."""
+
+    output: Output
+    counts: tuple[int, ...] = ()
+
+    def say(self, rounds: "Rounds") -> None:
+        self.counts = rounds.cluster.agreed.counts
+        if not self.output.quiet:
+            click.echo(line_of(rounds), err=True)
+
+
+def line_of(rounds: "Rounds") -> str:
+    """A round in one line."""
+    history, made = rounds.history, rounds.epochs.counts[-1] if rounds.epochs.counts else 0
+    rate = rounds.cluster.n_rows / max(rounds.seconds, 1e-9)
+    k = f"K = {history.counted:,.6g}"
+    if history.margin_at_most not in (0.0, float("inf")):
+        allowed = (history.radius / history.margin_at_most) ** 2 * (1 if history.n_classes <= 2 else 2)
+        k += f" of {allowed:,.6g} or more that the theorem allows"
+    restarted = rounds.cluster.engine.restarted
+    again = f"; {restarted:,} restarted" if restarted else ""
+    return f"round {rounds.epochs.begun}: {made:,} mistakes; {k}; {rate:,.0f} rows/s{again}"
+
+
+def _refuse(options: dict[str, Any]) -> None:
+    """Refuse options that were given, and go with one machine only."""
+    for name, value in options.items():
+        if value not in (None, False, (), []):
+            raise ValueError(f"--{name.replace('_', '-')} does not go with --cluster; leave one of them out")
+
+
+# -- certify ----------------------------------------------------------------------------------------------------------
+
+
+def certify_on_shards(
+    engine: "Engine",
+    *,
+    file: str,
+    table: TableOptions,
+    asked: dict[str, Any],
+    out: str | None,
+    page: Page,
+    force: bool,
+    space: "SpaceOptions",
+    diverging: bool | None,
+    output: Output,
+    fit_intercept: bool,
+    **limits: Any,
+) -> Reply:
+    from novikoff.cli.certify import CODES, described, panel
+    from novikoff.cli.existence import answer_formula, check_goes_together
+    from novikoff.cluster.agreeing import Reading, started
+    from novikoff.cluster.proving import certify_cluster
+
+    _refuse({"report": page.report, "report_features": page.report_features, **space.given})
+    target = out_target(out, force)
+    if check_goes_together(asked, {"label": table.label, **table.columns}):
+        more = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": limits["time_limit"]}
+        return answer_formula(file, table, asked, target, output, engine=engine, **more)
+    if diverging:
+        raise ValueError("--diverging does not go with --cluster and --label; ask by --formula 'label ~ .' instead")
+    reader = table.open(file, output)
+    columns: dict[str, Any] = table.columns
+    reading = Reading(**columns, fit_intercept=fit_intercept)
+    with progress(output.quiet) as bar, bar.during("reading"), started(engine, reader, reading) as cluster:
+        certificate = certify_cluster(cluster, progress=bar.rename, **limits)
+        counts = cluster.agreed.counts
+    if target is not None:
+        target.write(certificate)
+    document = described(certificate, reader, counts, target)
+    return Reply(document, lambda: panel(document, certificate), CODES[certificate.verdict.value])
+
+
+# -- predict ----------------------------------------------------------------------------------------------------------
+
+
+def predict_on_shards(
+    engine: "Engine",
+    *,
+    model: str,
+    file: str,
+    table: TableOptions,
+    out: str | None,
+    force: bool,
+    column: str,
+    scores: bool,
+    output: Output,
+) -> Reply | None:
+    from novikoff.cli.predict import CsvWriter, predicted, sink
+    from novikoff.learn.model import Classifier
+
+    target = out_target(out, force)
+    loaded = load_model(model, Classifier)
+    as_json = output.json and target is None
+    total = CsvWriter(loaded, column, scores, as_json)
+    with sink(target) as write:
+        for lines, writer in _lines(engine, loaded, file, table, (column, scores, as_json)):
+            write(lines)
+            total.n_rows += writer.n_rows
+            for name in ("predicted", "unseen", "missing"):
+                getattr(total, name).update(getattr(writer, name))
+    return predicted(output, model, file, target, total)
+
+
+def _lines(
+    engine: "Engine", model: "Classifier", file: str, table: TableOptions, how: tuple[str, bool, bool]
+) -> Iterator[tuple[bytes, Any]]:
+    """The lines of every shard, in order, and what there is to say about them: a few shards at a time.
+
+    The rows of JSON lines are numbered, so that a shard has to wait for those before it.
+    """
+    from novikoff.cluster.predicting import check_kind
+    from novikoff.cluster.shards import shards_of
+    from novikoff.cluster.worker import Worker
+
+    shards, first = shards_of(file, format=table.format), 0
+    check_kind(model, shards)
+    try:
+        engine.start(Worker, shards)
+        shared, at_once = engine.share(replace(model)), 1 if how[2] else SHARDS_AT_ONCE
+        for start in range(0, len(shards), at_once):
+            some = range(start, min(start + at_once, len(shards)))
+            for lines, writer in engine.call("apply", None, lines_of_shard, shared, table, how, first, on=some):
+                first += writer.n_rows
+                yield lines, writer
+    finally:
+        engine.close()
+
+
+def lines_of_shard(
+    worker: "Worker", _: Any, model: "Classifier", table: TableOptions, how: tuple[str, bool, bool], first: int
+) -> tuple[bytes, Any]:
+    """What is to be written for a shard before which so many rows come; only the first has the names of columns."""
+    from novikoff.cli.predict import CsvWriter
+    from novikoff.cli.tables import open_unlabelled
+
+    before = max(first, min(worker.number, 1))
+    shard: Any = worker.shard
+    shard.check_unchanged()
+    reader = replace(open_unlabelled(shard.file, replace(table, format=shard.format), model), parts=(shard.part,))
+    writer = CsvWriter(model, *how, reader.form.decimal, n_rows=before)
+    lines = b"".join(writer.lines(batch) for batch in reader)
+    return lines, replace(writer, model=None, n_rows=writer.n_rows - before)  # type: ignore[arg-type]
+
+
+# -- score ------------------------------------------------------------------------------------------------------------
+
+
+def score_on_shards(engine: "Engine", *, model: str, file: str, table: TableOptions, output: Output) -> Reply:
+    from novikoff.cli.score import answer_counts
+    from novikoff.cli.tables import remembered_form, with_label
+    from novikoff.cluster.predicting import score as count
+    from novikoff.data.reading import read
+    from novikoff.data.streams import Form
+    from novikoff.learn.model import Classifier
+
+    loaded = load_model(model, Classifier)
+    reader = read(file, format=table.format)
+    if reader.is_text:
+        reader = replace(reader, form=Form(**remembered_form(loaded, table.form)))
+    found = count(loaded, with_label(replace(reader, label=table.label)), engine=engine)
+    known = loaded.classes.tolist()
+    of_truth = zip(found.labels, found.confusion, strict=True)
+    pairs = {(truth, guess): n for truth, line in of_truth for guess, n in zip(known, line, strict=True)}
+    return answer_counts(output, model, file, known, pairs, found.unseen, found.missing)
+
+
+fit = _handing_over(fit_on_shards, *ROUNDS)
+certify = _handing_over(certify_on_shards)
+predict = _handing_over(predict_on_shards)
+score = _handing_over(score_on_shards)

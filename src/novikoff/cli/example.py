@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
-from novikoff.cli import options
-from novikoff.cli.options import Output
+from novikoff.cli import documents, options
+from novikoff.cli.files import check_free
+from novikoff.cli.options import Output, Reply
 from novikoff.data.samples import SAMPLES
 
 # What to try with each.
@@ -28,14 +29,11 @@ SUGGESTED = {
 @click.option("--out", type=click.Path(), default=".", show_default=True, metavar="FOLDER", help="Where to write them.")
 @options.force
 @options.answering
-def example(names: tuple[str, ...], out: str, force: bool, output: Output) -> None:
+def example(names: tuple[str, ...], out: str, force: bool, output: Output) -> Reply:
     """Write small data sets to try the commands on: all of them, or those NAMEd.
 
     Files that are already there are kept; if they differ, that is an error, unless --force replaces them.
     """
-    from novikoff.cli import documents
-    from novikoff.cli.outputs import check_free
-    from novikoff.cli.render import answer
     from novikoff.data.whole_file import WholeFile
 
     folder = Path(out)
@@ -48,7 +46,7 @@ def example(names: tuple[str, ...], out: str, force: bool, output: Output) -> No
             file.write(content)
     files = [{"file": str(path), "try": SUGGESTED[path.name]} for path in contents]
     document = documents.document("example", files=files)
-    answer(output, document, lambda: panel(document))
+    return Reply(document, lambda: panel(document))
 
 
 def _is_there(path: Path, content: bytes) -> bool:

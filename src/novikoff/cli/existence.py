@@ -1,16 +1,17 @@
 """`novikoff certify FILE --formula ...`: does the maximum likelihood estimate exist?"""
 
-import functools
-from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli.options import Command, Output, Table, column_names
+from novikoff.cli import documents
+from novikoff.cli.options import Output, Reply, TableOptions, column_names, grouped
+from novikoff.cli.progress import progress
 
 if TYPE_CHECKING:
-    from novikoff.cluster.engine import Engine
+    from novikoff.cli.files import Target
+    from novikoff.cli.progress import Bar
     from novikoff.prove.existence.certificate import Existence
 
 CODES = {"exists": 0, "infinite": 10, "no start": 11, "undecided": 12}
@@ -29,30 +30,37 @@ COLUMNS = {
 }
 
 
-def formula_options(command: Command) -> Command:
-    """--formula and what goes with it; the command gets them as `asked`, without those that were not given."""
-    decorators: list[Callable[[Any], Any]] = [
-        click.option("--formula", metavar="F", help="A model, such as 'y ~ x1 + C(x2)': does its estimate exist?"),
-        click.option("--family", type=click.Choice(FAMILIES), help="The family of the formula.  [default: binomial]"),
-    ]
-    for name, what in COLUMNS.items():
-        decorators.append(
-            click.option(f"--{name}", metavar="COL", shell_complete=column_names, help=f"With --formula. {what}")
-        )
-    ties = click.Choice(["efron", "breslow", "exact"])
-    decorators.append(click.option("--ties", type=ties, help="With --formula. How cox treats ties.  [default: efron]"))
-    decorators.append(click.option("--reference", metavar="L", help="With --formula. The first class of multinomial."))
-    names = ("formula", "family", *COLUMNS, "ties", "reference")
+def _asked(
+    formula: str | None,
+    family: str | None,
+    weights: str | None,
+    offset: str | None,
+    strata: str | None,
+    event: str | None,
+    entry: str | None,
+    ties: str | None,
+    reference: str | None,
+) -> dict[str, Any]:
+    """What was said of a formula, without what was not."""
+    return {name: value for name, value in locals().items() if value is not None}
 
-    @functools.wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        asked = {name: kwargs.pop(name) for name in names}
-        return command(*args, asked={name: value for name, value in asked.items() if value is not None}, **kwargs)
 
-    result: Any = wrapped
-    for decorator in reversed(decorators):
-        result = decorator(result)
-    return result
+formula_options = grouped(
+    "asked",
+    _asked,
+    click.option("--formula", metavar="F", help="A model, such as 'y ~ x1 + C(x2)': does its estimate exist?"),
+    click.option("--family", type=click.Choice(FAMILIES), help="The family of the formula.  [default: binomial]"),
+    *(
+        click.option(f"--{name}", metavar="COL", shell_complete=column_names, help=f"With --formula. {what}")
+        for name, what in COLUMNS.items()
+    ),
+    click.option(
+        "--ties",
+        type=click.Choice(["efron", "breslow", "exact"]),
+        help="With --formula. How cox treats ties.  [default: efron]",
+    ),
+    click.option("--reference", metavar="L", help="With --formula. The first class of multinomial."),
+)
 
 
 def check_goes_together(asked: dict[str, Any], others: dict[str, Any]) -> bool:
@@ -68,71 +76,57 @@ def check_goes_together(asked: dict[str, Any], others: dict[str, Any]) -> bool:
 
 
 def answer_formula(
-    file: str,
-    table: Table,
-    asked: dict[str, Any],
-    target: Any,
-    output: Output,
-    engine: "Engine | None" = None,
-    **options: Any,
-) -> int:
-    """Ask whether the estimate exists, say it, and return the exit code; `engine` runs the shards, if there are any."""
-    from novikoff.cli import documents
-    from novikoff.cli.progress import progress
-    from novikoff.cli.render import answer
-    from novikoff.data.reading import read
-    from novikoff.data.whole_file import WholeFile
+    file: str, table: TableOptions, asked: dict[str, Any], target: "Target | None", output: Output, **options: Any
+) -> Reply:
+    """Ask whether the estimate exists; with `engine=` among the options, that runs the shards."""
     from novikoff.prove.existence.search.existence import existence
 
-    formula, options = asked["formula"], {name: asked[name] for name in asked if name != "formula"} | options
+    formula = asked.pop("formula")
     with progress(output.quiet) as bar:
-        columns = read_table(file, table.format, table.form, bar) if engine is None else None
-        bar.close()
-        with bar.during("proving"):
-            if engine is None:
-                found = existence(formula, columns, progress=bar.rename, **options)
-            else:
-                from novikoff.cluster.estimates import existence as existence_on_shards
+        if "engine" in options:
+            from novikoff.cluster.estimates import existence as existence_on_shards
+            from novikoff.data.reading import read
 
-                reader = read(file, format=table.format, **table.form)
-                found = existence_on_shards(formula, reader, engine=engine, progress=bar.rename, **options)
+            ask: Any = existence_on_shards
+            columns: Any = read(file, format=table.format, **table.form)
+        else:
+            ask, columns = existence, read_table(file, table, bar)
+            bar.close()
+        with bar.during("proving"):
+            found = ask(formula, columns, progress=bar.rename, **asked, **options)
     if target is not None:
-        with WholeFile(target) as file_out:
-            file_out.write(found.to_json().encode() + b"\n")
-    out = None if target is None else str(target)
-    document = documents.document("certify", file=file, existence=documents.described_estimates(found), out=out)
-    answer(output, document, lambda: panel(f"novikoff certify {file}", found, ("certificate", out)))
-    return CODES[found.estimate.value]
+        target.write(found)
+    document = documents.document("certify", file=file, existence=documents.described_estimates(found), out=target)
+    shown = ("certificate", document["out"])
+    return Reply(document, lambda: panel(f"novikoff certify {file}", found, shown), CODES[found.estimate.value])
 
 
 def check_formula(
-    claimed: "Existence", file: str, format: str | None, form: dict[str, Any], formula: str | None, output: Output
+    claimed: "Existence", file: str, table: TableOptions, formula: str | None, output: Output
 ) -> dict[str, Any]:
     """Check what is claimed of a formula on a table, and say what that is; of the file's formula nothing is evaluated.
 
     Which columns are used is found here, from the table.
     """
-    from novikoff.cli import documents
-    from novikoff.cli.progress import progress
     from novikoff.prove.existence.formulas import used_columns
 
     said = claimed.about["formula"]
     if said is None:
         raise ValueError("the certificate is about arrays, not about a table; check it in Python, by its method check")
     with progress(output.quiet) as bar:
-        table = read_table(file, format, form, bar)
+        frame = read_table(file, table, bar)
         if formula is None:
-            claimed.check(table)
+            claimed.check(frame)
         else:
-            claimed.check(formula, table, **said["options"])
-    names = [str(name) for name in table.columns]
+            claimed.check(formula, frame, **said["options"])
+    names = [str(name) for name in frame.columns]
     used = used_columns(said["text"], names, said["options"])
     columns = {"used": [n for n in names if n in used], "not_used": [n for n in names if n not in used]}
     found = documents.described_estimates(claimed)
     return documents.document("check", file=file, rows=claimed.n_rows, columns=columns, holds=True, existence=found)
 
 
-def read_table(file: str, format: str | None, form: dict[str, Any], bar: Any) -> Any:
+def read_table(file: str, table: TableOptions, bar: "Bar") -> Any:
     """All columns of a file, as a data frame for formulas."""
     import pyarrow as pa
 
@@ -140,7 +134,7 @@ def read_table(file: str, format: str | None, form: dict[str, Any], bar: Any) ->
 
     if find_spec("formulaic") is None:
         raise ImportError("formulas are read by formulaic; install it with: pip install 'novikoff[formula]'")
-    reader = read(file, format=format, **form)
+    reader = read(file, format=table.format, **table.form)
     if not reader.is_table:
         raise ValueError(f"{file} has no named columns, and a formula needs names")
     batches = [pa.Table.from_batches([records.columns]) for records in bar.over(reader, "reading")]

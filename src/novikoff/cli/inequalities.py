@@ -4,70 +4,52 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
-from novikoff.cli.options import Output
+from novikoff.cli import documents, options
+from novikoff.cli.files import out_target
+from novikoff.cli.options import Output, Reply, TableOptions
+from novikoff.cli.progress import progress
 
 if TYPE_CHECKING:
-    from novikoff.cli.numbers import Numbers
-    from novikoff.data.svmlight import ZeroBased
+    from novikoff.cli.tables import NumberTable
 
 CODES = {"solved": 0, "no solution": 40, "margin ruled out": 41, "undecided": 42}
 METHODS = ("auto", "perceptron", "rescaled", "dunagan-vempala")
-SHOWN = 20
 
 
 @click.command()
 @click.argument("file", type=options.FILE)
-@options.label
-@options.ignore
-@options.file_format
-@options.zero_based
-@options.form
+@options.numbers
 @options.learning("fit_intercept")
 @click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help="How to look for x.")
 @options.learning("min_margin", "random_state", random_state=0)
-@click.option("--out", type=click.Path(), metavar="CERT", help="Where to write the proof.")
+@options.out("Where to write the proof.")
 @options.force
 @options.time_limit("Seconds after which to give up as undecided.")
 @options.answering
 def inequalities(
     file: str,
-    label: str | None,
-    ignore: tuple[str, ...],
-    format: str | None,
-    zero_based: "ZeroBased",
-    form: dict[str, Any],
+    table: TableOptions,
     fit_intercept: bool,
-    method: str,
-    min_margin: float | None,
-    random_state: int,
     out: str | None,
     force: bool,
-    time_limit: float | None,
     output: Output,
-) -> int:
+    **limits: Any,
+) -> Reply:
     """Find x with a.x > 0 for every row a of FILE, or prove that there is none, also if the margin is tiny.
 
     The columns are the coefficients of the unknowns. With a column of labels, rows are examples x, and the inequalities
     those of a plane that separates them: y (x, 1), or y x with --no-fit-intercept. The exit code is the outcome: 0
     solved, 40 no solution, 41 margin ruled out, 42 undecided.
     """
-    from novikoff.cli import documents
-    from novikoff.cli.numbers import read_numbers
-    from novikoff.cli.outputs import check_free
-    from novikoff.cli.progress import progress
-    from novikoff.cli.render import answer
-    from novikoff.data.whole_file import WholeFile
+    from novikoff.cli.tables import read_numbers
     from novikoff.prove.inequalities.search.solve import solve_inequalities
 
-    target = None if out is None else check_free(out, force)
-    names, A = system(read_numbers(file, label, format, ignore, zero_based, form), fit_intercept)
-    limits: dict[str, Any] = {"min_margin": min_margin, "time_limit": time_limit, "random_state": random_state}
+    target = out_target(out, force)
+    names, A = system(read_numbers(file, table), fit_intercept)
     with progress(output.quiet) as bar, bar.during("solving"):
-        found = solve_inequalities(A, method=method, **limits)
+        found = solve_inequalities(A, **limits)
     if target is not None:
-        with WholeFile(target) as file_out:
-            file_out.write(found.to_json().encode() + b"\n")
+        target.write(found)
     document = documents.document(
         "inequalities",
         file=file,
@@ -81,13 +63,12 @@ def inequalities(
         message=str(found),
         iterations=found.iterations,
         rescalings=found.rescalings,
-        out=None if target is None else str(target),
+        out=target,
     )
-    answer(output, document, lambda: panel(document))
-    return CODES[found.outcome.value]
+    return Reply(document, lambda: panel(document), CODES[document["verdict"]])
 
 
-def system(table: "Numbers", fit_intercept: bool) -> tuple[tuple[str, ...], Any]:
+def system(table: "NumberTable", fit_intercept: bool) -> tuple[tuple[str, ...], Any]:
     """The unknowns and the rows; those of labelled examples are folded."""
     from novikoff.features.fold import fold_bias, fold_labels
 
@@ -99,18 +80,13 @@ def system(table: "Numbers", fit_intercept: bool) -> tuple[tuple[str, ...], Any]
 
 def panel(document: dict[str, Any]) -> Any:
     """The outcome, the solution, and how it was found."""
-    from rich.text import Text
+    from novikoff.cli.render import facts, outcome, solution
 
-    from novikoff.cli.render import BAD, GOOD, columns, facts, stacked
-
-    verdict, x = document["verdict"], document["x"] or {}
-    shown = [(name, f"{value:.6g}") for name, value in list(x.items())[:SHOWN]]
-    more = f"and {len(x) - SHOWN:,} more; --json has all" if len(x) > SHOWN else None
     return facts(
         f"novikoff inequalities {document['file']}",
         [
-            ("outcome", Text(verdict, style=f"bold {GOOD if verdict == 'solved' else BAD}")),
-            ("solution", stacked(columns(("", ""), shown), more) if shown else None),
+            ("outcome", outcome(document["verdict"], "solved")),
+            ("solution", solution([(name, f"{value:.6g}") for name, value in (document["x"] or {}).items()])),
             ("proof", document["message"]),
             ("certificate", document["out"]),
         ],

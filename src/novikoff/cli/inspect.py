@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import options
-from novikoff.cli.options import Output
+from novikoff.cli import documents, options
+from novikoff.cli.options import Output, Reply
 from novikoff.options import Whole
 from novikoff.say import runs as say
 
@@ -27,13 +27,11 @@ if TYPE_CHECKING:
     help="How many of the heaviest weights to show.",
 )
 @options.answering
-def inspect(model: str, weights: int | None, output: Output) -> None:
+def inspect(model: str, weights: int | None, output: Output) -> Reply:
     """Show what is in the model file MODEL: weights by name, the record of the run, the proof, and where it is from.
 
     A model file holds no code: to look into it is safe.
     """
-    from novikoff.cli import documents
-    from novikoff.cli.render import answer
     from novikoff.keep.models import load_plain, read_header
 
     header = read_header(model)
@@ -60,7 +58,7 @@ def inspect(model: str, weights: int | None, output: Output) -> None:
         training_data=header.get("training_data"),
         **documents.described_class_weights(loaded),
     )
-    answer(output, document, lambda: panel(document, run, certificate))
+    return Reply(document, lambda: panel(document, run, certificate))
 
 
 def _claimed(text: Any) -> "tuple[Certificate | None, str | None]":

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from novikoff.cli import options
-from novikoff.cli.options import Output
+from novikoff.cli import documents, options
+from novikoff.cli.options import Output, Reply
 
 # The year of the theorem. A link to a scene is good for as long as the lab is found at the same port.
 PORT = 1962
@@ -29,23 +29,20 @@ PORT = 1962
     help="Write the lab into a folder instead, with its scenes, for a web site of your own: it needs no server.",
 )
 @options.answering
-def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, output: Output) -> None:
+def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, output: Output) -> Reply | None:
     """Serve a page on which one sees the perceptron learn, and its proof beside it, until Ctrl-C.
 
     Put red and blue points, or choose a scene; then step through the algorithm. The page is served to this machine
     only, on 127.0.0.1. LINK is a link that the page gave out: its scene is opened, whatever its port was.
     """
-    from novikoff.cli import documents
-    from novikoff.cli.render import answer
-
     if folder is not None:
         from novikoff.lab.export import export
 
         files = export(folder)
-        document = documents.document("lab", folder=str(folder), files=len(files))
-        answer(output, document, lambda: panel(document))
-        return
+        written = documents.document("lab", folder=str(folder), files=len(files))
+        return Reply(written, lambda: panel(written))
 
+    from novikoff.cli.render import show
     from novikoff.lab.server import check_installed, serve
     from novikoff.web import address_of, listen, listen_preferably
 
@@ -53,12 +50,13 @@ def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, 
     listener = listen_preferably(PORT) if port is None else listen(port)
     address = opened(address_of(listener), link or "")
     document = documents.document("lab", address=address)
-    answer(output, document, lambda: panel(document))
+    show(output, Reply(document, lambda: panel(document)))
     if browser:
         import webbrowser
 
         webbrowser.open(address)
     serve(listener)
+    return None
 
 
 def opened(address: str, link: str) -> str:

@@ -4,13 +4,14 @@ from typing import Any
 
 import click
 
-from novikoff.cli import options
-from novikoff.cli.options import Output
+from novikoff.cli import documents, options
+from novikoff.cli.files import out_target
+from novikoff.cli.options import Output, Reply
+from novikoff.cli.progress import progress
 
 # SciPy's statuses, and the exit codes of this command.
 CODES = {0: 0, 1: 22, 2: 20, 3: 21}
 WORDS = {0: "optimal", 1: "undecided", 2: "infeasible", 3: "unbounded"}
-SHOWN = 20
 
 
 @click.command()
@@ -22,7 +23,7 @@ SHOWN = 20
     show_default=True,
     help="What finds the answer that is then proved.",
 )
-@click.option("--out", type=click.Path(), metavar="CERT", help="Where to write the certificate, for `novikoff check`.")
+@options.out("Where to write the certificate, for `novikoff check`.")
 @options.force
 @options.number(
     "--tolerance", options.POSITIVE, "T", "How much a point may violate that is shown though nothing is proved.", 1e-8
@@ -31,31 +32,24 @@ SHOWN = 20
 @options.answering
 def lp(
     file: str, method: str, out: str | None, force: bool, tolerance: float, time_limit: float, output: Output
-) -> int:
+) -> Reply:
     """Solve the linear program FILE, with proof.
 
     FILE is MPS, or .npz with c, and perhaps A_ub, b_ub, A_eq, b_eq and bounds, as for SciPy's linprog. The exit code is
     the outcome: 0 optimal, 20 infeasible, 21 unbounded, each proved in exact arithmetic; 22 undecided.
     """
-    from novikoff.cli import documents
-    from novikoff.cli.outputs import check_free
-    from novikoff.cli.progress import progress
-    from novikoff.cli.render import answer
     from novikoff.data.programs import read_program
-    from novikoff.data.whole_file import WholeFile
     from novikoff.prove.programs.search.linprog import linprog
 
-    target = None if out is None else check_free(out, force)
+    target = out_target(out, force)
     program = read_program(file)
     with progress(output.quiet) as bar, bar.during("solving"):
         limits = {"tolerance": tolerance, "time_limit": time_limit}
         result = linprog(**program.arguments, method=method, options=limits)
     proof = result.certificate
-    if target is not None and (found := proof or result.approximate) is not None:
-        with WholeFile(target) as file_out:
-            file_out.write(found.to_json().encode() + b"\n")
-    else:
-        target = None
+    found = proof or result.approximate
+    if target is not None and found is not None:
+        target.write(found)
     x = None if result.x is None else dict(zip(program.names, result.x.tolist(), strict=True))
     document = documents.document(
         "lp",
@@ -70,31 +64,26 @@ def lp(
         message=program.restated(result.message),
         iterations=result.nit,
         pivots=result.pivots,
-        out=None if target is None else str(target),
+        out=None if found is None else target,
     )
-    answer(output, document, lambda: panel(document))
-    return CODES[result.status]
+    return Reply(document, lambda: panel(document), CODES[result.status])
 
 
 def panel(document: dict[str, Any]) -> Any:
     """The outcome, and the variables that are not 0."""
-    from rich.text import Text
-
-    from novikoff.cli.render import BAD, GOOD, columns, facts, stacked
+    from novikoff.cli.render import facts, outcome, solution
     from novikoff.engine.words import counted
 
-    status = document["status"]
     used = [(name, f"{value:.10g}") for name, value in (document["x"] or {}).items() if value]
-    more = f"and {len(used) - SHOWN:,} more; --json has all" if len(used) > SHOWN else None
     size = f"{counted(document['variables'], 'variable')}, {counted(document['constraints'], 'constraint')}"
     work = f"{counted(document['iterations'], 'iteration')}, {counted(document['pivots'], 'exact pivot')}"
     return facts(
         f"novikoff lp {document['file']}",
         [
             ("read", size),
-            ("outcome", Text(status, style=f"bold {GOOD if status == 'optimal' else BAD}")),
+            ("outcome", outcome(document["status"], "optimal")),
             ("objective", None if document["objective"] is None else f"{document['objective']:.12g}"),
-            ("solution", stacked(columns(("", ""), used[:SHOWN]), more) if used else None),
+            ("solution", solution(used)),
             ("proof", document["message"]),
             ("work", work),
             ("certificate", document["out"]),

@@ -13,6 +13,7 @@ import click
 
 from novikoff.cli import options
 from novikoff.cli.errors import DONE, INTERRUPTED
+from novikoff.cli.files import check_free, load_model
 from novikoff.cli.options import Output
 
 if TYPE_CHECKING:
@@ -179,16 +180,12 @@ class Session:
 
 def _learner(target: Path | None, parameters: dict[str, Any]) -> "OnlinePerceptron":
     """The learner to go on with, or a new one."""
-    from novikoff.cli.outputs import check_free
     from novikoff.learn.online.perceptron import OnlinePerceptron
 
     if target is None or not target.exists():
         if target is not None:
             check_free(target, force=False)
         return OnlinePerceptron(**parameters)
-    from novikoff.cli.models import load_model
-    from novikoff.learn.online.perceptron import OnlinePerceptron
-
     learner = load_model(str(target), OnlinePerceptron)
     for name, value in parameters.items():
         if getattr(learner, name) != value:

@@ -1,11 +1,15 @@
-"""Options that several commands share. They have the names of the library's parameters."""
+"""Options that several commands share. They have the names of the library's parameters.
+
+Options that belong together reach a command as one value (`grouped`): how a table is read, where an answer goes.
+"""
 
 import functools
+import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -22,6 +26,29 @@ FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw")
 FILE = click.Path(allow_dash=True)
 
 
+def grouped(name: str, make: Callable[..., Any], *options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Options that a command gets as one value: what `make` makes of those that it has parameters for."""
+    names = inspect.signature(make).parameters
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            made = make(**{option: kwargs.pop(option) for option in names if option in kwargs})
+            return command(*args, **{name: made}, **kwargs)
+
+        result: Any = wrapped
+        for option in reversed(options):
+            result = option(result)
+        return result
+
+    return decorate
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# How a command answers
+# ---------------------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Output:
     """How a command answers: in panels, in JSON, or only by its exit code."""
@@ -30,18 +57,118 @@ class Output:
     quiet: bool
 
 
+class Reply(NamedTuple):
+    """What a command answers: a document, a panel that shows it, an exit code, and what a person is warned of."""
+
+    document: dict[str, Any]
+    panel: Callable[[], Any]
+    code: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+def answering(command: Command) -> Command:
+    """--json, --quiet and --debug, which every command has; the command gets them as `output`, and answers."""
+
+    @click.option("--json", is_flag=True, help="Answer in JSON, for machines.")
+    @click.option("--quiet", is_flag=True, help="Answer only by the exit code; errors are still printed.")
+    @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+    @functools.wraps(command)
+    def wrapped(*args: Any, json: bool, quiet: bool, debug: bool, **kwargs: Any) -> Any:
+        from novikoff.cli.progress import announce_compilation
+
+        output = Output(json, quiet)
+        with announce_compilation(quiet):
+            answer = command(*args, output=output, **kwargs)
+        if not isinstance(answer, Reply):
+            return answer
+        from novikoff.cli.render import show, warn
+
+        show(output, answer)
+        for what in answer.warnings:
+            warn(output, what)
+        return answer.code
+
+    return wrapped  # type: ignore[return-value]
+
+
+def jobs(command: Command) -> Command:
+    """--jobs: how many threads the command uses for whatever needs no order."""
+
+    @click.option("--jobs", type=int, metavar="N", help="How many threads to use; -1: all cores.  [default: all cores]")
+    @functools.wraps(command)
+    def wrapped(*args: Any, jobs: int | None, **kwargs: Any) -> Any:
+        from novikoff.engine.threads import on_cores
+
+        if jobs == 0:
+            raise click.BadParameter("0 threads do nothing; -1 is all cores", param_hint="--jobs")
+        with on_cores(jobs):
+            return command(*args, **kwargs)
+
+    return wrapped  # type: ignore[return-value]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What a command writes
+# ---------------------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
-class Table:
+class Page:
+    """A report that was asked for, and the two features that it is to draw."""
+
+    report: str | None
+    report_features: tuple[str, str] | None
+
+    def path(self, force: bool) -> Path | None:
+        """Where it goes, if one is asked for and a file may be written there."""
+        from novikoff.cli.files import check_free
+
+        if self.report is None and self.report_features is not None:
+            raise ValueError("--report-features chooses what a report draws; say where it goes, too, by --report")
+        return None if self.report is None else check_free(self.report, force)
+
+
+def out(help_text: str, metavar: str = "CERT") -> Callable[[Command], Command]:
+    """--out, for `novikoff.cli.files.out_target`."""
+    return click.option("--out", type=click.Path(), metavar=metavar, help=help_text)
+
+
+force = click.option("--force", is_flag=True, help="Replace a file that is already there.")
+model = click.option(
+    "--model", type=click.Path(), metavar="OUT", help="Where to write the model.  [default: FILE's name with .novikoff]"
+)
+page = grouped(
+    "page",
+    Page,
+    click.option(
+        "--report", type=click.Path(), metavar="HTML", help="Where to write a report, one page that needs nothing else."
+    ),
+    click.option(
+        "--report-features",
+        nargs=2,
+        metavar="A B",
+        help="The two features that the report draws.  [default: the only two, if they are numbers]",
+    ),
+)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What a command reads
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TableOptions:
     """How a command reads its labelled file: the format, how a table is written in it, and what its columns mean."""
 
-    label: str | None
-    categorical: tuple[str, ...]
-    text: tuple[str, ...]
-    tfidf: tuple[str, ...]
-    ignore: tuple[str, ...]
     format: str | None
-    zero_based: "ZeroBased"
     form: dict[str, Any]
+    zero_based: "ZeroBased" = "auto"
+    label: str | None = None
+    categorical: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    tfidf: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:
@@ -59,12 +186,113 @@ class Table:
         return {name: value for name, value in given.items() if value is not None}
 
     def open(self, file: str, output: Output) -> "Reader":
-        """The reader of the file; says so if the names of its columns look like data."""
-        from novikoff.cli.tables import open_labelled, warn_of_the_first_line
+        """The reader of a labelled file; says so if the names of its columns look like data."""
+        from novikoff.cli.render import listed, warn
+        from novikoff.cli.tables import with_label
+        from novikoff.data.reading import read
+        from novikoff.data.tables import look_like_data
 
-        reader = open_labelled(file, self.label, self.format, self.zero_based, self.form)
-        warn_of_the_first_line(output, reader)
+        reader = read(file, label=self.label, format=self.format, zero_based=self.zero_based, **self.form)
+        if reader.is_table and reader.label is None:
+            names = ", ".join(list(reader.column_types)[:20])
+            raise ValueError(f"name the column with the labels by --label; {file} has {names}")
+        reader = with_label(reader)
+        if reader.is_text and reader.form.header and look_like_data(first := reader.layout().names):
+            warn(
+                output,
+                f"the first line of {reader.files[0]} was read as names of columns, but looks like data "
+                f"({listed(first, 4)}); if it is, pass --no-header",
+            )
         return reader
+
+
+def column_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The columns of the FILE that was typed already, for the shell to complete."""
+    import csv
+
+    typed = [context.params.get("file"), *reversed(context.args)]  # with an unfinished option, all is in args
+    try:
+        with open(next(filter(None, typed), ""), newline="", encoding="utf-8") as file:
+            first = file.readline()
+    except (OSError, UnicodeDecodeError):
+        return []
+    names = next(csv.reader([first], delimiter=max(",;\t", key=first.count)), [])
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def _column(name: str, what: str) -> Callable[[Command], Command]:
+    help_text = f"{what} May be repeated."
+    return click.option(name, metavar="COL", multiple=True, shell_complete=column_names, help=help_text)
+
+
+label = click.option(
+    "--label",
+    metavar="COL",
+    shell_complete=column_names,
+    help="The column with the labels, by its name or its place (1, -1).",
+)
+categorical = _column("--categorical", "A column of numbers that are names, such as identifiers.")
+text = _column("--text", "A column of free text: a feature for each word and each pair of words.")
+tfidf = _column("--tfidf", "A column of free text whose rare words count more, and every text as much.")
+ignore = _column("--ignore", "A column to leave out.")
+file_format = click.option(
+    "--format", type=click.Choice(FORMATS), help="The format of FILE, if neither its name nor its content shows it."
+)
+
+
+ZERO_BASED = {"auto": "auto", "true": True, "false": False}
+zero_based = click.option(
+    "--zero-based", type=click.Choice(list(ZERO_BASED)), default="auto", show_default=True,
+    callback=lambda context, parameter, value: ZERO_BASED[value],
+    help="Whether svmlight indices begin with 0; auto: with 1, if none is 0.",
+)  # fmt: skip
+
+
+def _form(header: Any, names: str | None, na_values: tuple[str, ...], decimal: str | None) -> dict[str, Any]:
+    """What was said of how a table is written in text, for `read`."""
+    said = {"header": header, "names": names and tuple(names.split(",")), "na_values": na_values, "decimal": decimal}
+    return {name: value for name, value in said.items() if value not in (None, ())}
+
+
+form = grouped(
+    "form",
+    _form,
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line of CSV names the columns.  [default: --header]",
+    ),
+    click.option("--names", metavar="A,B,...", help="The names of the columns, with --no-header."),
+    click.option(
+        "--na-values", metavar="WORD", multiple=True, help="A further word for a missing value. May be repeated."
+    ),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="What stands before decimals in CSV.  [default: it is found out]",
+    ),
+)
+table = grouped("table", TableOptions, label, categorical, text, tfidf, ignore, file_format, zero_based, form)
+numbers = grouped("table", TableOptions, label, ignore, file_format, zero_based, form)
+proved = grouped("table", TableOptions, file_format, zero_based, form, label, ignore)
+written = grouped("table", TableOptions, file_format, form)
+scored = grouped(
+    "table",
+    TableOptions,
+    click.option(
+        "--label",
+        metavar="COL",
+        shell_complete=column_names,
+        help="The column with the labels.  [default: as in training]",
+    ),
+    file_format,
+    form,
+)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What is learned, and how
+# ---------------------------------------------------------------------------------------------------------------------
 
 
 class OfKind(click.ParamType):  # type: ignore[type-arg]
@@ -115,139 +343,6 @@ class ClassWeight(click.ParamType):  # type: ignore[type-arg]
         return weights
 
 
-def report_path(report: str | None, features: tuple[str, str] | None, force: bool) -> Path | None:
-    """Where a report goes, if one is asked for and a file may be written there."""
-    from novikoff.cli.outputs import check_free
-
-    if report is None and features is not None:
-        raise ValueError("--report-features chooses what a report draws; say where it goes, too, by --report")
-    return None if report is None else check_free(report, force)
-
-
-def answering(command: Command) -> Command:
-    """--json, --quiet and --debug, which every command has; the command gets them as `output`."""
-
-    @click.option("--json", is_flag=True, help="Answer in JSON, for machines.")
-    @click.option("--quiet", is_flag=True, help="Answer only by the exit code; errors are still printed.")
-    @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-    @functools.wraps(command)
-    def wrapped(*args: Any, json: bool, quiet: bool, debug: bool, **kwargs: Any) -> Any:
-        from novikoff.cli.progress import told_of_preparations
-
-        with told_of_preparations(quiet):
-            return command(*args, output=Output(json, quiet), **kwargs)
-
-    return wrapped  # type: ignore[return-value]
-
-
-def jobs(command: Command) -> Command:
-    """--jobs: how many threads the command uses for whatever needs no order."""
-
-    @click.option("--jobs", type=int, metavar="N", help="How many threads to use; -1: all cores.  [default: all cores]")
-    @functools.wraps(command)
-    def wrapped(*args: Any, jobs: int | None, **kwargs: Any) -> Any:
-        from novikoff.engine.threads import on_cores
-
-        if jobs == 0:
-            raise click.BadParameter("0 threads do nothing; -1 is all cores", param_hint="--jobs")
-        with on_cores(jobs):
-            return command(*args, **kwargs)
-
-    return wrapped  # type: ignore[return-value]
-
-
-def column_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The columns of the FILE that was typed already, for the shell to complete."""
-    import csv
-
-    typed = [context.params.get("file"), *reversed(context.args)]  # with an unfinished option, all is in args
-    try:
-        with open(next(filter(None, typed), ""), newline="", encoding="utf-8") as file:
-            first = file.readline()
-    except (OSError, UnicodeDecodeError):
-        return []
-    names = next(csv.reader([first], delimiter=max(",;\t", key=first.count)), [])
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
-
-
-def _column(name: str, what: str) -> Callable[[Command], Command]:
-    help_text = f"{what} May be repeated."
-    return click.option(name, metavar="COL", multiple=True, shell_complete=column_names, help=help_text)
-
-
-label = click.option(
-    "--label",
-    metavar="COL",
-    shell_complete=column_names,
-    help="The column with the labels, by its name or its place (1, -1).",
-)
-categorical = _column("--categorical", "A column of numbers that are names, such as identifiers.")
-text = _column("--text", "A column of free text: a feature for each word and each pair of words.")
-tfidf = _column("--tfidf", "A column of free text whose rare words count more, and every text as much.")
-ignore = _column("--ignore", "A column to leave out.")
-file_format = click.option(
-    "--format", type=click.Choice(FORMATS), help="The format of FILE, if neither its name nor its content shows it."
-)
-
-
-ZERO_BASED = {"auto": "auto", "true": True, "false": False}
-zero_based = click.option(
-    "--zero-based", type=click.Choice(list(ZERO_BASED)), default="auto", show_default=True,
-    callback=lambda context, parameter, value: ZERO_BASED[value],
-    help="Whether svmlight indices begin with 0; auto: with 1, if none is 0.",
-)  # fmt: skip
-
-
-def form(command: Command) -> Command:
-    """How a table is written in text; the command gets what was said of it as `form`, a dictionary for `read`."""
-
-    @click.option(
-        "--header/--no-header",
-        default=None,
-        help="Whether the first line of CSV names the columns.  [default: --header]",
-    )
-    @click.option("--names", metavar="A,B,...", help="The names of the columns, with --no-header.")
-    @click.option(
-        "--na-values", metavar="WORD", multiple=True, help="A further word for a missing value. May be repeated."
-    )
-    @click.option(
-        "--decimal",
-        type=click.Choice([".", ","]),
-        help="What stands before decimals in CSV.  [default: it is found out]",
-    )
-    @functools.wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        said = {name: kwargs.pop(name) for name in ("header", "names", "na_values", "decimal")}
-        said["names"] = None if said["names"] is None else tuple(said["names"].split(","))
-        return command(*args, form={name: value for name, value in said.items() if value not in (None, ())}, **kwargs)
-
-    return wrapped  # type: ignore[return-value]
-
-
-def table(command: Command) -> Command:
-    """What there is to say of a labelled file; the command gets it as `table`."""
-
-    @functools.wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        said = Table(**{field.name: kwargs.pop(field.name) for field in fields(Table)})
-        return command(*args, table=said, **kwargs)
-
-    result: Any = wrapped
-    for option in (form, zero_based, file_format, ignore, tfidf, text, categorical, label):
-        result = option(result)
-    return result
-
-
-force = click.option("--force", is_flag=True, help="Replace a file that is already there.")
-report = click.option(
-    "--report", type=click.Path(), metavar="HTML", help="Where to write a report, one page that needs nothing else."
-)
-report_features = click.option(
-    "--report-features",
-    nargs=2,
-    metavar="A B",
-    help="The two features that the report draws.  [default: the only two, if they are numbers]",
-)
 class_weight = click.option(
     "--class-weight",
     type=ClassWeight(),

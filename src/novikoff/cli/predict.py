@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import cluster, options
-from novikoff.cli.options import Output
+from novikoff.cli import cluster, documents, options
+from novikoff.cli.files import load_model, out_target
+from novikoff.cli.options import Output, Reply, TableOptions
+from novikoff.cli.progress import progress
 
 if TYPE_CHECKING:
+    from novikoff.cli.files import Target
     from novikoff.data.batches import Batch, Records
     from novikoff.learn.model import Classifier, Decided
 
@@ -24,9 +27,8 @@ PIECE = 1 << 16
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("file", type=options.FILE)
-@options.file_format
-@options.form
-@click.option("--out", type=click.Path(), metavar="OUT", help="Where to write the CSV.  [default: standard output]")
+@options.written
+@options.out("Where to write the CSV.  [default: standard output]", "OUT")
 @options.force
 @click.option("--column", default="prediction", show_default=True, metavar="NAME", help="The name of the new column.")
 @click.option(
@@ -38,45 +40,45 @@ PIECE = 1 << 16
 def predict(
     model: str,
     file: str,
-    format: str | None,
-    form: dict[str, Any],
+    table: TableOptions,
     out: str | None,
     force: bool,
     column: str,
     scores: bool,
     output: Output,
-) -> None:
+) -> Reply | None:
     """Write the table FILE as CSV, with a column of what MODEL predicts.
 
     The table is read and written piece by piece: it may be larger than memory, and it may come through a pipe ("-").
     With --json, standard output has one object a row: its number, the prediction and the scores.
     """
-    from novikoff.cli import documents
-    from novikoff.cli.models import load_model
-    from novikoff.cli.outputs import check_free
-    from novikoff.cli.progress import progress
-    from novikoff.cli.render import answer
     from novikoff.cli.tables import open_unlabelled
     from novikoff.learn.model import Classifier
 
-    target = None if out is None else check_free(out, force)
+    target = out_target(out, force)
     loaded = load_model(model, Classifier)
-    reader = open_unlabelled(file, format, loaded, form)
-    writer = Writer(loaded, column, scores, output.json and target is None, reader.form.decimal)
+    reader = open_unlabelled(file, table, loaded)
+    writer = CsvWriter(loaded, column, scores, output.json and target is None, reader.form.decimal)
     with progress(output.quiet or target is None) as bar, sink(target) as write:
         for batch in bar.over(reader, "predicting"):
             write(writer.lines(batch))
+    return predicted(output, model, file, target, writer)
+
+
+def predicted(output: Output, model: str, file: str, target: "Target | None", writer: "CsvWriter") -> Reply | None:
+    """What was predicted and written, and what the model did not know."""
     warn_of_the_unknown(output, writer.unseen, writer.missing)
-    if target is not None:
-        document = documents.document(
-            "predict", model=model, file=file, out=str(target), rows=writer.n_rows, predicted=writer.predicted,
-            unseen=writer.unseen, missing=writer.missing,
-        )  # fmt: skip
-        answer(output, document, lambda: panel(document))
+    if target is None:
+        return None
+    document = documents.document(
+        "predict", model=model, file=file, out=target, rows=writer.n_rows, predicted=writer.predicted,
+        unseen=writer.unseen, missing=writer.missing,
+    )  # fmt: skip
+    return Reply(document, lambda: panel(document))
 
 
 @dataclass
-class Writer:
+class CsvWriter:
     """Predictions as lines of CSV or of JSON, and what there is to say about them in the end."""
 
     model: "Classifier"
@@ -148,12 +150,12 @@ class Writer:
 
 
 @contextlib.contextmanager
-def sink(target: Any) -> Iterator[Callable[[bytes], None]]:
+def sink(target: "Target | None") -> Iterator[Callable[[bytes], None]]:
     """What takes the lines: a file that gets its name at the end, or standard output, at once."""
     if target is not None:
         from novikoff.data.whole_file import WholeFile
 
-        with WholeFile(target) as file:
+        with WholeFile(target.path) as file:
             yield file.write
         return
     from novikoff.cli.render import on_a_terminal

@@ -5,7 +5,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -83,15 +83,12 @@ class Bar:
         return replace(reader, watch=self.advance)
 
     @contextlib.contextmanager
-    def learning(self, n_rows: int, max_iter: MaxIter, what: str = "learning") -> Iterator[dict[str, Any]]:
+    def learning(self, n_rows: int, max_iter: MaxIter) -> Iterator["DelayedInterrupt"]:
         """How a learner is watched: examples are counted, and Ctrl-C waits for the end of the epoch."""
         epochs = epochs_for(max_iter, n_rows)
-        self.stage(what, None if epochs is None else epochs * n_rows)
-        with DelayedInterrupt().installed() as interrupt:
-            yield {
-                "progress": lambda history: self.reach(history.examples),
-                "watch": lambda history: interrupt.now() if interrupt.asked else None,
-            }
+        self.stage("learning", None if epochs is None else epochs * n_rows)
+        with DelayedInterrupt(lambda history: self.reach(history.examples)).installed() as interrupt:
+            yield interrupt
 
     def close(self) -> None:
         if self.drawn is not None:
@@ -110,7 +107,7 @@ def progress(quiet: bool) -> Iterator[Bar]:
 
 
 @contextlib.contextmanager
-def told_of_preparations(quiet: bool) -> Iterator[None]:
+def announce_compilation(quiet: bool) -> Iterator[None]:
     """On a terminal, whoever waits for the compiler is told so, once."""
     from novikoff.engine.clock import watchers
 
@@ -164,20 +161,26 @@ def _drawn() -> "Progress":
 class DelayedInterrupt:
     """Ctrl-C waits for the end of the epoch; a second one does not.
 
-    So what is kept of an interrupted run is the weights after a complete epoch.
+    So what is kept of an interrupted run is the weights after a complete epoch. `progress` is what a learner calls
+    while it learns, and `watch` what it calls between epochs.
     """
 
-    def __init__(self) -> None:
-        self.asked = False
+    def __init__(self, progress: Callable[[Any], None] = lambda history: None) -> None:
+        self.progress = progress
+        self.asked = self.interrupted = False
 
-    def now(self) -> None:
+    def watch(self, history: Any) -> None:
         """Do what was asked for."""
-        self.asked = False
+        if self.asked:
+            self._now()
+
+    def _now(self) -> None:
+        self.asked, self.interrupted = False, True
         raise KeyboardInterrupt
 
     def _on_signal(self, number: int, frame: Any) -> None:
         if self.asked:
-            self.now()
+            self._now()
         self.asked = True
         click.echo("\nstopping after this epoch; press Ctrl-C again to stop at once", err=True)
 

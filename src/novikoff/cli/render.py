@@ -2,14 +2,14 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from novikoff.cli.documents import Document
-from novikoff.cli.options import Output
+from novikoff.cli.options import Output, Reply
 from novikoff.data.visible import visible, visible_json
 from novikoff.engine import words
 
@@ -17,19 +17,20 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
     from rich.table import Table
+    from rich.text import Text
 
 WIDEST, NARROW = 100, 70
 GOOD, BAD, NAME = "green", "yellow", "bold"
 
 
-def answer(output: Output, document: Document, panel: "Callable[[], RenderableType]") -> None:
+def show(output: Output, reply: Reply) -> None:
     """Say the answer in JSON or as a panel, or not at all."""
     if output.quiet:
         return
     if output.json:
-        click.echo(as_json(document))
+        click.echo(as_json(reply.document))
         return
-    console().print(Visible(panel()))
+    console().print(Visible(reply.panel()))
 
 
 def as_json(document: Document) -> str:
@@ -90,6 +91,19 @@ def columns(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1)
     for row in rows:
         table.add_row(*(visible(cell, keep="\n") for cell in row))
     return table
+
+
+def outcome(word: str, good: str) -> "Text":
+    """A verdict in a word, of which one is good."""
+    from rich.text import Text
+
+    return Text(word, style=f"bold {GOOD if word == good else BAD}")
+
+
+def solution(numbers: Sequence[tuple[str, str]], most: int = 20) -> "RenderableType | None":
+    """The first of some numbers by name, if there are any."""
+    more = f"and {len(numbers) - most:,} more; --json has all" if len(numbers) > most else None
+    return stacked(columns(("", ""), numbers[:most]), more) if numbers else None
 
 
 def weights_table(weights: Sequence[Document]) -> "Table":

@@ -2,12 +2,15 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import cluster, options
-from novikoff.cli.options import Output
+from novikoff.cli import cluster, documents, options
+from novikoff.cli.files import load_model
+from novikoff.cli.options import Output, Reply, TableOptions
+from novikoff.cli.progress import progress
 
 if TYPE_CHECKING:
     from novikoff.data.reading import Reader
@@ -20,25 +23,16 @@ WIDEST_TABLE = 10
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("file", type=options.FILE)
-@click.option(
-    "--label",
-    metavar="COL",
-    shell_complete=options.column_names,
-    help="The column with the labels.  [default: as in training]",
-)
-@options.file_format
-@options.form
+@options.scored
 @options.jobs
 @options.answering
 @cluster.score
-def score(model: str, file: str, label: str | None, format: str | None, form: dict[str, Any], output: Output) -> None:
+def score(model: str, file: str, table: TableOptions, output: Output) -> Reply:
     """Count the errors of MODEL on the labelled table FILE."""
-    from novikoff.cli.models import load_model
-    from novikoff.cli.progress import progress
     from novikoff.learn.model import Classifier
 
     loaded = load_model(model, Classifier)
-    reader = _open(file, format, loaded, label, form)
+    reader = _open(file, table, loaded)
     pairs, unseen, missing = Counter[tuple[Any, Any]](), Counter[str](), Counter[str]()
     with progress(output.quiet) as bar:
         for batch in bar.over(reader, "scoring"):
@@ -48,7 +42,7 @@ def score(model: str, file: str, label: str | None, format: str | None, form: di
             missing.update(decided.missing)
     if not pairs:
         raise ValueError(f"{file} has no examples to score")
-    answer_counts(output, model, file, loaded.classes.tolist(), pairs, unseen, missing)
+    return answer_counts(output, model, file, loaded.classes.tolist(), pairs, unseen, missing)
 
 
 def answer_counts(
@@ -59,11 +53,10 @@ def answer_counts(
     pairs: Mapping[tuple[Any, Any], int],
     unseen: Mapping[str, int],
     missing: Mapping[str, int],
-) -> None:
+) -> Reply:
     """The errors by how often which label was taken for which; a label that the model does not know counts as wrong."""
-    from novikoff.cli import documents
     from novikoff.cli.predict import warn_of_the_unknown
-    from novikoff.cli.render import answer, listed, warn
+    from novikoff.cli.render import listed, warn
     from novikoff.engine.words import counted
 
     rows, right = sum(pairs.values()), sum(pairs.get((name, name), 0) for name in known)
@@ -93,27 +86,25 @@ def answer_counts(
             f"If {file} has its labels in another column, name that by --label",
         )
     warn_of_the_unknown(output, dict(unseen), dict(missing))
-    answer(output, document, lambda: panel(document))
+    return Reply(document, lambda: panel(document))
 
 
-def _open(file: str, format: str | None, model: "Classifier", label: str | None, form: dict[str, Any]) -> "Reader":
-    from dataclasses import replace
-
+def _open(file: str, table: TableOptions, model: "Classifier") -> "Reader":
     from novikoff.cli.tables import counted_from, remembered_form, with_label
     from novikoff.data.reading import read
     from novikoff.data.streams import Form
 
     if not model.takes_a_table:
-        reader = read(file, format=format, zero_based=counted_from(model))
+        reader = read(file, format=table.format, zero_based=counted_from(model))
         if reader.is_table:
             raise ValueError(f"{file} is a table, but the model was learned from numbers without names")
         return reader
-    label = label or model.parameters.get("label")
+    label = table.label or model.parameters.get("label")
     if label is None:
         raise ValueError("the model does not say which column has the labels; name it by --label")
     assert model.encoding is not None
-    reader = read(file, label=label, format=format, types=model.encoding.types)
-    return with_label(replace(reader, form=Form(**remembered_form(model, form)))) if reader.is_text else reader
+    reader = read(file, label=label, format=table.format, types=model.encoding.types)
+    return with_label(replace(reader, form=Form(**remembered_form(model, table.form)))) if reader.is_text else reader
 
 
 def panel(document: dict[str, Any]) -> Any:

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from novikoff.cli import options
-from novikoff.cli.options import Output
+from novikoff.cli import documents, options
+from novikoff.cli.options import Output, Reply
 
 
 class Days(click.ParamType):  # type: ignore[type-arg]
@@ -105,8 +105,7 @@ def serve(
     token = None if token_file is None else read_token(token_file)
     check_address(host, token)
 
-    from novikoff.cli import documents
-    from novikoff.cli.render import answer
+    from novikoff.cli.render import show
     from novikoff.serve.app import App
     from novikoff.serve.run import serve as run
     from novikoff.serve.service import Options, Service
@@ -116,7 +115,7 @@ def serve(
     address = address_of(listener)
     opened = open_store(store, reached_at(url, address, store), lease)
     document = documents.document("serve", address=address, store=shown(store))
-    answer(output, document, lambda: panel(document))
+    show(output, Reply(document, lambda: panel(document)))
     run(listener, App(Service(opened, Options(most_models, snapshot_every, keep_log)), token))
 
 

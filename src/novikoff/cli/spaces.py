@@ -1,18 +1,19 @@
 """Where a separator is looked for: among the features of a table, among these lifted, or in the space of a kernel."""
 
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+
+from novikoff.cli.errors import sentence
+from novikoff.cli.options import AT_LEAST_ONE, grouped, number
 
 if TYPE_CHECKING:
     from novikoff.data.examples import Examples
     from novikoff.features.lift import Lift
+    from novikoff.prove.separable.certificate import Certificate
     from novikoff.prove.separable.kernels import Kernel
-
-Command = Callable[..., Any]
 
 LIFTS = ("paraboloid", "squares")
 
@@ -21,6 +22,10 @@ KERNELS = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0"), "linear": ()
 
 # Without a budget every mistake is kept, and every row is compared with all of them.
 MOST_ROWS, MOST_NUMBERS = 100_000, 50_000_000
+
+# Examples of more numbers than this are certified by `novikoff certify`, not beside a model; the same for the rows of a
+# kernel: of one that is rational, and of one whose values are powers of e.
+MOST_CERTIFIED, MOST_KERNEL_ROWS, MOST_POWER_ROWS = 20_000_000, 1500, 200
 
 
 class Gamma(click.ParamType):  # type: ignore[type-arg]
@@ -40,36 +45,26 @@ class Gamma(click.ParamType):  # type: ignore[type-arg]
         return number
 
 
-def space_options(command: Command) -> Command:
-    """--lift, --kernel, and the numbers of a kernel; the command gets them as `space`, and --budget, too."""
-
-    @functools.wraps(command)
-    def wrapped(*args: Any, lift: Any, kernel: str | None, **kwargs: Any) -> Any:
-        numbers = {name: kwargs.pop(name) for name in ("gamma", "degree", "coef0", "budget") if name in kwargs}
-        return command(*args, space=Space.chosen(lift, kernel, **numbers), **kwargs)
-
-    result: Any = wrapped
-    for option in (
-        click.option("--coef0", type=float, metavar="C", help="The constant of the kernel poly.  [default: 1]"),
-        click.option(
-            "--degree", type=click.IntRange(min=1), metavar="N", help="The degree of the kernel poly.  [default: 3]"
-        ),
-        click.option(
-            "--gamma", type=Gamma(), metavar="G|scale|auto",
-            help="The width of a kernel; scale: 1/(features x variance), auto: 1/features.  [default: scale]",
-        ),
-        click.option("--kernel", type=click.Choice(list(KERNELS)), help="Separate in the space of this kernel."),
-        click.option(
-            "--lift", type=click.Choice(LIFTS),
-            help="Add the squared length, for circles and balls, or the square of every number, for ellipses.",
-        ),
-    ):  # fmt: skip
-        result = option(result)
-    return result
+_OPTIONS = (
+    click.option(
+        "--lift", type=click.Choice(LIFTS),
+        help="Add the squared length, for circles and balls, or the square of every number, for ellipses.",
+    ),
+    click.option("--kernel", type=click.Choice(list(KERNELS)), help="Separate in the space of this kernel."),
+    click.option(
+        "--gamma", type=Gamma(), metavar="G|scale|auto",
+        help="The width of a kernel; scale: 1/(features x variance), auto: 1/features.  [default: scale]",
+    ),
+    click.option(
+        "--degree", type=click.IntRange(min=1), metavar="N", help="The degree of the kernel poly.  [default: 3]"
+    ),
+    click.option("--coef0", type=float, metavar="C", help="The constant of the kernel poly.  [default: 1]"),
+)  # fmt: skip
+BUDGET = number("--budget", AT_LEAST_ONE, "N", "The most examples that a kernel may keep.")
 
 
 @dataclass(frozen=True)
-class Space:
+class SpaceOptions:
     """A lift, or a kernel with the options that were given for it, or neither."""
 
     lift: "Lift | None" = None
@@ -77,8 +72,11 @@ class Space:
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def chosen(cls, lift: Any, kernel: str | None, **numbers: Any) -> "Space":
-        """The space, if these options go together; `numbers` are options of a kernel."""
+    def chosen(
+        cls, lift: Any, kernel: str | None, gamma: Any, degree: int | None, coef0: float | None, budget: Any = None
+    ) -> "SpaceOptions":
+        """The space, if these options go together."""
+        numbers = {"gamma": gamma, "degree": degree, "coef0": coef0, "budget": budget}
         given = {name: value for name, value in numbers.items() if value is not None}
         if kernel is None and given:
             raise ValueError(f"--{next(iter(given))} belongs to a kernel; choose one by --kernel, or leave it out")
@@ -90,9 +88,9 @@ class Space:
         return cls(lift, kernel, given)
 
     @property
-    def options(self) -> dict[str, Any]:
-        """The options of the learner that they are."""
-        return {} if self.kernel is None else {"kernel": self.kernel, **self.numbers}
+    def kernel_options(self) -> dict[str, Any] | None:
+        """The kernel as a learner takes it, if there is one."""
+        return None if self.kernel is None else {"kernel": self.kernel, **self.numbers}
 
     @property
     def given(self) -> dict[str, Any]:
@@ -138,3 +136,72 @@ class Space:
             numbers = {name: value for name, value in self.numbers.items() if name != "budget"}
             settled = make_kernel(self.kernel, points, **numbers)
         return Kernel.of(self.kernel, **{name: getattr(settled, name) for name in KERNELS[self.kernel]})
+
+    def certify(self, examples: "Examples", **asked: Any) -> "Certificate":
+        """The certificate of the examples in this space."""
+        from novikoff.prove.separable.search.kernel import certify_kernel
+        from novikoff.prove.separable.search.working_set import certify_examples
+
+        if self.kernel is not None and len(examples.classes) > 2:
+            raise ValueError(f"--kernel is for two classes, and there are {len(examples.classes)}: {examples.classes}")
+        self.check_size(examples)
+        if (kernel := self.exact_kernel(examples)) is None:
+            return certify_examples(examples, **asked)
+        return certify_kernel(examples, None, kernel, **asked)
+
+    def certify_unasked(
+        self, examples: "Examples", learned: Any, *, fit_intercept: bool, **limits: Any
+    ) -> "Certificate | Uncertified":
+        """The same beside a model, if it is quick; or why there is none."""
+        from novikoff.prove.separable.search.working_set import certify_examples
+        from novikoff.prove.separable.subject import RoundedError, TooWideError
+
+        try:
+            if self.kernel is not None:
+                return self._certify_kernel_unasked(examples, learned, limits)
+            if examples.n_entries > MOST_CERTIFIED:
+                return Uncertified(
+                    f"{examples.n_entries:,} numbers are too many to do it unasked; novikoff certify does"
+                )
+            return certify_examples(examples, fit_intercept=fit_intercept, **limits)
+        except KeyboardInterrupt:
+            return Uncertified("interrupted", failed=True)
+        except (MemoryError, RoundedError, TooWideError) as error:
+            return Uncertified(sentence(error), failed=True)
+
+    def _certify_kernel_unasked(
+        self, examples: "Examples", learned: Any, limits: dict[str, Any]
+    ) -> "Certificate | Uncertified":
+        from novikoff.prove.separable.certificate import Witnesses
+        from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
+        from novikoff.prove.separable.search.kernel import certify_kernel
+
+        if len(examples.classes) > 2:
+            return Uncertified("with a kernel that is done for two classes only")
+        if "budget" in self.numbers:
+            return Uncertified("a budget forgets mistakes, and no theorem bounds how many more are made")
+        try:
+            kernel = self.exact_kernel(examples, learned)
+        except ValueError as error:
+            return Uncertified(sentence(error))
+        assert kernel is not None
+        if kernel.is_rational and examples.n_rows > MOST_KERNEL_ROWS:
+            return Uncertified(
+                f"{examples.n_rows:,} rows are too many to do it unasked; novikoff certify --kernel does"
+            )
+        if not kernel.is_rational and examples.n_rows > MOST_POWER_ROWS:
+            data = InFeatureSpace.of(examples, None, kernel, False)
+            if not any(data.contradicted):
+                return conclude_kernel(data, Witnesses())  # by the theorem; for a margin there are too many
+        return certify_kernel(examples, None, kernel, fit_intercept=False, tolerance=1e-6, **limits)
+
+
+class Uncertified(NamedTuple):
+    """Why there is no certificate, and whether that is a surprise."""
+
+    why: str
+    failed: bool = False
+
+
+space_options = grouped("space", SpaceOptions.chosen, *_OPTIONS)
+space_options_of_a_learner = grouped("space", SpaceOptions.chosen, *_OPTIONS, BUDGET)

@@ -1,37 +1,31 @@
-"""Files as commands open them: with labels to learn from; or with all columns, to be written out again."""
+"""Files as commands open them: with labels to learn from; with all columns, to be written out again; as numbers."""
 
 import io
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from novikoff.data.batches import Records
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.arrow import as_numpy
+from novikoff.data.batches import Batch, Records
 from novikoff.data.delimited import layout_of, pieces
-from novikoff.data.held_out import HeldOut, Kept
 from novikoff.data.reading import Reader, read
 from novikoff.data.streams import Form, Source, compression
-from novikoff.data.tables import NAMED_VALUES, look_like_data
+from novikoff.data.tables import NAMED_VALUES, nearest
 from novikoff.features.columns import Numeric
 
 if TYPE_CHECKING:
-    from novikoff.cli.options import Output
-    from novikoff.data.svmlight import ZeroBased
+    from novikoff.cli.options import TableOptions
     from novikoff.features.encode import Encoding
     from novikoff.learn.model import Classifier
 
 HEADER_BYTES = 1 << 16
 
-
-def open_labelled(
-    file: str, label: str | None, format: str | None, zero_based: "ZeroBased", form: Mapping[str, Any]
-) -> Reader:
-    """The reader of a labelled file; the label may be named by its place."""
-    reader = read(file, label=label, format=format, zero_based=zero_based, **form)
-    if reader.is_table and reader.label is None:
-        names = ", ".join(list(reader.column_types)[:20])
-        raise ValueError(f"name the column with the labels by --label; {file} has {names}")
-    return with_label(reader)
+# Whole numbers up to this are float64 as they are.
+LARGEST_WHOLE = 2**53
 
 
 def with_label(reader: Reader) -> Reader:
@@ -43,18 +37,6 @@ def with_label(reader: Reader) -> Reader:
     if label in names or not 1 <= abs(place) <= len(names):
         return reader
     return replace(reader, label=names[place - 1 if place > 0 else place])
-
-
-def warn_of_the_first_line(output: "Output", reader: Reader) -> None:
-    """Say that what was read as names of columns looks like data."""
-    from novikoff.cli.render import listed, warn
-
-    if reader.is_text and reader.form.header and look_like_data(names := reader.layout().names):
-        warn(
-            output,
-            f"the first line of {reader.files[0]} was read as names of columns, but looks like data "
-            f"({listed(names, 4)}); if it is, pass --no-header",
-        )
 
 
 def written_form(reader: Reader) -> dict[str, Any]:
@@ -75,28 +57,12 @@ def remembered_form(model: "Classifier", form: Mapping[str, Any]) -> dict[str, A
     return {**known, **form}
 
 
-def encoding_of(reader: Reader, held_out: HeldOut | None, **wishes: Any) -> "Encoding | None":
-    """How the records of a table become numbers, from a pass over them; those held out have no say in it."""
-    if reader.is_table:
-        from novikoff.features.encode import learn_encoding
-
-        return learn_encoding(reader if held_out is None else Kept(reader, held_out), **wishes)
-    lift = wishes.pop("lift", None)
-    if any(wishes.values()):
-        raise ValueError("svmlight text has no named columns; leave --categorical, --text, --tfidf and --ignore away")
-    if lift is None:
-        return None
-    from novikoff.features.encode import Encoding
-
-    return Encoding.of_numbers(max((batch.rows.n_columns for batch in reader), default=0), lift)
-
-
-def open_unlabelled(file: str, format: str | None, model: "Classifier", form: Mapping[str, Any]) -> Reader:
+def open_unlabelled(file: str, table: "TableOptions", model: "Classifier") -> Reader:
     """A reader of all columns, in one pass. Numbers of text files come as they are written."""
     arrived, encoding = _looked_at_standard_input() if file == "-" else None, model.encoding
-    reader = read(file, format=format, zero_based=counted_from(model))
+    reader = read(file, format=table.format, zero_based=counted_from(model))
     if reader.is_text:
-        reader = replace(reader, form=Form(**remembered_form(model, form)))
+        reader = replace(reader, form=Form(**remembered_form(model, table.form)))
     if not reader.is_table:
         if model.takes_a_table:
             raise ValueError(f"{file} is svmlight text, but the model was learned from a table with named columns")
@@ -178,3 +144,61 @@ def as_text(value: Any) -> str:
     if value is True or value is False:
         return "true" if value else "false"
     return str(value)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# As numbers
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTable:
+    """The names of the columns, the numbers, and the labels if there are any."""
+
+    names: tuple[str, ...]
+    X: NDArray[np.float64]
+    labels: NDArray[Any] | None
+
+
+def read_numbers(file: str, table: "TableOptions") -> NumberTable:
+    """All rows of a file, but for the columns to ignore, as they are: neither centred nor scaled."""
+    said = {"label": table.label, "format": table.format, "zero_based": table.zero_based, **table.form}
+    reader = with_label(read(file, **said))
+    if not reader.is_table and table.ignore:
+        raise ValueError("svmlight text has no named columns; leave --ignore away")
+    parts = list(_pieces(reader, set(table.ignore)))
+    if not parts:
+        raise ValueError(f"{file} has no rows")
+    width = max(X.shape[1] for _, X, _ in parts)
+    X = np.vstack([np.pad(X, ((0, 0), (0, width - X.shape[1]))) for _, X, _ in parts])
+    labels = None if parts[0][2] is None else np.concatenate([labels for _, _, labels in parts])
+    return NumberTable(parts[0][0] or tuple(f"column {j}" for j in range(width)), X, labels)
+
+
+def _pieces(reader: Any, ignore: set[str]) -> Iterator[tuple[tuple[str, ...], NDArray[np.float64], Any]]:
+    for piece in reader:
+        if isinstance(piece, Batch):
+            yield (), piece.rows.as_array(), piece.labels
+        else:
+            names = tuple(name for name in piece.columns.schema.names if name not in ignore)
+            for name in ignore - set(piece.columns.schema.names):
+                raise ValueError(f"{piece.file} has no column {name!r}; {nearest(name, piece.columns.schema.names)}")
+            columns = [_column(piece, name) for name in names]
+            yield names, np.column_stack(columns) if columns else np.empty((len(piece.labels), 0)), piece.labels
+
+
+def _column(records: Records, name: str) -> NDArray[np.float64]:
+    import pyarrow as pa
+
+    column = records.columns.column(records.columns.schema.get_field_index(name))
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        raise ValueError(f"the column {name!r} of {records.file} has no numbers; leave it out by --ignore {name}")
+    if column.null_count:
+        row = column.is_null().to_pylist().index(True)
+        raise ValueError(f"{records.file}: {name!r} is missing {row} rows after line {records.line}; drop that row")
+    values = as_numpy(column)
+    if pa.types.is_integer(column.type) and len(values) and max(int(values.max()), -int(values.min())) > LARGEST_WHOLE:
+        raise ValueError(
+            f"the column {name!r} of {records.file} has whole numbers that float64 would round; divide them"
+        )
+    return np.asarray(values, dtype=np.float64)

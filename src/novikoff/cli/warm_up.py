@@ -4,23 +4,21 @@ from typing import Any
 
 import click
 
-from novikoff.cli import options
-from novikoff.cli.errors import DONE
-from novikoff.cli.options import Output
+from novikoff.cli import documents, options
+from novikoff.cli.options import Output, Reply
+from novikoff.cli.progress import progress
 
 
 @click.command(name="warm-up")
 @options.answering
-def warm_up(output: Output) -> int:
+def warm_up(output: Output) -> Reply:
     """Compile everything once, so that no first call has to wait.
 
     Small tables need no compiler; larger ones do, for some seconds, the first time on a machine. This does it in
     advance, for example while an image is built, and tells what took how long. Where it was done already, it takes no
     more than the loading.
     """
-    from novikoff.cli import documents
-    from novikoff.cli.progress import progress
-    from novikoff.cli.render import answer, facts
+    from novikoff.cli.render import facts
     from novikoff.warming import warm_up as compile_all
 
     with progress(output.quiet) as bar, bar.during("preparing the engine"):
@@ -31,5 +29,4 @@ def warm_up(output: Output) -> int:
         lines = [(what, f"{spent:.1f} s") for what, spent in seconds.items()]
         return facts("novikoff warm-up", [*lines, ("in all", f"{sum(seconds.values()):.1f} s")])
 
-    answer(output, document, panel)
-    return DONE
+    return Reply(document, panel)
