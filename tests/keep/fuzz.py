@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from novikoff.keep import layout, models
-from novikoff.keep.header import FunctionError
+from novikoff.keep.parameters import FunctionError
 from novikoff.keep.values import decode
 from tests.keep.test_every_field import use
 from tests.keep.test_hostile_files import FUNCTIONS, GOLDEN_FOLDER
@@ -69,7 +69,7 @@ def main(name, most, megabytes):
     refused = worked = 0
     for what, header in headers(whole.header, most):
         sys.stderr.write(f"{what:.200}\n")
-        models.read = lambda _, header=header: layout.Parts(header, {n: a.copy() for n, a in whole.arrays.items()})
+        models.read = lambda _, header=header: layout.FileParts(header, {n: a.copy() for n, a in whole.arrays.items()})
         try:
             model = models.load(path, **functions)
         except (layout.ModelFileError, FunctionError):

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 import novikoff
 from novikoff.data import strict_json
 from novikoff.keep import layout
-from novikoff.keep.header import FunctionError
 from novikoff.keep.models import load, load_plain, read_header, save
+from novikoff.keep.parameters import FunctionError
 from novikoff.keep.values import decode
 from tests.keep import samples
 from tests.memory import FRUGAL
@@ -285,18 +285,21 @@ def test_another_format_is_refused_in_one_sentence(path, number):
             lambda header: header.update(classes=None),
             "has no Perceptron that novikoff can have written",
         ),
-        ("perceptron", lambda header: header["state"].update(mistakes=10**6), "more mistakes than examples"),
-        ("perceptron", lambda header: header["state"].update(examples=-1), "examples = -1, not a whole number"),
-        ("perceptron", lambda header: header["state"].pop("tie"), "state in the header has no field 'tie'"),
-        ("vote", lambda header: header["state"].update(mistakes=1), "mistakes were kept, but 1 were made"),
-        ("perceptron", lambda header: header["state"].pop("weighted"), "state in the header has no field 'weighted'"),
-        ("perceptron", lambda header: header["run"].pop("epochs"), "the record of the run has other fields"),
-        ("sequence", lambda header: header["state"].pop("divisor"), "state in the header has no field 'divisor'"),
+        ("perceptron", lambda header: header["memory"].update(mistakes=10**6), "more mistakes than examples"),
+        ("perceptron", lambda header: header["memory"].update(examples=-1), "examples is -1, which is negative"),
+        ("perceptron", lambda header: header.pop("tie"), "the header has no field 'tie'"),
+        ("vote", lambda header: header["memory"].update(mistakes=1), "mistakes were kept, but 1 were made"),
+        ("perceptron", lambda header: header["memory"].pop("weighted"), "the header has no field 'weighted'"),
+        ("perceptron", lambda header: header["run"].pop("epochs"), "the header has no field 'run.epochs'"),
+        ("sequence", lambda header: header.pop("divisor"), "the header has no field 'divisor'"),
+        ("perceptron", lambda header: header.update(more=1), "the header has the field 'more', which is unknown"),
+        ("perceptron", lambda header: header["memory"].update(more=1), "the header has the field 'more'"),
+        ("perceptron", lambda header: header.update(tie="both"), "tie is 'both': Invalid enum value"),
         ("structured", lambda header: header["parameters"].pop("held_out"), "the parameters are others than those"),
         ("online", lambda header: header["parameters"].update(readout="vote"), "readout='vote' replays every mistake"),
-        ("online", lambda header: header["state"].update(narrow=1), "narrow examples without a lead"),
+        ("online", lambda header: header.update(narrow=1), "narrow examples without a lead"),
         ("sequence", lambda header: header["classes"].append("B-X"), "a label occurs twice"),
-        ("sequence", lambda header: header["state"]["features"].update(templates=["w[0]"] * 3), "array"),
+        ("sequence", lambda header: header["features"].update(templates=["w[0]"] * 3), "array"),
     ],
 )
 def test_an_error_says_what_is_wrong(name, change, words, path):
@@ -306,7 +309,9 @@ def test_an_error_says_what_is_wrong(name, change, words, path):
 
 @pytest.mark.parametrize("amount", [0.0, -1.0, np.nan, np.inf])
 def test_a_mistaken_row_was_multiplied_by_a_positive_number(path, amount):
-    content = forged(GOLDEN["vote"], path, change_arrays=lambda arrays: arrays["mistakes.amounts"].fill(amount))
+    content = forged(
+        GOLDEN["vote"], path, change_arrays=lambda arrays: arrays["ballots.0.mistakes.amounts"].fill(amount)
+    )
     with pytest.raises(
         layout.ModelFileError, match=r"multiplied by no positive number|amounts' contains NaN or an inf"
     ):

@@ -57,7 +57,7 @@ def test_the_header_says_what_was_learned_and_how(path):
     assert header["classes"]["values"] == ["north", "south"]
     assert header["run"]["mistakes"] > 0
     assert json.loads(header["certificate"])["claims"]["verdict"] == certificate.verdict.value
-    assert header["training_data"] == certificate.data_hash
+    assert header["fingerprint"] == certificate.data_hash
 
 
 def test_the_layout_is_that_of_safetensors(path):
@@ -139,10 +139,10 @@ def test_evidence_is_forgotten_when_more_is_learned(path):
     save(model, path, certificate=novikoff.certify(X, Y).to_json())
     loaded = load(path)
     save(loaded, path)
-    assert read_header(path)["training_data"] == novikoff.certify(X, Y).data_hash
+    assert read_header(path)["fingerprint"] == novikoff.certify(X, Y).data_hash
     for learn in (loaded.partial_fit, loaded.fit):
         save(learn(X, Y), path)
-        assert read_header(path)["training_data"] is None
+        assert read_header(path)["fingerprint"] is None
         assert read_header(path)["certificate"] is None
 
 
@@ -265,7 +265,7 @@ def test_plain_models_are_saved_as_they_are(path):
     assert load(path).templates == ["w[0]"]
     save(novikoff.KernelPerceptron().fit(X, Y), path, fingerprint="abc")
     save(load_plain(path), path)
-    assert read_header(path)["training_data"] == "abc"
+    assert read_header(path)["fingerprint"] == "abc"
     assert (load_plain(path).scores(X) == load(path).decision_function(X)).all()
 
 
@@ -355,7 +355,7 @@ def test_too_little_memory_is_no_damage(tmp_path, monkeypatch):
     def fails(*_, **__):
         raise MemoryError
 
-    for place in ("novikoff.keep.layout._array", "novikoff.keep.linear._memory"):
+    for place in ("novikoff.keep.layout._array", "novikoff.keep.linear.read_memory"):
         with monkeypatch.context() as patch:
             patch.setattr(place, fails)
             with pytest.raises(MemoryError, match=r"model has .* bytes, and loading it takes more memory than"):

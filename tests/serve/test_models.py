@@ -95,7 +95,7 @@ def a_file(path, change=lambda header: None, **parameters):
 
 
 def later(header):
-    header["state"]["origin"] = 10**6
+    header["origin"] = 10**6
 
 
 @pytest.mark.parametrize(
@@ -104,14 +104,14 @@ def later(header):
         (later, "counted from an example that has not come"),
         (lambda header: header.update(classes=["up", {"scalar": ["bytes_", 4 * 10**9]}]), "cannot be made of"),
         (lambda header: header["parameters"].update({f"p{i}": LONG for i in range(9)}), "ask for arrays"),
-        (lambda header: header["state"].update(examples=int("9" * 5000)), "5,000 digits"),
-        (lambda header: header.update(encoding={"columns": {}}), "an encoding of tables"),
+        (lambda header: header.update(examples=int("9" * 5000)), "5,000 digits"),
+        (lambda header: header.update(encoding={"columns": {}}), "field 'encoding', which is unknown"),
         (lambda header: header.update(classes=[{"tuple": ["up"]}, "down"]), "labels that a service cannot write down"),
         (lambda header: header.update(classes=[1.5, {"float": "inf"}]), "an infinite label"),
         (lambda header: header.update(classes=[1.5, {"float": "nan"}]), "stands for none at all"),
         (lambda header: header["parameters"].update(half_life=2.0**52 + 1), "parameters .* cannot write down"),
-        (lambda header: header["state"].update(longest=1e300), "too long"),
-        (lambda header: header["state"].update(mistakes=1, longest=1e-9), "larger than the sum of all mistakes"),
+        (lambda header: header.update(longest=1e300), "too long"),
+        (lambda header: header.update(mistakes=1, longest=1e-9), "larger than the sum of all mistakes"),
     ],
 )
 def test_a_file_that_asks_for_too_much_is_refused(folder, tmp_path, change, words):

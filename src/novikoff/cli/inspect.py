@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.options import Output, Reply
+from novikoff.cli.options import Output, Result
 from novikoff.options import Whole
 from novikoff.say import runs as say
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     help="How many of the heaviest weights to show.",
 )
 @options.answering
-def inspect(model: str, weights: int | None, output: Output) -> Reply:
+def inspect(model: str, weights: int | None, output: Output) -> Result:
     """Show what is in the model file MODEL: weights by name, the record of the run, the proof, and where it is from.
 
     A model file holds no code: to look into it is safe.
@@ -55,10 +55,10 @@ def inspect(model: str, weights: int | None, output: Output) -> Reply:
         certificate=documents.described_certificate(certificate),
         certificate_is_checked=False,
         certificate_problem=problem,
-        training_data=header.get("training_data"),
+        training_data=header.get("fingerprint"),
         **documents.described_class_weights(loaded),
     )
-    return Reply(document, lambda: panel(document, run, certificate))
+    return Result(document, lambda: panel(document, run, certificate))
 
 
 def _claimed(text: Any) -> "tuple[Certificate | None, str | None]":

@@ -16,7 +16,7 @@ from novikoff import __version__
 from novikoff.cluster.agreeing import Cluster
 from novikoff.cluster.mixing import Mixture
 from novikoff.cluster.rounds import MixedRounds, PassedRounds, Rounds
-from novikoff.keep.layout import Arrays, Parts, read, write
+from novikoff.keep.layout import Arrays, FileParts, read, write
 from novikoff.learn.cycles import Cycle
 from novikoff.learn.epochs import Epochs
 
@@ -64,7 +64,7 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
 
-def read_checkpoint(path: str | os.PathLike[str], asked: Mapping[str, Any]) -> Parts:
+def read_checkpoint(path: str | os.PathLike[str], asked: Mapping[str, Any]) -> FileParts:
     """What a checkpoint holds, if it is one, and of a run that asked for the same."""
     if not os.path.exists(path):
         raise FileNotFoundError(f"there is no checkpoint {path} to go on from; begin without resume")
@@ -89,7 +89,7 @@ def check_no_run_is_lost(path: str | os.PathLike[str] | None) -> None:
         raise FileExistsError(f"{path} is the checkpoint of a run that can go on; resume it, or delete the file")
 
 
-def take_up(rounds: Rounds, parts: Parts) -> None:
+def take_up(rounds: Rounds, parts: FileParts) -> None:
     """Put rounds where they were when a checkpoint was written, if the shards are still the same."""
     header, arrays = parts
     _check_shards(rounds.cluster, header["shards"])

@@ -52,7 +52,7 @@ class ModelFileError(ValueError):
     """A file that is no model, or is damaged, or of another format."""
 
 
-class Parts(NamedTuple):
+class FileParts(NamedTuple):
     """What a model file holds: the header, in what JSON knows, and the arrays."""
 
     header: dict[str, Any]
@@ -111,7 +111,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     return header
 
 
-def read(path: str | os.PathLike[str]) -> Parts:
+def read(path: str | os.PathLike[str]) -> FileParts:
     """The header and the arrays of a model file, after all that can be checked without knowing the learner."""
     path = Path(path)
     with _opened(path) as file:
@@ -125,7 +125,7 @@ def read(path: str | os.PathLike[str]) -> Parts:
     if not content.startswith(beginning):
         refuse(path, "it has changed while it was read")
     _check_digest(content, header, path)
-    return Parts(header, _unpacked(content, header, path))
+    return FileParts(header, _unpacked(content, header, path))
 
 
 def _opened(path: Path) -> BinaryIO:

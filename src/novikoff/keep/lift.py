@@ -4,32 +4,22 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from novikoff.features.lift import LiftModel
-from novikoff.keep.expect import check_arrays, ensure, fields
-from novikoff.keep.header import Evidence, check_unencoded, decode_parameters
-from novikoff.keep.layout import Parts
+from novikoff.keep.codec import EVIDENCE, Codec, check_all_taken, ensure
+from novikoff.keep.layout import FileParts
+from novikoff.keep.parameters import decode_parameters
 
-LEARNER = "Paraboloid"
-
-
-def to_parts(model: LiftModel, evidence: Evidence) -> Parts:
-    header = {
-        "learner": LEARNER,
-        "parameters": {},
-        "classes": None,
-        "feature_names": None if model.feature_names is None else list(model.feature_names),
-        "encoding": None,
-        "run": None,
-        **evidence.to_header(),
-        "state": {"n_columns": model.n_columns},
-    }
-    return Parts(header, {})
+BY_HAND = (*EVIDENCE, "parameters")
 
 
-def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> LiftModel:
-    header = fields(parts.header)
-    check_unencoded(header)
-    decode_parameters(header, functions)
-    check_arrays(parts.arrays, {}, {})
-    names, n_columns = header.optional_texts("feature_names"), header.part("state").whole("n_columns", least=1)
-    ensure(names is None or len(names) == n_columns, "there are not as many names as columns")
-    return LiftModel(n_columns, names)
+def to_parts(model: LiftModel) -> FileParts:
+    return FileParts({"parameters": {}, **Codec().write_fields(model, {})}, {})
+
+
+def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) -> LiftModel:
+    decode_parameters(parts.header, functions)
+    check_all_taken(parts.arrays)
+    model = LiftModel(**Codec().read_fields(LiftModel, parts.header, {}, without=BY_HAND))
+    names = model.feature_names
+    ensure(model.n_columns >= 1, "there are no columns")
+    ensure(names is None or len(names) == model.n_columns, "there are not as many names as columns")
+    return model

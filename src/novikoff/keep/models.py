@@ -6,16 +6,18 @@ by bit, and learning goes on as if nothing had happened.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data import strict_json
-from novikoff.keep.header import MAY_BE_FUNCTIONS, Evidence, FunctionError
-from novikoff.keep.layout import FORMAT, ModelFileError, Parts, check_replaceable, dumped, read, too_large, write
+from novikoff.keep.layout import FORMAT, FileParts, ModelFileError, check_replaceable, dumped, read, too_large, write
 from novikoff.keep.layout import read_header as read_header
+from novikoff.keep.parameters import MAY_BE_FUNCTIONS, FunctionError
 from novikoff.keep.values import check_room
+from novikoff.learn.model import Model
 
 if TYPE_CHECKING:
     from novikoff.prove.separable.certificate import Certificate
@@ -38,6 +40,9 @@ HOLDERS = {
     "StructuredModel": ("learn.structure.perceptron", "StructuredPerceptron"),
 }
 LEARNERS = {"OnlinePerceptron": "OnlinePerceptron"} | {model: name for model, (_, name) in HOLDERS.items()}
+
+# What a header says of the file, and not of the model.
+ABOUT_THE_FILE = ("sha256", "format", "novikoff", "learner", "transposed")
 
 # What may go wrong when something else than a model is read as one.
 NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
@@ -70,19 +75,20 @@ def save(
         check_replaceable(path)
     plain = _plain_of(model)
     learner = LEARNERS[type(plain).__name__]
-    parts: Parts = _codec(learner).to_parts(plain, _as_evidence(certificate, fingerprint))
-    header = {"format": FORMAT, "novikoff": import_module("novikoff").__version__, **parts.header}
+    parts: FileParts = _codec(learner).to_parts(plain)
+    header = {**parts.header, **_evidence(plain, certificate, fingerprint)}
     # What is written can be read: the same checks, before anything touches the file.
     asked = getattr(plain, "parameters", {})
     functions = {name: asked[name] for name in MAY_BE_FUNCTIONS if callable(asked.get(name))}
     try:
         text = dumped(header)
-        again = Parts(strict_json.parse(text), parts.arrays)
+        again = FileParts(strict_json.parse(text), parts.arrays)
         check_room(again.header, len(text) + sum(array.nbytes for array in again.arrays.values()))
         _codec(learner).from_parts(again, functions)
     except ModelFileError as error:
         raise ValueError(f"this {type(model).__name__} cannot be saved: {error}") from error
-    write(path, header, parts.arrays)
+    about = {"format": FORMAT, "novikoff": import_module("novikoff").__version__, "learner": learner}
+    write(path, {**about, **header}, parts.arrays)
 
 
 def load(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
@@ -122,7 +128,10 @@ def load_plain(path: str | os.PathLike[str], **functions: Callable[..., Any]) ->
         raise ModelFileError(f"{path} has a model of {learner!r:.60}, which is none of {', '.join(CODECS)}")
     try:
         check_room(parts.header, path.stat().st_size)
-        return _codec(learner).from_parts(parts, functions)
+        own = {name: value for name, value in parts.header.items() if name not in ABOUT_THE_FILE}
+        evidence = _evidence_in(own)
+        model = _codec(learner).from_parts(FileParts(own, parts.arrays), functions)
+        return replace(model, **evidence) if isinstance(model, Model) else model
     except FunctionError as error:
         raise FunctionError(f"{path}: {error}") from None
     except MemoryError:
@@ -155,11 +164,24 @@ def _plain_of(model: Any) -> Any:
     raise TypeError(f"a {type(model).__name__} cannot be saved; {', '.join(CODECS)} can, each in a file of its own")
 
 
-def _as_evidence(certificate: Any, fingerprint: str | None) -> Evidence:
-    if certificate is None:
-        return Evidence(None, fingerprint)
+def _evidence(model: Any, certificate: Any, fingerprint: str | None) -> dict[str, str | None]:
+    """What is known about the training data: what is new, and where that is nothing, what the model has."""
     if isinstance(certificate, str):
         from novikoff.prove.separable.certificate import Certificate
 
         certificate = Certificate.from_json(certificate)
-    return Evidence(certificate.to_json(), certificate.data_hash if fingerprint is None else fingerprint)
+    if certificate is not None:
+        fingerprint = certificate.data_hash if fingerprint is None else fingerprint
+    return {
+        "certificate": getattr(model, "certificate", None) if certificate is None else certificate.to_json(),
+        "fingerprint": fingerprint or getattr(model, "fingerprint", None),
+    }
+
+
+def _evidence_in(header: Mapping[str, Any]) -> dict[str, Any]:
+    """The same in a file. Nobody believes it: it is text."""
+    found = {name: header[name] for name in ("certificate", "fingerprint")}
+    for name, text in found.items():
+        if text is not None and type(text) is not str:
+            raise ModelFileError(f"{name} is {text!r:.60}, and no text")
+    return found

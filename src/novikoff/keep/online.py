@@ -8,17 +8,9 @@ import numpy as np
 from novikoff.data.missing import is_missing
 from novikoff.features.names import LONGEST, Intercept
 from novikoff.features.scales import Scale
-from novikoff.keep.expect import Table, check_arrays, check_finite, ensure, fields
-from novikoff.keep.header import (
-    Evidence,
-    check_unencoded,
-    decode_lead,
-    decode_parameters,
-    encode_lead,
-    encode_parameters,
-    encode_run,
-)
-from novikoff.keep.layout import Arrays, Parts
+from novikoff.keep.codec import EVIDENCE, Codec, check_all_taken, check_shape, ensure, take, write_run
+from novikoff.keep.layout import Arrays, FileParts
+from novikoff.keep.parameters import decode_parameters, encode_parameters
 from novikoff.keep.values import decode, decode_names, encode, encode_names
 from novikoff.learn.online.memory import OnlineState
 from novikoff.learn.online.past import OLD
@@ -26,89 +18,50 @@ from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.learn.online.weights import Weights
 from novikoff.options import MOST_LEAD
 
-LEARNER = "OnlinePerceptron"
-_PARAMETERS = ("readout", "fit_intercept", "tie", "half_life")
-SCALES: Table = {
-    "scales.names": ("u1", "bytes of scales"),
-    "scales.values": ("i8", "scales"),
-    "scales.mean": ("f8", "scales"),
-    "scales.squares": ("f8", "scales"),
-}
+CODEC = Codec()
+PARAMETERS = ("readout", "fit_intercept", "tie", "half_life", "lead")
+BY_HAND = (*EVIDENCE, "parameters", "run", "classes", "labels", "weights", "scales")
+SCALES = {"values": np.int64, "mean": np.float64, "squares": np.float64}
 
 
-def to_parts(model: OnlinePerceptron, evidence: Evidence) -> Parts:
+def to_parts(model: OnlinePerceptron) -> FileParts:
     state = model.to_state()
-    header = {
-        "learner": LEARNER,
-        "parameters": encode_parameters({name: getattr(model, name) for name in _PARAMETERS}),
-        "classes": encode(list(state.labels), "the labels"),
-        "feature_names": None,
-        "encoding": None,
-        "run": encode_run(model.run),
-        **evidence.to_header(),
-        "state": {
-            "examples": state.examples,
-            "mistakes": state.mistakes,
-            "longest": float(state.longest),
-            "classes_are_fixed": state.classes_are_fixed,
-            "waited": state.waited,
-            "origin": state.origin,
-            "trials": list(state.trials),
-            "scales": None if state.scales is None else len(state.scales),
-            **encode_lead(model),
-            "square": float(state.square),
-        },
-    }
     arrays: Arrays = {} if state.scales is None else _scales_as_arrays(state.scales)
     for place, weights in enumerate(state.weights):
         pairs = np.array(list(weights.values()), dtype=np.complex128)
         arrays[f"names.{place}"] = encode_names(weights, "a feature name")
         arrays[f"weights.{place}"], arrays[f"drift.{place}"] = pairs.real.copy(), pairs.imag.copy()
-    return Parts(header, arrays)
+    header = {
+        "parameters": encode_parameters({name: getattr(model, name) for name in PARAMETERS}),
+        "run": write_run(model.run),
+        "classes": encode(list(state.labels), "the labels"),
+        "scales": state.scales is not None,
+        **CODEC.write_fields(state, arrays, without=BY_HAND),
+    }
+    return FileParts(header, arrays)
 
 
-def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> OnlinePerceptron:
-    header, arrays = fields(parts.header), parts.arrays
-    check_unencoded(header)
-    parameters = fields(decode_parameters(header, functions, own=("readout",)), "parameters")  # recent, auto, no vote
-    plain = header.part("state")
-    labels = decode(header.value("classes"))
+def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) -> OnlinePerceptron:
+    header, arrays = parts.header, dict(parts.arrays)
+    parameters = decode_parameters(header, functions, own=("readout",))  # recent, auto, no vote
+    ensure(parameters.keys() == set(PARAMETERS), "the parameters are others than those of an OnlinePerceptron")
+    ensure(type(parameters["lead"]) in (int, float), "the lead is no number")
+    labels = decode(header["classes"])
     ensure(isinstance(labels, list) and len(set(labels)) == len(labels), "the labels are no list of different ones")
     ensure(not any(map(is_missing, labels)), "a label stands for none at all")
-    places = range(len(labels) if len(labels) > 2 else 1)
-    table: Table = {}
-    for place in places:
-        table |= {f"names.{place}": ("u1", f"bytes {place}")}
-        table |= {f"{part}.{place}": ("f8", f"features {place}") for part in ("weights", "drift")}
-    scaled = plain.value("scales") is not None
-    table |= SCALES if scaled else {}
-    check_arrays(arrays, table, {"scales": plain.whole("scales")} if scaled else {})
-    check_finite(arrays, *(name for name in table if not name.endswith("names") and not name.startswith("names")))
-    lead = decode_lead(plain)
+    is_scaled = CODEC.read(bool, header["scales"], arrays, "scales")
     state = OnlineState(
         labels=tuple(labels),
-        weights=tuple(_by_name(arrays, place) for place in places),
-        examples=plain.whole("examples"),
-        mistakes=plain.whole("mistakes"),
-        longest=plain.number("longest", least=0.0),
-        classes_are_fixed=plain.flag("classes_are_fixed"),
-        waited=plain.whole("waited"),
-        scales=_scales_of(arrays) if scaled else None,
-        origin=plain.whole("origin"),
-        trials=_trials_of(plain.value("trials")),
-        narrow=lead["narrow"],
-        square=plain.number("square", least=0.0),
+        weights=tuple(_by_name(arrays, place) for place in range(len(labels) if len(labels) > 2 else 1)),
+        scales=_scales_of(arrays) if is_scaled else None,
+        **CODEC.read_fields(OnlineState, header, arrays, without=BY_HAND),
     )
-    ensure(lead["lead"] <= MOST_LEAD, "the lead is too large")
-    _check(state, bool(parameters.value("fit_intercept")), parameters.text("readout") == "recent")
-    return OnlinePerceptron.from_state(
-        state,
-        readout=parameters.text("readout"),
-        fit_intercept=parameters.value("fit_intercept"),
-        tie=parameters.text("tie"),
-        lead=lead["lead"],
-        half_life=parameters.number("half_life", least=1.0),
-    )
+    check_all_taken(arrays)
+    ensure(parameters["lead"] > 0 or not state.narrow, "there are narrow examples without a lead")
+    ensure(parameters["lead"] <= MOST_LEAD, "the lead is too large")
+    ensure(max(state.trials) <= 512.0, "the trials of the read-outs are not two numbers from 0 to 512")
+    _check(state, bool(parameters["fit_intercept"]), parameters["readout"] == "recent")
+    return OnlinePerceptron.from_state(state, **parameters)
 
 
 def _check(state: OnlineState, fit_intercept: bool, fades: bool) -> None:
@@ -135,36 +88,29 @@ def _check(state: OnlineState, fit_intercept: bool, fades: bool) -> None:
         ensure(abs(mean) <= LONGEST and 0.0 <= squares <= 8.0 * values * LONGEST**2, "a scale is too large")
 
 
-def _trials_of(value: Any) -> tuple[float, float]:
-    good = (
-        isinstance(value, list)
-        and len(value) == 2
-        and all(type(part) is float and 0.0 <= part <= 512.0 for part in value)
-    )
-    ensure(good, "the trials of the read-outs are not two numbers from 0 to 512")
-    return value[0], value[1]
-
-
 def _scales_as_arrays(scales: Mapping[Any, Scale]) -> Arrays:
-    return {
-        "scales.names": encode_names(scales, "a feature name"),
-        "scales.values": np.array([scale.values for scale in scales.values()], dtype=np.int64),
-        "scales.mean": np.array([scale.mean for scale in scales.values()], dtype=np.float64),
-        "scales.squares": np.array([scale.squares for scale in scales.values()], dtype=np.float64),
+    columns = {
+        f"scales.{name}": np.array([getattr(scale, name) for scale in scales.values()], dtype=kind)
+        for name, kind in SCALES.items()
     }
+    return {"scales.names": encode_names(scales, "a feature name"), **columns}
 
 
 def _scales_of(arrays: Arrays) -> dict[Any, Scale]:
-    names = decode_names(arrays["scales.names"])
-    columns = [arrays[f"scales.{part}"].tolist() for part in Scale._fields]
+    names = decode_names(take(arrays, "scales.names", np.uint8))
+    columns = [take(arrays, f"scales.{name}", kind) for name, kind in SCALES.items()]
+    for name, column in zip(SCALES, columns, strict=True):
+        check_shape(column, f"scales.{name}", len(columns[0]))
     ensure(len(names) == len(columns[0]) == len(set(names)), "there are not as many different names as scales")
-    return dict(zip(names, map(Scale, *columns), strict=True))
+    return dict(zip(names, map(Scale, *(column.tolist() for column in columns)), strict=True))
 
 
 def _by_name(arrays: Arrays, place: int) -> Weights:
-    names = decode_names(arrays[f"names.{place}"])
-    parts = [arrays[f"{part}.{place}"].tolist() for part in ("weights", "drift")]
+    names = decode_names(take(arrays, f"names.{place}", np.uint8))
+    parts = [take(arrays, f"{part}.{place}", np.float64) for part in ("weights", "drift")]
+    for part in parts:
+        check_shape(part, f"weights.{place}", len(parts[0]))
     ensure(len(names) == len(parts[0]) == len(set(names)), "there are not as many different names as weights")
-    weights = dict(zip(names, map(complex, *parts), strict=True))
+    weights = dict(zip(names, map(complex, *(part.tolist() for part in parts)), strict=True))
     ensure(Intercept in weights, "the weight of the constant is missing")
     return weights

@@ -1,7 +1,7 @@
-"""Whether parameters make sense, by their names: a model that could not be used is not loaded.
+"""Parameters in files: what was asked for. In the place of functions, which are code, there is a note.
 
-What an option may be is declared in `novikoff.options`; here are the parameters that are declared nowhere, and those
-that depend on more than their value.
+A model that could not be used is not loaded. What an option may be is declared in `novikoff.options`; here are the
+parameters that are declared nowhere, and those that depend on more than their value.
 """
 
 import math
@@ -12,12 +12,79 @@ from typing import Any
 import numpy as np
 
 from novikoff.keep.layout import ModelFileError
+from novikoff.keep.values import decode, encode
 from novikoff.options import DECLARED, Number, Whole, is_number
 
 Check = Callable[[Any], bool]
 
+# The parameters that may be functions.
+MAY_BE_FUNCTIONS = ("kernel", "constraint", "features", "decode", "loss")
+
 # No parameter but a seed is a larger whole number: it could not become a float, or a count.
 LARGEST = 2**62
+
+
+class FunctionError(ValueError):
+    """A function is needed that was not given, or was given and is not needed."""
+
+
+def encode_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters by name. In the place of a function or a generator that no file can hold there is a note."""
+    return {name: _parameter(name, value) for name, value in parameters.items()}
+
+
+def _parameter(name: str, value: Any) -> Any:
+    if callable(value) and not isinstance(value, type):
+        return {"function": getattr(value, "__qualname__", type(value).__name__)}
+    if name == "random_state":
+        try:
+            return encode(value)
+        except ValueError:
+            return {"not_kept": f"random_state was a {type(value).__name__}, whose state a model file cannot hold"}
+    return encode(value, f"the parameter {name}")
+
+
+def decode_parameters(
+    header: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], *, own: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """The parameters, with the functions that the caller has brought; where none is needed, none may be brought.
+
+    Those that mean something of their `own` to a learner are left to it to check.
+    """
+    found = header["parameters"]
+    if not isinstance(found, dict):
+        raise ModelFileError("the parameters are no object")
+    for name in functions:
+        if name not in found or _function_name(found[name]) is None:
+            raise FunctionError(f"{name}= was given, but this model was learned without such a function; leave it out")
+    for name, plain in found.items():
+        if _is_left_out(plain):
+            may_be = MAY_BE_FUNCTIONS if "function" in plain else ("random_state",)
+            if name not in may_be:
+                raise ModelFileError(f"the parameter {name!r:.60} is left out, and only {', '.join(may_be)} may be")
+    parameters = {name: functions.get(name) if _is_left_out(plain) else decode(plain) for name, plain in found.items()}
+    here = (name for name in parameters if name not in own and not _is_left_out(found[name]))
+    check_parameters({name: parameters[name] for name in here})
+    return parameters
+
+
+def needed_function(header: Mapping[str, Any], name: str, functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Ask for a function that the model cannot do without."""
+    plain = header["parameters"].get(name)
+    function = _function_name(plain)
+    if function is not None and not callable(functions.get(name)):
+        raise FunctionError(
+            f"this model was learned with the function {name}={function}, and a model file holds no code; "
+            f"pass it: load(path, {name}={function})"
+        )
+
+
+def _function_name(plain: Any) -> str | None:
+    return str(plain["function"])[:100] if isinstance(plain, dict) and plain.keys() == {"function"} else None
+
+
+def _is_left_out(plain: Any) -> bool:
+    return isinstance(plain, dict) and plain.keys() in ({"function"}, {"not_kept"})
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:

@@ -18,30 +18,28 @@ from novikoff.engine.viterbi import Links, Weights
 from novikoff.features.attributes import AttributeIndex
 from novikoff.features.templates import LARGEST_KEY, Lookup, Template, TemplateIndex, Vocabulary, parse_template
 from novikoff.features.tokens import Numbers, by_sequence
-from novikoff.keep.expect import Table, check_arrays, check_ascends, check_finite, check_within, ensure, fields
-from novikoff.keep.header import (
-    Evidence,
-    check_unencoded,
-    decode_parameters,
-    decode_run,
-    encode_parameters,
-    encode_run,
+from novikoff.keep.codec import (
+    OF_MODELS,
+    Codec,
+    check_all_taken,
+    check_ascends,
+    check_mistake_rows,
+    check_shape,
+    check_within,
+    ensure,
+    goes_on,
+    read_run,
+    take,
+    write_model,
 )
-from novikoff.keep.layout import Arrays, ModelFileError, Parts
+from novikoff.keep.layout import Arrays, FileParts, ModelFileError
+from novikoff.keep.parameters import decode_parameters
 from novikoff.keep.values import decode, decode_names, encode, encode_names
 from novikoff.learn.chain.space import SequenceRun
 from novikoff.learn.chain.tagger import Features, Tagger
 
-LEARNER = "SequencePerceptron"
-TABLE: Table = {
-    "counts": ("u4", "features"),
-    "labels": ("u2", "weights"),
-    "weights": ("f8", "weights"),
-    "link_places": ("u4", "links"),
-    "links": ("f8", "links"),
-    "forbidden": ("u1", "bytes of forbidden links"),
-}
-NAMES: Table = {"names": ("u1", "bytes")}
+CODEC = Codec()
+BY_HAND = (*OF_MODELS, "classes", "labels", "features", "weights")
 
 # The links of so many labels are a table of bytes; one that is larger belongs to a larger file.
 LARGE_LINKS = 1 << 28
@@ -56,7 +54,7 @@ FARTHEST_OFFSET = 100_000
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def to_parts(tagger: Tagger, evidence: Evidence) -> Parts:
+def to_parts(tagger: Tagger) -> FileParts:
     index = tagger.features.index
     arrays = _weights_to_arrays(tagger.weights)
     kind: dict[str, Any] = {"kind": "numbers"}
@@ -70,30 +68,18 @@ def to_parts(tagger: Tagger, evidence: Evidence) -> Parts:
     elif isinstance(index, AttributeIndex):
         kind = {"kind": "attributes"}
         arrays["names"] = encode_names(index.numbers, "an attribute")
-    if tagger.mistake_rows is not None:
-        arrays["mistake_rows"] = np.asarray(tagger.mistake_rows, dtype=np.int64)
     if tagger.mistake_guesses is not None:
         places = {label: place for place, label in enumerate(tagger.labels)}
         guessed = [places[label] for guess in tagger.mistake_guesses for label in guess]
         arrays["mistake_lengths"] = np.array(list(map(len, tagger.mistake_guesses)), dtype=np.int64)
         arrays["mistake_guesses"] = np.array(guessed, dtype=np.int64)
     header = {
-        "learner": LEARNER,
-        "parameters": encode_parameters(tagger.parameters),
+        **write_model(tagger, tagger.run),
         "classes": encode(list(tagger.labels), "the labels"),
-        "feature_names": None,
-        "encoding": None,
-        "run": encode_run(tagger.run),
-        **Evidence.of(tagger).unless(evidence).to_header(),
-        "state": {
-            "features": kind,
-            "columns": list(tagger.features.columns),
-            "has_mistake_rows": tagger.mistake_rows is not None,
-            "has_mistake_guesses": tagger.mistake_guesses is not None,
-            "divisor": tagger.divisor,
-        },
+        "features": {**kind, "columns": list(tagger.features.columns)},
+        **CODEC.write_fields(tagger, arrays, without=BY_HAND),
     }
-    return Parts(header, arrays)
+    return FileParts(header, arrays)
 
 
 def _weights_to_arrays(weights: Weights) -> Arrays:
@@ -127,75 +113,84 @@ def _templates_to_arrays(index: TemplateIndex) -> Arrays:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def from_parts(parts: Parts, functions: Mapping[str, Callable[..., Any]]) -> Tagger:
-    header, arrays = fields(parts.header), parts.arrays
-    check_unencoded(header)
-    state = header.part("state")
-    labels = decode(header.value("classes"))
+def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) -> Tagger:
+    header, arrays = parts.header, dict(parts.arrays)
+    labels = decode(header["classes"])
     ensure(isinstance(labels, list) and len(labels) > 0, "there are no labels")
     ensure(len(labels) < MOST_LABELS, "there are more labels than a chain can have")
     ensure(len(set(labels)) == len(labels), "a label occurs twice")
-    kind = state.part("features")
-    templates = _templates(kind) if kind.text("kind") == "templates" else ()
-    table = TABLE | _index_table(kind, templates)
-    if state.flag("has_mistake_rows"):
-        table = table | {"mistake_rows": ("i8", "mistakes")}
-    if state.flag("has_mistake_guesses"):
-        table = table | {"mistake_lengths": ("i8", "mistakes"), "mistake_guesses": ("i8", "guessed labels")}
-    sizes = check_arrays(arrays, table, {})
-    index = _index(kind, templates, arrays, sizes["features"])
-    ensure(index.n_columns == sizes["features"], "there are not as many features as weights")
-    columns = state.optional_texts("columns")
-    ensure(columns is not None, "the columns have no names")
-    run = decode_run(header, SequenceRun)
+    ensure(not goes_on(header), "a tagger does not go on learning")
+    size = sum(array.nbytes for array in arrays.values())
+    weights = _weights(arrays, len(labels), size)
+    features = _features(Fields(header["features"], "features", ModelFileError), arrays, weights.n_features)
+    ensure(features.index.n_columns == weights.n_features, "there are not as many features as weights")
+    run = read_run(header, SequenceRun)
     assert isinstance(run, SequenceRun)
     ensure(run.readout != "vote", "there is no vote of label sequences")
-    if "mistake_rows" in arrays:
-        check_within(arrays["mistake_rows"], "mistake_rows", 2**62)
-    return Tagger(
-        Features(index, columns or ()),
-        tuple(labels),
-        _weights(arrays, len(labels)),
-        state.whole("divisor", least=1),
-        run=run,
-        parameters=decode_parameters(header, functions),
-        mistake_rows=arrays.get("mistake_rows"),
-        mistake_guesses=_guesses(arrays, labels),
-        **Evidence.from_header(header).to_model(),
-    )
+    guesses = _guesses(arrays, labels)
+    known = CODEC.read_fields(Tagger, header, arrays, without=BY_HAND)
+    check_all_taken(arrays)
+    check_mistake_rows(known["mistake_rows"])
+    ensure(known["divisor"] >= 1, "the weights are divided by nothing")
+    rows = known["mistake_rows"]
+    ensure(guesses is None or rows is None or len(rows) == len(guesses), "there are not as many guesses as mistakes")
+    parameters = decode_parameters(header, functions)
+    return Tagger(features, tuple(labels), weights, run=run, parameters=parameters, mistake_guesses=guesses, **known)
 
 
 def _guesses(arrays: Arrays, labels: list[Any]) -> list[list[Any]] | None:
-    if "mistake_guesses" not in arrays:
+    lengths = take(arrays, "mistake_lengths", np.int64, may_be_none=True)
+    if lengths is None:
         return None
-    lengths, places = arrays["mistake_lengths"], arrays["mistake_guesses"]
-    check_within(places, "mistake_guesses", len(labels))
-    check_within(lengths, "mistake_lengths", len(places) + 1)
+    places = take(arrays, "mistake_guesses", np.int64)
+    for name, array, end in (("mistake_guesses", places, len(labels)), ("mistake_lengths", lengths, len(places) + 1)):
+        check_shape(array, name, len(array))
+        check_within(array, name, end)
     ensure(int(lengths.sum()) == len(places), "the guesses are not as long as the mistakes")
     return by_sequence([labels[place] for place in places.tolist()], np.concatenate([[0], np.cumsum(lengths)]))
 
 
-def _weights(arrays: Arrays, n_labels: int) -> Weights:
-    counts, labels, places = arrays["counts"].astype(np.int64), arrays["labels"], arrays["link_places"]
+def _weights(arrays: Arrays, n_labels: int, n_bytes: int) -> Weights:
+    kinds = {"counts": np.uint32, "labels": np.uint16, "weights": np.float64}
+    kinds |= {"link_places": np.uint32, "links": np.float64, "forbidden": np.uint8}
+    counts, labels, weights, places, links, forbidden = (take(arrays, name, kind) for name, kind in kinds.items())
+    for array, name, length in (
+        (counts, "counts", len(counts)),
+        (labels, "labels", len(weights)),
+        (weights, "weights", len(weights)),
+        (places, "link_places", len(links)),
+        (links, "links", len(links)),
+        (forbidden, "forbidden", len(forbidden)),
+    ):
+        check_shape(array, name, length)
+    counts = counts.astype(np.int64)
     ensure(int(counts.sum()) == len(labels), "there are not as many weights as features say")
     check_within(counts, "counts", n_labels + 1)
     check_within(labels, "labels", n_labels)
-    check_finite(arrays, "weights", "links")
-    ensure(not np.any(arrays["weights"] == 0.0), "a weight is 0, which need not be kept")
+    ensure(not np.any(weights == 0.0), "a weight is 0, which need not be kept")
     features = np.repeat(np.arange(len(counts)), counts)
     check_ascends(features * n_labels + labels, "labels", strictly=True)
-    size = 8 * (n_labels + 1) ** 2
-    ensure(size <= LARGE_LINKS + 16 * sum(array.nbytes for array in arrays.values()), "it has labels without weights")
+    ensure(8 * (n_labels + 1) ** 2 <= LARGE_LINKS + 16 * n_bytes, "it has labels without weights")
     table = np.zeros((n_labels + 1) ** 2)
     check_within(places, "link_places", table.size)
     check_ascends(places, "link_places", strictly=True)
-    table[places] = arrays["links"]
-    forbidden = arrays["forbidden"]
+    table[places] = links
     if len(forbidden):
         ensure(len(forbidden) == -(-table.size // 8), "the forbidden links are not as many as the links")
         table[np.unpackbits(forbidden, count=table.size).astype(np.bool_)] = -np.inf
-    links = Links.of(table.reshape(n_labels + 1, n_labels + 1))
-    return Weights(Emissions.of_entries(n_labels, counts, labels, arrays["weights"]), links)
+    linked = Links.of(table.reshape(n_labels + 1, n_labels + 1))
+    return Weights(Emissions.of_entries(n_labels, counts, labels, weights), linked)
+
+
+def _features(kind: Fields, arrays: Arrays, n_features: int) -> Features:
+    name, columns = kind.choice("kind", ("templates", "attributes", "numbers")), kind.texts("columns")
+    index: TemplateIndex | AttributeIndex | Numbers = Numbers(n_features)
+    if name == "attributes":
+        index = AttributeIndex(_numbered(take(arrays, "names", np.uint8)))
+    elif name == "templates":
+        index = _template_index(kind, arrays)
+    kind.close()
+    return Features(index, columns)
 
 
 def _templates(kind: Fields) -> tuple[Template, ...]:
@@ -215,18 +210,6 @@ def _sources(templates: tuple[Template, ...]) -> dict[tuple[str, tuple[str, ...]
     return reaches
 
 
-def _index_table(kind: Fields, templates: tuple[Template, ...]) -> Table:
-    name = kind.choice("kind", ("templates", "attributes", "numbers"))
-    if name != "templates":
-        return NAMES if name == "attributes" else {}
-    table: Table = {f"vocabulary.{number}": ("u1", f"bytes {number}") for number in range(len(_sources(templates)))}
-    for number, n_stages in enumerate(_stages(kind, templates)):
-        for stage in range(n_stages):
-            table[f"keys.{number}.{stage}"] = ("i8", f"keys {number} {stage}")
-            table[f"numbers.{number}.{stage}"] = ("i4", f"keys {number} {stage}")
-    return table
-
-
 def _stages(kind: Fields, templates: tuple[Template, ...]) -> list[int]:
     stages = kind.value("stages")
     ensure(isinstance(stages, list) and len(stages) == len(templates), "the templates have no stages")
@@ -235,22 +218,19 @@ def _stages(kind: Fields, templates: tuple[Template, ...]) -> list[int]:
     return list(stages)
 
 
-def _index(
-    kind: Fields, templates: tuple[Template, ...], arrays: Arrays, n_features: int
-) -> TemplateIndex | AttributeIndex | Numbers:
-    name = kind.text("kind")
-    if name == "numbers":
-        return Numbers(n_features)
-    if name == "attributes":
-        return AttributeIndex(_numbered(arrays["names"]))
+def _template_index(kind: Fields, arrays: Arrays) -> TemplateIndex:
+    templates = _templates(kind)
     vocabularies = {
-        source: Vocabulary(_numbered(arrays[f"vocabulary.{number}"]), reach)
+        source: Vocabulary(_numbered(take(arrays, f"vocabulary.{number}", np.uint8)), reach)
         for number, (source, reach) in enumerate(_sources(templates).items())
     }
     stages = []
     for number, (template, n_stages) in enumerate(zip(templates, _stages(kind, templates), strict=True)):
         lookups = tuple(
-            Lookup(arrays[f"keys.{number}.{stage}"], arrays[f"numbers.{number}.{stage}"]) for stage in range(n_stages)
+            Lookup(
+                take(arrays, f"keys.{number}.{stage}", np.int64), take(arrays, f"numbers.{number}.{stage}", np.int32)
+            )
+            for stage in range(n_stages)
         )
         _check_lookups(template, vocabularies, lookups)
         stages.append(lookups)
@@ -285,6 +265,8 @@ def _check_lookups(
 
 
 def _check_lookup(lookup: Lookup, n_keys: int) -> None:
+    for name, array in (("keys", lookup.keys), ("numbers", lookup.numbers)):
+        check_shape(array, name, len(lookup.keys))
     check_within(lookup.keys, "keys", n_keys)
     check_ascends(lookup.keys, "keys", strictly=True)
     ensure(np.array_equal(np.sort(lookup.numbers), np.arange(len(lookup.numbers))), "features are not numbered from 0")

@@ -1,0 +1,376 @@
+"""From dataclasses to what a model file holds, and back: their declarations are the format.
+
+A dataclass is an object of the header with its fields. Arrays are among the arrays of the file, under their path
+(`ballots.0.mistakes.rows`), and not in the header. What JSON does not know is written by `novikoff.keep.values`.
+Reading goes by the declared types alone, and msgspec checks them: no class is looked up by a name in a file. Numbers
+are counts and sizes: none is negative, or not finite, unless said so. A type that is more than its fields has a form
+of its own.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.engine.rows import Csr, Rows, as_rows, csr_rows
+from novikoff.keep.layout import Arrays, ModelFileError
+from novikoff.keep.parameters import encode_parameters
+from novikoff.keep.values import decode, decode_array, encode, encode_array
+from novikoff.learn.class_weights import HEAVIEST, LIGHTEST
+from novikoff.learn.model import Model
+from novikoff.learn.run import Run
+from novikoff.options import READOUTS
+
+LARGEST = 2**62
+
+
+class TypeForm(NamedTuple):
+    """How values of a type are written and read, given their path and all arrays."""
+
+    write: Callable[[Any, str, Arrays], Any]
+    read: Callable[[Any, str, Arrays], Any]
+
+
+@dataclass(frozen=True)
+class Codec:
+    """Writes and reads values by their declared types; some of these have forms of their own."""
+
+    forms: Mapping[Any, TypeForm] = field(default_factory=dict)
+    finite: bool = True
+
+    def write(self, kind: Any, value: Any, arrays: Arrays, path: str = "") -> Any:
+        """The value as the header has it; its arrays are put among the others."""
+        kind, _ = _optional(kind)
+        if value is None:
+            return None
+        if kind in self.forms:
+            return self.forms[kind].write(value, path, arrays)
+        if is_dataclass(kind):
+            return self.write_fields(value, arrays, path)
+        if (inner := _listed(kind)) is not None:
+            return [self.write(inner, part, arrays, _below(path, str(i))) for i, part in enumerate(value)]
+        if isinstance(value, Enum):
+            return value.name
+        value = _own(value)
+        return encode(float(value) if kind is float else value, path)
+
+    def write_fields(self, value: Any, arrays: Arrays, path: str = "", without: tuple[str, ...] = ()) -> dict[str, Any]:
+        """The fields of a dataclass, but for some."""
+        header = {}
+        of: Any = type(value)
+        for name, kind in _declared(of).items():
+            part, place = getattr(value, name), _below(path, name)
+            if name in without:
+                continue
+            if (dtype := _dtype(kind)) is None:
+                header[name] = self.write(kind, part, arrays, place)
+            elif part is not None:
+                arrays[place] = np.asarray(part, dtype=dtype)
+        return header
+
+    def read(self, kind: Any, plain: Any, arrays: Arrays, path: str = "") -> Any:
+        """The value of a type. The arrays that it has are taken from the others."""
+        inner, may_be_none = _optional(kind)
+        if plain is None and may_be_none:
+            return None
+        if inner in self.forms:
+            return self.forms[inner].read(plain, path, arrays)
+        if is_dataclass(inner):
+            return inner(**self.read_fields(inner, plain, arrays, path))  # type: ignore[operator]
+        if (part := _listed(inner)) is not None:
+            ensure(isinstance(plain, list), f"{path} is no list")
+            return [self.read(part, one, arrays, _below(path, str(i))) for i, one in enumerate(plain)]
+        if isinstance(inner, type) and issubclass(inner, Enum):
+            ensure(isinstance(plain, str) and plain in inner.__members__, f"{path} is {plain!r:.60}")
+            return inner[plain]
+        try:
+            value = msgspec.convert(decode(plain), kind)
+        except msgspec.ValidationError as error:
+            raise ModelFileError(f"{path} is {plain!r:.60}: {error}") from None
+        self._check_numbers(value, path)
+        return value
+
+    def read_fields(
+        self, kind: Any, plain: Any, arrays: Arrays, path: str = "", without: tuple[str, ...] = ()
+    ) -> dict[str, Any]:
+        """The fields of a dataclass by name, but for some: these are all that there are."""
+        ensure(isinstance(plain, Mapping), f"{path or 'the header'} is no object")
+        values, left = {}, set(plain) - set(without)
+        for name, declared in _declared(kind).items():
+            place = _below(path, name)
+            if name in without:
+                continue
+            if (dtype := _dtype(declared)) is not None:
+                values[name] = take(arrays, place, dtype, may_be_none=_optional(declared)[1])
+                continue
+            ensure(name in plain, f"the header has no field {place!r}")
+            values[name] = self.read(declared, plain[name], arrays, place)
+            left.discard(name)
+        ensure(not left, f"the header has the field {_below(path, min(left, default=''))!r:.80}, which is unknown")
+        return values
+
+    def _check_numbers(self, value: Any, path: str) -> None:
+        for number in value if isinstance(value, tuple) else (value,):
+            if isinstance(number, int | float):
+                most = math.inf if not self.finite else LARGEST if type(number) is int else 1.7976931348623157e308
+                ensure(0 <= number <= most, f"{path} is {number!r:.60}, which is negative or too large")
+
+
+@cache
+def _declared(kind: Any) -> dict[str, Any]:
+    """The fields of a dataclass with their types. Some are declared by names that only type checkers import."""
+    hints = get_type_hints(kind, localns={"np": np, "NDArray": NDArray, "Encoding": Any})
+    return {part.name: hints[part.name] for part in fields(kind) if part.init}
+
+
+def _optional(kind: Any) -> tuple[Any, bool]:
+    """A type without None, and whether it may be None."""
+    if get_origin(kind) not in (Union, UnionType) or NoneType not in get_args(kind):
+        return kind, False
+    others = [part for part in get_args(kind) if part is not NoneType]
+    return (others[0] if len(others) == 1 else Union[tuple(others)]), True  # noqa: UP007
+
+
+def _listed(kind: Any) -> Any:
+    """What a list of dataclasses is a list of."""
+    parts = get_args(kind)
+    return parts[0] if get_origin(kind) is list and is_dataclass(parts[0]) else None
+
+
+def _dtype(kind: Any) -> np.dtype[Any] | None:
+    """The type of the numbers of an array; None if it is none, or one of anything."""
+    kind, _ = _optional(kind)
+    if get_origin(kind) is not np.ndarray:
+        return None
+    (number,) = get_args(get_args(kind)[1])
+    return None if number is Any else np.dtype(number)
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _own(value: Any) -> Any:
+    """Numbers of NumPy as Python's, which equal them."""
+    if isinstance(value, tuple):
+        return tuple(map(_own, value))
+    return value.item() if isinstance(value, np.generic) else value
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What a file must say
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def ensure(condition: bool, what: str) -> None:
+    """Say `what` is wrong unless the condition holds."""
+    if not condition:
+        raise ModelFileError(what)
+
+
+def take(arrays: Arrays, name: str, dtype: Any, *, may_be_none: bool = False) -> Any:
+    """An array of this type, which is then no longer among the others; floats are finite."""
+    if name not in arrays:
+        ensure(may_be_none, f"the array {name!r:.60} is missing")
+        return None
+    array = arrays.pop(name)
+    kinds = [np.dtype(kind) for kind in (dtype if isinstance(dtype, tuple) else (dtype,))]
+    expected = " or ".join(map(str, kinds))
+    ensure(array.dtype in kinds, f"the array {name!r} is of the type {array.dtype}, not {expected}")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ModelFileError(f"the array {name!r} contains NaN or an infinity, and a model has only finite numbers")
+    return array
+
+
+def check_all_taken(arrays: Arrays) -> None:
+    ensure(not arrays, f"the array {min(arrays, default='')!r:.60} is not expected")
+
+
+def check_shape(array: NDArray[Any], name: str, *shape: int) -> None:
+    ensure(array.shape == shape, f"the array {name!r} has the shape {array.shape}, which does not fit the others")
+
+
+def check_within(array: NDArray[Any], name: str, end: int) -> None:
+    """Whether all are at least 0, and below the end."""
+    if len(array) and (int(array.min()) < 0 or int(array.max()) >= end):
+        raise ModelFileError(f"the array {name!r} has numbers outside of 0 to {end - 1}")
+
+
+def check_ascends(array: NDArray[Any], name: str, *, strictly: bool) -> None:
+    wrong = array[1:] <= array[:-1] if strictly else array[1:] < array[:-1]
+    ensure(not np.any(wrong), f"the array {name!r} does not ascend")
+
+
+def check_mistake_rows(rows: NDArray[Any] | None) -> None:
+    if rows is not None:
+        check_shape(rows, "mistake_rows", len(rows))
+        check_within(rows, "mistake_rows", LARGEST)
+
+
+def check_csr(csr: Csr, name: str, n_columns: int) -> None:
+    """Whether no kernel is led outside of sparse rows."""
+    data, indices, indptr = csr
+    ensure(indices.dtype == indptr.dtype, f"the columns and pointers of {name} are of different types")
+    for part in csr:
+        check_shape(part, name, len(part))
+    if (
+        not len(indptr)
+        or indptr[0] != 0
+        or not indptr[-1] == len(data) == len(indices)
+        or np.any(indptr[1:] < indptr[:-1])
+    ):
+        raise ModelFileError(f"the row pointers of {name} do not ascend from 0 to the number of entries")
+    check_within(indices, f"{name}.columns", n_columns)
+    falls = np.flatnonzero(indices[1:] <= indices[:-1]) + 1
+    ensure(bool(np.isin(falls, indptr).all()), f"the columns of {name} do not ascend in every row")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Rows of numbers
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _write_rows(rows: Rows, path: str, arrays: Arrays) -> dict[str, Any]:
+    if rows.is_sparse:
+        data, indices, indptr = rows.matrix
+        end = int(indptr[-1])
+        arrays |= {f"{path}.values": data[:end], f"{path}.columns": indices[:end], f"{path}.pointers": indptr}
+    else:
+        arrays[f"{path}.rows"] = rows.matrix
+    return {"is_sparse": rows.is_sparse, "n_columns": rows.n_columns}
+
+
+def _read_rows(plain: Any, path: str, arrays: Arrays) -> Rows:
+    known = Codec().read(_RowsHeader, plain, arrays, path)
+    floats, wholes = (np.float32, np.float64), (np.uint32, np.uint64)
+    if not known.is_sparse:
+        rows = take(arrays, f"{path}.rows", floats)
+        check_shape(rows, f"{path}.rows", len(rows), known.n_columns)
+        return as_rows(rows)
+    parts = zip(("values", "columns", "pointers"), (floats, wholes, wholes), strict=True)
+    csr = Csr(*(take(arrays, f"{path}.{name}", kinds) for name, kinds in parts))
+    check_csr(csr, path, known.n_columns)
+    return csr_rows(*csr, known.n_columns)
+
+
+@dataclass(frozen=True)
+class _RowsHeader:
+    is_sparse: bool
+    n_columns: int
+
+
+ROWS = TypeForm(_write_rows, _read_rows)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What models have in common
+# ---------------------------------------------------------------------------------------------------------------------
+
+# Of a model, these are written in ways of their own; the certificate and the fingerprint, by `save`, in every file.
+EVIDENCE = ("certificate", "fingerprint")
+OF_MODELS = (*EVIDENCE, "run", "goes_on", "parameters", "mistake_guesses")
+OF_CLASSIFIERS = (*OF_MODELS, "classes", "encoding", "feature_names")
+RECORDS = Codec(finite=False)
+
+
+def write_model(model: Model, record: Run) -> dict[str, Any]:
+    """The parameters and the record; learning goes on if a model has none of its own."""
+    known = {"parameters": encode_parameters(model.parameters), "run": write_run(record)}
+    return {**known, "goes_on": model.run is None}
+
+
+def write_run(run: Run) -> dict[str, Any]:
+    """The record; guesses of a cycle that a file cannot hold are left out with it."""
+    try:
+        return RECORDS.write_fields(run, {})
+    except ValueError:
+        return RECORDS.write_fields(replace(run, cycle=None), {})
+
+
+def goes_on(header: Mapping[str, Any]) -> bool:
+    """Whether a model has no record of its own."""
+    return bool(RECORDS.read(bool, header["goes_on"], {}, "goes_on"))
+
+
+def read_run(header: Mapping[str, Any], kind: type[Run] = Run, *, most_mistakes: int = 1) -> Run:
+    """The record, if it can be one: an example can be so many mistakes."""
+    ensure("run" in header, "the header has no field 'run'")
+    run: Run = RECORDS.read(kind, header["run"], {}, "run")
+    ensure(run.readout in READOUTS, f"the record has readout={run.readout!r:.60}")
+    ensure(run.order in (None, "given", "mixed", "random"), f"the record has order={run.order!r:.60}")
+    ensure(len(run.mistakes_per_epoch) <= run.epochs, "the record has mistakes of more epochs than there were")
+    ensure(run.updates <= most_mistakes * run.examples, "the record has more mistakes than examples")
+    ensure(sum(run.mistakes_per_epoch) <= run.mistakes, "the record has more mistakes in its epochs than in all")
+    sound = run.lead > 0 or not (run.narrow or run.narrow_per_epoch or run.margin_at_least)
+    ensure(sound, "the record has narrow examples without a lead")
+    whole = len(run.narrow_per_epoch) in (0, len(run.mistakes_per_epoch))
+    ensure(whole and sum(run.narrow_per_epoch) <= run.narrow, "the record has more narrow examples in its epochs")
+    elsewhere = (run.mistaken_rows or 0) + (run.errors_elsewhere or 0)
+    counted = run.n_rows is None or max(run.errors or 0, elsewhere) <= run.n_rows
+    ensure(counted, "the record has more errors than rows")
+    ensure((run.held_out_errors or 0) <= run.held_out_rows, "the record has more errors than rows that were held out")
+    folds = zip(run.fold_errors, run.fold_rows, strict=False)
+    same = len(run.fold_errors) == len(run.fold_rows) and all(wrong <= rows for wrong, rows in folds)
+    ensure(same, "the record has more errors than rows in a fold")
+    cycle = run.cycle
+    if cycle is not None:
+        n_rivals = len(cycle.rows if cycle.rivals is None else cycle.rivals)
+        ensure(len(cycle.rows) == len(cycle.times) == n_rivals, "the record has a cycle whose parts do not match")
+    return run
+
+
+def write_classifier(model: Any) -> dict[str, Any]:
+    """The same of a classifier, with its classes, and how columns become numbers."""
+    encoding = model.encoding
+    has_own = encoding is not None and encoding.names_features
+    names = None if has_own or model.feature_names is None else list(model.feature_names)
+    return {
+        **write_model(model, model.record),
+        "classes": encode_array(np.asarray(model.classes), "classes_"),
+        "feature_names": names,
+        "encoding": None if encoding is None else encoding.to_dict(),
+    }
+
+
+def read_classes(header: Mapping[str, Any], least: int) -> NDArray[Any]:
+    """The classes: sorted, each once."""
+    classes = decode_array(header["classes"])
+    ensure(classes.ndim == 1 and len(classes) >= least, "classes are no list of labels")
+    ensure(bool(np.all(classes[:-1] < classes[1:])), "classes are not sorted, or not different")
+    return classes
+
+
+def read_columns(header: Mapping[str, Any], n_columns: int | None) -> dict[str, Any]:
+    """The encoding, and the names of columns, as fields of a classifier."""
+    encoding, names = None, RECORDS.read(tuple[str, ...] | None, header["feature_names"], {}, "feature_names")
+    if header["encoding"] is not None:
+        from novikoff.features.encode import Encoding
+
+        encoding = Encoding.from_dict(header["encoding"])
+        ensure(encoding.n_columns == n_columns, "there are not as many names as features")
+        names = None if encoding.names_features else names
+    ensure(names is None or len(names) == n_columns, "there are not as many names as features")
+    return {"encoding": encoding, "feature_names": names}
+
+
+def check_lead(memory: Any) -> None:
+    ensure(memory.lead > 0 or not memory.narrow, "there are narrow examples without a lead")
+
+
+def check_class_weights(memory: Any, n_classes: int) -> None:
+    weights = memory.class_weights
+    if weights is not None:
+        sound = weights.shape == (n_classes,) and weights.min() >= LIGHTEST and weights.max() <= HEAVIEST
+        ensure(bool(sound), "the weights of the classes make no sense")
+
+
+def check_vote(readout: str, parameters: Mapping[str, Any], has_mistakes: bool) -> None:
+    ensure(readout != "vote" or has_mistakes, "there is to be a vote, and no mistakes were kept for it")
+    ensure(parameters.get("readout", readout) == readout, "the read-out of the parameters is another than the model's")
