@@ -9,7 +9,7 @@ import pytest
 
 from novikoff import certify, existence
 from novikoff.cli import progress
-from novikoff.cli.progress import Bar, DelayedInterrupt
+from novikoff.cli.progress import DelayedInterrupt, ProgressBar
 from novikoff.data import read
 from novikoff.engine.clock import watchers
 from novikoff.features.encode import learn_encoding
@@ -34,7 +34,7 @@ def learn(examples, bar, max_iter):
         return perceptron(examples, max_iter=max_iter, random_state=0, watch=watched.watch, progress=watched.progress)
 
 
-class Asking(Bar):
+class Asking(ProgressBar):
     """A bar at whose third advance somebody presses Ctrl-C."""
 
     def reach(self, done):
@@ -51,7 +51,7 @@ def test_an_interrupt_waits_for_the_end_of_the_epoch(examples, capsys):
     assert "stopping after this epoch" in capsys.readouterr().err
 
 
-class AskingAtTheEnd(Bar):
+class AskingAtTheEnd(ProgressBar):
     """A bar at which somebody presses Ctrl-C when the last epoch is over."""
 
     was_pressed = False
@@ -78,7 +78,7 @@ def test_the_second_interrupt_does_not_wait():
 
 
 def test_a_bar_counts_every_row(examples, reader):
-    bar = Bar(is_shown=False)
+    bar = ProgressBar(is_shown=False)
     learn(examples, bar, 7)
     assert bar.done == bar.total == 7 * 60
     assert sum(records.columns.num_rows for records in bar.over(reader, "reading")) == bar.done == 60
@@ -106,7 +106,7 @@ def test_every_question_tells_what_it_does_until_the_end(examples):
 
 
 def test_a_bar_never_says_that_more_was_done_than_there_is():
-    bar = Bar(is_shown=False)
+    bar = ProgressBar(is_shown=False)
     bar.stage("reading", 10)
     bar.advance(7)
     bar.advance(7)
@@ -116,8 +116,8 @@ def test_a_bar_never_says_that_more_was_done_than_there_is():
 def test_work_that_cannot_be_counted_is_shown_and_gone_afterwards(monkeypatch):
     monkeypatch.setattr(progress, "SHOWN_AFTER", 0.0)
     drawn = threading.Event()
-    monkeypatch.setattr(Bar, "_draw", lambda bar: drawn.set())
-    bar = Bar(is_shown=True)
+    monkeypatch.setattr(ProgressBar, "_draw", lambda bar: drawn.set())
+    bar = ProgressBar(is_shown=True)
     with bar.during("proving"):
         assert drawn.wait(60)
     assert (bar.what, bar.drawn) == ("proving", None)

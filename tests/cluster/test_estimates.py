@@ -6,7 +6,7 @@ import novikoff
 from novikoff import CertificateError
 from novikoff.cli.existence import read_table
 from novikoff.cli.options import TableOptions
-from novikoff.cli.progress import Bar
+from novikoff.cli.progress import ProgressBar
 from novikoff.cluster import Local, check, existence
 from novikoff.cluster.estimates import table_of
 from novikoff.prove.existence.certificate import Existence
@@ -35,7 +35,7 @@ def tables(folder, kind="csv", n=24):
 def test_the_certificate_of_shards_is_that_of_one_machine_bit_for_bit(tmp_path, kind, family):
     pattern = tables(tmp_path, kind)
     ours = existence(FORMULA, pattern, family=family, weights="weight", shard_bytes=500)
-    whole = read_table(pattern, TableOptions(None, {}), Bar(is_shown=False))
+    whole = read_table(pattern, TableOptions(None, {}), ProgressBar(is_shown=False))
     theirs = novikoff.existence(FORMULA, whole, family=family, weights="weight")
     assert ours.to_json() == theirs.to_json()
     if family == "binomial":

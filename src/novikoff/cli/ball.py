@@ -6,7 +6,7 @@ import click
 
 from novikoff.cli import documents, options
 from novikoff.cli.files import out_target
-from novikoff.cli.options import Output, Reply, TableOptions
+from novikoff.cli.options import Output, Result, TableOptions
 from novikoff.cli.progress import progress
 
 CODES = {"ball": 0, "no ball": 30}
@@ -28,7 +28,7 @@ def ball(
     force: bool,
     time_limit: float | None,
     output: Output,
-) -> Reply:
+) -> Result:
     """Is there a ball that holds one class of FILE and nothing else?
 
     The columns are coordinates, taken as they are. The answer is proved in exact arithmetic: a centre and a radius, or
@@ -66,7 +66,7 @@ def ball(
         message=str(found),
         out=target,
     )
-    return Reply(document, lambda: panel(document), CODES[document["verdict"]])
+    return Result(document, lambda: panel(document), CODES[document["verdict"]])
 
 
 def panel(document: dict[str, Any]) -> Any:

@@ -8,7 +8,7 @@ import click
 from novikoff.cli import cluster, documents, options
 from novikoff.cli.existence import answer_formula, check_goes_together, formula_options
 from novikoff.cli.files import out_target
-from novikoff.cli.options import Output, Page, Reply, TableOptions
+from novikoff.cli.options import Output, Page, Result, TableOptions
 from novikoff.cli.progress import progress
 from novikoff.cli.spaces import SpaceOptions, space_options
 
@@ -50,7 +50,7 @@ def certify(
     diverging: bool | None,
     output: Output,
     **questions: Any,
-) -> Reply:
+) -> Result:
     """Is the table FILE linearly separable, with what margin, and why?
 
     With --lift the plane is among the lifted features. With --kernel it is in the space of the kernel, and has a bias
@@ -77,7 +77,7 @@ def certify(
         return answer_formula(file, table, asked, target, output, **limits)
     path, reader = page.path(force), table.open(file, output)
     with progress(output.quiet) as bar:
-        encoding = learned_encoding(bar.over(reader, "looking"), **table.columns, lift=space.lift)
+        encoding = learned_encoding(bar.over(reader, "looking"), lift=space.lift, **table.columns)
         with exactly(bar.over(reader, "reading", bar.done or None), encoding) as examples:
             bar.close()
             report = report_on(path, examples, page.report_features, lambda: names_of(file, reader, table))
@@ -90,11 +90,11 @@ def certify(
                     certificate = with_estimates(certificate, reader, None, clock)
             left = allowance(examples, certificate, fit_intercept=fit_intercept)
             if report is not None:
-                report.on_certificate(certificate, target and target.path)
+                report.on_certificate(certificate, None if target is None else target.path)
     if target is not None:
         target.write(certificate)
     document = described(certificate, reader, examples.counts, target)
-    return Reply(document, lambda: panel(document, certificate, path, left), CODES[certificate.verdict.value])
+    return Result(document, lambda: panel(document, certificate, path, left), CODES[certificate.verdict.value])
 
 
 def described(certificate: "Certificate", reader: Any, counts: tuple[int, ...], target: Any) -> dict[str, Any]:

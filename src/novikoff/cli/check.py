@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import documents, existence, options
-from novikoff.cli.options import Output, Reply, TableOptions
+from novikoff.cli.options import Output, Result, TableOptions
 from novikoff.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def check(
     fit_intercept: bool,
     formula: str | None,
     output: Output,
-) -> Reply:
+) -> Result:
     """Prove every claim of the certificate CERT again, from the table or the linear program FILE.
 
     CERT is what --out of `novikoff certify`, `lp`, `ball` or `inequalities` wrote, or a model that `novikoff fit`
@@ -55,7 +55,7 @@ def check(
     claimed = read_certificate(Path(certificate))
     if isinstance(claimed, Ball | NoBall | Inequalities):
         document = check_numbers(claimed, read_numbers(file, table), file, fit_intercept)
-        return Reply(document, lambda: numbers_panel(document, certificate))
+        return Result(document, lambda: numbers_panel(document, certificate))
     if table.label is not None or table.ignore:
         raise ValueError("--label and --ignore are for proofs of ball and inequalities; this one knows its columns")
     if formula is not None and not isinstance(claimed, Existence):
@@ -64,12 +64,12 @@ def check(
         document = existence.check_formula(claimed, file, table, formula, output)
         columns = ("columns", used_in_words(**document["columns"]))
         checked = ("checked", "every claim holds; it was proved again from the data")
-        return Reply(document, lambda: existence.panel(f"novikoff check {certificate}", claimed, columns, checked))
+        return Result(document, lambda: existence.panel(f"novikoff check {certificate}", claimed, columns, checked))
     if isinstance(claimed, ProgramCertificate):
         document = check_program(claimed, file, table.format)
-        return Reply(document, lambda: program_panel(document, claimed, certificate))
+        return Result(document, lambda: program_panel(document, claimed, certificate))
     document = check_table(claimed, file, replace(table, form=remembered(certificate, table.form)), output)
-    return Reply(document, lambda: panel(document, claimed, certificate))
+    return Result(document, lambda: panel(document, claimed, certificate))
 
 
 def check_numbers(

@@ -12,7 +12,7 @@ import click
 
 from novikoff.cli.errors import DONE, INTERRUPTED
 from novikoff.cli.files import default_model, load_model, model_target, out_target
-from novikoff.cli.options import Command, Output, Page, Reply, TableOptions
+from novikoff.cli.options import Command, Output, Page, Result, TableOptions
 from novikoff.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def fit_on_shards(
     mixing: str | None,
     resume: bool,
     **learning: Any,
-) -> Reply:
+) -> Result:
     from novikoff.cli.fit import described, panel
     from novikoff.cli.spaces import Uncertified
     from novikoff.cli.tables import written_form
@@ -134,7 +134,7 @@ def fit_on_shards(
     document = described(fitted, reader.files, rounds.counts, Uncertified("not asked for"), None, target)
     run = fitted.record
     was_interrupted = run.stopped is not None and run.stopped.name == "INTERRUPTED"
-    return Reply(document, lambda: panel(document, run), INTERRUPTED if was_interrupted else DONE)
+    return Result(document, lambda: panel(document, run), INTERRUPTED if was_interrupted else DONE)
 
 
 @dataclass
@@ -187,7 +187,7 @@ def certify_on_shards(
     output: Output,
     fit_intercept: bool,
     **limits: Any,
-) -> Reply:
+) -> Result:
     from novikoff.cli.certify import CODES, described, panel
     from novikoff.cli.existence import answer_formula, check_goes_together
     from novikoff.cluster.agreeing import Reading, started
@@ -209,7 +209,7 @@ def certify_on_shards(
     if target is not None:
         target.write(certificate)
     document = described(certificate, reader, counts, target)
-    return Reply(document, lambda: panel(document, certificate), CODES[certificate.verdict.value])
+    return Result(document, lambda: panel(document, certificate), CODES[certificate.verdict.value])
 
 
 # -- predict ----------------------------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def predict_on_shards(
     column: str,
     scores: bool,
     output: Output,
-) -> Reply | None:
+) -> Result | None:
     from novikoff.cli.predict import CsvWriter, predicted, sink
     from novikoff.learn.model import Classifier
 
@@ -287,7 +287,7 @@ def lines_of_shard(
 # -- score ------------------------------------------------------------------------------------------------------------
 
 
-def score_on_shards(engine: "Engine", *, model: str, file: str, table: TableOptions, output: Output) -> Reply:
+def score_on_shards(engine: "Engine", *, model: str, file: str, table: TableOptions, output: Output) -> Result:
     from novikoff.cli.score import answer_counts
     from novikoff.cli.tables import remembered_form, with_label
     from novikoff.cluster.predicting import score as count

@@ -7,7 +7,7 @@ import click
 
 from novikoff.cli import documents, options
 from novikoff.cli.files import check_free
-from novikoff.cli.options import Output, Reply
+from novikoff.cli.options import Output, Result
 from novikoff.data.samples import SAMPLES
 
 # What to try with each.
@@ -29,7 +29,7 @@ SUGGESTED = {
 @click.option("--out", type=click.Path(), default=".", show_default=True, metavar="FOLDER", help="Where to write them.")
 @options.force
 @options.answering
-def example(names: tuple[str, ...], out: str, force: bool, output: Output) -> Reply:
+def example(names: tuple[str, ...], out: str, force: bool, output: Output) -> Result:
     """Write small data sets to try the commands on: all of them, or those NAMEd.
 
     Files that are already there are kept; if they differ, that is an error, unless --force replaces them.
@@ -46,7 +46,7 @@ def example(names: tuple[str, ...], out: str, force: bool, output: Output) -> Re
             file.write(content)
     files = [{"file": str(path), "try": SUGGESTED[path.name]} for path in contents]
     document = documents.document("example", files=files)
-    return Reply(document, lambda: panel(document))
+    return Result(document, lambda: panel(document))
 
 
 def _is_there(path: Path, content: bytes) -> bool:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import documents
-from novikoff.cli.options import Output, Reply, TableOptions, column_names, grouped
+from novikoff.cli.options import Output, Result, TableOptions, column_names, grouped
 from novikoff.cli.progress import progress
 
 if TYPE_CHECKING:
     from novikoff.cli.files import Target
-    from novikoff.cli.progress import Bar
+    from novikoff.cli.progress import ProgressBar
     from novikoff.prove.existence.certificate import Existence
 
 CODES = {"exists": 0, "infinite": 10, "no start": 11, "undecided": 12}
@@ -77,7 +77,7 @@ def check_goes_together(asked: dict[str, Any], others: dict[str, Any]) -> bool:
 
 def answer_formula(
     file: str, table: TableOptions, asked: dict[str, Any], target: "Target | None", output: Output, **options: Any
-) -> Reply:
+) -> Result:
     """Ask whether the estimate exists; with `engine=` among the options, that runs the shards."""
     from novikoff.prove.existence.search.existence import existence
 
@@ -98,7 +98,7 @@ def answer_formula(
         target.write(found)
     document = documents.document("certify", file=file, existence=documents.described_estimates(found), out=target)
     shown = ("certificate", document["out"])
-    return Reply(document, lambda: panel(f"novikoff certify {file}", found, shown), CODES[found.estimate.value])
+    return Result(document, lambda: panel(f"novikoff certify {file}", found, shown), CODES[found.estimate.value])
 
 
 def check_formula(
@@ -126,7 +126,7 @@ def check_formula(
     return documents.document("check", file=file, rows=claimed.n_rows, columns=columns, holds=True, existence=found)
 
 
-def read_table(file: str, table: TableOptions, bar: "Bar") -> Any:
+def read_table(file: str, table: TableOptions, bar: "ProgressBar") -> Any:
     """All columns of a file, as a data frame for formulas."""
     import pyarrow as pa
 

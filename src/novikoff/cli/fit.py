@@ -8,7 +8,7 @@ import click
 from novikoff.cli import cluster, documents, options
 from novikoff.cli.errors import DONE, INTERRUPTED
 from novikoff.cli.files import default_model, model_target
-from novikoff.cli.options import Output, Page, Reply, TableOptions
+from novikoff.cli.options import Output, Page, Result, TableOptions
 from novikoff.cli.progress import progress
 from novikoff.cli.spaces import SpaceOptions, Uncertified, space_options_of_a_learner
 from novikoff.say import runs as say
@@ -63,7 +63,7 @@ def fit(
     space: SpaceOptions,
     output: Output,
     **learning: Any,
-) -> Reply:
+) -> Result:
     """Learn a classifier from FILE, and prove what can be proved about it.
 
     FILE is a table (CSV, TSV, JSON lines, Parquet, Arrow; gzip or zstd) with a column of labels, or text of svmlight or
@@ -104,9 +104,9 @@ def fit(
                     **learning,
                 )
             asked = {**_to_remember(reader, share), **learning}
-            shown = _shown(learned, asked, space)
+            run, shown = learned.run, _shown(learned, asked, space)
             # Folds that nobody asked for are shown, and not kept: the model is the one that Python learns.
-            kept = shown if folds is not None else replace(shown, run=replace(shown.run, fold_rows=(), fold_errors=()))
+            kept = shown if folds is not None else replace(shown, run=replace(run, fold_rows=(), fold_errors=()))
             target.save(kept)  # whatever becomes of the proof, what was learned is there
             bar.close()
             proof: Certificate | Uncertified = Uncertified("interrupted" if watched.interrupted else "not asked for")
@@ -120,15 +120,15 @@ def fit(
                 shown, kept = replace(shown, certificate=text), replace(kept, certificate=text)
                 target.save(kept)
             worked = _steps(examples, learned, fit_intercept) if steps else None
-            left = allowance(examples, certificate, passes=max(1, learned.run.epochs), fit_intercept=fit_intercept)
-            left = None if learned.run.weighted else left  # it speaks of the examples as they are
+            left = allowance(examples, certificate, passes=max(1, run.epochs), fit_intercept=fit_intercept)
+            left = None if run.weighted else left  # it speaks of the examples as they are
             if report is not None:
                 report.on_model(shown, certificate, learned.mistakes, target.path)
     document = described(shown, reader.files, examples.counts, proof, worked, target)
-    warnings = _warnings(proof, learned.run, learning, watched.interrupted)
-    return Reply(
+    warnings = _warnings(proof, run, learning, watched.interrupted)
+    return Result(
         document,
-        lambda: panel(document, shown.record, certificate, left, path, worked),
+        lambda: panel(document, run, certificate, left, path, worked),
         INTERRUPTED if watched.interrupted else DONE,
         warnings,
     )

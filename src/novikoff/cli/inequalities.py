@@ -6,7 +6,7 @@ import click
 
 from novikoff.cli import documents, options
 from novikoff.cli.files import out_target
-from novikoff.cli.options import Output, Reply, TableOptions
+from novikoff.cli.options import Output, Result, TableOptions
 from novikoff.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def inequalities(
     force: bool,
     output: Output,
     **limits: Any,
-) -> Reply:
+) -> Result:
     """Find x with a.x > 0 for every row a of FILE, or prove that there is none, also if the margin is tiny.
 
     The columns are the coefficients of the unknowns. With a column of labels, rows are examples x, and the inequalities
@@ -65,7 +65,7 @@ def inequalities(
         rescalings=found.rescalings,
         out=target,
     )
-    return Reply(document, lambda: panel(document), CODES[document["verdict"]])
+    return Result(document, lambda: panel(document), CODES[document["verdict"]])
 
 
 def system(table: "NumberTable", fit_intercept: bool) -> tuple[tuple[str, ...], Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.options import Output, Reply
+from novikoff.cli.options import Output, Result
 
 # The year of the theorem. A link to a scene is good for as long as the lab is found at the same port.
 PORT = 1962
@@ -29,7 +29,7 @@ PORT = 1962
     help="Write the lab into a folder instead, with its scenes, for a web site of your own: it needs no server.",
 )
 @options.answering
-def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, output: Output) -> Reply | None:
+def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, output: Output) -> Result | None:
     """Serve a page on which one sees the perceptron learn, and its proof beside it, until Ctrl-C.
 
     Put red and blue points, or choose a scene; then step through the algorithm. The page is served to this machine
@@ -40,7 +40,7 @@ def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, 
 
         files = export(folder)
         written = documents.document("lab", folder=str(folder), files=len(files))
-        return Reply(written, lambda: panel(written))
+        return Result(written, lambda: panel(written))
 
     from novikoff.cli.render import show
     from novikoff.lab.server import check_installed, serve
@@ -50,7 +50,7 @@ def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, 
     listener = listen_preferably(PORT) if port is None else listen(port)
     address = opened(address_of(listener), link or "")
     document = documents.document("lab", address=address)
-    show(output, Reply(document, lambda: panel(document)))
+    show(output, Result(document, lambda: panel(document)))
     if browser:
         import webbrowser
 

@@ -6,7 +6,7 @@ import click
 
 from novikoff.cli import documents, options
 from novikoff.cli.files import out_target
-from novikoff.cli.options import Output, Reply
+from novikoff.cli.options import Output, Result
 from novikoff.cli.progress import progress
 
 # SciPy's statuses, and the exit codes of this command.
@@ -32,7 +32,7 @@ WORDS = {0: "optimal", 1: "undecided", 2: "infeasible", 3: "unbounded"}
 @options.answering
 def lp(
     file: str, method: str, out: str | None, force: bool, tolerance: float, time_limit: float, output: Output
-) -> Reply:
+) -> Result:
     """Solve the linear program FILE, with proof.
 
     FILE is MPS, or .npz with c, and perhaps A_ub, b_ub, A_eq, b_eq and bounds, as for SciPy's linprog. The exit code is
@@ -66,7 +66,7 @@ def lp(
         pivots=result.pivots,
         out=None if found is None else target,
     )
-    return Reply(document, lambda: panel(document), CODES[result.status])
+    return Result(document, lambda: panel(document), CODES[result.status])
 
 
 def panel(document: dict[str, Any]) -> Any:

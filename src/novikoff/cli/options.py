@@ -57,7 +57,7 @@ class Output:
     quiet: bool
 
 
-class Reply(NamedTuple):
+class Result(NamedTuple):
     """What a command answers: a document, a panel that shows it, an exit code, and what a person is warned of."""
 
     document: dict[str, Any]
@@ -79,7 +79,7 @@ def answering(command: Command) -> Command:
         output = Output(json, quiet)
         with announce_compilation(quiet):
             answer = command(*args, output=output, **kwargs)
-        if not isinstance(answer, Reply):
+        if not isinstance(answer, Result):
             return answer
         from novikoff.cli.render import show, warn
 
@@ -171,7 +171,7 @@ class TableOptions:
     ignore: tuple[str, ...] = ()
 
     @property
-    def columns(self) -> dict[str, tuple[str, ...]]:
+    def columns(self) -> dict[str, Any]:
         """What was said of columns other than the labels, by the names of an encoding's parameters."""
         return {"categorical": self.categorical, "text": self.text, "tfidf": self.tfidf, "ignore": self.ignore}
 

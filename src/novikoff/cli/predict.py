@@ -11,7 +11,7 @@ import click
 
 from novikoff.cli import cluster, documents, options
 from novikoff.cli.files import load_model, out_target
-from novikoff.cli.options import Output, Reply, TableOptions
+from novikoff.cli.options import Output, Result, TableOptions
 from novikoff.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def predict(
     column: str,
     scores: bool,
     output: Output,
-) -> Reply | None:
+) -> Result | None:
     """Write the table FILE as CSV, with a column of what MODEL predicts.
 
     The table is read and written piece by piece: it may be larger than memory, and it may come through a pipe ("-").
@@ -65,7 +65,7 @@ def predict(
     return predicted(output, model, file, target, writer)
 
 
-def predicted(output: Output, model: str, file: str, target: "Target | None", writer: "CsvWriter") -> Reply | None:
+def predicted(output: Output, model: str, file: str, target: "Target | None", writer: "CsvWriter") -> Result | None:
     """What was predicted and written, and what the model did not know."""
     warn_of_the_unknown(output, writer.unseen, writer.missing)
     if target is None:
@@ -74,7 +74,7 @@ def predicted(output: Output, model: str, file: str, target: "Target | None", wr
         "predict", model=model, file=file, out=target, rows=writer.n_rows, predicted=writer.predicted,
         unseen=writer.unseen, missing=writer.missing,
     )  # fmt: skip
-    return Reply(document, lambda: panel(document))
+    return Result(document, lambda: panel(document))
 
 
 @dataclass

@@ -23,7 +23,7 @@ SHOWN_AFTER = 0.5
 
 
 @dataclass
-class Bar:
+class ProgressBar:
     """What has been done so far, of how much."""
 
     is_shown: bool
@@ -97,9 +97,9 @@ class Bar:
 
 
 @contextlib.contextmanager
-def progress(quiet: bool) -> Iterator[Bar]:
+def progress(quiet: bool) -> Iterator[ProgressBar]:
     """A bar that is gone when the work is done."""
-    bar = Bar(not quiet and sys.stderr.isatty())
+    bar = ProgressBar(not quiet and sys.stderr.isatty())
     try:
         yield bar
     finally:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli.documents import Document
-from novikoff.cli.options import Output, Reply
+from novikoff.cli.options import Output, Result
 from novikoff.data.visible import visible, visible_json
 from novikoff.engine import words
 
@@ -23,14 +23,14 @@ WIDEST, NARROW = 100, 70
 GOOD, BAD, NAME = "green", "yellow", "bold"
 
 
-def show(output: Output, reply: Reply) -> None:
+def show(output: Output, result: Result) -> None:
     """Say the answer in JSON or as a panel, or not at all."""
     if output.quiet:
         return
     if output.json:
-        click.echo(as_json(reply.document))
+        click.echo(as_json(result.document))
         return
-    console().print(Visible(reply.panel()))
+    console().print(Visible(result.panel()))
 
 
 def as_json(document: Document) -> str:

@@ -9,7 +9,7 @@ import click
 
 from novikoff.cli import cluster, documents, options
 from novikoff.cli.files import load_model
-from novikoff.cli.options import Output, Reply, TableOptions
+from novikoff.cli.options import Output, Result, TableOptions
 from novikoff.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ WIDEST_TABLE = 10
 @options.jobs
 @options.answering
 @cluster.score
-def score(model: str, file: str, table: TableOptions, output: Output) -> Reply:
+def score(model: str, file: str, table: TableOptions, output: Output) -> Result:
     """Count the errors of MODEL on the labelled table FILE."""
     from novikoff.learn.model import Classifier
 
@@ -53,7 +53,7 @@ def answer_counts(
     pairs: Mapping[tuple[Any, Any], int],
     unseen: Mapping[str, int],
     missing: Mapping[str, int],
-) -> Reply:
+) -> Result:
     """The errors by how often which label was taken for which; a label that the model does not know counts as wrong."""
     from novikoff.cli.predict import warn_of_the_unknown
     from novikoff.cli.render import listed, warn
@@ -86,7 +86,7 @@ def answer_counts(
             f"If {file} has its labels in another column, name that by --label",
         )
     warn_of_the_unknown(output, dict(unseen), dict(missing))
-    return Reply(document, lambda: panel(document))
+    return Result(document, lambda: panel(document))
 
 
 def _open(file: str, table: TableOptions, model: "Classifier") -> "Reader":

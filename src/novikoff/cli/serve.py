@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.options import Output, Reply
+from novikoff.cli.options import Output, Result
 
 
 class Days(click.ParamType):  # type: ignore[type-arg]
@@ -34,52 +34,41 @@ class Days(click.ParamType):  # type: ignore[type-arg]
     help="The folder of the logs, which is created if it is not there; or postgresql://USER@HOST/DATABASE.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="The address to listen on.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8151, show_default=True, metavar="N", help="The port; 0 is any."
-)
+@options.number("--port", click.IntRange(0, 65535), "N", "The port; 0 is any.", 8151)
 @click.option(
     "--token-file",
     type=click.Path(),
     metavar="FILE",
     help="A file with the token that callers must send. Without one, only this machine is answered.",
 )
-@click.option(
-    "--keep-log",
-    type=Days(),
-    default="all",
-    show_default=True,
-    metavar="all|DAYS",
-    help="How long events are kept once two snapshots hold what they made.",
+@options.number(
+    "--keep-log", Days(), "all|DAYS", "How long events are kept once two snapshots hold what they made.", "all"
 )
-@click.option(
+@options.number(
     "--models",
-    "most_models",
-    type=click.IntRange(min=1),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="How many models are in memory; the others come back when they are used.",
+    options.AT_LEAST_ONE,
+    "N",
+    "How many models are in memory; the others come back when they are used.",
+    1000,
 )
-@click.option(
+@options.number(
     "--snapshot-every",
-    type=click.IntRange(min=1000),
-    default=50_000,
-    show_default=True,
-    metavar="N",
-    help="After how many events of a model a snapshot is taken.",
+    click.IntRange(min=1000),
+    "N",
+    "After how many events of a model a snapshot is taken.",
+    50_000,
 )
 @click.option(
     "--url",
     metavar="URL",
     help="Where the other servers on a store in PostgreSQL reach this one. By default, where it listens.",
 )
-@click.option(
+@options.number(
     "--lease",
-    type=click.FloatRange(min=1, max=3600),
-    default=10.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="After how long without a sign of life others on that store take over what this server holds.",
+    click.FloatRange(min=1, max=3600),
+    "SECONDS",
+    "After how long without a sign of life others on that store take over what this server holds.",
+    10.0,
 )
 @options.answering
 def serve(
@@ -88,7 +77,7 @@ def serve(
     port: int,
     token_file: str | None,
     keep_log: float | None,
-    most_models: int,
+    models: int,
     snapshot_every: int,
     url: str | None,
     lease: float,
@@ -115,8 +104,8 @@ def serve(
     address = address_of(listener)
     opened = open_store(store, reached_at(url, address, store), lease)
     document = documents.document("serve", address=address, store=shown(store))
-    show(output, Reply(document, lambda: panel(document)))
-    run(listener, App(Service(opened, Options(most_models, snapshot_every, keep_log)), token))
+    show(output, Result(document, lambda: panel(document)))
+    run(listener, App(Service(opened, Options(models, snapshot_every, keep_log)), token))
 
 
 def panel(document: dict[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from novikoff.cli import documents, options
 from novikoff.cli.commands import Lazy, LazyGroup
 from novikoff.cli.errors import DONE, INTERRUPTED
 from novikoff.cli.files import default_model, load_model, model_target, out_target
-from novikoff.cli.options import Output, Reply, grouped
+from novikoff.cli.options import Output, Result, grouped
 from novikoff.cli.progress import progress
 from novikoff.options import Choice
 from novikoff.say import runs as say
@@ -133,7 +133,7 @@ def train(
     folds: int | None,
     output: Output,
     **learning: Any,
-) -> Reply:
+) -> Result:
     """Learn a tagger from the labelled sentences in FILE.
 
     Templates say which parts of a token and its neighbours are features: word[0], pos[-1], pos[-1]|pos[0],
@@ -178,7 +178,7 @@ def train(
         weights=documents.described_weights(tagger, SHOWN),
         model=target,
     )  # fmt: skip
-    return Reply(document, lambda: train_panel(document, tagger.run), INTERRUPTED if watched.interrupted else DONE)
+    return Result(document, lambda: train_panel(document, tagger.run), INTERRUPTED if watched.interrupted else DONE)
 
 
 def train_panel(document: dict[str, Any], run: "Run") -> Any:
@@ -237,7 +237,7 @@ def expected_error(run: "Run") -> str:
 @options.out("Where to write.  [default: standard output]", "OUT")
 @options.force
 @options.answering
-def run(model: str, file: str, layout: ConllOptions, out: str | None, force: bool, output: Output) -> Reply | None:
+def run(model: str, file: str, layout: ConllOptions, out: str | None, force: bool, output: Output) -> Result | None:
     """Write the sentences in FILE with one more column: the labels that MODEL gives them.
 
     FILE has the columns of the training file, with or without the labels. With --json, standard output has one object a
@@ -268,7 +268,7 @@ def run(model: str, file: str, layout: ConllOptions, out: str | None, force: boo
     )
     size = f"{len(labels):,} sentences, {sentences.n_tokens:,} tokens"
     rows = [("labelled", size), ("written", str(target))]
-    return Reply(document, lambda: facts(f"novikoff tag run {file}", rows))
+    return Result(document, lambda: facts(f"novikoff tag run {file}", rows))
 
 
 # -- score ------------------------------------------------------------------------------------------------------------
@@ -287,7 +287,7 @@ def run(model: str, file: str, layout: ConllOptions, out: str | None, force: boo
     help="How labels mark chunks; none if they mark none.",
 )
 @options.answering
-def score(model: str, file: str, layout: ConllOptions, label: str | None, scheme: str, output: Output) -> Reply:
+def score(model: str, file: str, layout: ConllOptions, label: str | None, scheme: str, output: Output) -> Result:
     """Count the labels and the chunks that MODEL gets right on the labelled sentences in FILE.
 
     Chunks are scored as the shared tasks score them: type, first and last token have to be right.
@@ -313,7 +313,7 @@ def score(model: str, file: str, layout: ConllOptions, label: str | None, scheme
         "tag score", model=model, file=file, sentences=len(gold), tokens=sentences.n_tokens, right_tokens=right,
         accuracy=right / sentences.n_tokens, chunks=chunks,
     )  # fmt: skip
-    return Reply(document, lambda: score_panel(document))
+    return Result(document, lambda: score_panel(document))
 
 
 def score_panel(document: dict[str, Any]) -> Any:

@@ -5,13 +5,13 @@ from typing import Any
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.options import Output, Reply
+from novikoff.cli.options import Output, Result
 from novikoff.cli.progress import progress
 
 
 @click.command(name="warm-up")
 @options.answering
-def warm_up(output: Output) -> Reply:
+def warm_up(output: Output) -> Result:
     """Compile everything once, so that no first call has to wait.
 
     Small tables need no compiler; larger ones do, for some seconds, the first time on a machine. This does it in
@@ -29,4 +29,4 @@ def warm_up(output: Output) -> Reply:
         lines = [(what, f"{spent:.1f} s") for what, spent in seconds.items()]
         return facts("novikoff warm-up", [*lines, ("in all", f"{sum(seconds.values()):.1f} s")])
 
-    return Reply(document, panel)
+    return Result(document, panel)

@@ -275,10 +275,10 @@ class RecordsInMemory:
         self.records = kept if n_bytes <= MOST_REMEMBERED else None
 
     def look(self) -> Iterator[Records]:
-        return self.reader.look() if self.records is None else iter(self)  # type: ignore[no-any-return]
+        return self.reader.look() if self.records is None else iter(self)
 
     def again(self, names: Iterable[str]) -> Iterator[Records]:
-        return self.reader.again(names) if self.records is None else iter(self)  # type: ignore[no-any-return]
+        return self.reader.again(names) if self.records is None else iter(self)
 
 
 @contextlib.contextmanager
