@@ -3,15 +3,17 @@
 import contextlib
 import gzip
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from novikoff.cli import wording
 from novikoff.data import read
+from novikoff.data.held_out import HeldOut, Kept
 from novikoff.features.encode import learn_encoding
 from novikoff.keep.models import load, load_plain
-from novikoff.learn.linear.files import learn_from
+from novikoff.learn.linear.files import Folds, learn_from
 from tests.cli.calling import call
 
 
@@ -314,6 +316,43 @@ def test_what_was_not_measured_is_not_guessed(words, folder, monkeypatch):
     assert "first time" not in shown
     inspected = call("inspect", "cars.novikoff", folder=folder).out
     assert "not measured; training error 0.0 %" in inspected
+
+
+@pytest.mark.parametrize("remembered", [1 << 26, 0], ids=["in memory", "read again"])
+def test_folds_are_the_errors_of_models_that_never_saw_a_part(folder, monkeypatch, remembered):
+    monkeypatch.setattr("novikoff.features.examples.MOST_REMEMBERED", remembered)
+    reader = read(folder / "cars.csv", label="sport_car")
+    apart = []
+    for part in HeldOut.folds(3, 0):
+        encoding = learn_encoding(Kept(reader, part))
+        apart.append(learn_from(reader, encoding=encoding, held_out=part, random_state=0).run)
+    run = learn_from(reader, folds=Folds(3), random_state=0).run
+    assert run.fold_rows == tuple(one.held_out_rows for one in apart)
+    assert run.fold_errors == tuple(one.held_out_errors for one in apart)
+    assert replace(run, fold_rows=(), fold_errors=()) == learn_from(reader, random_state=0).run
+    done = call("fit", "cars.csv", "--label", "sport_car", "--model", "m", "--folds", 3, "--quiet", folder=folder)
+    assert done.code == 0
+    assert load_plain(folder / "m").run == run
+
+
+def test_an_interrupt_in_a_fold_leaves_the_model(folder):
+    begun = []
+
+    def watch(history):
+        if begun:
+            raise KeyboardInterrupt
+
+    learned = learn_from(
+        read(folder / "cars.csv", label="sport_car"), folds=Folds(told=begun.append), watch=watch, random_state=0
+    )
+    assert begun == ["learning without part 1 of 5"]
+    assert (learned.run.stopped.name, learned.run.fold_rows) == ("NO_MISTAKES", ())
+
+
+def test_rows_that_had_a_say_in_the_encoding_are_no_folds(folder):
+    reader = read(folder / "cars.csv", label="sport_car")
+    with pytest.raises(ValueError, match="all rows had a say in how these columns became numbers"):
+        learn_from(reader, encoding=learn_encoding(reader), folds=Folds())
 
 
 def test_folds_that_nobody_asked_for_refuse_nothing(folder):

@@ -169,7 +169,14 @@ class Examples:
 
     def without(self, held_out: HeldOut) -> "AbstractContextManager[Examples]":
         """All examples, those held out too; but these have no say in how columns became numbers."""
-        return nullcontext(self) if self.encode_without is None else self.encode_without(held_out)
+        if self.encode_without is not None:
+            return self.encode_without(held_out)
+        if self.is_encoded:
+            raise ValueError(
+                "all rows had a say in how these columns became numbers, and their records are gone; learn from the "
+                "table itself, without encoding="
+            )
+        return nullcontext(self)
 
     def among(self, n_columns: int) -> "Examples":
         """The same examples among so many columns."""

@@ -75,6 +75,7 @@ def learn_from(
     part = held_out_part(asked, start)
     asked = replace(asked, held_out=part)
     named = None if classes is None else sorted_classes(classes)
+    columns: dict[str, Any] | None = None if folds is None or encoding is not None else {}
     encoding = learned_encoding(source, encoding, part)
     unwatched = not any(x is not None for x in (start, watch, progress, sample_weight, kernel, folds))
     if _one_pass_will_do(asked) and unwatched and (named is not None or not comes_once(source)):
@@ -84,7 +85,6 @@ def learn_from(
     if kernel is not None and (start is not None or sample_weight is not None):
         raise ValueError("with a kernel, files are learned from the start, and every row counts the same")
     check = learnable(asked.fit_intercept)
-    columns: dict[str, Any] | None = None if folds is None else {}
     with cached(
         source, encoding=encoding, classes=named, check=check, folder=cache_folder, columns=columns
     ) as examples:
