@@ -11,7 +11,6 @@ from novikoff.cli.files import default_model, model_target
 from novikoff.cli.options import Output, Page, Result, TableOptions
 from novikoff.cli.progress import progress
 from novikoff.cli.spaces import SpaceOptions, Uncertified, space_options_of_a_learner
-from novikoff.say import runs as say
 
 if TYPE_CHECKING:
     from novikoff.data.examples import Examples
@@ -231,6 +230,7 @@ def panel(
     """What a person asks first, first: how good it will be, which columns matter, is it separable and so what."""
     from novikoff.cli import wording
     from novikoff.cli.render import columns, facts, stacked
+    from novikoff.say import runs as say
 
     classes = document["data"]["classes"]
     shown = facts(
@@ -262,6 +262,8 @@ def _warnings(
     proof: "Certificate | Uncertified", run: "Run", learning: dict[str, Any], interrupted: bool
 ) -> tuple[str, ...]:
     """What went otherwise than whoever asked may think."""
+    from novikoff.say import runs as say
+
     failed = isinstance(proof, Uncertified) and proof.failed
     first = (f"the model is saved, but the table is not certified: {proof.why}",) if failed else ()  # type: ignore[union-attr]
     asked = learning["readout"] == "last" or learning["min_margin"] is not None

@@ -9,7 +9,6 @@ import click
 from novikoff.cli import documents, options
 from novikoff.cli.options import Output, Result
 from novikoff.options import Whole
-from novikoff.say import runs as say
 
 if TYPE_CHECKING:
     from novikoff.learn.run import Run
@@ -87,6 +86,7 @@ def panel(document: dict[str, Any], run: "Run | None", certificate: "Certificate
     """The parts of a model file that a person asks for."""
     from novikoff.cli import wording
     from novikoff.cli.render import columns, facts, listed
+    from novikoff.say import runs as say
 
     parameters = [f"{name}={json.dumps(value)}" for name, value in document["parameters"].items()]
     encoded = [(column["name"], column["kind"], column["detail"]) for column in document["columns"]]

@@ -14,7 +14,6 @@ from novikoff.cli.files import default_model, load_model, model_target, out_targ
 from novikoff.cli.options import Output, Result, grouped
 from novikoff.cli.progress import progress
 from novikoff.options import Choice
-from novikoff.say import runs as say
 
 if TYPE_CHECKING:
     from novikoff.data.sentences import Sentences
@@ -186,6 +185,7 @@ def train_panel(document: dict[str, Any], run: "Run") -> Any:
     from novikoff.cli import wording
     from novikoff.cli.render import facts, listed
     from novikoff.engine.words import counted
+    from novikoff.say import runs as say
 
     data = document["data"]
     size = f"{counted(data['sentences'], 'sentence')}, {counted(data['tokens'], 'token')}"
