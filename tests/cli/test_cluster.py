@@ -28,7 +28,7 @@ def fitted(folder, *more):
 
 
 def test_a_round_has_a_line_and_the_answer_says_what_was_mixed(folder):
-    result = fitted(folder, "--max-iter", "3", "--json")
+    result = fitted(folder, "--max-iter", "3", "--lead", "0", "--json")
     lines = result.err.splitlines()
     assert [line.split(":")[0] for line in lines] == ["round 1", "round 2", "round 3"]
     assert all("mistakes; K = " in line and "rows/s" in line for line in lines)

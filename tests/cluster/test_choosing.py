@@ -38,7 +38,7 @@ def test_weights_that_go_from_shard_to_shard_choose_what_one_machine_chooses(tmp
         assert (ours.coef_ == one.coef_).all()
         for name in ("lead", "mistakes", "narrow", "mistaken_rows", "errors", "errors_elsewhere", "order"):
             assert getattr(ours.run_, name) == getattr(one.run_, name)
-    assert (readout == "last") == (found == {0.0})
+    assert (readout == "last" or rounds == 1) == (found == {0.0})
 
 
 @pytest.mark.parametrize("mixing", ["uniform", "adaptive"])

@@ -44,7 +44,7 @@ def test_the_margins_are_those_of_the_library():
 
 def test_many_classes_have_the_margins_of_kesler():
     iris = load_iris()
-    model = Perceptron(random_state=0).fit(iris.data, iris.target)
+    model = Perceptron(random_state=0, scale=False).fit(iris.data, iris.target)
     display = MarginsDisplay.from_estimator(model, iris.data, iris.target).plot()
     expected = multiclass_margins(iris.data, iris.target, model.coef_, model.intercept_)
     assert display.margins.tolist() == expected.tolist()

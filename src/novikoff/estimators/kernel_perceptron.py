@@ -212,7 +212,7 @@ class KernelPerceptron(ClassifierShell):
         """
         with all_or_nothing(self):
             parameters = self.get_params(deep=False)
-            options = {**parameters, "random_state": seed_of(self.random_state), "watch": watch}
+            options = {**parameters, "random_state": seed_of(self.random_state, shuffle=self.shuffle), "watch": watch}
             options["held_out"] = held_out_part(self.held_out, options["random_state"])
             del options["scale"]
             as_table = is_table(X) and self._takes_columns

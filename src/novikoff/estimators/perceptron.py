@@ -455,7 +455,7 @@ class Perceptron(ClassifierShell):
         """The parameters as the plain function calls them."""
         own = {field.name: getattr(self, field.name) for field in fields(Options)}
         more = {"start": self.model_.memory if goes_on else None, "watch": watch, "sample_weight": weights}
-        return {**own, "random_state": seed_of(self.random_state), **more}
+        return {**own, "random_state": seed_of(self.random_state, shuffle=self.shuffle), **more}
 
     def _memory_for(self, rows: Rows, classes: NDArray[Any], before: LinearModel | None) -> Memory:
         """What to learn these rows into."""

@@ -174,8 +174,13 @@ def all_or_nothing(model: BaseEstimator) -> Iterator[None]:
         raise
 
 
-def seed_of(random_state: Any) -> int | np.random.Generator:
-    """Where random orders come from, as the learners want it: a seed is the same seed everywhere."""
+def seed_of(random_state: Any, *, shuffle: bool = True) -> int | np.random.Generator | None:
+    """Where random orders come from, as the learners want it: a seed is the same seed everywhere.
+
+    Who wants neither a random order nor a seed leaves nothing to chance.
+    """
+    if random_state is None and not shuffle:
+        return None
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0:

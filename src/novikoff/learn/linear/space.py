@@ -112,6 +112,9 @@ def perceptron(
     """
     asked = Options.of(options, "perceptron")
     examples = weighted_examples(_as_examples(X, y, n_classes), sample_weight)
+    if y is not None and (asked.lead == "auto" or asked.early_stopping or asked.held_out is not None):
+        for rows in _rows_of(examples):  # rows that are put aside are numbered anew, so look for bad numbers before
+            longest_square(rows, float(asked.fit_intercept))
     return fit(examples, Linear(), asked, start=start, watch=watch, progress=progress)
 
 
