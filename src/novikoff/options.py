@@ -169,7 +169,7 @@ class Options:
         Lead,
         Number(f"a number from 0 to {MOST_LEAD:g}, in units of R^2", auto=True, high=MOST_LEAD, is_open=False),
         "Learn also from rows that are right by no more than this, in units of R^2; 0 is the standard perceptron.",
-    ] = "auto"
+    ] = 0.0
     min_margin: Annotated[
         float | None, Number("a positive number", none=""), "Stop as soon as no separator can have this margin."
     ] = None

@@ -1,6 +1,7 @@
 """The training rows choose the lead, or the number of epochs; then all rows are learned."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from novikoff.learn.run import Stopped
 from novikoff.options import Options
 from tests.clock import Clock
 
+perceptron, kernel_perceptron = partial(perceptron, lead="auto"), partial(kernel_perceptron, lead="auto")
 LEARNERS = [perceptron, kernel_perceptron]
 
 
@@ -208,7 +210,7 @@ def test_who_goes_on_keeps_its_lead_and_cannot_put_rows_aside():
 
 def test_batches_choose_as_a_matrix_does():
     X, y = noisy()
-    options = {"early_stopping": True, "random_state": 0}
+    options = {"lead": "auto", "early_stopping": True, "random_state": 0}
     whole = perceptron(X, y, **options)
     parts = learn_from([(X[:100], y[:100]), (X[100:], y[100:])], **options)
     assert whole.run.leads_tried == 4

@@ -242,3 +242,11 @@ def test_epochs_are_counted_alike_step_by_step_and_call_by_call(n_rows, calls):
         "epochs": len(expected),
         "cycle": None,
     }
+
+
+def test_a_cycle_among_classes_that_are_negative_numbers_survives_a_file(tmp_path):
+    X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0], [0.5, 0.5]], [-1.0, -1.0, 1.0, 1.0, 2.0]
+    model = Perceptron(shuffle=False, max_iter=200).fit([(np.array(X), np.array(y))])
+    assert min(model.run_.cycle.rivals) == -1.0
+    save(model, tmp_path / "model")
+    assert load(tmp_path / "model").run_ == model.run_

@@ -166,7 +166,7 @@ class KernelPerceptron(ClassifierShell):
         shuffle: bool = True,
         random_state: Any = None,
         tie: Tie = "mistake",
-        lead: Lead = "auto",
+        lead: Lead = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
         scale: Scale = "auto",

@@ -212,7 +212,7 @@ class Perceptron(ClassifierShell):
         random_state: Any = None,
         eta0: float = 1.0,
         tie: Tie = "mistake",
-        lead: Lead = "auto",
+        lead: Lead = 0.0,
         min_margin: float | None = None,
         time_limit: float | None = None,
         scale: Scale = "auto",

@@ -119,7 +119,7 @@ class SequencePerceptron(Shell):
         n_iter_no_change: int = 5,
         held_out: float | None = None,
         cost: float = 0.0,
-        lead: Lead = "auto",
+        lead: Lead = 0.0,
         shuffle: bool = True,
         random_state: Any = None,
         min_margin: float | None = None,

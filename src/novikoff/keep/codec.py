@@ -26,7 +26,7 @@ from novikoff.keep.values import decode, decode_array, encode, encode_array
 from novikoff.learn.class_weights import HEAVIEST, LIGHTEST
 from novikoff.learn.model import Model
 from novikoff.learn.run import Run
-from novikoff.options import READOUTS
+from novikoff.options import MOST_LEAD, READOUTS
 
 LARGEST = 2**62
 
@@ -94,7 +94,8 @@ class Codec:
             value = msgspec.convert(decode(plain), kind)
         except msgspec.ValidationError as error:
             raise ModelFileError(f"{path} is {plain!r:.60}: {error}") from None
-        self._check_numbers(value, path)
+        if Any not in (inner, *get_args(inner)):  # labels may be any numbers
+            self._check_numbers(value, path)
         return value
 
     def read_fields(
@@ -362,6 +363,7 @@ def read_columns(header: Mapping[str, Any], n_columns: int | None) -> dict[str, 
 
 def check_lead(memory: Any) -> None:
     ensure(memory.lead > 0 or not memory.narrow, "there are narrow examples without a lead")
+    ensure(memory.lead <= MOST_LEAD, "the lead is too large")
 
 
 def check_class_weights(memory: Any, n_classes: int) -> None:
