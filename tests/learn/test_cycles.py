@@ -244,9 +244,10 @@ def test_epochs_are_counted_alike_step_by_step_and_call_by_call(n_rows, calls):
     }
 
 
-def test_a_cycle_among_classes_that_are_negative_numbers_survives_a_file(tmp_path):
+def test_a_cycle_names_its_classes_in_every_way_in_and_survives_a_file(tmp_path):
     X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0], [0.5, 0.5]], [-1.0, -1.0, 1.0, 1.0, 2.0]
-    model = Perceptron(shuffle=False, max_iter=200).fit([(np.array(X), np.array(y))])
+    model = Perceptron(shuffle=False, max_iter=200).fit(X, y)
     assert min(model.run_.cycle.rivals) == -1.0
+    assert model.run_.cycle == Perceptron(shuffle=False, max_iter=200).fit([(np.array(X), np.array(y))]).run_.cycle
     save(model, tmp_path / "model")
     assert load(tmp_path / "model").run_ == model.run_

@@ -78,8 +78,9 @@ class KernelPerceptron(ClassifierShell):
         the vote of all of them, each as often as it lived. With more than two classes, the class with the highest
         score, or share of its own votes, wins. The paper also divides scores by ||w||; on its data this changes
         errors by a tenth of a percent either way, and it is not done here.
-    max_iter : int or None
-        The most passes over the data; None for no limit, which ends only if the data are separable.
+    max_iter : int, "auto" or None
+        The most passes over the data, "auto" as of `Perceptron`; None for no limit, which ends only if the data are
+        separable.
     shuffle : bool
         Whether `fit` visits the rows in a new random order in each epoch. `partial_fit` never does.
     random_state : int, RandomState or None

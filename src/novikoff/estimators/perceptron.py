@@ -434,6 +434,8 @@ class Perceptron(ClassifierShell):
         options["class_weight"] = inner_weights(self.class_weight, classes)
         learned = perceptron(rows, inner, n_classes=len(classes), **options)
         run = replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why)
+        if run.cycle is not None and run.cycle.rivals is not None:  # in a record, classes have their names
+            run = replace(run, cycle=replace(run.cycle, rivals=tuple(classes[list(run.cycle.rivals)].tolist())))
         return replace(learned, classes=classes, encoding=encoding, run=run)
 
     def _learn_batches(self, X: Iterable[Any], y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Learned:
