@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from novikoff.serve.schema import openapi
+from novikoff.serve.api import openapi
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "service.md"
 HEAD = """# Service

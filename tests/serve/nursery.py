@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 class Nursery:
     """The process that forks services."""
 
-    def __init__(self):
-        environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    def __init__(self, **environment):
+        environment = {**os.environ, **environment, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.serve.nursery"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment,
@@ -49,8 +49,8 @@ class Nursery:
 
 
 @contextlib.contextmanager
-def nursery():
-    made = Nursery()
+def nursery(**environment):
+    made = Nursery(**environment)
     try:
         yield made
     finally:
@@ -70,7 +70,7 @@ def wait_until(is_so):
         time.sleep(0.002)
 
 
-def live(where, port, fail_after=None, largest_file=None, lease=10.0, options=None):
+def live(where, port, fail_after=None, largest_file=None, lease=10.0, options=None, pragma=None):
     """The life of a service."""
     import resource
 
@@ -84,6 +84,8 @@ def live(where, port, fail_after=None, largest_file=None, lease=10.0, options=No
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
     listener = listen(port)
     store = open_store(where, address_of(listener), lease)
+    if pragma is not None:
+        store.connection.execute(f"PRAGMA {pragma}")
     if fail_after is not None:
         _fail(store, fail_after)
     serve(listener, App(Service(store, Options(**(options or {})))))
@@ -107,9 +109,8 @@ def main():
         import novikoff.serve.postgres
     import novikoff.keep.online
     import novikoff.serve.app
-    import novikoff.serve.connection
+    import novikoff.serve.limits
     import novikoff.serve.run
-    import novikoff.serve.schema
     import novikoff.serve.sqlite  # noqa: F401
 
     for line in sys.stdin:

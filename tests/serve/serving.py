@@ -7,7 +7,7 @@ import json
 import pytest
 
 from novikoff.serve import messages
-from novikoff.serve.events import Example, Settings
+from novikoff.serve.events import Settings
 from novikoff.serve.refused import RefusedError
 from novikoff.serve.run import open_store
 from novikoff.serve.service import Options, Service
@@ -91,7 +91,7 @@ class Caller:
         return await self._with(self.service.delete)
 
     async def learn(self, *pairs, token=None):
-        examples = [Example(dict(x), y) for x, y in pairs]
+        examples = [messages.ToLearn(dict(x), y) for x, y in pairs]
         return await self._with(lambda model: self.service.learn(model, examples, None, token))
 
     async def predict(self, x, remember=True, token=None):

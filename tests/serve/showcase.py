@@ -57,7 +57,7 @@ def fill(address):
     post(address, "mails/learn", *mails(draw, 1200, drifted=True))
     served_later = list(mails(draw, 120, drifted=True))
     said = post(address, "mails/predict", *({"x": each["x"], "remember": True} for each in served_later))
-    labels = [{"id": one["id"], "label": each["y"]} for one, each in zip(said, served_later, strict=True)]
+    labels = [{"id": one["id"], "y": each["y"]} for one, each in zip(said, served_later, strict=True)]
     post(address, "mails/reveal", *labels[:100])
     post(address, "mails/snapshots", {})
     create(address, "desks")

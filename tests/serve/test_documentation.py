@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 from novikoff.serve import api, messages
+from novikoff.serve.api import openapi
 from novikoff.serve.jobs import KEYS_LAST
-from novikoff.serve.schema import openapi
 from tests.serve.api_page import PAGE, page
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novikoff.serve import events, fold, snapshots
+from novikoff.serve import events, fold, replay
 from novikoff.serve.events import Challenge, Challenger, Example, Row, Settings
-from novikoff.serve.path import path_to
+from novikoff.serve.fold import path_to
 from tests.serve.streams import SETTINGS, STREAMS, created, folded, learned, learner_after, same
 
 laws = settings(deadline=None, max_examples=30)
@@ -29,7 +29,7 @@ def test_how_a_stream_is_cut_into_rows_makes_no_difference(chosen, stream, data)
     cuts = sorted(data.draw(st.sets(st.integers(1, len(stream) - 1))) if len(stream) > 1 else [])
     bounds = [0, *cuts, len(stream)]
     parts = [learned(a + 1, stream[a:b]) for a, b in itertools.pairwise(bounds) if a < b]
-    assert snapshots.take(folded([created(chosen), *parts])) == snapshots.take(whole)
+    assert replay.take_snapshot(folded([created(chosen), *parts])) == replay.take_snapshot(whole)
 
 
 @laws
@@ -37,12 +37,12 @@ def test_how_a_stream_is_cut_into_rows_makes_no_difference(chosen, stream, data)
 def test_a_snapshot_changes_nothing(chosen, before, after):
     rows = [created(chosen), *([learned(1, before)] if before else [])]
     straight, saved = folded(rows), folded(rows)
-    content, digest = snapshots.take(saved)
-    loaded = snapshots.load(content, digest, saved.learner.mistakes)
+    content, digest = replay.take_snapshot(saved)
+    loaded = replay.load_snapshot(content, digest, saved.learner.mistakes)
     if after:
         flags = [fold.apply(state, learned(len(before) + 1, after)) for state in (straight, loaded)]
         assert flags[0] == flags[1]
-    assert snapshots.take(loaded) == snapshots.take(straight)
+    assert replay.take_snapshot(loaded) == replay.take_snapshot(straight)
 
 
 @laws
@@ -94,11 +94,11 @@ def test_a_gap_in_the_log_is_an_error():
 
 def test_a_damaged_snapshot_is_an_error():
     state = folded([created(Settings())])
-    content, digest = snapshots.take(state)
+    content, digest = replay.take_snapshot(state)
     with pytest.raises(ValueError, match="SHA-256"):
-        snapshots.load(content[:-1] + b"x", digest, 0)
+        replay.load_snapshot(content[:-1] + b"x", digest, 0)
     with pytest.raises(ValueError, match="0 mistakes and should have 1"):
-        snapshots.load(content, digest, 1)
+        replay.load_snapshot(content, digest, 1)
 
 
 @laws

@@ -13,8 +13,7 @@ import pytest
 
 import novikoff
 from novikoff.keep.models import load_plain
-from novikoff.serve import connection as wire
-from novikoff.serve import run
+from novikoff.serve import http, limits, run
 from novikoff.serve.http import MOST_BYTES, MOST_LINES
 from tests.serve.listening import listening
 
@@ -55,7 +54,7 @@ def test_predict_reveal_learn(client, model):
     assert learned == {"seq": 1, "examples": 1, "mistakes": 1}
     said = client.post(f"{model}/predict", json={"x": {"a": 2.5}, "remember": True}).json()
     assert (said["label"], said["seq"], [score["label"] for score in said["scores"]]) == ("up", 1, ["down", "up"])
-    assert client.post(f"{model}/reveal", json={"id": said["id"], "label": "down"}).json()["mistakes"] == 1
+    assert client.post(f"{model}/reveal", json={"id": said["id"], "y": "down"}).json()["mistakes"] == 1
     record = client.get(f"{model}/record", params={"margin": 0.5}).json()
     assert (record["revealed"], record["wrong"], record["bound"]["margin"]) == (1, 1, 0.5)
     beyond = client.get(f"{model}/record", params={"margin": 1e-200}).json()["bound"]
@@ -72,8 +71,45 @@ def test_many_come_one_a_line(client, model):
     answer = client.post(f"{model}/predict", content=asked, headers=NDJSON)
     assert answer.headers["content-type"] == "application/x-ndjson"
     said = [json.loads(line) for line in answer.text.splitlines()]
-    labels = "".join(json.dumps({"id": each["id"], "label": "up"}) + "\n" for each in said)
+    labels = "".join(json.dumps({"id": each["id"], "y": "up"}) + "\n" for each in said)
     assert client.post(f"{model}/reveal", content=labels, headers=NDJSON).json()["seq"] == 13
+
+
+def test_an_unknown_field_is_answered_with_those_that_there_are(client, model):
+    for path, body, field, known in (
+        (f"{model}/learn", {"x": {}, "label": "up"}, None, "x, y"),
+        (f"{model}/reveal", {"id": "1", "label": "up"}, None, "id, y"),
+        (f"{model}/challengers", {"name": "a", "settings": {"tied": 1}}, "settings", "readout, tie"),
+    ):
+        answer = client.post(path, json=body)
+        assert is_problem(answer, 422, field)
+        assert f"there are {known}" in answer.json()["error"]["message"]
+    lines = '{"x": {}, "y": "up"}\n{"x": {}, "y": "up", "z": 1}\n'
+    answer = client.post(f"{model}/learn", content=lines, headers=NDJSON)
+    assert is_problem(answer, 422, "line 2")
+    assert "unknown field `z`; there are x, y" in answer.json()["error"]["message"]
+    assert "there are margin" in client.get(f"{model}/record?depth=1").json()["error"]["message"]
+
+
+def test_of_a_model_that_is_not_there_it_is_said_what_creates_it(client):
+    answer = client.post("/v1/models/nobody/learn", json={"x": {}, "y": "up"})
+    assert is_problem(answer, 404)
+    assert "PUT /v1/models/nobody creates it" in answer.json()["error"]["message"]
+
+
+def test_a_value_that_is_null_counts_as_absent(client, model):
+    other = f"/v1/models/{uuid.uuid4().hex}"
+    client.put(other, json={"classes": ["down", "up"]})
+    with_null = [{"a": 1.0, "b": None}, {"a": None}, {"b": -2, "c": None, "d": "red"}]
+    without = [{name: value for name, value in x.items() if value is not None} for x in with_null]
+    for path, stream in ((model, with_null), (other, without)):
+        lines = "".join(json.dumps({"x": x, "y": "up" if i % 2 else "down"}) + "\n" for i, x in enumerate(stream))
+        assert client.post(f"{path}/learn", content=lines, headers=NDJSON).json()["examples"] == 3
+        said = client.post(f"{path}/predict", json={"x": stream[2], "remember": True}).json()
+        assert client.post(f"{path}/reveal", json={"id": said["id"], "y": "up"}).status_code == 200
+        assert client.post(f"{path}/why", json={"x": stream[0]}).status_code == 200
+    assert client.get(f"{model}/model").content == client.get(f"{other}/model").content
+    assert client.get(f"{model}/model?seq=2").content == client.get(f"{other}/model?seq=2").content
 
 
 @pytest.mark.parametrize("odd", [{"a": 2.0**470}, {"a": -(2.0**470)}, {"a": "text"}, {"a": True}, {"a": 3}, {}])
@@ -101,7 +137,7 @@ def test_an_example_of_another_kind_changes_nothing_for_those_beside_it(client, 
     [
         ('{"x": {"a": 1}, "y": "sideways"}', 422, "line 2: y"),
         ('{"x": {"a": [1]}, "y": "up"}', 422, "line 2: x"),
-        ('{"x": {"a": null}, "y": "up"}', 422, "line 2: x"),
+        ('{"x": null, "y": "up"}', 422, "line 2: x"),
         ('{"x": {"a": 1}, "y": 10000000000000000000000}', 422, "line 2: y"),
         ('{"x": {"a": 1e999}, "y": "up"}', 422, "line 2: x"),
         ('{"x": {"a": 1e300}, "y": "up"}', 422, "line 2: x"),
@@ -324,8 +360,8 @@ def closed(connection):
 
 
 def test_slow_and_half_open_clients_hold_nobody_up_and_are_let_go(client, model, service, monkeypatch):
-    monkeypatch.setattr(wire, "SECONDS_TO_SEND", 0.2)
-    monkeypatch.setattr(wire, "SECONDS_FOR_HEADERS", 0.2)
+    monkeypatch.setattr(http, "SECONDS_TO_SEND", 0.2)
+    monkeypatch.setattr(limits, "SECONDS_TO_ASK", 0.2)
     head = (
         f"POST {model}/learn HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n"
     )
@@ -372,7 +408,7 @@ def test_a_model_that_was_learned_from_a_table_encodes_what_it_is_sent_or_is_ref
         assert (label["data"], score["data"][1]) == ([learner.predict_one(row)], learner.decision_one(row))
         assert client.post("/v1/models/of-a-table/learn", json={"x": row, "y": "van"}).status_code == 200
         learner.learn_one(row, "van")
-    for x in ([1.0, 2.0], "red", {"colour": ["red"]}, {"doors": None}, None):
+    for x in ([1.0, 2.0], "red", {"colour": ["red"]}, None):
         for path, body in (("predict", {"x": x}), ("learn", {"x": x, "y": "van"})):
             answer = client.post(f"/v1/models/of-a-table/{path}", json=body)
             assert (answer.status_code, answer.json()["error"]["field"]) == (422, "x")

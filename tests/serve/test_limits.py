@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import novikoff
-from novikoff.serve.clock import Clock as Steady
 from novikoff.serve.jobs import Token
 from novikoff.serve.refused import RefusedError
+from novikoff.serve.service import Clock as Steady
 from novikoff.serve.sqlite import FILE, SqliteStore
 from novikoff.serve.store import StoreError, StoreInUseError
 from novikoff.serve.writer import MOST_EVENTS

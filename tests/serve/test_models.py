@@ -10,8 +10,8 @@ import pytest
 
 import novikoff
 from novikoff.serve import files
+from novikoff.serve.api import metrics
 from novikoff.serve.events import Challenge, Settings
-from novikoff.serve.metrics import as_text
 from novikoff.serve.refused import RefusedError
 from tests.keep.test_hostile_files import forged
 from tests.serve.serving import DOWN, UP, Caller, refused, run, serving, tamper
@@ -182,7 +182,7 @@ def test_a_model_that_cannot_be_replayed_is_set_aside_and_the_others_are_served(
                     await refused(500, answer, "'m' cannot be replayed.*set aside.*has not come")
                 await other.learn(UP)
                 assert service.store.names() == ["m", "other"]
-                assert "novikoff_models_set_aside 1" in as_text(service, 2)
+                assert "novikoff_models_set_aside 1" in metrics(service, 2)
         assert "model 'm' is set aside" in caplog.text
         async with serving(where) as service:
             caller = Caller(service)

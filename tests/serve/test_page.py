@@ -13,7 +13,8 @@ if not os.environ.get("CI"):
 
 import httpx
 
-from novikoff.serve.static import PAGE, files
+from novikoff.serve.api import ROUTES
+from novikoff.serve.app import PAGE, page_routes
 from novikoff.web import SHARED
 from tests.browser import Watched, chromium
 from tests.serve.listening import listening
@@ -134,7 +135,7 @@ def test_what_is_learned_is_shown_without_a_reload(browser, address):
     said = post(address, "live/predict", {"x": {"a": 1}, "remember": True})
     page.shows("waiting", 1)
     page.says("#list a", "1 awaited")
-    post(address, "live/reveal", {"id": said[0]["id"], "label": "down"})
+    post(address, "live/reveal", {"id": said[0]["id"], "y": "down"})
     page.shows("waiting", 0)
     create(address, "another")
     page.says("#list", "another")
@@ -191,7 +192,7 @@ def test_the_box_says_what_the_model_answers_and_why(browser, filled, words):
         ('{"a": 1', "This is not JSON"),
         ("a=1 a=2", "a is given twice"),
         ("a=", "a= has no value"),
-        ('{"a": null}', "a must be a number"),
+        ('{"a": {}}', "a must be a number"),
         ("[1, 2]", "is not a list"),
         ("a=1e300", "scale it down"),
     ],
@@ -205,6 +206,29 @@ def test_what_is_wrong_with_an_example_is_said_in_words(browser, filled, words, 
     page.page.wait_for_selector("#said")
     assert page.text("#try-problem") == ""
     page.close(but="422")
+
+
+def test_a_value_that_is_null_is_absent(browser, filled):
+    page = Page.opened(browser, filled)
+    page.try_example('{"pages": 2, "lunch": null}')
+    page.page.wait_for_selector("#said")
+    assert "lunch" not in page.text("#why-features")
+    page.close()
+
+
+def test_the_api_is_shown_at_docs(browser, filled):
+    page = Page.opened(browser, filled, path="docs")
+    page.page.wait_for_selector("#docs table")
+    shown = page.page.locator(".operation h3").all_inner_texts()
+    assert shown == [f"{route.method} {route.path}" for route in sorted_routes()]
+    assert page.page.locator("#ToReveal td code").all_inner_texts() == ["id", "y"]
+    page.close()
+
+
+def sorted_routes():
+    """The routes in the order of their paths' first mention."""
+    places = list(dict.fromkeys(route.path for route in ROUTES))
+    return sorted(ROUTES, key=lambda route: places.index(route.path))
 
 
 def test_names_and_labels_are_never_more_than_text(browser, address):
@@ -235,7 +259,7 @@ def test_the_source_parses_no_html_and_names_nothing_elsewhere():
 
 
 def test_every_file_of_the_page_is_served_under_the_policy(address):
-    for path in files():
+    for path in [route.path for route in page_routes()]:
         answer = httpx.get(f"{address}{path[1:]}")
         assert answer.status_code == 200
         assert "default-src 'none'" in answer.headers["content-security-policy"]

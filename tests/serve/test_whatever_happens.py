@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from novikoff.serve import snapshots
+from novikoff.serve import replay
 from novikoff.serve.events import Challenge
 from novikoff.serve.files import to_file
 from tests.serve.serving import Caller, killed, run, started
@@ -91,7 +91,7 @@ async def play(where, chosen, steps, judge):
         elif what == "snapshot":
             await caller.snapshot()
         elif what in ("kill", "stop", "evict"):
-            before, _ = snapshots.take(caller.state)
+            before, _ = replay.take_snapshot(caller.state)
             if what == "evict":
                 service.models.evict(service.models.loaded["m"])
                 service.models.release(await service.models.use("m"))
@@ -99,7 +99,7 @@ async def play(where, chosen, steps, judge):
                 await (killed(service) if what == "kill" else service.stop())
                 service = await started(where)
                 caller = Caller(service)
-            assert snapshots.take(caller.state)[0] == before
+            assert replay.take_snapshot(caller.state)[0] == before
         if judge == "arrival":
             assert to_file(caller.state.learner) == to_file(learner_after(*oracle.states[-1][0])), what
     await killed(service)

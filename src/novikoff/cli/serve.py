@@ -1,5 +1,6 @@
 """`novikoff serve`: models that predict while they learn, over HTTP."""
 
+import sys
 from typing import Any
 
 import click
@@ -86,7 +87,8 @@ def serve(
     """Serve models that predict while they learn, until Ctrl-C or SIGTERM.
 
     What is answered is on the disk: a kill loses nothing. The address is also that of a page, which shows the models
-    while they learn. The API is described at /openapi.json.
+    while they learn. The API is described at /docs. Each request is a line on stderr: method, path, status,
+    milliseconds; --quiet omits them.
     """
     from novikoff.serve.run import check_address, check_installed, open_store, reached_at, read_token, shown
 
@@ -105,7 +107,8 @@ def serve(
     opened = open_store(store, reached_at(url, address, store), lease)
     document = documents.document("serve", address=address, store=shown(store))
     show(output, Result(document, lambda: panel(document)))
-    run(listener, App(Service(opened, Options(models, snapshot_every, keep_log)), token))
+    service = Service(opened, Options(models, snapshot_every, keep_log))
+    run(listener, App(service, token, log=None if output.quiet else sys.stderr))
 
 
 def panel(document: dict[str, Any]) -> Any:

@@ -1,18 +1,24 @@
-"""The routes: what is asked of a service over HTTP, each a few lines. The table feeds /openapi.json, too."""
+"""The routes: what is asked of a service over HTTP, each a few lines.
 
-from collections.abc import Awaitable, Callable
+Their table, and the types that check the requests, make the description of the API at /openapi.json. At /metrics are
+figures for a monitor, in the text format of Prometheus.
+"""
+
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from novikoff import __version__
 from novikoff.serve import answering, events, messages
-from novikoff.serve.events import ENCODER
+from novikoff.serve.events import ENCODER, Name
 from novikoff.serve.http import EVENTS, NDJSON, Call, Reply, decoded, positive, whole
-from novikoff.serve.infer import infer, metadata
-from novikoff.serve.metrics import as_text
-from novikoff.serve.models import Model
+from novikoff.serve.models import Model, figures_of
 from novikoff.serve.refused import RefusedError
+from novikoff.serve.service import Service
 
 OCTETS = b"application/octet-stream"
 TEXT = b"text/plain; version=0.0.4; charset=utf-8"
@@ -56,8 +62,7 @@ _SETTINGS = msgspec.json.Decoder(events.Settings)
 _TO_PREDICT = msgspec.json.Decoder(messages.ToPredict)
 _TO_EXPLAIN = msgspec.json.Decoder(messages.ToExplain)
 _TO_REVEAL = msgspec.json.Decoder(messages.ToReveal)
-_EXAMPLE = msgspec.json.Decoder(events.Example)
-_SHORT_EXAMPLE = msgspec.json.Decoder(events.ShortExample)
+_TO_LEARN = msgspec.json.Decoder(messages.ToLearn)
 _ROLLBACK = msgspec.json.Decoder(events.Rollback)
 _CHALLENGE = msgspec.json.Decoder(events.Challenge)
 _CHALLENGER = msgspec.json.Decoder(events.Challenger)
@@ -107,10 +112,7 @@ async def reveal(call: Call, model: Model) -> Reply:
 
 async def learn(call: Call, model: Model) -> Reply:
     """Learn an example with its label. Many are learned in the order given, all or none."""
-    try:
-        examples = call.many(_SHORT_EXAMPLE)
-    except RefusedError:  # some are not short, or not examples
-        examples = call.many(_EXAMPLE)
+    examples = call.many(_TO_LEARN)
     body = call.body if call.kind == NDJSON else None
     return Reply(await call.service.learn(model, examples, body, call.token))
 
@@ -195,7 +197,7 @@ async def readyz(call: Call) -> Reply:
 
 async def show_metrics(call: Call) -> Reply:
     """Figures for a monitor, in the text format of Prometheus."""
-    return Reply(as_text(call.service, len(await call.service.names())).encode(), kind=TEXT)
+    return Reply(metrics(call.service, len(await call.service.names())).encode(), kind=TEXT)
 
 
 async def server_metadata(call: Call) -> Reply:
@@ -205,7 +207,7 @@ async def server_metadata(call: Call) -> Reply:
 
 async def model_metadata(call: Call, model: Model) -> Reply:
     """Open Inference protocol: the tensors of a model."""
-    return _json(metadata(model.name, model.state))
+    return _json(answering.metadata(model.name, model.state))
 
 
 async def model_ready(call: Call, model: Model) -> Reply:
@@ -216,7 +218,7 @@ async def model_ready(call: Call, model: Model) -> Reply:
 async def infer_model(call: Call, model: Model) -> Reply:
     """Open Inference protocol: predict rows, of which every feature is a tensor."""
     try:
-        return _json(infer(model.name, model.state, call.one(_TO_INFER)))
+        return _json(answering.infer(model.name, model.state, call.one(_TO_INFER)))
     except ValueError as error:
         raise RefusedError(422, str(error), "inputs") from None
 
@@ -239,7 +241,7 @@ ROUTES = (
         "POST", f"{_OF}/predict", predict, messages.ToPredict, messages.Predicted, many=True, gives_many=True, key=True
     ),
     Route("POST", f"{_OF}/reveal", reveal, messages.ToReveal, messages.Learned, many=True, key=True, errors=(409, 410)),
-    Route("POST", f"{_OF}/learn", learn, events.Example, messages.Learned, many=True, key=True, errors=(410,)),
+    Route("POST", f"{_OF}/learn", learn, messages.ToLearn, messages.Learned, many=True, key=True, errors=(410,)),
     Route("GET", f"{_OF}/record", show_record, gives=messages.Record, queries=(_MARGIN,)),
     Route("GET", f"{_OF}/weights", show_weights, gives=messages.Weights, queries=(_TOP,)),
     Route("GET", f"{_OF}/why/{{id}}", show_why, gives=messages.Why, queries=(_TOP,), errors=(410,)),
@@ -270,3 +272,174 @@ ROUTES = (
 
 # Probes get an answer before the service is ready, and without a token.
 OPEN = frozenset({"/healthz", "/readyz", "/v2/health/live", "/v2/health/ready"})
+
+# Figures
+
+OF_MODELS = {
+    "events": ("counter", "Events in the log of a model."),
+    "examples": ("counter", "Examples that a model has learned."),
+    "mistakes": ("counter", "Mistakes of the last weights, which are the model."),
+    "revealed": ("counter", "Predictions whose label has come."),
+    "wrong": ("counter", "Predictions that turned out wrong."),
+    "drift_window_mistakes": ("gauge", "Mistakes in the window for drift."),
+    "drift_window_expected": ("gauge", "Mistakes in the window that the record before it leads one to expect."),
+    "drift_alarms": ("counter", "Windows with more mistakes than chance explains."),
+    "drift_last_alarm": ("gauge", "After how many examples the last alarm came; 0 if there was none."),
+}
+
+
+def metrics(service: Service, in_store: int) -> str:
+    """All figures. A model that left memory has those of then; one that was not used since the start has none."""
+    models, writer = service.models, service.writer
+    figures = {**models.figures, **{name: figures_of(model.state) for name, model in models.loaded.items()}}
+    lines = [
+        *_family("ready", "gauge", "Whether the service is ready.", {"": service.ready}),
+        *_family("models", "gauge", "Models in the store.", {"": in_store}),
+        *_family("models_loaded", "gauge", "Models in memory.", {"": len(models.loaded)}),
+        *_family("models_set_aside", "gauge", "Models whose log cannot be replayed.", {"": len(models.aside)}),
+        *_family("waiting_events", "gauge", "Events that wait to be written.", {"": writer.waiting}),
+        *_family("commits_total", "counter", "Transactions that are on the disk.", {"": writer.commits}),
+        *_family("commit_seconds_total", "counter", "Seconds that transactions took.", {"": writer.seconds}),
+    ]
+    asked = {
+        f'{{route="{route}",method="{method}",status="{status}"}}': number
+        for (route, method, status), number in sorted(service.requests.items())
+    }
+    lines += _family("requests_total", "counter", "Requests that were answered.", asked)
+    for name, (kind, text) in OF_MODELS.items():
+        values = {f'{{model="{model}"}}': figures[model][name] for model in sorted(figures)}
+        lines += _family(f"model_{name}{'_total' if kind == 'counter' else ''}", kind, text, values)
+    return "\n".join([*lines, *_of_the_process()]) + "\n"
+
+
+def _of_the_process() -> list[str]:
+    """What monitors ask of every process, under the names that they know."""
+    seconds = {"": time.process_time()}
+    lines = _family("cpu_seconds_total", "counter", "Processor seconds of the process.", seconds, "process")
+    pages = Path("/proc/self/statm")
+    if pages.exists():  # on Linux
+        size = {"": int(pages.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")}
+        lines += _family("resident_memory_bytes", "gauge", "Memory of the process.", size, "process")
+    return lines
+
+
+def _family(name: str, kind: str, text: str, values: Mapping[str, float], whose: str = "novikoff") -> list[str]:
+    head = [f"# HELP {whose}_{name} {text}", f"# TYPE {whose}_{name} {kind}"]
+    return head + [f"{whose}_{name}{labels} {float(value):.17g}" for labels, value in values.items()]
+
+
+# The description
+
+REFERENCE = "#/components/schemas/{name}"
+ABOUT = "Predict, reveal, learn. The log of what was learned is the truth, and a model is its fold."
+TEXTS = {
+    400: "The request is no JSON.",
+    401: "The token is missing or wrong.",
+    403: "The request comes from elsewhere.",
+    404: "There is no such thing.",
+    408: "The request came too slowly.",
+    409: "It contradicts what is there.",
+    410: "It was trimmed from the log.",
+    413: "The request is too large.",
+    415: "The request is of another type.",
+    422: "The request makes no sense.",
+    429: "Too much waits to be written; send again later.",
+    500: "The model is set aside, because its log cannot be replayed; or something went wrong.",
+    502: "The server that holds the model gave no answer; it may have done it, or not.",
+    503: "The service is not ready.",
+}
+
+
+def openapi() -> dict[str, Any]:
+    """The API in OpenAPI 3.1."""
+    types = [given for route in ROUTES for given in (route.takes, route.gives) if given is not None]
+    _, components = msgspec.json.schema_components([*types, messages.Error], ref_template=REFERENCE)
+    paths: dict[str, Any] = {}
+    for route in ROUTES:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "novikoff", "version": __version__, "description": ABOUT},
+        "paths": paths,
+        "components": {"schemas": components, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "security": [{}, {"token": []}],
+    }
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": f"{route.answer.__name__}{'_v2' if route.path.startswith('/v2/health') else ''}",
+        "summary": " ".join((route.answer.__doc__ or "").split()),
+        "parameters": [*_names(route), *_queries(route)],
+        "responses": _responses(route),
+    }
+    if route.takes is not None:
+        content = {"application/json": {"schema": _schema(route.takes)}}
+        if route.many:
+            content["application/x-ndjson"] = {"schema": {"type": "string", "description": "One a line."}}
+        operation["requestBody"] = {"required": True, "content": content}
+    return operation
+
+
+def _schema(given: Any) -> Any:
+    return {"$ref": REFERENCE.format(name=given.__name__)}
+
+
+def _names(route: Route) -> list[dict[str, Any]]:
+    pattern = msgspec.json.schema(Name)["pattern"].replace("\\Z", "$")
+    schemas = {"model": {"type": "string", "pattern": pattern}, "name": {"type": "string", "pattern": pattern}}
+    return [
+        {"name": part[1:-1], "in": "path", "required": True, "schema": schemas.get(part[1:-1], {"type": "string"})}
+        for part in route.path.split("/")
+        if part.startswith("{")
+    ]
+
+
+def _queries(route: Route) -> list[dict[str, Any]]:
+    found = [
+        {"name": query.name, "in": "query", "description": query.text, "schema": query.schema}
+        for query in route.queries
+    ]
+    if route.key:
+        text = "The same key and request: the same answer, learned once. Forgotten after 24 hours."
+        schema = {"type": "string", "minLength": 1, "maxLength": 200}
+        found.append({"name": "Idempotency-Key", "in": "header", "description": text, "schema": schema})
+    return found
+
+
+def _responses(route: Route) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    kind = route.kind.decode().partition(";")[0]
+    if route.gives is not None:
+        content[kind] = {"schema": _schema(route.gives)}
+        if route.gives_many:
+            content["application/x-ndjson"] = {"schema": {"type": "string", "description": "One a line."}}
+    elif route.status != 204:
+        content[kind] = {"schema": {"type": "string"}}
+    done = {"description": "Done.", **({"content": content} if content else {})}
+    responses = {str(route.status): done}
+    if route.status == 201 and route.method == "PUT":
+        responses["200"] = {**done, "description": "It was there, with the same settings."}
+    if "ready" in route.path and not route.of_a_model:
+        responses["503"] = {**done, "description": "Not yet, or no longer."}
+    for status in sorted(_errors(route)):
+        problem = {"application/json": {"schema": _schema(messages.Error)}}
+        responses.setdefault(str(status), {"description": TEXTS[status], "content": problem})
+    return responses
+
+
+def _errors(route: Route) -> set[int]:
+    errors = {403, *route.errors}
+    if route.path not in OPEN:
+        errors |= {401, 503}
+    if route.of_a_model:
+        errors |= {500, 502}
+    if route.of_a_model and route.method != "PUT":
+        errors.add(404)
+    if route.takes is not None:
+        errors |= {400, 408, 413, 415, 422}
+    if route.queries or route.key:
+        errors.add(422)
+    if route.method in ("POST", "PUT", "DELETE"):
+        errors |= {408, 413, 429}
+    return errors

@@ -1,51 +1,98 @@
-"""The application: who may call, which route answers, and what is said when something is wrong."""
+"""The application of ASGI: who may call, which route answers, and what is said when something is wrong.
+
+It can be served by any server, mounted in another application, or called without a server: `async with app` starts
+and ends its service where nobody sends it the messages of a lifespan.
+"""
 
 import asyncio
 import hmac
+import re
 import sys
+import time
 import traceback
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
-from novikoff.serve.api import OPEN, ROUTES, Route
+from novikoff.serve.api import OPEN, ROUTES, Route, openapi
 from novikoff.serve.events import ENCODER
 from novikoff.serve.forward import PASSED_ON, Forwarder
-from novikoff.serve.http import Call, Reply, refusal
+from novikoff.serve.http import CLOSE, PAGE_HEADERS, Call, DisconnectedError, Reply, refusal
 from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.service import Service
-from novikoff.serve.static import files
-from novikoff.web import problem, why_foreign
+from novikoff.serve.watch import Watcher
+from novikoff.web import SHARED, problem, why_foreign
 
-Key = tuple[str | None, ...]
+PAGE = Path(__file__).with_name("page")
+KINDS = {
+    ".html": b"text/html; charset=utf-8",
+    ".css": b"text/css; charset=utf-8",
+    ".js": b"text/javascript; charset=utf-8",
+    ".svg": b"image/svg+xml",
+}
 
 
 class App:
     """Answers requests about a service. Without a token it answers this machine only.
 
-    To the server it is an application of ASGI that lives, and gets no requests: connections call `answer`.
+    With a `log`, every request is a line in it: method, path, status, milliseconds.
     """
 
-    def __init__(self, service: Service, token: str | None = None) -> None:
+    def __init__(self, service: Service, token: str | None = None, log: TextIO | None = None) -> None:
         self.service = service
         self.token = None if token is None else f"Bearer {token}".encode()
-        self.routes: dict[Key, dict[str, Route]] = {}
-        page = [Route("GET", path, answer) for path, answer in files().items()]
+        self.log = None if log is None else RequestLog(log)
+        page = page_routes()
         self.open = OPEN.union(route.path for route in page)
-        for route in (*ROUTES, *page, Route("GET", "/openapi.json", _openapi)):
-            self.routes.setdefault(_key(route.path), {})[route.method] = route
+        self.router = Router((*ROUTES, *page, Route("GET", "/openapi.json", _openapi)))
         self._starting: asyncio.Task[None] | None = None
         self._forwarder = None if service.store.lease is None else Forwarder(service.store.lease)
 
+    async def __aenter__(self) -> "App":
+        await self.service.start()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.service.stop()
+        if self._forwarder is not None:
+            await self._forwarder.close()
+        if self.log is not None:
+            self.log.write()
+
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            raise ValueError(f"the service speaks HTTP, not {scope['type']}")
+        started = time.perf_counter()
+        call = Call(self.service, scope)
+        try:
+            reply = await self._answer(call, receive)
+        except DisconnectedError:
+            return
+        if self.log is not None:
+            milliseconds = 1000 * (time.perf_counter() - started)
+            self.log.add(f"{call.method} {call.raw_path} {reply.status} {milliseconds:.1f} ms\n")
+        headers = reply.all_headers
+        if b"upgrade" in call.headers:  # what comes next is not HTTP
+            headers.append(CLOSE)
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        if reply.watcher is not None:
+            await self._stream(reply.watcher, receive, send)
+        else:
+            await send({"type": "http.response.body", "body": b"" if call.method == "HEAD" else reply.body})
+
+    async def _live(self, scope: Any, receive: Any, send: Any) -> None:
         """Start when told to, so that probes are answered meanwhile, and end when told to."""
         await receive()
+        if "state" in scope:
+            scope["state"]["end_streams"] = self.service.watchers.end
         self._starting = asyncio.create_task(self._start())
         await send({"type": "lifespan.startup.complete"})
         await receive()
         if not self.service.ready:
             self._starting.cancel()
-        await self.service.stop()
-        if self._forwarder is not None:
-            await self._forwarder.close()
+        await self.__aexit__()
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _start(self) -> None:
@@ -54,49 +101,42 @@ class App:
         except Exception as error:
             self.service.writer.on_failure(error)
 
-    async def answer(self, call: Call) -> Reply:
+    async def _answer(self, call: Call, receive: Any) -> Reply:
         """The reply to a request, whatever it is."""
-        path, route = "unknown", None
+        path, method = "unknown", "any"
         try:
-            refused = self.why_not(call)
-            if refused is not None:
-                raise refused
-            route, call.names = self._route(call)
-            path = route.path
+            self._check(call)
+            route, call.names = self.router.find(call)
+            path, method = route.path, call.method
             if not self.service.ready and path not in self.open:
                 raise RefusedError(503, "the service is not ready; the logs are being read", retry_after=1)
+            if route.takes is not None:
+                await call.read(receive)
             reply = await self._reply(route, call)
         except RefusedError as error:
             reply = refusal(error)
+        except asyncio.CancelledError:  # the server waits no longer
+            reply = refusal(RefusedError(503, "the service is about to end", retry_after=5, closes=True))
+        except DisconnectedError:
+            raise
         except Exception:
             traceback.print_exc(file=sys.stderr)
             reply = Reply(problem("something went wrong in the service; its log says what"), 500)
-        method = call.method if route is not None else "any"
         self.service.requests[path, method, reply.status] += 1
         if reply.status == 405:
-            allowed = ", ".join(self.routes[_find(self.routes, call.path)[0] or ()]).encode()
-            reply = reply._replace(headers=((b"allow", allowed),))
+            reply = reply._replace(headers=((b"allow", self.router.allowed(call.path)),))
         return reply
 
-    def why_not(self, call: Call) -> RefusedError | None:
-        """Why somebody may not call; None if they may. The body does not matter, and need not have come."""
+    def _check(self, call: Call) -> None:
+        """Refuse who may not call. The body does not matter, and has not been read."""
         if self.token is None:
             foreign = why_foreign(call.headers.items(), "the service")
-            return None if foreign is None else RefusedError(403, foreign)
-        given = call.headers.get(b"authorization", b"")
-        if call.path in self.open or hmac.compare_digest(given, self.token):
-            return None
-        return RefusedError(401, "the token is missing or wrong: Authorization: Bearer ...")
-
-    def _route(self, call: Call) -> tuple[Route, list[str]]:
-        key, names = _find(self.routes, call.path)
-        if key is None:
-            raise RefusedError(404, f"there is no {call.path!r:.200}")
-        method = "GET" if call.method == "HEAD" else call.method
-        route = self.routes[key].get(method)
-        if route is None:
-            raise RefusedError(405, f"{call.path!r:.200} does not know {method:.20}")
-        return route, names
+            if foreign is not None:
+                raise RefusedError(403, foreign)
+        elif call.path not in self.open and not hmac.compare_digest(
+            call.headers.get(b"authorization", b""), self.token
+        ):
+            raise RefusedError(401, "the token is missing or wrong: Authorization: Bearer ...")
 
     async def _reply(self, route: Route, call: Call) -> Reply:
         try:
@@ -115,23 +155,105 @@ class App:
         finally:
             self.service.models.release(model)
 
+    async def _stream(self, watcher: Watcher, receive: Any, send: Any) -> None:
+        """Send a watcher what it is told, until it goes, is too slow, or the server ends."""
 
-def _key(path: str) -> Key:
-    return tuple(None if part.startswith("{") else part for part in path.split("/")[1:])
+        async def stay() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            watcher.drop()
+
+        task, staying = asyncio.current_task(), asyncio.create_task(stay())
+        watcher.drop = task.cancel if task is not None else watcher.drop
+        try:
+            while (message := await watcher.messages.get()) is not None:
+                await send({"type": "http.response.body", "body": message, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+        except asyncio.CancelledError:
+            pass  # it is gone, or does not read
+        finally:
+            staying.cancel()
+            self.service.watchers.leave(watcher)
 
 
-def _find(routes: dict[Key, Any], path: str) -> tuple[Key | None, list[str]]:
-    """The key of a path among the routes, and the names in its open places, which are the third and the fifth."""
-    parts = path.split("/")[1:]
-    exact: Key = tuple(parts)
-    if exact in routes:
-        return exact, []
-    key: Key = tuple(None if place in (2, 4) else part for place, part in enumerate(parts))
-    return (key, parts[2::2]) if key in routes else (None, [])
+class Router:
+    """Finds the route of a path. All paths are one regular expression, whose groups are the paths and their names."""
+
+    def __init__(self, routes: tuple[Route, ...]) -> None:
+        self.methods: dict[str, dict[str, Route]] = {}
+        for route in routes:
+            self.methods.setdefault(route.path, {})[route.method] = route
+        patterns = [re.sub(r"\\{\w+\\}", "([^/]+)", re.escape(path)) for path in self.methods]
+        self.pattern = re.compile("|".join(f"({pattern})" for pattern in patterns))
+        self.paths: dict[int, str] = {}  # by the number of the group
+        group = 1
+        for path, pattern in zip(self.methods, patterns, strict=True):
+            self.paths[group] = path
+            group += 1 + pattern.count("(")
+
+    def find(self, call: Call) -> tuple[Route, tuple[str, ...]]:
+        """The route of a request, and the names in its path."""
+        match = self.pattern.fullmatch(call.path)
+        if match is None:
+            raise RefusedError(404, f"there is no {call.path!r:.200}")
+        group = match.lastindex or 0
+        methods = self.methods[self.paths[group]]
+        method = "GET" if call.method == "HEAD" else call.method
+        if method not in methods:
+            raise RefusedError(405, f"{method:.20} is not allowed for {call.path!r:.200}")
+        names = match.groups()[group : group + self.paths[group].count("{")]
+        return methods[method], names
+
+    def allowed(self, path: str) -> bytes:
+        """The methods of a path."""
+        match = self.pattern.fullmatch(path)
+        return ", ".join(self.methods[self.paths[match.lastindex or 0]] if match else ()).encode()
+
+
+class RequestLog:
+    """Lines about requests, written some times a second: a write for each would cost more than its request."""
+
+    EVERY = 0.2  # seconds
+
+    def __init__(self, to: TextIO) -> None:
+        self.to = to
+        self.lines: list[str] = []
+
+    def add(self, line: str) -> None:
+        if not self.lines:
+            asyncio.get_running_loop().call_later(self.EVERY, self.write)
+        self.lines.append(line)
+
+    def write(self) -> None:
+        """Write what there is; a log that cannot be written must not stop what it is about."""
+        lines, self.lines = self.lines, []
+        try:
+            self.to.write("".join(lines))
+            self.to.flush()
+        except (OSError, ValueError):
+            pass
+
+
+def page_routes() -> list[Route]:
+    """The page at /, its description of the API at /docs, their files beside them, and those of all pages in /shared.
+
+    Anybody may have them: without the token they show nothing.
+    """
+    own = {f"/{path.name}": path for path in PAGE.iterdir() if path.suffix in KINDS}
+    shared = {f"/shared/{path.name}": path for path in SHARED.iterdir() if path.suffix in KINDS}
+    files = own | shared | {"/": PAGE / "index.html", "/docs": PAGE / "docs.html"}
+    return [Route("GET", path, _answering(file)) for path, file in files.items()]
+
+
+def _answering(file: Path) -> Any:
+    reply = Reply(file.read_bytes(), kind=KINDS[file.suffix], headers=PAGE_HEADERS)
+
+    async def answer(call: Call) -> Reply:
+        return reply
+
+    return answer
 
 
 async def _openapi(call: Call) -> Reply:
     """This description."""
-    from novikoff.serve.schema import openapi
-
     return Reply(ENCODER.encode(openapi()))

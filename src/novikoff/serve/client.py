@@ -89,9 +89,9 @@ class Client:
         reply = self._send("POST", "/predict", lines, "application/x-ndjson", is_change=remember)
         return [_predicted(json.loads(line)) for line in reply.text.splitlines()]
 
-    def reveal(self, id: str, label: Hashable) -> Learned:
+    def reveal(self, id: str, y: Hashable) -> Learned:
         """Reveal the label of a prediction, which is learned."""
-        return _learned(self._json("POST", "/reveal", {"id": id, "label": label}, is_change=True))
+        return _learned(self._json("POST", "/reveal", {"id": id, "y": y}, is_change=True))
 
     def learn(self, x: Mapping[str, Any], y: Hashable) -> Learned:
         """Learn an example with its label."""

@@ -56,16 +56,6 @@ class Example(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     y: Label
 
 
-# An example of such numbers, however many a request may have, is not too long to be learned.
-Short = Annotated[float, msgspec.Meta(ge=-(2.0**440), le=2.0**440)]
-
-
-class ShortExample(Example, gc=False):
-    """An example of numbers of no unusual size, which need not be looked at again. Most are like that."""
-
-    x: dict[str, Short]  # type: ignore[assignment]
-
-
 class Prediction(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """What is remembered of a prediction until its label comes: the example, and what was said of it, by which weights.
 

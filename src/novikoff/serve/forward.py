@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from novikoff.serve.http import Call, Reply
-from novikoff.serve.leases import holder
+from novikoff.serve.models import holder
 from novikoff.serve.refused import RefusedError
 
 SECONDS_TO_CONNECT = 5.0
@@ -50,7 +50,7 @@ class Forwarder:
         import httpx
 
         query = b"?" + call.raw_query if call.raw_query else b""
-        target = httpx.URL(url).copy_with(raw_path=call.raw_path + query)
+        target = httpx.URL(url).copy_with(raw_path=call.raw_path.encode() + query)
         method = "GET" if call.method == "HEAD" else call.method
         headers = [(name, call.headers[name]) for name in HEADERS if name in call.headers]
         return await self.client.request(method, target, headers=[*headers, (PASSED_ON, b"1")], content=call.body)

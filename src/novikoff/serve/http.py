@@ -1,11 +1,13 @@
 """Requests and replies, as far as every route needs them: bodies within limits, queries, one shape of errors."""
 
+import asyncio
 import math
 import re
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 
 import msgspec
+from msgspec import inspect
 
 from novikoff.serve.jobs import Token
 from novikoff.serve.refused import RefusedError
@@ -16,6 +18,7 @@ from novikoff.web import RAW_HEADERS, problem
 MOST_BYTES = 8 << 20
 MOST_LINES = 10_000
 LONGEST_KEY = 200
+SECONDS_TO_SEND = 30.0  # for a body
 
 # Of the headers that keep a page to itself, those that matter where there is none; a page needs the others, too.
 OWN_HEADERS = [
@@ -24,6 +27,7 @@ OWN_HEADERS = [
     if name in (b"x-content-type-options", b"cache-control", b"cross-origin-resource-policy")
 ]
 PAGE_HEADERS = tuple(header for header in RAW_HEADERS if header not in OWN_HEADERS)
+CLOSE = (b"connection", b"close")
 
 JSON, NDJSON, EVENTS = b"application/json", b"application/x-ndjson", b"text/event-stream"
 
@@ -37,25 +41,54 @@ class Reply(NamedTuple):
     headers: tuple[tuple[bytes, bytes], ...] = ()
     watcher: Watcher | None = None
 
+    @property
+    def all_headers(self) -> list[tuple[bytes, bytes]]:
+        length = () if self.watcher is not None else ((b"content-length", b"%d" % len(self.body)),)
+        return [(b"content-type", self.kind), *length, *self.headers, *OWN_HEADERS]
+
+
+class DisconnectedError(Exception):
+    """The client went before its request was there."""
+
 
 class Call:
-    """A request: its headers, the parts of its path and its query as they are needed, and its body."""
+    """A request of ASGI: its headers, the parts of its path and its query as they are needed, and its body."""
 
-    def __init__(
-        self,
-        service: Service,
-        method: str,
-        path: str,
-        headers: list[tuple[bytes, bytes]],
-        raw_path: bytes,
-        raw_query: bytes,
-    ) -> None:
-        self.service, self.method, self.path = service, method, path
+    def __init__(self, service: Service, scope: Any) -> None:
+        self.service, self.method = service, scope["method"]
+        # An application that is mounted somewhere has its own paths below that place.
+        root, path = scope.get("root_path", ""), scope["path"]
+        self.path: str = path[len(root) :] if root and path.startswith(root) else path
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.raw_query: bytes = scope["query_string"]
         self.body = b""
-        self.headers: dict[bytes, bytes] = dict(headers)
-        self.raw_path, self.raw_query = raw_path, raw_query
-        self.names: list[str] = []  # what stands in the places of the path that a route leaves open
-        self.stays = True  # whether the connection is for more requests
+        self.names: tuple[str, ...] = ()  # what stands in the places of the path that a route leaves open
+
+    @property
+    def raw_path(self) -> str:
+        """The path as it may stand in an address, or on a line of a log."""
+        return quote(self.path, safe="/-._~:@!$&'()*+,;=")
+
+    async def read(self, receive: Any) -> None:
+        """Take the body, within limits of size and time."""
+        length = self.headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length) > MOST_BYTES:
+            raise _too_large()
+        parts, size, more = [], 0, True
+        try:
+            async with asyncio.timeout(SECONDS_TO_SEND):
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise DisconnectedError
+                    parts.append(message.get("body", b""))
+                    size, more = size + len(parts[-1]), message.get("more_body", False)
+                    if size > MOST_BYTES:
+                        raise _too_large()
+        except TimeoutError:
+            late = f"the request did not arrive within {SECONDS_TO_SEND:g} seconds"
+            raise RefusedError(408, late, closes=True) from None
+        self.body = b"".join(parts)
 
     @property
     def kind(self) -> bytes:
@@ -66,13 +99,13 @@ class Call:
         """The body, which must be JSON of the type that the decoder wants."""
         if self.kind != JSON:
             raise RefusedError(415, "the request must be JSON: Content-Type: application/json")
-        return decoded(decoder.decode, self.body)
+        return decoded(decoder.decode, self.body, decoder.type)
 
     def many(self, decoder: Any) -> list[Any]:
         """The body, which may also have many, one a line."""
         if self.kind != NDJSON:
             return [self.one(decoder)]
-        lines = decoded(decoder.decode_lines, self.body)
+        lines = decoded(decoder.decode_lines, self.body, decoder.type)
         if not lines:
             raise RefusedError(422, "there is not a single line in the request")
         if len(lines) > MOST_LINES:
@@ -95,19 +128,48 @@ class Call:
         pairs = parse_qsl(self.raw_query.decode("latin-1"), keep_blank_values=True)
         for name, _ in pairs:
             if name not in known:
-                raise RefusedError(422, f"this takes no {name!r:.60} in the query", name[:60])
+                raise RefusedError(422, f"unknown parameter {name!r:.60} in the query; {_there_are(known)}", name[:60])
         return dict(pairs)
 
 
-def decoded(decode: Any, body: Any) -> Any:
+def _too_large() -> RefusedError:
+    return RefusedError(413, f"the request is larger than {MOST_BYTES:,} bytes; send it in parts", closes=True)
+
+
+def decoded(decode: Any, body: Any, wanted: Any = None) -> Any:
     """What a decoder makes of a body; or what is wrong with it, and where."""
     try:
         return decode(body)
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at ")
-        raise RefusedError(422, message, _field(place.strip("`"))) from None
+        place = place.strip("`")
+        if message.startswith("Object contains unknown field"):
+            message += f"; {_there_are(_fields(wanted, place))}"
+        raise RefusedError(422, message, _field(place)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RefusedError(400, f"the request cannot be read: {error}") from None
+
+
+def _there_are(names: Any) -> str:
+    return f"there are {', '.join(names)}" if names else "there are none"
+
+
+def _fields(wanted: Any, place: str) -> list[str]:
+    """The fields of the object at a place of a request.
+
+    >>> class Point(msgspec.Struct):
+    ...     x: float
+    ...     y: float
+    >>> class Line(msgspec.Struct):
+    ...     points: list[Point]
+    >>> _fields(Line, "$[7].points[...]"), _fields(Line, "$")
+    (['x', 'y'], ['points'])
+    """
+    kind: Any = inspect.type_info(wanted)
+    for name in re.findall(r"\w+", re.sub(r"^\$(\[\d+\])?|\[[^]]*\]", "", place)):
+        kind = next(field.type for field in kind.fields if field.encode_name == name)
+        kind = getattr(kind, "item_type", kind)
+    return [field.encode_name for field in kind.fields]
 
 
 def _field(place: str) -> str | None:
@@ -147,4 +209,5 @@ def positive(text: str | None, name: str) -> float | None:
 def refusal(error: RefusedError) -> Reply:
     """What is answered to a request that is refused."""
     retry = () if error.retry_after is None else ((b"retry-after", str(error.retry_after).encode()),)
-    return Reply(problem(error.message, error.field), error.status, headers=retry)
+    close = (CLOSE,) if error.closes else ()
+    return Reply(problem(error.message, error.field), error.status, headers=retry + close)

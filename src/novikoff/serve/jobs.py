@@ -10,14 +10,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from novikoff.learn.online.perceptron import OnlinePerceptron
-from novikoff.serve import events, fold, snapshots
+from novikoff.serve import events, fold, messages
 from novikoff.serve.events import Kind, Prediction, Revealed, Row, Settings
 from novikoff.serve.files import to_file
 from novikoff.serve.fold import State
 from novikoff.serve.models import Model, Models
 from novikoff.serve.refused import RefusedError
-from novikoff.serve.snapshots import Snapshot
-from novikoff.serve.store import Key, Store
+from novikoff.serve.replay import load_snapshot, take_snapshot
+from novikoff.serve.store import Key, Snapshot, Store
 
 KEYS_LAST = 86400.0
 NEWEST = 2  # snapshots that are kept, so that a damaged one has another before it
@@ -83,14 +83,17 @@ class Job:
             store.add_key(self.model.number, self.token.name, Key(self.token.digest, first, answer), now + KEYS_LAST)
 
 
-Answer = Callable[[Row, list[bool]], bytes]
+def answer_to(row: Row, flags: list[bool]) -> bytes:
+    """What is answered to a request that made a row of the log; of examples, how many were mistakes."""
+    if row.kind in ("learn", "reveal"):
+        return events.ENCODER.encode(messages.Learned(row.last, row.size, sum(flags)))
+    return events.ENCODER.encode(messages.Done(row.last))
 
 
 class Append(Job):
     """Events of one kind, for the log.
 
-    `answer` makes the answer of the row and of which examples were mistakes. `check` may still refuse; if the job is
-    alone, it sees the model with all that came before.
+    `check` may still refuse; if the job is alone, it sees the model with all that came before.
     """
 
     def __init__(
@@ -99,12 +102,11 @@ class Append(Job):
         kind: Kind,
         content: list[Any],
         body: bytes,
-        answer: Answer,
         token: Token | None = None,
         check: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(model, token)
-        self.kind, self.content, self.body, self.answer, self.check = kind, content, body, answer, check
+        self.kind, self.content, self.body, self.check = kind, content, body, check
         self.size, self.weight = len(content), len(body)
         self.alone = kind not in ("learn", "reveal")
 
@@ -118,7 +120,7 @@ class Append(Job):
 
     def apply(self) -> bytes:
         flags = fold.apply(self.model.state, self.row, self.content)
-        answer = self.answer(self.row, flags)
+        answer = answer_to(self.row, flags)
         if self.token is not None:
             self.model.answers[self.token.name] = answer
         return answer
@@ -127,14 +129,8 @@ class Append(Job):
 class Reveal(Append):
     """Labels of predictions that were remembered."""
 
-    def __init__(
-        self,
-        model: Model,
-        labels: list[tuple[str, Any]],
-        answer: Answer,
-        token: Token | None = None,
-    ) -> None:
-        super().__init__(model, "reveal", labels, b"", answer, token)
+    def __init__(self, model: Model, labels: list[tuple[str, Any]], token: Token | None = None) -> None:
+        super().__init__(model, "reveal", labels, b"", token)
         self.labels = labels
 
     def write(self, store: Store, now: float) -> None:
@@ -159,9 +155,9 @@ class Reveal(Append):
 class RollBack(Append):
     """The model becomes what it was after an earlier event, which `earlier` is."""
 
-    def __init__(self, model: Model, earlier: State, answer: Answer, token: Token | None) -> None:
+    def __init__(self, model: Model, earlier: State, token: Token | None) -> None:
         content = [events.Rollback(earlier.seq)]
-        super().__init__(model, "rollback", content, events.encode(content), answer, token)
+        super().__init__(model, "rollback", content, events.encode(content), token)
         self.earlier = earlier
 
     def apply(self) -> bytes:
@@ -233,7 +229,7 @@ class TakeSnapshot(Job):
 
     def prepare(self) -> None:
         state = self.model.state
-        self.content, digest = snapshots.take(state)
+        self.content, digest = take_snapshot(state)
         self.snapshot = Snapshot(state.seq, 0.0, digest, state.learner.mistakes, self.asked)
 
     def write(self, store: Store, now: float) -> None:
@@ -254,7 +250,7 @@ class TakeSnapshot(Job):
         """Delete the log before a snapshot, once that is known to be whole."""
         content = store.snapshot(self.model.number, older.seq)
         try:
-            snapshots.load(content or b"", older.sha256, older.mistakes)
+            load_snapshot(content or b"", older.sha256, older.mistakes)
         except ValueError:
             return
         store.trim(self.model.number, older.seq, before)
@@ -269,7 +265,7 @@ class TakeSnapshot(Job):
 
 
 class Flush(Job):
-    """Nothing but what every commit does: write down the afterthoughts."""
+    """Nothing but what every commit does: write down the deferred writes."""
 
     def write(self, store: Store, now: float) -> None:
         pass

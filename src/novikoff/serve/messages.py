@@ -4,28 +4,36 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from novikoff.serve.events import Features, Judge, Label, Settings
+from novikoff.serve.events import Example, Features, Judge, Label, Settings
 from novikoff.serve.tally import Alarm
+
+GivenFeatures = dict[str, float | str | bool | None]  # null is a value that is absent
+
+
+class ToLearn(Example, gc=False):
+    """An example with its label. A feature whose value is null counts as absent."""
+
+    x: GivenFeatures  # type: ignore[assignment]
 
 
 class ToPredict(msgspec.Struct, forbid_unknown_fields=True):
     """An example. With `remember` it is kept until its label comes, under the id that is answered."""
 
-    x: Features
+    x: GivenFeatures
     remember: bool = False
 
 
 class ToExplain(msgspec.Struct, forbid_unknown_fields=True):
     """An example, of which to say why it gets its label."""
 
-    x: Features
+    x: GivenFeatures
 
 
 class ToReveal(msgspec.Struct, forbid_unknown_fields=True):
     """The label of a prediction that was remembered."""
 
     id: Annotated[str, msgspec.Meta(max_length=64)]
-    label: Label
+    y: Label
 
 
 class Score(msgspec.Struct, frozen=True):

@@ -4,14 +4,14 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import fold
 from novikoff.serve.events import Settings
-from novikoff.serve.fold import Mistake, State
-from novikoff.serve.path import FOR_EVER, Part, Path
+from novikoff.serve.fold import FOR_EVER, Mistake, Part, Path, State
 from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.replay import state_at
 from novikoff.serve.store import FIRST_FENCE, Store, StoreError
@@ -19,7 +19,7 @@ from novikoff.serve.store import FIRST_FENCE, Store, StoreError
 _LOG = logging.getLogger("novikoff.serve")
 
 
-class Afterthought(NamedTuple):
+class DeferredWrite(NamedTuple):
     """What is known only after a commit, and goes into the next: answers to keys, and which events were mistakes."""
 
     model: "Model"
@@ -38,16 +38,16 @@ class Model:
         self.deleted = False
         self.answers: dict[str, bytes] = {}
 
-    def take_afterthought(self) -> Afterthought | None:
+    def take_deferred_write(self) -> DeferredWrite | None:
         """What the next commit has to write down for this model."""
         mistakes = [(line.number, self.state.seq, line.mistakes) for line in self.state.all_lines() if line.mistakes]
         if self.deleted or not (mistakes or self.answers):
             return None
-        thought = Afterthought(self, self.answers, mistakes)
+        write = DeferredWrite(self, self.answers, mistakes)
         self.answers = {}
         for line in self.state.all_lines():
             line.mistakes = []
-        return thought
+        return write
 
     def roll_back(self, number: int, earlier: State) -> None:
         """Become an earlier state again, by the event `number`, which is to be folded next."""
@@ -134,7 +134,7 @@ class Models:
         with self.store.lock:
             held = self.store.hold(name)
         if held is None:
-            raise RefusedError(404, f"there is no model {name!r}")
+            raise RefusedError(404, f"there is no model {name!r}; PUT /v1/models/{name} creates it")
         try:
             state = state_at(self.store, held.model, held.last)
         except StoreError:
@@ -170,11 +170,11 @@ class Models:
         for model in models:
             self.remove(model)
 
-    def afterthoughts(self) -> list[Afterthought]:
+    def deferred_writes(self) -> list[DeferredWrite]:
         """What the next commit has to write down."""
-        thoughts = [thought for model in self.touched if (thought := model.take_afterthought()) is not None]
+        deferred = [write for model in self.touched if (write := model.take_deferred_write()) is not None]
         self.touched.clear()
-        return thoughts
+        return deferred
 
     def to_evict(self) -> list[Model]:
         """Those used least recently, as far as there are too many and nobody uses them."""
@@ -190,3 +190,28 @@ class Models:
         del self.loaded[model.name]
         self.figures[model.name] = figures_of(model.state)
         return True
+
+
+async def keep_renewing(store: Store, models: Models, every: float, on_failure: Callable[[Exception], None]) -> None:
+    """Renew the lease of this server. If that is too late, others may hold its models, and it forgets them."""
+    with ThreadPoolExecutor(1, "lease") as thread:
+        while True:
+            try:
+                in_time = await asyncio.get_running_loop().run_in_executor(thread, store.renew)
+            except Exception as error:
+                on_failure(error)
+                return
+            if in_time:
+                await asyncio.sleep(every)
+            else:
+                models.lose(list(models.loaded.values()))
+
+
+def holder(store: Store, name: str) -> str | None:
+    """The URL of the other server that holds a model. If nobody does any more, this one does now."""
+    try:
+        with store.lock:
+            store.hold(name)
+    except ElsewhereError as error:
+        return error.url
+    return None

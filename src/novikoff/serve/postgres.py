@@ -20,8 +20,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.run import shown
-from novikoff.serve.sql import SqlStore
-from novikoff.serve.store import FIRST_FENCE, Held, StoreError
+from novikoff.serve.store import FIRST_FENCE, Held, Store, StoreError
 
 FORMAT = 1
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -79,7 +78,7 @@ CREATE INDEX keys_expire ON keys (expires);
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
-class PostgresStore(SqlStore):
+class PostgresStore(Store):
     """A store in a database, for the server that others reach at `url`."""
 
     address_of_row = "ctid"

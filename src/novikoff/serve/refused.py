@@ -4,11 +4,18 @@ LONGEST = 1000  # characters: a message may quote what was sent
 
 
 class RefusedError(Exception):
-    """A request that cannot be met. Nothing was changed."""
+    """A request that cannot be met. Nothing was changed. `closes`: what the client still sends is not read."""
 
-    def __init__(self, status: int, message: str, field: str | None = None, retry_after: int | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        field: str | None = None,
+        retry_after: int | None = None,
+        closes: bool = False,
+    ) -> None:
         super().__init__(message)
-        self.status, self.field, self.retry_after = status, field, retry_after
+        self.status, self.field, self.retry_after, self.closes = status, field, retry_after, closes
         self.message = message if len(message) <= LONGEST else f"{message[:LONGEST]}..."
 
 

@@ -1,16 +1,19 @@
-"""A model as it was after any event, from a store: the newest snapshot that is whole, and the log from there on."""
+"""A model as it was after any event, from a store: the newest snapshot that is whole, and the log from there on.
 
+A snapshot is a state as bytes: its learners as model files, and what is counted beside them.
+"""
+
+import hashlib
 import logging
 from collections.abc import Iterator
 
 import msgspec
 
-from novikoff.serve import fold, snapshots
-from novikoff.serve.events import Row, decode
-from novikoff.serve.fold import Line, Mistake, State
-from novikoff.serve.path import FOR_EVER, Part, Path, path_to
-from novikoff.serve.snapshots import Snapshot
-from novikoff.serve.store import Store
+from novikoff.serve import fold
+from novikoff.serve.events import Row, Settings, decode
+from novikoff.serve.files import from_file, to_file
+from novikoff.serve.fold import FOR_EVER, Counts, Line, Mistake, Part, Path, Rival, State, path_to
+from novikoff.serve.store import Snapshot, Store
 
 ROWS_AT_ONCE = 1000
 PARTS_AT_ONCE = 100
@@ -69,7 +72,7 @@ def _newest_whole(store: Store, model: int, parts: tuple[Part, ...], found: list
         with store.lock:
             content = store.snapshot(model, snapshot.seq)
         try:
-            return snapshots.load(content or b"", snapshot.sha256, snapshot.mistakes)
+            return load_snapshot(content or b"", snapshot.sha256, snapshot.mistakes)
         except (ValueError, TypeError, msgspec.MsgspecError) as error:
             _LOG.warning("snapshot %d of model %d is damaged (%s); an older one is taken", snapshot.seq, model, error)
     return None
@@ -120,3 +123,71 @@ def mistakes_of(store: Store, model: int, line: Line, path: Path, start: int) ->
         for last, body in parts:
             found += [mistake for mistake in _MISTAKES.decode(body) if mistake.seq >= start and path.has(mistake.seq)]
             end = last
+
+
+class SavedLine(msgspec.Struct):
+    number: int
+    settings: Settings
+    counts: Counts
+    file: bytes
+
+
+class SavedRival(msgspec.Struct):
+    line: SavedLine
+    wrong: int
+    model_wrong: int
+    examples: int
+
+
+class Saved(msgspec.Struct):
+    """What a snapshot holds."""
+
+    seq: int
+    line: SavedLine
+    challengers: dict[str, SavedRival]
+    parts: list[Part]
+    promoted: int
+
+
+def take_snapshot(state: State) -> tuple[bytes, str]:
+    """The state as bytes, and their SHA-256. It is loaded again before it counts."""
+    saved = _saved(state)
+    content = msgspec.msgpack.encode(saved)
+    digest = hashlib.sha256(content).hexdigest()
+    again = load_snapshot(content, digest, state.learner.mistakes)
+    if _saved(again) != saved:
+        raise ValueError("a snapshot does not come back as it was written; nothing is trimmed")
+    return content, digest
+
+
+def load_snapshot(content: bytes, sha256: str, mistakes: int) -> State:
+    """The state of a snapshot; a ValueError if it is damaged."""
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise ValueError("its SHA-256 is wrong")
+    saved = msgspec.msgpack.decode(content, type=Saved)
+    rivals = {
+        name: Rival(_line(rival.line), rival.wrong, rival.model_wrong, rival.examples)
+        for name, rival in saved.challengers.items()
+    }
+    path = Path(tuple(saved.parts), saved.promoted)
+    state = State(saved.seq, _line(saved.line), rivals, path)
+    if state.learner.mistakes != mistakes:
+        raise ValueError(f"it has {state.learner.mistakes} mistakes and should have {mistakes}")
+    return state
+
+
+def _saved(state: State) -> Saved:
+    rivals = {
+        name: SavedRival(_saved_line(rival.line), rival.wrong, rival.model_wrong, rival.examples)
+        for name, rival in state.challengers.items()
+    }
+    parts, promoted = list(state.path.parts), state.path.promoted
+    return Saved(state.seq, _saved_line(state.line), rivals, parts, promoted)
+
+
+def _saved_line(line: Line) -> SavedLine:
+    return SavedLine(line.number, line.settings, line.counts, to_file(line.learner))
+
+
+def _line(saved: SavedLine) -> Line:
+    return Line(saved.number, saved.settings, from_file(saved.file), saved.counts)

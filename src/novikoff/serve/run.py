@@ -1,13 +1,12 @@
 """A service that listens: which store, which address, who may call."""
 
-import asyncio
 import importlib.util
 import re
 import signal
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from novikoff.serve.app import App
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SECONDS_TO_END = 10
+SECONDS_OF_SILENCE = 75  # between two requests
 UNSENT_BYTES = 1 << 18
 
 
@@ -83,15 +83,18 @@ def serve(listener: socket.socket, app: "App") -> None:
     """Serve until SIGTERM or Ctrl-C; what was accepted is answered first."""
     import uvicorn
 
+    from novikoff.serve.limits import Limited
+
     config = uvicorn.Config(
         app,
-        http=protocol(app),
+        http=Limited,
         ws="none",
         lifespan="on",
-        log_level="warning",
+        log_level="error",
         access_log=False,
         server_header=False,
         date_header=False,
+        timeout_keep_alive=SECONDS_OF_SILENCE,
         timeout_graceful_shutdown=SECONDS_TO_END,
     )
     # Connections inherit it. Left to itself, the system would take megabytes for each client that does not read.
@@ -107,13 +110,3 @@ def serve(listener: socket.socket, app: "App") -> None:
     finally:
         signal.signal(signal.SIGTERM, before)
         listener.close()
-
-
-def protocol(app: "App") -> Any:
-    """The connections of an application, as uvicorn's server makes them."""
-    from novikoff.serve.connection import Connection
-
-    def connection(config: Any, server_state: Any, app_state: Any, _loop: Any = None) -> Connection:
-        return Connection(app, server_state, _loop or asyncio.get_running_loop())
-
-    return connection

@@ -18,12 +18,10 @@ import msgspec
 from novikoff.features.names import as_numbers
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import answering, events, fold, jobs, messages
-from novikoff.serve.clock import Clock
-from novikoff.serve.events import Example, Row, Settings, ShortExample
+from novikoff.serve.events import Settings
 from novikoff.serve.files import settled, to_file
 from novikoff.serve.jobs import Token
-from novikoff.serve.leases import keep_renewing
-from novikoff.serve.models import Model, Models
+from novikoff.serve.models import Model, Models, keep_renewing
 from novikoff.serve.refused import RefusedError
 from novikoff.serve.replay import TrimmedError, state_at
 from novikoff.serve.store import Key, Store
@@ -34,6 +32,31 @@ from novikoff.serve.writer import Writer, end_process
 DAY, HOUR = 86400.0, 3600.0
 MOST_CHALLENGERS = 8
 WORTH_A_SNAPSHOT = 1000  # events that a later start need not fold again
+
+
+class Clock:
+    """Seconds since 1970, by the wall clock when the service starts, and by a steady one from then on.
+
+    What the log says about time must not depend on who sets a clock.
+    It starts no earlier than the last event of the log, so that times in the log never decrease.
+
+    >>> steady = iter([5.0, 6.0, 9.0]).__next__
+    >>> clock = Clock(not_before=1000.0, wall=lambda: 900.0, steady=steady)
+    >>> clock(), clock()
+    (1001.0, 1004.0)
+    """
+
+    def __init__(
+        self,
+        not_before: float = 0.0,
+        wall: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._steady = steady
+        self._offset = max(wall(), not_before) - steady()
+
+    def __call__(self) -> float:
+        return self._offset + self._steady()
 
 
 @dataclass(frozen=True)
@@ -197,34 +220,39 @@ class Service:
         """The answers, one a line; what is to be remembered is on the disk by then."""
         state, answers, kept = model.state, [], []
         for line, each in enumerate(asked, start=1):
-            x = _checked(each.x, _where(line, len(asked), "x"))
-            label, scores = answering.predict(state.learner, x)
+            x, numbers = _checked(each.x, line, len(asked))
+            label, scores = answering.predict(state.learner, numbers)
             name = None
             if each.remember:
                 name = secrets.token_hex(12)
-                kept.append(answering.to_remember(name, state, each.x, label, scores))
+                kept.append(answering.to_remember(name, state, x, label, scores))
             answers.append(messages.Predicted(name, label, scores, state.seq))
         answer = events.encode(answers)
         if not kept:
             return answer
         return await self._submit(jobs.Remember(model, kept, answer, token))
 
-    async def learn(self, model: Model, examples: list[Example], body: bytes | None, token: Token | None) -> bytes:
+    async def learn(
+        self, model: Model, examples: list[messages.ToLearn], body: bytes | None, token: Token | None
+    ) -> bytes:
         """Learn examples in the order given; `body` is how they came, one a line."""
+        points = []
+        for line, example in enumerate(examples, start=1):
+            x, numbers = _checked(example.x, line, len(examples))
+            if x is not example.x:  # the log has no null
+                example.x, body = x, None
+            points.append(numbers)
+        _check_labels([example.y for example in examples], model, "y")
         body = events.encode(examples) if body is None else body
-        if not _are_plain(examples, model):
-            for line, example in enumerate(examples, start=1):
-                where = _where(line, len(examples), "x")
-                example.x = _checked(example.x, where)  # type: ignore[assignment]
-                _check_label(example.y, model, _where(line, len(examples), "y"))
-        return await self._submit(jobs.Append(model, "learn", examples, body, _learned, token))
+        for example, numbers in zip(examples, points, strict=True):
+            example.x = numbers  # type: ignore[assignment]
+        return await self._submit(jobs.Append(model, "learn", examples, body, token))
 
     async def reveal(self, model: Model, labels: list[messages.ToReveal], token: Token | None) -> bytes:
         """Learn examples that were predicted before, now that their labels have come."""
-        for line, each in enumerate(labels, start=1):
-            _check_label(each.label, model, _where(line, len(labels), "label"))
-        pairs = [(each.id, each.label) for each in labels]
-        return await self._submit(jobs.Reveal(model, pairs, _learned, token))
+        _check_labels([each.y for each in labels], model, "y")
+        pairs = [(each.id, each.y) for each in labels]
+        return await self._submit(jobs.Reveal(model, pairs, token))
 
     # What a model knows, and why
 
@@ -244,14 +272,11 @@ class Service:
 
     async def explain(self, model: Model, asked: messages.ToExplain, top: int) -> messages.Why:
         """Why an example gets its label; nothing is remembered."""
-        try:
-            x = as_numbers(asked.x)
-        except ValueError as error:
-            raise RefusedError(422, str(error), "x") from None
+        x, numbers = _checked(asked.x)
 
         def predict() -> events.Prediction:
-            said = answering.predict(model.state.learner, x)
-            return answering.to_remember("", model.state, asked.x, *said)
+            said = answering.predict(model.state.learner, numbers)
+            return answering.to_remember("", model.state, x, *said)
 
         answer = await self._why(model, await self.writer.submit(jobs.Predict(model, predict)), top)
         return msgspec.structs.replace(answer, id=None)
@@ -296,7 +321,7 @@ class Service:
 
     async def roll_back(self, model: Model, seq: int, token: Token | None) -> bytes:
         earlier = await self._earlier(model, seq)
-        return await self._submit(jobs.RollBack(model, earlier, _done, token))
+        return await self._submit(jobs.RollBack(model, earlier, token))
 
     async def challenge(self, model: Model, challenge: events.Challenge, token: Token | None) -> bytes:
         """Let a challenger learn from the same stream."""
@@ -315,7 +340,7 @@ class Service:
 
         ready = fold.Ready(challenge.name, challenge.settings, learner)
         body = events.encode([challenge])
-        return await self._submit(jobs.Append(model, "challenge", [ready], body, _done, token, check))
+        return await self._submit(jobs.Append(model, "challenge", [ready], body, token, check))
 
     async def promote(self, model: Model, name: str, token: Token | None) -> bytes:
         return await self._append(model, "promote", events.Challenger(name), token, _is_challenger(model, name))
@@ -327,7 +352,7 @@ class Service:
         self, model: Model, kind: events.Kind, event: Any, token: Token | None, check: Callable[[], None]
     ) -> bytes:
         body = events.encode([event])
-        return await self._submit(jobs.Append(model, kind, [event], body, _done, token, check))
+        return await self._submit(jobs.Append(model, kind, [event], body, token, check))
 
     async def _submit(self, job: jobs.Job) -> bytes:
         """The answer of a job, when it is on the disk."""
@@ -343,44 +368,33 @@ class Service:
         if not rows or rows[0].first != key.first:
             raise RefusedError(410, "the answer to this request is no longer known; it was learned")
         (row,) = rows
-        if row.kind not in ("learn", "reveal"):
-            return _done(row, [])
-        return _learned(row, fold.apply(state_at(self.store, number, row.first - 1), row))
-
-
-def _learned(row: Row, flags: list[bool]) -> bytes:
-    return events.ENCODER.encode(messages.Learned(row.last, row.size, sum(flags)))
-
-
-def _done(row: Row, flags: list[bool]) -> bytes:
-    return events.ENCODER.encode(messages.Done(row.last))
+        is_learned = row.kind in ("learn", "reveal")
+        flags = fold.apply(state_at(self.store, number, row.first - 1), row) if is_learned else []
+        return jobs.answer_to(row, flags)
 
 
 def _where(line: int, lines: int, field: str) -> str:
     return field if lines == 1 else f"line {line}: {field}"
 
 
-def _are_plain(examples: list[Example], model: Model) -> bool:
-    """Whether all are short, with labels that are known: the quick way to see that all is well."""
-    if type(examples[0]) is not ShortExample:  # then none is
-        return False
-    learner = model.state.learner
-    return not learner.classes_are_fixed or {example.y for example in examples} <= set(learner.classes)
-
-
-def _checked(x: Mapping[str, Any], where: str) -> Mapping[Any, Any]:
-    """The example in numbers."""
+def _checked(x: Mapping[str, Any], line: int = 1, lines: int = 1) -> tuple[Any, Mapping[Any, Any]]:
+    """The example without the values that are absent, and in numbers."""
     try:
-        return as_numbers(x)
+        return x, as_numbers(x)
     except ValueError as error:
-        raise RefusedError(422, str(error), where) from None
+        if None in x.values():
+            return _checked({name: value for name, value in x.items() if value is not None}, line, lines)
+        raise RefusedError(422, str(error), _where(line, lines, "x")) from None
 
 
-def _check_label(label: Any, model: Model, where: str) -> None:
+def _check_labels(labels: list[Any], model: Model, field: str) -> None:
     learner = model.state.learner
-    if learner.classes_are_fixed and label not in learner.classes:
-        known = list(learner.classes)
-        raise RefusedError(422, f"label {label!r} is not among the classes of the model, {known!r}", where)
+    if not learner.classes_are_fixed or set(labels) <= set(learner.classes):
+        return
+    line, label = next((i, label) for i, label in enumerate(labels, start=1) if label not in learner.classes)
+    known = list(learner.classes)
+    message = f"label {label!r} is not among the classes of the model, {known!r}"
+    raise RefusedError(422, message, _where(line, len(labels), field))
 
 
 def _is_challenger(model: Model, name: str) -> Callable[[], None]:

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from novikoff.serve.sql import SqlStore
-from novikoff.serve.store import FIRST_FENCE, Held, StoreError, StoreInUseError
+from novikoff.serve.store import FIRST_FENCE, Held, Store, StoreError, StoreInUseError
 
 FILE = "novikoff.sqlite"
 FORMAT = 1
@@ -48,7 +47,7 @@ CREATE INDEX keys_expire ON keys (expires);
 """
 
 
-class SqliteStore(SqlStore):
+class SqliteStore(Store):
     """A store in a folder, for one process, which holds every model."""
 
     lease: float | None = None

@@ -10,11 +10,11 @@ server that was thought dead, and was only slow, changes nothing any more.
 """
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from novikoff.serve.events import Row
-from novikoff.serve.snapshots import Snapshot
 
 
 class StoreError(RuntimeError):
@@ -56,95 +56,211 @@ class Key(NamedTuple):
     answer: bytes | None
 
 
-class Store(Protocol):
-    """What a service needs of a store. A model is known by its number, which no later model has."""
+class Snapshot(NamedTuple):
+    """A state on disk: its number, the SHA-256 of its bytes, and the mistakes of its learner."""
+
+    seq: int
+    at: float
+    sha256: str
+    mistakes: int
+    asked: bool  # by somebody: such snapshots are not cleared away
+
+
+class Store(ABC):
+    """A store in a database, whose tables are asked in the same words by all: `?` stands for a value.
+
+    A model is known by its number, which no later model has. A subclass opens the database, runs statements, and says
+    what makes a model this process's own.
+    """
+
+    address_of_row = "rowid"  # by what a row of a table is known to the database
 
     lock: threading.Lock
     lease: float | None  # None, if no other server can have the store
     until: float  # by time.monotonic(): what is held, is held until then, unless the lease is renewed
 
+    @abstractmethod
     def begin(self, fences: Sequence[tuple[int, int]]) -> Collection[tuple[int, int]]:
         """Begin to change models, given with their fences; which of them another server has taken, and must stay so."""
-        ...
 
+    @abstractmethod
     def commit(self) -> None: ...
+
+    @abstractmethod
     def close(self) -> None:
         """Give back what is held."""
-        ...
 
+    @abstractmethod
     def renew(self) -> bool:
         """Renew the lease, without the lock. False if it had expired: nothing is held any more, until the next call."""
-        ...
 
+    @abstractmethod
     def wall(self) -> float:
         """The time, in seconds since 1970."""
-        ...
 
-    def names(self) -> list[str]: ...
-    def recent(self, most: int) -> list[str]:
-        """The names of the models that learned last, the last one first."""
-        ...
-
+    @abstractmethod
     def hold(self, name: str) -> Held | None:
         """A model, to be held by this process; None if there is none. ElsewhereError, if another server holds it."""
-        ...
 
+    @abstractmethod
     def create(self, name: str) -> int | None:
         """The number of a new model, which this process holds; None if there is one of that name."""
-        ...
 
-    def delete(self, model: int) -> None: ...
+    def _own(self) -> str:
+        """A condition of what belongs to models that this process holds, if it does not hold all."""
+        return ""
+
+    @abstractmethod
+    def _run(self, statement: str, *values: Any) -> None:
+        """Run a statement. If it fails, that may be found out only by a later one, or by the commit."""
+
+    @abstractmethod
+    def _count(self, statement: str, *values: Any) -> int:
+        """Run a statement, and say how many rows it changed."""
+
+    @abstractmethod
+    def _many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
+        """Run a statement once for each row of values."""
+
+    @abstractmethod
+    def _all(self, statement: str, *values: Any) -> list[Any]:
+        """The rows that a query finds."""
+
+    def names(self) -> list[str]:
+        return [name for (name,) in self._all("SELECT name FROM models")]
+
+    def recent(self, most: int) -> list[str]:
+        """The names of the models that learned last, the last one first."""
+        newest = "SELECT position FROM log WHERE log.model = models.model ORDER BY first DESC LIMIT 1"
+        return [name for (name,) in self._all(f"SELECT name FROM models ORDER BY ({newest}) DESC LIMIT ?", most)]
+
+    def delete(self, model: int) -> None:
+        for table in ("models", "log", "snapshots", "mistakes", "predictions", "keys"):
+            self._run(f"DELETE FROM {table} WHERE model = ?", model)
+
     def latest(self) -> float:
         """When the last event was written; no later one may be earlier."""
-        ...
+        rows = self._all("SELECT at FROM log ORDER BY position DESC LIMIT 1")
+        return float(rows[0][0]) if rows else 0.0
 
-    def append(self, model: int, row: Row) -> None: ...
+    # The log
+
+    def append(self, model: int, row: Row) -> None:
+        self._run("INSERT INTO log (model, first, size, at, kind, body) VALUES (?, ?, ?, ?, ?, ?)", model, *row)
+
     def rows(self, model: int, start: int, most: int) -> list[Row]:
         """Rows of the log, at most so many, from the one that holds the event `start` on."""
-        ...
+        found = self._all(
+            "SELECT first, size, at, kind, body FROM log WHERE model = ? AND first >= coalesce("
+            "(SELECT max(first) FROM log WHERE model = ? AND first <= ?), ?) ORDER BY first LIMIT ?",
+            *(model, model, start, start, most),
+        )
+        return [row for row in map(Row._make, found) if row.last >= start]
+
+    def last(self, model: int) -> int:
+        """The last event of a model."""
+        return int(
+            self._all("SELECT first + size - 1 FROM log WHERE model = ? ORDER BY first DESC LIMIT 1", model)[0][0]
+        )
 
     def rows_of(self, model: int, seqs: Sequence[int]) -> list[Row]:
         """The rows that hold these events."""
-        ...
+        found: dict[int, Row] = {}
+        for seq in seqs:
+            for row in self.rows(model, seq, 1):
+                if row.first <= seq:
+                    found[row.first] = row
+        return list(found.values())
 
-    def rollbacks(self, model: int) -> list[Row]: ...
+    def rollbacks(self, model: int) -> list[Row]:
+        where = "WHERE model = ? AND kind = 'rollback' ORDER BY first"
+        return [Row(*row) for row in self._all(f"SELECT first, size, at, kind, body FROM log {where}", model)]
+
     def trim(self, model: int, upto: int, before: float) -> int:
         """Delete the rows that end by the event `upto` and are older than `before`; how many they were.
 
         Rollbacks stay: without them nobody could say which events were taken back.
         """
-        ...
+        newest = self._all("SELECT max(first + size - 1) FROM log WHERE model = ? AND at < ?", model, before)[0][0]
+        end = min(upto, -1 if newest is None else newest)
+        deleted = self._count(
+            "DELETE FROM log WHERE model = ? AND first + size - 1 <= ? AND kind <> 'rollback'", model, end
+        )
+        self._run("DELETE FROM mistakes WHERE model = ? AND last <= ?", model, end)
+        return deleted
 
-    def add_snapshot(self, model: int, snapshot: Snapshot, content: bytes) -> None: ...
+    # Snapshots
+
+    def add_snapshot(self, model: int, snapshot: Snapshot, content: bytes) -> None:
+        self.delete_snapshot(model, snapshot.seq)
+        self._run("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)", model, *snapshot, content)
+
     def snapshots(self, model: int) -> list[Snapshot]:
         """The newest first."""
-        ...
+        columns = "seq, at, sha256, mistakes, asked"
+        found = self._all(f"SELECT {columns} FROM snapshots WHERE model = ? ORDER BY seq DESC", model)
+        return [Snapshot(seq, at, sha256, mistakes, bool(asked)) for seq, at, sha256, mistakes, asked in found]
 
-    def snapshot(self, model: int, seq: int) -> bytes | None: ...
-    def delete_snapshot(self, model: int, seq: int) -> None: ...
+    def snapshot(self, model: int, seq: int) -> bytes | None:
+        found = self._all("SELECT content FROM snapshots WHERE model = ? AND seq = ?", model, seq)
+        return found[0][0] if found else None
+
+    def delete_snapshot(self, model: int, seq: int) -> None:
+        self._run("DELETE FROM snapshots WHERE model = ? AND seq = ?", model, seq)
+
+    # The index of mistakes
 
     def add_mistakes(self, model: int, line: int, last: int, body: bytes) -> None:
         """Which events were mistakes of a line, up to the event `last`: an index of the log, made by folding it."""
-        ...
+        replace = "ON CONFLICT (model, line, last) DO UPDATE SET body = excluded.body"
+        self._run(f"INSERT INTO mistakes VALUES (?, ?, ?, ?) {replace}", model, line, last, body)
 
     def mistakes(self, model: int, line: int, start: int, most: int) -> list[tuple[int, bytes]]:
         """Parts of the index that end at the event `start` or later, at most so many, with their ends."""
-        ...
+        where = "WHERE model = ? AND line = ? AND last >= ? ORDER BY last LIMIT ?"
+        return self._all(f"SELECT last, body FROM mistakes {where}", model, line, start, most)
 
-    def remember(self, model: int, predictions: Sequence[tuple[str, bytes]], expires: float) -> None: ...
-    def remembered(self, model: int, name: str) -> Remembered | None: ...
+    # Predictions that wait for their labels
+
+    def remember(self, model: int, predictions: Sequence[tuple[str, bytes]], expires: float) -> None:
+        statement = "INSERT INTO predictions (model, name, expires, body) VALUES (?, ?, ?, ?)"
+        self._many(statement, [(model, name, expires, body) for name, body in predictions])
+
+    def remembered(self, model: int, name: str) -> Remembered | None:
+        found = self._all("SELECT body, expires, revealed FROM predictions WHERE model = ? AND name = ?", model, name)
+        return Remembered(*found[0]) if found else None
+
     def reveal(self, model: int, names: Sequence[str], first: int) -> None:
         """Mark predictions as revealed by the events `first`, `first` + 1, ..."""
-        ...
+        statement = "UPDATE predictions SET revealed = ? WHERE model = ? AND name = ?"
+        self._many(statement, [(first + i, model, name) for i, name in enumerate(names)])
 
     def waiting(self, model: int) -> int:
         """How many predictions wait for their label."""
-        ...
+        return int(self._all("SELECT count(*) FROM predictions WHERE model = ? AND revealed IS NULL", model)[0][0])
 
-    def add_key(self, model: int, name: str, key: Key, expires: float) -> None: ...
-    def answer_key(self, model: int, name: str, answer: bytes) -> None: ...
-    def key(self, model: int, name: str) -> Key | None: ...
+    # Idempotency keys
+
+    def add_key(self, model: int, name: str, key: Key, expires: float) -> None:
+        self._run(
+            "INSERT INTO keys (model, name, digest, first, answer, expires) VALUES (?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (model, name) DO UPDATE SET digest = excluded.digest, first = excluded.first, "
+            "answer = excluded.answer, expires = excluded.expires",
+            *(model, name, *key, expires),
+        )
+
+    def answer_key(self, model: int, name: str, answer: bytes) -> None:
+        self._run("UPDATE keys SET answer = ? WHERE model = ? AND name = ?", answer, model, name)
+
+    def key(self, model: int, name: str) -> Key | None:
+        found = self._all("SELECT digest, first, answer FROM keys WHERE model = ? AND name = ?", model, name)
+        return Key(*found[0]) if found else None
 
     def forget(self, now: float, most: int) -> int:
         """Delete predictions and keys whose time is over, at most so many; how many they were."""
-        ...
+        forgotten = 0
+        for table in ("predictions", "keys"):
+            row = self.address_of_row
+            some = f"SELECT {row} FROM {table} WHERE expires < ? {self._own()} LIMIT ?"
+            forgotten += self._count(f"DELETE FROM {table} WHERE {row} IN ({some})", now, most)
+        return forgotten

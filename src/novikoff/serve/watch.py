@@ -23,7 +23,7 @@ BEAT = b": still here\n\n"
 
 
 class Watcher:
-    """One who watches. `drop` is what ends its connection, which only its server knows how to do."""
+    """One who watches. `drop` ends the answer to it, which only the application can do."""
 
     def __init__(self) -> None:
         self.messages: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_MESSAGES)
@@ -68,6 +68,11 @@ class Watchers:
             self._pump.cancel()
             self._pump = None
             self._changed.clear()
+
+    def end(self) -> None:
+        """Tell all who watch that this is the end."""
+        for watcher in (*self._old, *self._new):
+            watcher.tell(None)
 
     def changed(self, names: Iterable[str]) -> None:
         """Tell, soon, that these models changed."""

@@ -15,9 +15,8 @@ from novikoff.features.names import Intercept, as_numbers
 from novikoff.learn.online.past import Average, Fading
 from novikoff.serve import events
 from novikoff.serve.events import Example, Label, Prediction, Row, Settings
-from novikoff.serve.fold import Line, Mistake, State
+from novikoff.serve.fold import Line, Mistake, Path, State, path_to
 from novikoff.serve.messages import Contribution, PastMistake, Why
-from novikoff.serve.path import Path, path_to
 from novikoff.serve.replay import mistakes_of, rollbacks_of, state_at
 from novikoff.serve.store import Store
 

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from novikoff.serve.jobs import Job
-from novikoff.serve.models import Afterthought, Model, Models
+from novikoff.serve.models import DeferredWrite, Model, Models
 from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.replay import encode_mistakes
 from novikoff.serve.store import Store, StoreError
@@ -34,7 +34,7 @@ def end_process(error: BaseException) -> None:
     """End the process at once, so that nothing is acknowledged that may be lost."""
     if not isinstance(error, StoreError):
         traceback.print_exception(error)
-    print(f"novikoff: {error}; nothing more can be promised, so the service ends", file=sys.stderr, flush=True)  # noqa: T201
+    print(f"novikoff: {error}; cannot guarantee durability; shutting down", file=sys.stderr, flush=True)  # noqa: T201
     os._exit(EXIT_CODE)
 
 
@@ -141,7 +141,7 @@ class Writer:
             if job.prepares:
                 await self._prepare(job)
         loop = asyncio.get_running_loop()
-        commit = loop.run_in_executor(self._thread, self._commit, jobs, self.models.afterthoughts())
+        commit = loop.run_in_executor(self._thread, self._commit, jobs, self.models.deferred_writes())
         self._apply(meanwhile)
         lost = await commit
         if lost:
@@ -168,17 +168,17 @@ class Writer:
         except ValueError as error:
             job.refused = RefusedError(422, str(error))
 
-    def _commit(self, jobs: list[Job], thoughts: list[Afterthought]) -> set[Model]:
+    def _commit(self, jobs: list[Job], deferred: list[DeferredWrite]) -> set[Model]:
         """Write it all, but for models that another server holds; which those are."""
         now, store = self.now(), self.store
-        models = {*(thought.model for thought in thoughts), *(job.model for job in jobs if job.model.number)}
+        models = {*(write.model for write in deferred), *(job.model for job in jobs if job.model.number)}
         with store.lock:
             started = time.perf_counter()
             taken = store.begin([(model.number, model.fence) for model in models])
             lost = {model for model in models if (model.number, model.fence) in taken}
-            for thought in thoughts:
-                if thought.model not in lost:
-                    self._add(thought)
+            for write in deferred:
+                if write.model not in lost:
+                    self._add(write)
             for job in jobs:
                 try:
                     if job.model in lost:
@@ -194,9 +194,9 @@ class Writer:
             self.seconds += time.perf_counter() - started
         return lost
 
-    def _add(self, thought: Afterthought) -> None:
-        number = thought.model.number
-        for name, answer in thought.answers.items():
+    def _add(self, write: DeferredWrite) -> None:
+        number = write.model.number
+        for name, answer in write.answers.items():
             self.store.answer_key(number, name, answer)
-        for line, last, mistakes in thought.mistakes:
+        for line, last, mistakes in write.mistakes:
             self.store.add_mistakes(number, line, last, encode_mistakes(mistakes))

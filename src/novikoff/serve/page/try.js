@@ -23,7 +23,7 @@ function fromJson(words) {
   }
   if (Array.isArray(example)) throw new Error("An example has names, such as {\"links\": 3}, and is not a list.");
   for (const [name, value] of Object.entries(example)) {
-    if (!["number", "string", "boolean"].includes(typeof value)) throw new Error(`${name} must be a number, a text, true or false.`);
+    if (value !== null && !["number", "string", "boolean"].includes(typeof value)) throw new Error(`${name} must be a number, a text, true or false.`);
   }
   return example;
 }

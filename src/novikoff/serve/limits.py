@@ -1,0 +1,183 @@
+"""uvicorn's connection, within limits that are not among uvicorn's settings and that no application can set.
+
+An application sees a request when its headers are whole, and knows nothing of an answer that nobody takes. So headers
+that do not end, clients that do not read, and requests that are sent ahead without end are seen to here. Requests are
+read, started and answered by uvicorn.
+"""
+
+import asyncio
+import math
+from heapq import nsmallest
+from operator import attrgetter
+from typing import Any
+
+from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from novikoff.serve.http import CLOSE, refusal
+from novikoff.serve.refused import RefusedError
+
+SECONDS_TO_ASK = 30.0  # for headers, and again for what follows them
+SECONDS_TO_TAKE = 30.0  # answers, with some more for long ones, at
+SLOWEST = 1 << 16  # bytes a second
+LOOK = 5.0  # how often, in seconds, a connection is asked whether its time is over
+MOST_HEADER_BYTES = 1 << 16
+
+# Of the 1,024 files that a process may have open by default, some belong to the store. Beyond this, whoever comes takes
+# the place of the client that has been waited for longest.
+MOST_CONNECTIONS = 900
+
+
+class Limited(HttpToolsProtocol):
+    """A connection that lets go of a client that is too slow, or sends too much."""
+
+    timer: asyncio.TimerHandle | None = None
+    deadline = taken_by = math.inf  # for what is to be received, and for what is to be sent
+    head = 0  # bytes of the headers so far
+    unparsed = 0  # bytes of which nothing has come yet
+    is_reading = is_refused = False
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.flow = _OneReadAhead(transport, self.pipeline)
+        self.waits_since = self.loop.time()
+        self._make_room()
+        self._wait()
+        self._look()
+
+    def _make_room(self) -> None:
+        """Let go of those that have been waited for longest; who waits for an answer stays."""
+        surplus = len(self.connections) - MOST_CONNECTIONS
+        if surplus > 0:
+            others: list[Any] = [other for other in self.connections if other is not self]
+            there = [other for other in others if other.is_waited_for()]
+            for other in nsmallest(surplus, there, key=attrgetter("waits_since")):
+                other.transport.abort()
+
+    def is_waited_for(self) -> bool:
+        """Whether it is the client's turn: to ask, to go on asking, or to take an answer."""
+        return self._is_idle() or self.cycle.more_body or self.flow.write_paused
+
+    def _is_idle(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self.timer is not None:
+            self.timer.cancel()
+
+    def shutdown(self) -> None:
+        """Let an application know that answers without an end have to end."""
+        if "end_streams" in self.app_state:
+            self.app_state["end_streams"]()
+        super().shutdown()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.waits_since = self.loop.time()
+
+    # Time
+
+    def _wait(self) -> None:
+        self.deadline = self.loop.time() + SECONDS_TO_ASK
+
+    def _look(self) -> None:
+        """Let go of a client that is too slow. A timer for every request would cost more than a look now and then."""
+        now, unsent = self.loop.time(), self.transport.get_write_buffer_size()
+        if not unsent:
+            self.taken_by = math.inf
+        elif self.taken_by == math.inf:
+            self.taken_by = now + SECONDS_TO_TAKE + unsent / SLOWEST
+        if now >= self.taken_by:
+            self.transport.abort()
+            return
+        late = now >= self.deadline and self._is_idle()  # what is due is answered first
+        if late:
+            self.transport.close()
+        left = min(math.inf if late or not self._is_idle() else self.deadline, self.taken_by) - now
+        self.timer = self.loop.call_later(min(left + 0.01, LOOK), self._look)
+
+    # Size
+
+    def data_received(self, data: bytes) -> None:
+        self.unparsed += len(data)
+        super().data_received(data)
+        if self.unparsed > MOST_HEADER_BYTES:
+            self._refuse_headers()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.head = 0
+        self._wait()
+
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        self._count(len(url))
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self.is_reading:  # else it is a trailer, which no route needs, and which must not pass for a header
+            super().on_header(name, value)
+        self._count(len(name) + len(value))
+
+    def _count(self, more: int) -> None:
+        self.head, self.unparsed = self.head + more, 0
+        if self.head > MOST_HEADER_BYTES:
+            self._refuse_headers()
+            raise ValueError("the headers are too long")  # the parser stops
+
+    def on_headers_complete(self) -> None:
+        self.is_reading = True
+        self._wait()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self.unparsed = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self.is_reading, self.deadline = False, math.inf
+        super().on_message_complete()
+
+    # What cannot be read
+
+    def _refuse_headers(self) -> None:
+        self._refuse(RefusedError(431, f"the headers are longer than {MOST_HEADER_BYTES:,} bytes"))
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(RefusedError(400, "malformed request: this is not HTTP/1.1"))
+
+    def _refuse(self, error: RefusedError) -> None:
+        """Refuse what cannot be read to its end, and close: nobody knows where the next request would begin.
+
+        What was asked before is answered first.
+        """
+        if self.is_refused:
+            return
+        self.is_refused = True
+        self.flow.pause_reading()
+        is_cut = not self._is_idle() and self.cycle.more_body
+        if is_cut and self.pipeline and self.pipeline[0][0] is self.cycle:
+            self.pipeline.popleft()
+        elif is_cut or self._is_idle():
+            reply = refusal(error)
+            headers = [b"%b: %b\r\n" % header for header in (*reply.all_headers, CLOSE)]
+            self.transport.write(b"".join([STATUS_LINE[reply.status], *headers, b"\r\n", reply.body]))
+            self.transport.close()
+
+    def on_response_complete(self) -> None:
+        self.waits_since = self.loop.time()
+        if self.is_refused and not self.pipeline:
+            self.transport.close()
+        super().on_response_complete()
+
+
+class _OneReadAhead(FlowControl):
+    """Reads no more while requests wait that were sent without waiting for answers."""
+
+    def __init__(self, transport: asyncio.Transport, pipeline: Any) -> None:
+        super().__init__(transport)
+        self.pipeline = pipeline
+
+    def resume_reading(self) -> None:
+        if not self.pipeline:
+            super().resume_reading()
