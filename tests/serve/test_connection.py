@@ -157,6 +157,14 @@ def test_a_slow_second_request_does_not_cost_the_first_its_answer(listener, monk
     assert statuses(found) == [200]
 
 
+def test_a_body_that_does_not_come_is_refused_and_the_connection_ends(address, monkeypatch):
+    monkeypatch.setattr(wire, "SECONDS_TO_ASK", 0.2)
+    monkeypatch.setattr(wire, "LOOK", 0.01)
+    ((status, headers, body),) = answers(address, learning(1)[:-5])
+    assert (status, headers["connection"]) == (408, "close")
+    assert "did not arrive" in json.loads(body)["error"]["message"]
+
+
 # -- those who do not read --------------------------------------------------------------------------------------------
 
 STYLE = request("/page.css", method="GET")
@@ -246,22 +254,23 @@ def test_who_sends_many_requests_at_once_takes_turns_with_others(address, monkey
     made, answered, complete = open_connections(monkeypatch), [], wire.Limited.on_response_complete
 
     def noted(self):
-        answered.append(self)
+        answered.append(self.client)
         complete(self)
 
     monkeypatch.setattr(wire.Limited, "on_response_complete", noted)
     with contextlib.ExitStack() as clients:
         sockets = [clients.enter_context(socket.create_connection((address.host, address.port))) for _ in range(2)]
-        assert until(lambda: len(made) == 2)
+        one, other = (client.getsockname() for client in sockets)
+        assert until(lambda: {one, other} <= {each.client for each in made})
         held, may_go_on = threading.Event(), threading.Event()
         made[0].loop.call_soon_threadsafe(lambda: held.set() or may_go_on.wait(60))
         assert held.wait(60)
         for client in sockets:
             client.sendall(HEALTH * 100)
         may_go_on.set()
-        assert until(lambda: len(answered) == 200)
-    first, last = answered.index, lambda who: 199 - answered[::-1].index(who)
-    assert max(first(made[0]), first(made[1])) < min(last(made[0]), last(made[1]))
+        assert until(lambda: answered.count(one) == answered.count(other) == 100)
+    first, last = answered.index, lambda who: len(answered) - 1 - answered[::-1].index(who)
+    assert max(first(one), first(other)) < min(last(one), last(other))
 
 
 def test_large_requests_that_wait_for_answers_are_few(listener, monkeypatch):

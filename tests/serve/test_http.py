@@ -13,7 +13,7 @@ import pytest
 
 import novikoff
 from novikoff.keep.models import load_plain
-from novikoff.serve import http, limits, run
+from novikoff.serve import limits, run
 from novikoff.serve.http import MOST_BYTES, MOST_LINES
 from tests.serve.listening import listening
 
@@ -360,7 +360,6 @@ def closed(connection):
 
 
 def test_slow_and_half_open_clients_hold_nobody_up_and_are_let_go(client, model, service, monkeypatch):
-    monkeypatch.setattr(http, "SECONDS_TO_SEND", 0.2)
     monkeypatch.setattr(limits, "SECONDS_TO_ASK", 0.2)
     head = (
         f"POST {model}/learn HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n"

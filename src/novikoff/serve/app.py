@@ -72,7 +72,8 @@ class App:
             return
         if self.log is not None:
             milliseconds = 1000 * (time.perf_counter() - started)
-            self.log.add(f"{call.method} {call.raw_path} {reply.status} {milliseconds:.1f} ms\n")
+            path = scope["raw_path"].decode("latin-1") if scope.get("raw_path") else call.raw_path
+            self.log.add(f"{call.method} {path} {reply.status} {milliseconds:.1f} ms\n")
         headers = reply.all_headers
         if b"upgrade" in call.headers:  # what comes next is not HTTP
             headers.append(CLOSE)

@@ -1,6 +1,5 @@
 """Requests and replies, as far as every route needs them: bodies within limits, queries, one shape of errors."""
 
-import asyncio
 import math
 import re
 from typing import Any, NamedTuple
@@ -18,7 +17,6 @@ from novikoff.web import RAW_HEADERS, problem
 MOST_BYTES = 8 << 20
 MOST_LINES = 10_000
 LONGEST_KEY = 200
-SECONDS_TO_SEND = 30.0  # for a body
 
 # Of the headers that keep a page to itself, those that matter where there is none; a page needs the others, too.
 OWN_HEADERS = [
@@ -70,24 +68,19 @@ class Call:
         return quote(self.path, safe="/-._~:@!$&'()*+,;=")
 
     async def read(self, receive: Any) -> None:
-        """Take the body, within limits of size and time."""
+        """Take the body, within a limit of size; a client that is slow is its server's affair."""
         length = self.headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > MOST_BYTES:
             raise _too_large()
         parts, size, more = [], 0, True
-        try:
-            async with asyncio.timeout(SECONDS_TO_SEND):
-                while more:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise DisconnectedError
-                    parts.append(message.get("body", b""))
-                    size, more = size + len(parts[-1]), message.get("more_body", False)
-                    if size > MOST_BYTES:
-                        raise _too_large()
-        except TimeoutError:
-            late = f"the request did not arrive within {SECONDS_TO_SEND:g} seconds"
-            raise RefusedError(408, late, closes=True) from None
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise DisconnectedError
+            parts.append(message.get("body", b""))
+            size, more = size + len(parts[-1]), message.get("more_body", False)
+            if size > MOST_BYTES:
+                raise _too_large()
         self.body = b"".join(parts)
 
     @property

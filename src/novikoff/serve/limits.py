@@ -91,10 +91,14 @@ class Limited(HttpToolsProtocol):
         if now >= self.taken_by:
             self.transport.abort()
             return
-        late = now >= self.deadline and self._is_idle()  # what is due is answered first
-        if late:
-            self.transport.close()
-        left = min(math.inf if late or not self._is_idle() else self.deadline, self.taken_by) - now
+        is_due = not self._is_idle() and not self.cycle.more_body  # what is due is answered first
+        if now >= self.deadline and not is_due:
+            if self._is_idle():
+                self.transport.close()
+            else:
+                self._refuse(RefusedError(408, f"the request did not arrive within {SECONDS_TO_ASK:g} seconds"))
+            self.deadline = math.inf
+        left = min(math.inf if is_due else self.deadline, self.taken_by) - now
         self.timer = self.loop.call_later(min(left + 0.01, LOOK), self._look)
 
     # Size

@@ -20,7 +20,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.run import shown
-from novikoff.serve.store import FIRST_FENCE, Held, Store, StoreError
+from novikoff.serve.store import FIRST_FENCE, TABLES, Held, Store, StoreError
 
 FORMAT = 1
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -37,7 +37,7 @@ CONNECTION: dict[str, Any] = {
     "application_name": "novikoff",
 }
 
-TABLES = """
+MODELS = """
 CREATE SCHEMA novikoff;
 CREATE TABLE format (number INTEGER NOT NULL);
 CREATE TABLE servers (
@@ -48,32 +48,15 @@ CREATE TABLE models (
     model BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL UNIQUE, server BIGINT,
     fence BIGINT NOT NULL
 );
-CREATE TABLE log (
-    position BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, model BIGINT NOT NULL, first BIGINT NOT NULL,
-    size BIGINT NOT NULL, at DOUBLE PRECISION NOT NULL, kind TEXT NOT NULL, body BYTEA NOT NULL
-);
-CREATE UNIQUE INDEX log_first ON log (model, first);
-CREATE INDEX log_rollbacks ON log (model, first) WHERE kind = 'rollback';
-CREATE TABLE snapshots (
-    model BIGINT NOT NULL, seq BIGINT NOT NULL, at DOUBLE PRECISION NOT NULL, sha256 TEXT NOT NULL,
-    mistakes BIGINT NOT NULL, asked BOOLEAN NOT NULL, content BYTEA NOT NULL, PRIMARY KEY (model, seq)
-);
-CREATE TABLE mistakes (
-    model BIGINT NOT NULL, line BIGINT NOT NULL, last BIGINT NOT NULL, body BYTEA NOT NULL,
-    PRIMARY KEY (model, line, last)
-);
-CREATE TABLE predictions (
-    model BIGINT NOT NULL, name TEXT NOT NULL, expires DOUBLE PRECISION NOT NULL, revealed BIGINT, body BYTEA NOT NULL,
-    PRIMARY KEY (model, name)
-);
-CREATE INDEX predictions_expire ON predictions (expires);
-CREATE INDEX predictions_wait ON predictions (model) WHERE revealed IS NULL;
-CREATE TABLE keys (
-    model BIGINT NOT NULL, name TEXT NOT NULL, digest BYTEA NOT NULL, first BIGINT NOT NULL,
-    expires DOUBLE PRECISION NOT NULL, answer BYTEA, PRIMARY KEY (model, name)
-);
-CREATE INDEX keys_expire ON keys (expires);
 """
+TYPES = {
+    "key": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "int": "BIGINT",
+    "real": "DOUBLE PRECISION",
+    "bytes": "BYTEA",
+    "flag": "BOOLEAN",
+    "compact": "",
+}
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -134,7 +117,7 @@ class PostgresStore(Store):
         if not self._has_tables():  # nobody was quicker
             if self._all("SELECT 1 FROM pg_namespace WHERE nspname = 'novikoff'"):
                 raise ValueError(f"{self.where} has a schema novikoff that is no store; choose another database")
-            for statement in TABLES.split(";")[:-1]:
+            for statement in (MODELS + TABLES.format(**TYPES)).split(";")[:-1]:
                 self._run(statement)
             self._run("INSERT INTO format VALUES (?)", FORMAT)
         self.commit()

@@ -236,12 +236,13 @@ class Service:
         self, model: Model, examples: list[messages.ToLearn], body: bytes | None, token: Token | None
     ) -> bytes:
         """Learn examples in the order given; `body` is how they came, one a line."""
-        points = []
-        for line, example in enumerate(examples, start=1):
-            x, numbers = _checked(example.x, line, len(examples))
-            if x is not example.x:  # the log has no null
-                example.x, body = x, None
-            points.append(numbers)
+        try:
+            points = [as_numbers(example.x) for example in examples]
+        except ValueError:  # there is null, which the log does not have; or something is wrong
+            body, points = None, []
+            for line, example in enumerate(examples, start=1):
+                example.x, numbers = _checked(example.x, line, len(examples))
+                points.append(numbers)
         _check_labels([example.y for example in examples], model, "y")
         body = events.encode(examples) if body is None else body
         for example, numbers in zip(examples, points, strict=True):

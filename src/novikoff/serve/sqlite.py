@@ -12,39 +12,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from novikoff.serve.store import FIRST_FENCE, Held, Store, StoreError, StoreInUseError
+from novikoff.serve.store import FIRST_FENCE, TABLES, Held, Store, StoreError, StoreInUseError
 
 FILE = "novikoff.sqlite"
 FORMAT = 1
 
-TABLES = """
-CREATE TABLE models (model INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE);
-CREATE TABLE log (
-    position INTEGER PRIMARY KEY, model INTEGER NOT NULL, first INTEGER NOT NULL, size INTEGER NOT NULL,
-    at REAL NOT NULL, kind TEXT NOT NULL, body BLOB NOT NULL
-);
-CREATE UNIQUE INDEX log_first ON log (model, first);
-CREATE INDEX log_rollbacks ON log (model, first) WHERE kind = 'rollback';
-CREATE TABLE snapshots (
-    model INTEGER NOT NULL, seq INTEGER NOT NULL, at REAL NOT NULL, sha256 TEXT NOT NULL, mistakes INTEGER NOT NULL,
-    asked INTEGER NOT NULL, content BLOB NOT NULL, PRIMARY KEY (model, seq)
-);
-CREATE TABLE mistakes (
-    model INTEGER NOT NULL, line INTEGER NOT NULL, last INTEGER NOT NULL, body BLOB NOT NULL,
-    PRIMARY KEY (model, line, last)
-) WITHOUT ROWID;
-CREATE TABLE predictions (
-    model INTEGER NOT NULL, name TEXT NOT NULL, expires REAL NOT NULL, revealed INTEGER, body BLOB NOT NULL,
-    PRIMARY KEY (model, name)
-);
-CREATE INDEX predictions_expire ON predictions (expires);
-CREATE INDEX predictions_wait ON predictions (model) WHERE revealed IS NULL;
-CREATE TABLE keys (
-    model INTEGER NOT NULL, name TEXT NOT NULL, digest BLOB NOT NULL, first INTEGER NOT NULL, expires REAL NOT NULL,
-    answer BLOB, PRIMARY KEY (model, name)
-);
-CREATE INDEX keys_expire ON keys (expires);
-"""
+MODELS = "CREATE TABLE models (model INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE);"
+TYPES = {
+    "key": "INTEGER PRIMARY KEY",
+    "int": "INTEGER",
+    "real": "REAL",
+    "bytes": "BLOB",
+    "flag": "INTEGER",
+    "compact": "WITHOUT ROWID",
+}
 
 
 class SqliteStore(Store):
@@ -72,7 +53,7 @@ class SqliteStore(Store):
             self.connection.execute("BEGIN EXCLUSIVE")
             (version,) = self.connection.execute("PRAGMA user_version").fetchone()
             if version == 0:
-                for statement in TABLES.split(";"):
+                for statement in (MODELS + TABLES.format(**TYPES)).split(";"):
                     self.connection.execute(statement)
                 self.connection.execute(f"PRAGMA user_version={FORMAT}")
             self.connection.execute("COMMIT")

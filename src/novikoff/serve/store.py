@@ -27,6 +27,35 @@ class StoreInUseError(ValueError):
 
 FIRST_FENCE = 1
 
+# Every store has these tables, with types of its own, beside a table of models.
+TABLES = """
+CREATE TABLE log (
+    position {key}, model {int} NOT NULL, first {int} NOT NULL, size {int} NOT NULL, at {real} NOT NULL,
+    kind TEXT NOT NULL, body {bytes} NOT NULL
+);
+CREATE UNIQUE INDEX log_first ON log (model, first);
+CREATE INDEX log_rollbacks ON log (model, first) WHERE kind = 'rollback';
+CREATE TABLE snapshots (
+    model {int} NOT NULL, seq {int} NOT NULL, at {real} NOT NULL, sha256 TEXT NOT NULL, mistakes {int} NOT NULL,
+    asked {flag} NOT NULL, content {bytes} NOT NULL, PRIMARY KEY (model, seq)
+);
+CREATE TABLE mistakes (
+    model {int} NOT NULL, line {int} NOT NULL, last {int} NOT NULL, body {bytes} NOT NULL,
+    PRIMARY KEY (model, line, last)
+) {compact};
+CREATE TABLE predictions (
+    model {int} NOT NULL, name TEXT NOT NULL, expires {real} NOT NULL, revealed {int}, body {bytes} NOT NULL,
+    PRIMARY KEY (model, name)
+);
+CREATE INDEX predictions_expire ON predictions (expires);
+CREATE INDEX predictions_wait ON predictions (model) WHERE revealed IS NULL;
+CREATE TABLE keys (
+    model {int} NOT NULL, name TEXT NOT NULL, digest {bytes} NOT NULL, first {int} NOT NULL, expires {real} NOT NULL,
+    answer {bytes}, PRIMARY KEY (model, name)
+);
+CREATE INDEX keys_expire ON keys (expires);
+"""
+
 
 class Held(NamedTuple):
     """A model that this process holds: its number, its last event, and the fence against those who held it before."""

@@ -60,3 +60,5 @@ try {
 } catch (problem) {
   at("state").textContent = problem.message;
 }
+
+document.body.dataset.ready = "";
