@@ -63,6 +63,7 @@ _TO_PREDICT = msgspec.json.Decoder(messages.ToPredict)
 _TO_EXPLAIN = msgspec.json.Decoder(messages.ToExplain)
 _TO_REVEAL = msgspec.json.Decoder(messages.ToReveal)
 _TO_LEARN = msgspec.json.Decoder(messages.ToLearn)
+_PLAIN = msgspec.json.Decoder(messages.PlainToLearn)
 _ROLLBACK = msgspec.json.Decoder(events.Rollback)
 _CHALLENGE = msgspec.json.Decoder(events.Challenge)
 _CHALLENGER = msgspec.json.Decoder(events.Challenger)
@@ -112,9 +113,20 @@ async def reveal(call: Call, model: Model) -> Reply:
 
 async def learn(call: Call, model: Model) -> Reply:
     """Learn an example with its label. Many are learned in the order given, all or none."""
-    examples = call.many(_TO_LEARN)
+    examples = _plain(call) if model.is_plain else None
+    if examples is None:
+        examples = call.many(_TO_LEARN)
+        model.is_plain = False
     body = call.body if call.kind == NDJSON else None
     return Reply(await call.service.learn(model, examples, body, call.token))
+
+
+def _plain(call: Call) -> list[Any] | None:
+    """The examples, if all are plain; a model that gets others is not asked again."""
+    try:
+        return call.many(_PLAIN)
+    except RefusedError:
+        return None
 
 
 async def show_record(call: Call, model: Model) -> Reply:

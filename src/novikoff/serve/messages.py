@@ -16,6 +16,16 @@ class ToLearn(Example, gc=False):
     x: GivenFeatures  # type: ignore[assignment]
 
 
+# An example of such numbers, however many a request may have, is not too long to be learned.
+Short = Annotated[float, msgspec.Meta(ge=-(2.0**440), le=2.0**440)]
+
+
+class PlainToLearn(Example, gc=False):
+    """An example of numbers of no unusual size, which need not be looked at again. Most are like that."""
+
+    x: dict[str, Short]  # type: ignore[assignment]
+
+
 class ToPredict(msgspec.Struct, forbid_unknown_fields=True):
     """An example. With `remember` it is kept until its label comes, under the id that is answered."""
 

@@ -36,6 +36,7 @@ class Model:
         self.saved = saved  # the event of the newest snapshot
         self.users = 0  # requests that need it in memory
         self.deleted = False
+        self.is_plain = True  # no example had texts, truths, nulls or very large numbers yet
         self.answers: dict[str, bytes] = {}
 
     def take_deferred_write(self) -> DeferredWrite | None:

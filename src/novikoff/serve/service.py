@@ -232,21 +232,19 @@ class Service:
             return answer
         return await self._submit(jobs.Remember(model, kept, answer, token))
 
-    async def learn(
-        self, model: Model, examples: list[messages.ToLearn], body: bytes | None, token: Token | None
-    ) -> bytes:
+    async def learn(self, model: Model, examples: list[Any], body: bytes | None, token: Token | None) -> bytes:
         """Learn examples in the order given; `body` is how they came, one a line."""
-        try:
-            points = [as_numbers(example.x) for example in examples]
-        except ValueError:  # there is null, which the log does not have; or something is wrong
-            body, points = None, []
-            for line, example in enumerate(examples, start=1):
-                example.x, numbers = _checked(example.x, line, len(examples))
-                points.append(numbers)
         _check_labels([example.y for example in examples], model, "y")
-        body = events.encode(examples) if body is None else body
-        for example, numbers in zip(examples, points, strict=True):
-            example.x = numbers  # type: ignore[assignment]
+        if type(examples[0]) is messages.PlainToLearn:  # then all are
+            body = events.encode(examples) if body is None else body
+        else:
+            checked = [_checked(each.x, line, len(examples)) for line, each in enumerate(examples, start=1)]
+            for example, (x, _) in zip(examples, checked, strict=True):
+                if x is not example.x:  # the log has no null
+                    example.x, body = x, None
+            body = events.encode(examples) if body is None else body
+            for example, (_, numbers) in zip(examples, checked, strict=True):
+                example.x = numbers
         return await self._submit(jobs.Append(model, "learn", examples, body, token))
 
     async def reveal(self, model: Model, labels: list[messages.ToReveal], token: Token | None) -> bytes:
