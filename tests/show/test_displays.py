@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from novikoff import Perceptron, Separator, certify
-from novikoff.engine.words import whole_at_most
+from novikoff.say.words import whole_at_most
 from novikoff.show.boundary import BoundaryDisplay
 from novikoff.show.confusion import ConfusionDisplay
 from novikoff.show.criterion import CriterionDisplay

@@ -35,9 +35,9 @@ def ball(
     rows whose lifted points (x, |x|^2) cancel. The exit code is 0 if there is a ball, and 30 if there is none.
     """
     from novikoff.cli.tables import read_numbers
-    from novikoff.engine.words import label_in_words
     from novikoff.prove.expressivity.ball import Ball
     from novikoff.prove.expressivity.search.separating_ball import separating_ball
+    from novikoff.say.words import label_in_words
 
     target = out_target(out, force)
     read = read_numbers(file, table)
@@ -72,7 +72,7 @@ def ball(
 def panel(document: dict[str, Any]) -> Any:
     """The ball, or the rows that stand in the way."""
     from novikoff.cli.render import facts, in_words, listed, outcome
-    from novikoff.engine.words import counted
+    from novikoff.say.words import counted
 
     rows = document["obstruction_rows"]
     center = None if document["center"] is None else ", ".join(f"{value:.6g}" for value in document["center"])

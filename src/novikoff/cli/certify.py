@@ -112,14 +112,14 @@ def described(certificate: "Certificate", reader: Any, counts: tuple[int, ...], 
 def regression(certificate: "Certificate") -> list[tuple[str, str | None]]:
     """What is known of the estimates of the regression, if they were asked for; else, where some are infinite, why
     nothing is."""
-    from novikoff.prove.existence import words
     from novikoff.prove.existence.regression import why_none
+    from novikoff.say import estimates as say
 
     c, found = certificate, certificate.estimates
     if found is not None:
         formula = found.about["formula"]
         model = [] if formula is None else [("model", f"{formula['text']} ({found.family})")]
-        return [*model, ("regression", words.in_brief(found)), ("separated", words.separated(found))]
+        return [*model, ("regression", say.in_brief(found)), ("separated", say.separated(found))]
     if c.verdict.value not in ("separable", "quasi-separable") or c.kernel is not None:
         return []
     why = why_none(c.classes, c.fit_intercept, c.table)

@@ -146,18 +146,18 @@ def read_table(file: str, table: TableOptions, bar: "ProgressBar") -> Any:
 def panel(title: str, found: "Existence", *more: tuple[str, Any]) -> Any:
     """Which coefficients are infinite, which are finite, which rows, and what to do."""
     from novikoff.cli.render import facts
-    from novikoff.prove.existence import words
+    from novikoff.say import estimates as say
 
     formula = found.about["formula"]
     return facts(
         title,
         [
             ("model", f"{formula['text']} ({found.family}), {found.n_rows:,} rows"),
-            *words.question(found),
-            ("estimate", words.verdict(found)),
-            *words.fates(found),
-            ("separated", words.separated(found)),
-            ("what to do", words.what_to_do(found)),
+            *say.question(found),
+            ("estimate", say.verdict(found)),
+            *say.fates(found),
+            ("separated", say.separated(found)),
+            ("what to do", say.what_to_do(found)),
             *more,
         ],
     )

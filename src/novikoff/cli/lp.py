@@ -72,7 +72,7 @@ def lp(
 def panel(document: dict[str, Any]) -> Any:
     """The outcome, and the variables that are not 0."""
     from novikoff.cli.render import facts, outcome, solution
-    from novikoff.engine.words import counted
+    from novikoff.say.words import counted
 
     used = [(name, f"{value:.10g}") for name, value in (document["x"] or {}).items() if value]
     size = f"{counted(document['variables'], 'variable')}, {counted(document['constraints'], 'constraint')}"

@@ -11,7 +11,7 @@ import click
 from novikoff.cli.documents import Document
 from novikoff.cli.options import Output, Result
 from novikoff.data.visible import visible, visible_json
-from novikoff.engine import words
+from novikoff.say import words
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType

@@ -57,7 +57,7 @@ def answer_counts(
     """The errors by how often which label was taken for which; a label that the model does not know counts as wrong."""
     from novikoff.cli.predict import warn_of_the_unknown
     from novikoff.cli.render import listed, warn
-    from novikoff.engine.words import counted
+    from novikoff.say.words import counted
 
     rows, right = sum(pairs.values()), sum(pairs.get((name, name), 0) for name in known)
     unknown = Counter[Any]()

@@ -184,8 +184,8 @@ def train_panel(document: dict[str, Any], run: "Run") -> Any:
     """What was read, what was learned, and where the model is."""
     from novikoff.cli import wording
     from novikoff.cli.render import facts, listed
-    from novikoff.engine.words import counted
     from novikoff.say import runs as say
+    from novikoff.say.words import counted
 
     data = document["data"]
     size = f"{counted(data['sentences'], 'sentence')}, {counted(data['tokens'], 'token')}"
@@ -211,8 +211,8 @@ def expected_error(run: "Run") -> str:
 
     The errors of the first pass are those of weights that had hardly learned yet, so they are no estimate.
     """
-    from novikoff.engine.words import counted
     from novikoff.learn.new_rows import in_percent
+    from novikoff.say.words import counted
 
     if run.fold_rows:
         wrong, rows, where = sum(run.fold_errors), sum(run.fold_rows), "in folds, by taggers learned alike"

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from novikoff.cli.documents import Document
 from novikoff.cli.render import BAD, GOOD, columns, in_words, listed, stacked, weights_table
-from novikoff.engine.words import counted, radius_in_words, whole_at_most
 from novikoff.learn.run import Stopped
 from novikoff.prove.separable.question import Verdict
 from novikoff.say import runs as say
 from novikoff.say.runs import NO_WEIGHTS, READOUT_WORDS
+from novikoff.say.words import counted, radius_in_words, whole_at_most
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

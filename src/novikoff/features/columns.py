@@ -18,8 +18,8 @@ from novikoff.data.delimited import MARKS
 from novikoff.data.tables import NAMED_VALUES, is_number, place, read_days, type_named
 from novikoff.data.vw import UNNAMED
 from novikoff.engine.buckets import PAIRS, Features
-from novikoff.engine.words import label_in_words
 from novikoff.features.vocabulary import features_by_row, keys_of
+from novikoff.say.words import label_in_words
 
 if TYPE_CHECKING:
     import pyarrow as pa

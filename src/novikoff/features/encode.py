@@ -25,12 +25,12 @@ from novikoff.data.strict_json import Fields, JSONError
 from novikoff.data.tables import cast_columns, check_columns, records_of, type_named
 from novikoff.engine.buckets import PAIRS
 from novikoff.engine.rows import Rows, as_rows
-from novikoff.engine.words import listed
 from novikoff.features.columns import AS_ASKED, Categorical, Dated, Entries, Ignored, Kind, Named, Numeric, Text
 from novikoff.features.gather import Column, gather
 from novikoff.features.lift import LIFTS, SQUARED_LENGTH, Lift, lifted, lifted_names, n_lifted
 from novikoff.features.scaling import Scaling
 from novikoff.features.vocabulary import keys_of
+from novikoff.say.words import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa

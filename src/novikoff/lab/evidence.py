@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.engine.words import radius_in_words
 from novikoff.lab.shapes import Shape, grid_shape, hull, plane_shape
 from novikoff.lab.state import Floats, State
 from novikoff.lab.walk import gram_of, kernel_of
@@ -17,6 +16,7 @@ from novikoff.prove.separable.certificate import Certificate, as_unit
 from novikoff.prove.separable.margin import Separator
 from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.search.certify import certify
+from novikoff.say.words import radius_in_words
 from novikoff.show.style import typeset
 
 # Seconds after which a question is given up as undecided.

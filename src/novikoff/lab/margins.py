@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from novikoff.engine.rounding import at_least
-from novikoff.engine.words import counted, radius_in_words, whole_at_most
 from novikoff.features.fold import fold_bias, unit_length
 from novikoff.lab.shapes import plane_shape
 from novikoff.lab.state import Floats, StateError, View
@@ -17,6 +16,7 @@ from novikoff.prove.inequalities.search.perceptron import Phase, dunagan_vempala
 from novikoff.prove.inequalities.search.system import SearchLimits, System
 from novikoff.prove.separable.margin import Separator, radius
 from novikoff.prove.separable.search.certify import certify
+from novikoff.say.words import counted, radius_in_words, whole_at_most
 from novikoff.show.polygons import clipped
 from novikoff.show.style import typeset
 

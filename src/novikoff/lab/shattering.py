@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.words import counted
 from novikoff.lab.shapes import plane_shape
 from novikoff.lab.state import Floats, StateError, View
 from novikoff.lab.state import coordinate as read_coordinate
 from novikoff.prove.expressivity.ball import Ball
 from novikoff.prove.expressivity.search.separating_ball import separating_ball
 from novikoff.prove.expressivity.shattering import dichotomies, vc_dimension
+from novikoff.say.words import counted
 from novikoff.show.polygons import Point
 
 FEWEST, MOST = 2, 6

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
-from novikoff.engine.words import cancelling
+from novikoff.say.words import cancelling
 
 # On how many rows, about, weights are compared once; the first epochs are looked at one by one.
 ROWS_PER_LOOK = 1 << 16

@@ -17,8 +17,8 @@ from novikoff.engine.chances import (
     mean_chance_at_most,
 )
 from novikoff.engine.rounding import at_most
-from novikoff.engine.words import counted
 from novikoff.say import runs as say
+from novikoff.say.words import counted
 
 if TYPE_CHECKING:
     from novikoff.learn.run import Run

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from novikoff.engine.rounding import at_least
-from novikoff.engine.words import counted, listed, no_margin_above, radius_in_words
+from novikoff.say.words import counted, listed, no_margin_above, radius_in_words
 
 READOUT_WORDS: dict[str, str] = {
     "last": "the last weights",

@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from novikoff.engine.words import counted
 from novikoff.features.fold import fold_labels
 from novikoff.learn.linear.descent import batch_descent, perceptron_criterion
+from novikoff.say.words import counted
 from novikoff.show.style import (
     DARK,
     INK,

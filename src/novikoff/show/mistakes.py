@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from novikoff.engine.words import counted, whole_at_most
+from novikoff.say.words import counted, whole_at_most
 from novikoff.show.style import (
     DARK,
     DRAWABLE,

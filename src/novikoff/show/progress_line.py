@@ -5,7 +5,7 @@ import weakref
 from typing import Any, TextIO
 
 from novikoff.engine.clock import now
-from novikoff.engine.words import counted
+from novikoff.say.words import counted
 
 ERASE = "\r\x1b[K"
 

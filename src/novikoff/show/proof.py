@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from novikoff.engine.rounding import up
-from novikoff.engine.words import counted, whole_at_most
+from novikoff.say.words import counted, whole_at_most
 from novikoff.show.style import (
     ALPHA,
     DARK,

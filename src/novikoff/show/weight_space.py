@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.engine.words import counted
 from novikoff.features.fold import fold_bias, fold_labels, signs
+from novikoff.say.words import counted
 from novikoff.show.style import (
     DARK,
     GREY,

@@ -17,7 +17,7 @@ from novikoff.engine.csr import as_csr, without_repeats
 from novikoff.engine.gram import fill_distances, fill_products, fill_squares
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
-from novikoff.engine.words import kernel_in_words
+from novikoff.say.words import kernel_in_words
 
 Floats = NDArray[np.float64]
 

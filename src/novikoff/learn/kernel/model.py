@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Batch, Records
 from novikoff.data.blocks import with_columns
 from novikoff.engine.rows import Rows, as_rows
-from novikoff.engine.words import counted
 from novikoff.learn.fit import Learned
 from novikoff.learn.kernel.kernels import Points, as_points
 from novikoff.learn.kernel.memory import Memory
 from novikoff.learn.kernel.readout import decide, read_out
 from novikoff.learn.linear.memory import predicted
 from novikoff.learn.model import Classifier, Decided
+from novikoff.say.words import counted
 
 
 @dataclass(frozen=True, eq=False)

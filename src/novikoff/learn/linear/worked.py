@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from novikoff.engine.rows import as_rows
-from novikoff.engine.words import label_in_words
+from novikoff.say.words import label_in_words
 
 # More steps than these are not printed, and more numbers in a row not either.
 SHOWN_STEPS = 60

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
-from novikoff.engine.words import counted
 from novikoff.learn.epochs import Watch, Watcher
 from novikoff.learn.fit import fit
 from novikoff.learn.run import Run, Stopped
@@ -18,6 +17,7 @@ from novikoff.learn.structure.search import Search, Violation, same
 from novikoff.learn.structure.space import AnyStructure, Pairs, Structures
 from novikoff.options import MaxIter, Options, Readout
 from novikoff.say.runs import why_not_converged
+from novikoff.say.words import counted
 
 
 class StructuredPerceptron:

@@ -14,7 +14,6 @@ from novikoff.prove.exact.clock import UNLIMITED, Clock
 from novikoff.prove.exact.codec import Label, read_part, read_value, written_part
 from novikoff.prove.exact.document import CertificateError, ProofFields, claim, read_proof, written
 from novikoff.prove.existence.conclude import (
-    FINITE,
     SIGNS,
     Estimate,
     EstimateClaims,
@@ -23,6 +22,7 @@ from novikoff.prove.existence.conclude import (
 )
 from novikoff.prove.existence.families import check_different, coefficients_of, names_of
 from novikoff.prove.existence.likelihood import COLUMNS, NUMBERS, TIES, Likelihood, RowNames
+from novikoff.say import estimates as say
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +83,15 @@ class Existence:
         return str(self.about["family"])
 
     @property
+    def response(self) -> tuple[str, list[str]]:
+        """The left side of the formula, and the columns it names."""
+        from novikoff.prove.existence.formulas import FormulaParts, response_columns
+
+        formula = self.about["formula"]
+        left = "y" if formula is None else FormulaParts.of(formula["text"]).left
+        return left, response_columns(left) or [left]
+
+    @property
     def n_rows(self) -> int:
         return int(self.about["rows"])
 
@@ -96,21 +105,17 @@ class Existence:
             raise KeyError(f"there is no coefficient {coefficient!r}; there are {', '.join(self.coefficients[:20])}")
         if self.diverging is None:
             raise ValueError("this certificate does not tell which coefficients are finite")
-        return self.diverging.get(coefficient, FINITE)
+        return self.diverging.get(coefficient, say.FINITE)
 
     def __bool__(self) -> bool:
         """Whether the estimate is known to exist."""
         return self.estimate is Estimate.EXISTS
 
     def __str__(self) -> str:
-        from novikoff.prove.existence.words import in_words
-
-        return in_words(self)
+        return say.in_words(self)
 
     def __repr__(self) -> str:
-        from novikoff.prove.existence.words import verdict
-
-        return f"<Existence: {verdict(self)}>"
+        return f"<Existence: {say.verdict(self)}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"

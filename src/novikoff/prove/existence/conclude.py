@@ -21,9 +21,8 @@ from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.existence.families import Cone, cone_of, must_be_below, start_cone
 from novikoff.prove.existence.likelihood import Likelihood
 from novikoff.prove.existence.rows import NullSpace, in_lowest_terms, rational
+from novikoff.say.estimates import DOWN, INFINITE, UNDETERMINED, UNIDENTIFIED, UP
 
-FINITE, UNIDENTIFIED, UNDETERMINED, INFINITE = "finite", "not identified", "sign undetermined", "infinite"
-UP, DOWN = "+inf", "-inf"
 SIGNS = (UP, DOWN, UNDETERMINED, INFINITE, UNIDENTIFIED)
 
 

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.words import listed
 from novikoff.prove.exact.clock import UNLIMITED, Clock
 from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.existence.likelihood import Likelihood
 from novikoff.prove.existence.rows import Numbers, whole_rows
+from novikoff.say.words import listed
 
 # A difference of two numbers that are multiples of the same power of two and shorter than this many bits is exact.
 BITS = 52

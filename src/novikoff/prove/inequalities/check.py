@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most
-from novikoff.engine.words import cancelling, counted
 from novikoff.prove.exact.algebra import dot, quotient
 from novikoff.prove.exact.codec import Combination, read_part, written_part
 from novikoff.prove.exact.document import (
@@ -40,6 +39,7 @@ from novikoff.prove.exact.floats import (
     scaled_floats,
 )
 from novikoff.prove.exact.given_numbers import Floats, exact_floats
+from novikoff.say.words import cancelling, counted
 
 # Binary places of the lengths of rows in a bound on the margin.
 PLACES = 64

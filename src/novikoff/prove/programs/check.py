@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from novikoff.engine.rounding import at_most, up
-from novikoff.engine.words import counted
 from novikoff.prove.exact.codec import read_part, read_value, written_part, written_value
 from novikoff.prove.exact.document import (
     CertificateError,
@@ -32,6 +31,7 @@ from novikoff.prove.exact.document import (
 )
 from novikoff.prove.exact.floats import nearest_float
 from novikoff.prove.programs.program import Program, Ratios, Vector, WholeRows, common_denominator, dot, read_program
+from novikoff.say.words import counted
 
 Numbers = Sequence[Fraction]
 CLAIMS = ("optimal", "infeasible", "unbounded", "approximate")

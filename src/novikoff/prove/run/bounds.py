@@ -30,11 +30,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most, down, up
-from novikoff.engine.words import counted
 from novikoff.prove.exact.floats import float_up, fraction_root_up, length_of, nearest_float, power_of_two
 from novikoff.prove.run.steps import Steps
 from novikoff.prove.separable.margin import Separator, margins, radius, radius_square
 from novikoff.prove.separable.points import Points
+from novikoff.say.words import counted
 
 
 def mistake_bound(

@@ -29,9 +29,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.words import counted
 from novikoff.prove.exact.floats import float_up, fraction_root_up, nearest_float, root_down
 from novikoff.prove.run.steps import Floats, Steps, Whole, objects
+from novikoff.say.words import counted
 
 Truths = NDArray[np.bool_]
 

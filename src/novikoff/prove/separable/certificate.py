@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import at_least, at_most
-from novikoff.engine.words import cancelling, counted, no_margin_above, radius_in_words, whole_at_most
 from novikoff.prove.exact.floats import scaled_floats
 from novikoff.prove.separable.margin import Separator
 from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.subject import Subject
+from novikoff.say.words import cancelling, counted, no_margin_above, radius_in_words, whole_at_most
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -259,7 +259,7 @@ class Certificate(Subject):
     @property
     def diverging_in_words(self) -> str | None:
         """Which estimates of the regression are infinite; None if that was not asked for."""
-        from novikoff.prove.existence.words import in_brief
+        from novikoff.say.estimates import in_brief
 
         return None if self.estimates is None else in_brief(self.estimates)
 

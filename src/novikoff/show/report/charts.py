@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.words import label_in_words
+from novikoff.say.words import label_in_words
 from novikoff.show.polygons import Point, clipped, edge_on
 from novikoff.show.report.markup import LONGEST_HINT, Markup, cut, element, joined
 

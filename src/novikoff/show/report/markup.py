@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from novikoff.data.visible import visible
-from novikoff.engine.words import label_in_words
+from novikoff.say.words import label_in_words
 
 # Elements that have no end tag in HTML, or are empty shapes in SVG.
 EMPTY = frozenset({"circle", "line", "meta", "path", "polygon", "polyline", "rect"})

@@ -6,11 +6,11 @@ A report loads nothing and runs nothing: it opens from a disk, travels by mail, 
 from collections.abc import Sequence
 
 from novikoff.engine.rounding import at_least
-from novikoff.engine.words import whole_at_most
 from novikoff.features.encode import Encoding
 from novikoff.learn.model import Classifier
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.question import Verdict
+from novikoff.say.words import whole_at_most
 from novikoff.show.report.check import Names, check_section
 from novikoff.show.report.evidence import Evidence
 from novikoff.show.report.markup import Markup, cut, element, name

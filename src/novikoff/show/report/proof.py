@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from novikoff.engine.rounding import at_least, at_most, decimal_digits
-from novikoff.engine.words import counted, radius_in_words, whole_at_most
 from novikoff.learn.run import Run
 from novikoff.prove.run.follow import FollowedProof
 from novikoff.prove.separable.certificate import Certificate, Obstruction, Support
 from novikoff.say import runs as say
+from novikoff.say.words import counted, radius_in_words, whole_at_most
 from novikoff.show.report.charts import Curve, line_chart
 from novikoff.show.report.evidence import Evidence
 from novikoff.show.report.markup import (

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.words import counted, label_in_words, radius_in_words
 from novikoff.features.encode import Encoding
 from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.linear.model import LinearModel
@@ -16,6 +15,7 @@ from novikoff.learn.run import Run
 from novikoff.prove.separable.question import Problem
 from novikoff.say import runs as say
 from novikoff.say.runs import NO_WEIGHTS, READOUT_WORDS
+from novikoff.say.words import counted, label_in_words, radius_in_words
 from novikoff.show.report.charts import Bar, Curve, bar_chart, column_chart, line_chart, scatter
 from novikoff.show.report.check import Names
 from novikoff.show.report.evidence import Evidence

@@ -1,15 +1,17 @@
-"""The answer as a statistician wants to read it: what is infinite, what is finite, which rows, and what to do."""
+"""Whether estimates are finite, as a statistician reads it: what is infinite, what is finite, which rows, what to do.
+
+Each function takes an answer, `novikoff.prove.existence.certificate.Existence`.
+"""
 
 import textwrap
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from novikoff.engine.words import counted, listed
-from novikoff.prove.existence.conclude import DOWN, FINITE, INFINITE, UNDETERMINED, UNIDENTIFIED, UP, Estimate
-from novikoff.prove.existence.likelihood import COLUMNS
+from novikoff.say.words import counted, listed
 
-if TYPE_CHECKING:
-    from novikoff.prove.existence.certificate import Existence
+# What becomes of a coefficient, in claims and in tables.
+FINITE, UNIDENTIFIED, UNDETERMINED, INFINITE = "finite", "not identified", "sign undetermined", "infinite"
+UP, DOWN = "+inf", "-inf"
 
 MODELS = {
     "binomial": "binomial regression",
@@ -26,22 +28,25 @@ MODELS = {
 HEADINGS = {
     UP: "to +infinity",
     DOWN: "to -infinity",
-    UNDETERMINED: "to +-infinity",
+    UNDETERMINED: UNDETERMINED,
     INFINITE: "to infinity",
-    UNIDENTIFIED: "not identified",
-    FINITE: "finite",
+    UNIDENTIFIED: UNIDENTIFIED,
+    FINITE: FINITE,
 }
+
+# What a formula was given beside its columns, where it changes the answer.
+OPTIONS = ("weights", "offset", "strata", "event", "entry", "fixed_effects")
 
 # Names and rows that are listed at most, and where lines end.
 MOST_NAMES, MOST_ROWS, WIDTH = 8, 12, 100
 
-_PENALTY = "report an estimate that stays finite (Firth's penalty, or another one), not Wald intervals"
+_PENALTY = "report a finite estimate (Firth's, or another penalised one) rather than Wald intervals"
 _DROP = (
     "drop the separated rows, and then the columns that are constant or collinear: what was finite stays as it is, and "
     "can be estimated from the rest"
 )
 ADVICE = {
-    "binomial": f"merge rare levels; leave out a column that gives the outcome away; or {_PENALTY}",
+    "binomial": f"merge rare levels; drop a column that determines the outcome; or {_PENALTY}",
     "log-binomial": f"merge rare levels; or {_PENALTY}",
     "poisson": f"merge rare levels; or {_DROP}",
     "negative-binomial": f"merge rare levels; or {_DROP}",
@@ -52,7 +57,7 @@ ADVICE = {
 }
 
 
-def in_words(found: "Existence") -> str:
+def in_words(found: Any) -> str:
     """The whole answer, line by line."""
     facts = [*fates(found), ("separated", separated(found)), ("what to do", what_to_do(found))]
     lines = [f"{verdict(found)[0].upper()}{verdict(found)[1:]}."]
@@ -62,17 +67,15 @@ def in_words(found: "Existence") -> str:
     return "\n".join(lines)
 
 
-def question(found: "Existence") -> list[tuple[str, str]]:
+def question(found: Any) -> list[tuple[str, str]]:
     """What was asked, as far as it is not the family: a heading, and what changes the answer."""
-    from novikoff.prove.existence.formulas import FormulaParts, response_columns
-
     about, formula = found.about, found.about["formula"]
-    left = "y" if formula is None else FormulaParts.of(formula["text"]).left
     options = {} if formula is None else formula["options"]
-    response = _response(found.family, left, response_columns(left) or [left], about["classes"])
+    left, columns = found.response
+    response = _response(found.family, left, columns, about["classes"])
     return [
         *([] if response is None else [("response", response)]),
-        *((name, str(options[name])) for name in (*COLUMNS, "fixed_effects") if name in options),
+        *((name, str(options[name])) for name in OPTIONS if name in options),
         *([("ties", about["ties"])] if about["ties"] else []),
         *([("intercept", "none")] if options.get("fit_intercept") is False else []),
     ]
@@ -89,13 +92,13 @@ def _response(family: str, left: str, columns: list[str], classes: list[Any] | N
     return f"{left}: {listed(classes, MOST_NAMES)}; {order}"
 
 
-def in_brief(found: "Existence") -> str:
+def in_brief(found: Any) -> str:
     """Which estimates are infinite, in half a sentence."""
     model = MODELS[found.family]
-    if found.estimate is Estimate.UNDECIDED:
-        return f"whether this {model} has infinite estimates was not decided"
+    if found.estimate.name == "UNDECIDED":
+        return f"whether this {model} has infinite estimates is undecided"
     if found.diverging is None:
-        return f"this {model} has infinite estimates; which they are was not found in time"
+        return f"this {model} has infinite estimates; which ones was not determined in time"
     infinite = [f"{name} ({sign})" for name, sign in found.diverging.items() if sign not in (INFINITE, UNIDENTIFIED)]
     infinite += [name for name, sign in found.diverging.items() if sign == INFINITE]
     unknown = [name for name, sign in found.diverging.items() if sign == UNIDENTIFIED]
@@ -103,21 +106,21 @@ def in_brief(found: "Existence") -> str:
     return "; ".join([*parts, *([f"not identified: {listed(unknown, MOST_NAMES)}"] if unknown else [])])
 
 
-def verdict(found: "Existence") -> str:
+def verdict(found: Any) -> str:
     """Whether the estimate exists, in one sentence."""
     model = MODELS[found.family]
-    if found.estimate is Estimate.UNDECIDED:
+    if found.estimate.name == "UNDECIDED":
         return f"not decided: whether this {model} has a maximum likelihood estimate"
-    if found.estimate is Estimate.NO_START:
+    if found.estimate.name == "NO_START":
         return f"proved: this {model} has no likelihood; no coefficients give probabilities of at most 1"
-    if found.estimate is Estimate.EXISTS:
+    if found.estimate.name == "EXISTS":
         is_unique = UNIDENTIFIED not in (found.diverging or {}).values()
         how = "and it is finite" if is_unique else "but it is not unique"
         return f"proved: this {model} has a maximum likelihood estimate, {how}"
     return f"proved: this {model} has no maximum likelihood estimate; {_how_many(found)}"
 
 
-def _how_many(found: "Existence") -> str:
+def _how_many(found: Any) -> str:
     if found.diverging is None:
         return "some coefficients are infinite"
     kinds = Counter(found.diverging.values())
@@ -127,7 +130,7 @@ def _how_many(found: "Existence") -> str:
     return f"{infinite:,} of {total} {'is' if infinite == 1 else 'are'} infinite"
 
 
-def fates(found: "Existence") -> list[tuple[str, str]]:
+def fates(found: Any) -> list[tuple[str, str]]:
     """What becomes of the coefficients: a heading, and names. Of a fixed effect, how many of its levels."""
     if not found.diverging:
         return []
@@ -153,7 +156,7 @@ def fates(found: "Existence") -> list[tuple[str, str]]:
     return lines
 
 
-def separated(found: "Existence") -> str | None:
+def separated(found: Any) -> str | None:
     """The rows that are responsible."""
     rows = found.separated_rows
     if not rows:
@@ -163,15 +166,15 @@ def separated(found: "Existence") -> str | None:
     return f"{len(rows):,} of {counted(found.n_rows, 'row')} ({how}): {shown}"
 
 
-def what_to_do(found: "Existence") -> str | None:
+def what_to_do(found: Any) -> str | None:
     """What helps."""
-    if found.estimate is Estimate.UNDECIDED:
-        return "give it more time"
-    if found.estimate is Estimate.NO_START:
-        return "add an intercept, or look at the offsets; the logit link has no such limit"
-    advice = [] if found.estimate is Estimate.EXISTS else [ADVICE[found.family]]
+    if found.estimate.name == "UNDECIDED":
+        return "raise the time limit"
+    if found.estimate.name == "NO_START":
+        return "add an intercept, or check the offsets; the logit link has no such limit"
+    advice = [] if found.estimate.name == "EXISTS" else [ADVICE[found.family]]
     if INFINITE in (found.diverging or {}).values():
-        advice.append("ask for the signs (signs=True, --diverging)")
+        advice.append("request the signs (signs=True, --diverging)")
     if UNIDENTIFIED in (found.diverging or {}).values():
-        advice.append("leave out as many of the columns that are not identified as are collinear")
+        advice.append("drop collinear columns until every coefficient is identified")
     return "; ".join(advice) or None
