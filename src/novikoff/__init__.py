@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from novikoff.show.weight_space import WeightSpaceDisplay as WeightSpaceDisplay
     from novikoff.warming import warm_up as warm_up
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # The names of each module.
 _NAMES = {

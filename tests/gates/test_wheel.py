@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import novikoff
+
 ROOT = Path(__file__).resolve().parents[2]
 
 FIRST_FIT = """
@@ -33,4 +35,4 @@ def test_a_wheel_builds_and_works_in_an_empty_environment(tmp_path):
     venv.create(tmp_path / "empty", with_pip=True)
     python = tmp_path / "empty" / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", str(wheel))
-    assert run(python, "-c", FIRST_FIT) == "on 0.1.0"
+    assert run(python, "-c", FIRST_FIT) == f"on {novikoff.__version__}"
