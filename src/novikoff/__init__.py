@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from novikoff.keep.models import save as save
     from novikoff.learn.chunk_scores import ChunkScores as ChunkScores
     from novikoff.learn.chunk_scores import score_chunks as score_chunks
-    from novikoff.learn.linear.penalised import PenalisedChoice as PenalisedChoice
-    from novikoff.learn.linear.penalised import penalised_choice as penalised_choice
     from novikoff.learn.new_rows import Generalisation as Generalisation
     from novikoff.learn.new_rows import Statement as Statement
     from novikoff.learn.online.perceptron import OnlinePerceptron as OnlinePerceptron
@@ -104,7 +102,6 @@ _NAMES = {
     "keep.models": "load save",
     "learn.chunk_scores": "ChunkScores score_chunks",
     "learn.run": "Run Stopped",
-    "learn.linear.penalised": "PenalisedChoice penalised_choice",
     "learn.new_rows": "Generalisation Statement",
     "learn.online.perceptron": "OnlinePerceptron",
     "learn.protocol": "predict_reveal_learn",

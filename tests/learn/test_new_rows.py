@@ -19,7 +19,6 @@ from novikoff import (
     SequencePerceptron,
     Stopped,
     StructuredPerceptron,
-    penalised_choice,
 )
 from novikoff.learn.linear.memory import read_out
 from novikoff.learn.linear.space import perceptron
@@ -139,18 +138,6 @@ def test_folds_bound_the_mean_of_their_models():
             risks.append(risk(weights, 0.1))
         run = replace(found.run, fold_rows=(20, 20, 20), fold_errors=tuple(errors))
         return np.mean(risks) > statement(run, "folds").at_most
-
-    assert failures(trial) <= 1 - CONFIDENCE
-
-
-@pytest.mark.parametrize("flipped", [0.0, 0.1])
-def test_the_penalised_choice_keeps_its_bound(flipped):
-    def trial(chance):
-        X, y = draw(chance, 60, flipped)
-        if len(set(y.tolist())) < 2:
-            return False
-        choice = penalised_choice(X, y, confidence=CONFIDENCE, fit_intercept=False)
-        return risk(choice.weights, flipped) > choice.at_most
 
     assert failures(trial) <= 1 - CONFIDENCE
 
