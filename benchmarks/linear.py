@@ -297,6 +297,7 @@ def online(arguments):
     # Few enough rows to stay in the cache: the learner is timed, not the memory.
     compare_streams("20 named features", table_stream(500 if small else 4_000), ">= 2.5", small)
     compare_streams("words of texts", word_stream(100 if small else 2_000), ">= 1", small)
+    compare_scaled(forest_stream(100 if small else 2_000), small)
 
 
 def compare_streams(title, stream, learn_floor, small):
@@ -334,6 +335,34 @@ def compare_streams(title, stream, learn_floor, small):
 
 
 # -- new processes ----------------------------------------------------------------------------------------------------
+
+
+def forest_stream(n):
+    """Rows like those of the forest cover types: 10 numbers of any unit, and 44 that are 0 but for one in twenty."""
+    generator = np.random.default_rng(0)
+    X = np.hstack([generator.normal(2_000, 300, (n, 10)), generator.random((n, 44)) < 0.05])
+    labels = (X - X.mean(axis=0)) / X.std(axis=0) @ generator.standard_normal(54) > 0
+    names = [f"f{i}" for i in range(54)]
+    return [(dict(zip(names, row, strict=True)), y) for row, y in zip(X.tolist(), labels.tolist(), strict=True)]
+
+
+def compare_scaled(stream, small):
+    """Predict, then learn, in standard deviations from a running mean."""
+    from river import linear_model, preprocessing
+
+    def run(model):
+        for x, y in stream:
+            model.predict_one(x)
+            model.learn_one(x, y)
+
+    tasks = {
+        "ours": lambda: run(OnlinePerceptron(scale=True)),
+        "River's": lambda: run(preprocessing.StandardScaler() | linear_model.Perceptron()),
+    }
+    seconds = interleaved(tasks, 3 if small else 9, clock=time.process_time)
+    show_ratio("River's StandardScaler() | Perceptron() / ours", seconds["River's"], seconds["ours"], ">= 1")
+    times = [[1e6 * value / len(stream) for value in seconds[who]] for who in tasks]
+    figure("predict_one and learn_one, 54 features, scaled", *times, against="River's pipeline", unit="µs")
 
 
 def text(arguments):

@@ -4,14 +4,17 @@ The theorem speaks of points. A learner that scales as it goes learns from the p
 them, and what the theorem says, it says of these.
 """
 
-import math
 from collections.abc import Hashable, Iterable, Mapping
+from math import copysign, sqrt
 from typing import Any, NamedTuple
 
 from novikoff.features.names import OneHot
 
 # A value that is predicted may be any number of deviations from the mean of those learned; beyond this it is cut off.
 FURTHEST = 2.0**20
+
+# Below, a quotient has underflowed.
+SMALLEST = 5e-324
 
 
 class Scale(NamedTuple):
@@ -20,6 +23,10 @@ class Scale(NamedTuple):
     values: int
     mean: float
     squares: float
+
+
+# Of a feature that was never seen nothing is known, and its deviation is none.
+NOTHING = (0, 0.0, 0.0, -1.0)
 
 
 class RunningScales:
@@ -36,28 +43,53 @@ class RunningScales:
     """
 
     def __init__(self, scales: Iterable[tuple[Hashable, Scale]] = ()) -> None:
-        self.by_name: dict[Any, Scale] = dict(scales)
+        # Behind every scale stands the deviation that follows from it, so that a prediction takes no root.
+        self._known: dict[Any, tuple[int, float, float, float]] = {
+            name: (*scale, _deviation(scale.values, scale.squares)) for name, scale in scales
+        }
+
+    @property
+    def by_name(self) -> dict[Any, Scale]:
+        """The scales so far."""
+        return {name: Scale(*known[:3]) for name, known in self._known.items()}
 
     def learn(self, example: Mapping[Any, Any]) -> dict[Any, Any]:
-        """The example as it is scaled now that it has been seen."""
-        scales = self.by_name
+        """The example as it is scaled now that it has been seen: one loop, because a stream spends its time here."""
+        known, point = self._known, {}
         for name, value in example.items():
-            if type(value) is not bool and type(name) is not OneHot:
-                values, mean, squares = scales.get(name) or (0, 0.0, 0.0)
-                off = value - mean
-                mean += off / (values + 1)
-                scales[name] = Scale(values + 1, mean, squares + off * (value - mean))
-        return self.scaled(example)
+            if type(value) is bool or type(name) is OneHot:
+                point[name] = value
+                continue
+            values, mean, squares, _ = known.get(name, NOTHING)
+            values += 1
+            off = value - mean
+            mean += off / values
+            rest = value - mean
+            squares += off * rest
+            if squares:
+                deviation = sqrt(squares / values or SMALLEST)
+                known[name] = values, mean, squares, deviation
+                point[name] = rest / deviation
+            else:
+                known[name] = values, mean, 0.0, 0.0
+                point[name] = float((value > 0) - (value < 0))
+        return point
 
     def scaled(self, example: Mapping[Any, Any]) -> dict[Any, Any]:
         """The example in the scales so far; a number that has none yet stays as it is."""
-        return {name: self._scaled(name, value) for name, value in example.items()}
+        known, point = self._known.get, {}
+        for name, value in example.items():
+            _, mean, _, deviation = known(name, NOTHING)
+            if deviation > 0.0 and type(value) is not bool:
+                value = (value - mean) / deviation
+                if not -FURTHEST <= value <= FURTHEST:
+                    value = copysign(FURTHEST, value)
+            elif deviation == 0.0 and type(value) is not bool:
+                value = float((value > 0) - (value < 0))
+            point[name] = value
+        return point
 
-    def _scaled(self, name: Hashable, value: Any) -> Any:
-        scale = self.by_name.get(name)
-        if scale is None or type(value) is bool:
-            return value
-        if scale.squares == 0.0:
-            return float((value > 0) - (value < 0))
-        deviation = math.sqrt(scale.squares / scale.values or 5e-324)  # the quotient may underflow
-        return max(-FURTHEST, min((value - scale.mean) / deviation, FURTHEST))
+
+def _deviation(values: int, squares: float) -> float:
+    """The standard deviation; 0 if there was one value so far."""
+    return sqrt(squares / values or SMALLEST) if squares else 0.0
