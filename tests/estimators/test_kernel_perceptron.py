@@ -27,7 +27,6 @@ ESTIMATORS = [
     KernelPerceptron(readout="vote", tie="predict"),
     KernelPerceptron(kernel="poly"),
     KernelPerceptron(budget=50),
-    KernelPerceptron(budget=50, budget_rule="projectron"),
 ]
 
 
@@ -126,7 +125,7 @@ def test_a_clone_has_the_parameters_and_nothing_learned():
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-@pytest.mark.parametrize("options", [{"readout": "vote"}, {"budget": 20}, {"budget": 20, "budget_rule": "projectron"}])
+@pytest.mark.parametrize("options", [{"readout": "vote"}, {"budget": 20}])
 def test_pickling_changes_nothing(form, options):
     X, y = moons()
     model = KernelPerceptron(random_state=0, **options).fit(form(X[:200]), y[:200])
@@ -178,7 +177,7 @@ def test_the_first_partial_fit_fixes_the_labels():
         model.partial_fit([[1.0]], ["a"], classes=["a", "c"])
 
 
-@pytest.mark.parametrize("options", [{}, {"budget": 30}, {"budget": 30, "budget_rule": "projectron"}])
+@pytest.mark.parametrize("options", [{}, {"budget": 30}])
 def test_a_call_that_fails_leaves_the_model_as_it_was(options):
     def kernel(A, B):
         K = rbf_kernel(A, B)

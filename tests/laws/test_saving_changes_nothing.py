@@ -88,17 +88,16 @@ def test_a_warm_start_begins_from_the_loaded_weights(seed, path):
     readout=st.sampled_from(["average", "last", "vote"]),
     form=st.sampled_from(list(samples.FORMS)),
     n_classes=st.sampled_from([2, 3]),
-    rule=st.sampled_from([None, "forgetron", "random", "projectron"]),
+    budget=st.sampled_from([None, 5]),
     fits=st.booleans(),
 )
 def test_a_kernel_perceptron_goes_on_as_if_nothing_had_happened(
-    seed, kernel, readout, form, n_classes, rule, fits, path
+    seed, kernel, readout, form, n_classes, budget, fits, path
 ):
     X, y = samples.points(seed, n_classes=n_classes, form=form)
     Z, z = samples.points(seed + 1, n_classes=n_classes, form=form)
-    budget = {} if rule is None else {"budget": 5, "budget_rule": rule}
     model = novikoff.KernelPerceptron(
-        kernel=kernel, readout="average" if rule else readout, random_state=seed, max_iter=2, **budget
+        kernel=kernel, readout="average" if budget else readout, random_state=seed, max_iter=2, budget=budget
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

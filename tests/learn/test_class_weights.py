@@ -200,8 +200,7 @@ def test_balanced_weights_of_a_kernel_survive_a_file_and_go_on_in_parts(tmp_path
     for model in (KernelPerceptron(class_weight="balanced"), Perceptron(class_weight="balanced")):
         with pytest.raises(ValueError, match="counts all rows"):
             model.partial_fit(X, y)
-    with pytest.raises(ValueError, match="projectron"):
-        KernelPerceptron(class_weight="balanced", budget=5, budget_rule="forgetron").fit(X, y)
+    assert len(KernelPerceptron(class_weight="balanced", budget=5).fit(X, y).support_) <= 5
 
 
 @pytest.mark.parametrize("kind", [Perceptron, KernelPerceptron])

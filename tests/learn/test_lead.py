@@ -346,9 +346,8 @@ def test_a_kernel_with_a_lead_survives_a_file(tmp_path):
         assert (again.partial_fit(X, y).dual_coef_ == model.partial_fit(X, y).dual_coef_).all()
 
 
-@pytest.mark.parametrize("rule", ["projectron", "forgetron", "random"])
-def test_a_budget_goes_with_a_lead(rule):
+def test_a_budget_goes_with_a_lead():
     X, y = eighths(4, n=60)
-    model = KernelPerceptron(lead=0.25, budget=9, budget_rule=rule, random_state=0).fit(X, y)
+    model = KernelPerceptron(lead=0.25, budget=9, random_state=0).fit(X, y)
     assert len(model.support_) <= 9
     assert model.n_narrow_ > 0

@@ -39,7 +39,7 @@ from novikoff.learn.epochs import Watcher, put_off_interrupt
 from novikoff.learn.fit import Learned
 from novikoff.learn.kernel.budget import check_budget
 from novikoff.learn.kernel.kernels import Objects, as_points, check_kernel, is_matrix, make_kernel
-from novikoff.learn.kernel.memory import BudgetRule, Memory
+from novikoff.learn.kernel.memory import Memory
 from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.kernel.space import kernel_perceptron, learn_online
 from novikoff.learn.linear.files import learnable
@@ -84,7 +84,7 @@ class KernelPerceptron(ClassifierShell):
     shuffle : bool
         Whether `fit` visits the rows in a new random order in each epoch. `partial_fit` never does.
     random_state : int, RandomState or None
-        Where the random orders, and the choices of budget_rule="random", come from.
+        Where the random orders come from.
     tie : {"mistake", "predict"}
         Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
     lead : float or "auto"
@@ -97,18 +97,14 @@ class KernelPerceptron(ClassifierShell):
     scale : bool or "auto"
         Whether to learn from the columns in standard deviations from their means; see `Perceptron`.
     class_weight : dict, "balanced" or None
-        Numbers by which the examples of a class are multiplied, in the space of the kernel; see `Perceptron`. It does
-        not go with budget_rule="forgetron".
+        Numbers by which the examples of a class are multiplied, in the space of the kernel; see `Perceptron`.
     early_stopping, validation_fraction, n_iter_no_change : bool, float, int
         Whether validation rows choose the number of epochs, which fraction of the rows they are, and how many epochs
         without improvement end the search; see `Perceptron`.
     budget : int or None
-        The most support rows, over all classes; None for no limit. A budget of B needs memory for B x B numbers. With
+        The most support rows, over all classes; None for no limit. A budget of B needs memory for B x B numbers. Once
+        it is full, a mistake adds its projection on the span of the rows there are (the Projectron). With
         one, mistakes are forgotten, so there is no claim about margins, and no vote.
-    budget_rule : {"projectron", "forgetron", "random"}
-        What a full budget does with the next mistake: add its projection on the span of the rows it has, shrink all
-        coefficients and forget the oldest row, or forget a random one. The average begins anew whenever a row is
-        forgotten, and so is close to the last function, except for "projectron", which forgets none.
     held_out : float or None
         The share of the rows that have no say in anything; how many of them `fit` gets wrong is counted in the end, and
         `run_` says what follows for new ones.
@@ -176,7 +172,6 @@ class KernelPerceptron(ClassifierShell):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         budget: int | None = None,
-        budget_rule: BudgetRule = "projectron",
         held_out: float | None = None,
         record_mistakes: bool = False,
     ) -> None:
@@ -199,7 +194,6 @@ class KernelPerceptron(ClassifierShell):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.budget = budget
-        self.budget_rule = budget_rule
         self.held_out = held_out
         self.record_mistakes = record_mistakes
 
@@ -247,9 +241,7 @@ class KernelPerceptron(ClassifierShell):
             memory = self._empty_memory(X, known) if before is None else before.memory.copy()
             options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
             options["lead"] = lead_of(self)
-            mistakes = learn_online(
-                memory, X, inner_labels(labels, known), random_state=seed_of(self.random_state), **options
-            )
+            mistakes = learn_online(memory, X, inner_labels(labels, known), **options)
             recorded = None if before is None else before.mistake_rows
             if mistakes is not None and self.record_mistakes:
                 earlier = np.empty(0, dtype=np.int64) if recorded is None else recorded
@@ -332,9 +324,7 @@ class KernelPerceptron(ClassifierShell):
         choices = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "params": self.kernel_params}
         check_kernel(self.kernel, **choices)
         check_options(readout=self.readout, tie=self.tie)
-        weighted = self.class_weight is not None
-        limits: dict[str, Any] = {"readout": self.readout, "min_margin": self.min_margin, "weighted": weighted}
-        check_budget(self.budget, self.budget_rule, **limits)
+        check_budget(self.budget, readout=self.readout, min_margin=self.min_margin)
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
         self._check_options()
@@ -377,8 +367,8 @@ class KernelPerceptron(ClassifierShell):
         numbers: dict[str, Any] = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         kernel = make_kernel(self.kernel, as_points(X, self.kernel), **numbers, params=self.kernel_params)
         weights = class_weights(self.class_weight, classes, None)
-        options: dict[str, Any] = {"budget": self.budget, "budget_rule": self.budget_rule, "class_weights": weights}
-        return Memory.empty(kernel, len(classes), vote=self.readout == "vote", **options)
+        vote = self.readout == "vote"
+        return Memory.empty(kernel, len(classes), vote=vote, budget=self.budget, class_weights=weights)
 
     def _known_classes(self, labels: NDArray[Any], named: ArrayLike | None, before: KernelModel | None) -> NDArray[Any]:
         if before is None:

@@ -35,7 +35,6 @@ from novikoff.keep.codec import (
 from novikoff.keep.layout import Arrays, FileParts
 from novikoff.keep.parameters import decode_parameters, needed_function
 from novikoff.keep.values import decode, decode_names, encode, encode_names
-from novikoff.learn.kernel.budget import BUDGET_RULES
 from novikoff.learn.kernel.kernels import KERNELS, GrowingArray, GrowingPoints, Kernel
 from novikoff.learn.kernel.memory import Memory, Mistakes
 from novikoff.learn.kernel.model import KernelModel
@@ -156,7 +155,7 @@ def _read_points(kind: Any, path: str, arrays: Arrays) -> GrowingPoints:
 def _check(memory: Memory, n_classes: int) -> None:
     ensure(memory.n_classes == n_classes, "there are not as many classes as the coefficients are for")
     vectors, support = n_classes if n_classes > 2 else 1, len(memory.rows.array)
-    for name in ("by_class", "squares", "damage"):
+    for name in ("by_class", "squares"):
         check_shape(getattr(memory, name), name, vectors)
     for name in ("coefficients", "drift"):
         check_shape(getattr(memory, name).array, name, support, vectors)
@@ -171,11 +170,9 @@ def _check(memory: Memory, n_classes: int) -> None:
     check_within(memory.rows.array, "rows", 2**62)
     ensure(memory.since <= memory.examples, "the average begins after the last example")
     ensure(memory.budget is None or memory.budget >= 1, "the budget is no whole number of at least 1")
-    ensure(memory.budget_rule in BUDGET_RULES, "the rule of the budget is unknown")
-    held = support if memory.budget is not None else 0
-    ensure(
-        memory.gram.shape == (held, held) and held <= (memory.budget or 0), "the products of the support rows differ"
-    )
+    ensure(memory.budget is None or support <= memory.budget, "there are more support rows than the budget")
+    held = support if memory.projector is not None else 0
+    ensure(memory.gram.shape == (held, held), "the products of the support rows differ")
     if memory.kept is not None:
         ensure(len(memory.kept) == 1, "the mistakes are in several parts")
         _check_kept(memory, memory.kept[0], support)

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from novikoff.data.examples import class_places
 from novikoff.data.held_out import HeldOut
 from novikoff.data.order import POOL, random_order
-from novikoff.engine.gram import DOUBT, RULED_OUT, Pass, visit_block
+from novikoff.engine.gram import DOUBT, FULL, RULED_OUT, Pass, visit_block
 from novikoff.engine.sums import exact_sum
 from novikoff.learn.class_weights import multiplied_squares, weights_of_rows
 from novikoff.learn.cycles import Cycle, never
 from novikoff.learn.epochs import Epochs, Learner, Watch
-from novikoff.learn.kernel.budget import visit_on_a_budget
+from novikoff.learn.kernel.budget import begin_to_project, visit_projected
 from novikoff.learn.kernel.kernels import (
     Entries,
     Floats,
@@ -153,8 +153,10 @@ class Expansion(Learner):
         step = 0
         while step < n:
             rows = order[step : step + BLOCK]
-            seen, why = self._visit(rows) if self.memory.budget is None else visit_on_a_budget(self, rows)
+            seen, why = self._visit(rows) if self.memory.projector is None else visit_projected(self, rows)
             step += seen
+            if why == FULL:
+                begin_to_project(self)
             if why == RULED_OUT:
                 return Stopped.MARGIN_RULED_OUT
             if step < n and (stopped := watch.cut_short()) is not None:
@@ -163,7 +165,7 @@ class Expansion(Learner):
 
     def catch_up(self) -> None:
         """Bring the known scores of all rows up to date with the mistakes of the epoch, and these to memory."""
-        if self.memory.budget is not None or self.epochs.steps == 0:
+        if self.memory.projector is not None or self.epochs.steps == 0:
             return
         n, n_classes = len(self.points), len(self.labels)
         if self.known is None:
@@ -179,7 +181,7 @@ class Expansion(Learner):
     def settle(self) -> None:
         """Bring the mistakes of the epoch to memory: rows that it does not have, and coefficients."""
         memory = self.memory
-        if memory.budget is None and self.fresh_rows:
+        if self.fresh_rows:
             rows = np.concatenate(self.fresh_rows)
             new = rows[self.place[rows] < 0]
             self.place[new] = memory.coefficients.length + np.arange(len(new))
@@ -212,8 +214,10 @@ class Expansion(Learner):
         updates, squares = memory.by_class.copy(), memory.squares.copy()
         task = (gram, np.ascontiguousarray(self.labels[:, rows]), np.ascontiguousarray(scores))
 
+        along = self.along(rows)
+
         def go_on(step: int, certain: bool) -> tuple[int, int]:
-            return visit_block(*task, step, certain, self.along(rows), updates, squares, added, narrow)
+            return visit_block(*task, step, certain, along, updates, squares, added, narrow)
 
         seen, why = self._beyond_doubt(go_on, task[2], block, added)
         self.note(rows[:seen], added[:, :seen], narrow[:, :seen])
@@ -261,9 +265,13 @@ class Expansion(Learner):
     def along(self, rows: Numbers) -> Pass:
         memory, more = self.memory, len(rows)
         margin, slack = self.min_margin, memory.slack(more) if self.min_margin else 0.0
-        return Pass(*self.rule(rows), self._doubts(more), memory.examples, margin, slack)
+        is_limited = memory.budget is not None and memory.projector is None
+        held = memory.coefficients.length + sum(int(np.count_nonzero(self.place[r] < 0)) for r in self.fresh_rows)
+        room = np.array([memory.budget - held if memory.budget is not None else 0])
+        is_new = is_limited & (self.place[rows] < 0)
+        return Pass(*self._rule(rows), self._doubts(more), margin, slack, is_new, room)
 
-    def rule(self, rows: Numbers) -> tuple[bool, Floats]:
+    def _rule(self, rows: Numbers) -> tuple[bool, Floats]:
         """Whether ties are mistakes, and how far ahead each of some rows must be so as not to be added."""
         return self.lead > 0 or self.tie == "mistake", self.lead * self._lengths_so_far(rows)[1:]
 

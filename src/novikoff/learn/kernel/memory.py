@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,6 @@ from novikoff.engine.rounding import UNIT_ROUNDOFF, down, root_up, up
 from novikoff.learn.class_weights import Weights
 from novikoff.learn.history import History
 from novikoff.learn.kernel.kernels import Floats, GrowingArray, GrowingPoints, Kernel
-
-BudgetRule = Literal["forgetron", "random", "projectron"]
 
 Numbers = NDArray[np.int64]
 
@@ -59,7 +57,9 @@ class Memory(History):
     the updates, mistakes and narrow ones, and `squares` ||w||^2, a number a class. `longest` is R^2 = max K(x, x),
     `largest` the largest |K| met, `doubt` how much rounding may change a kernel value. `kept` has the mistakes for a
     vote, if there is to be one. `class_weights`, one a class, multiply the examples of each class before they are
-    learned: R, ||w|| and margins are then those of the multiplied examples."""
+    learned: R, ||w|| and margins are then those of the multiplied examples. With a full `budget`, `gram` has the
+    products of the support rows, and `projector` its pseudoinverse. The average begins `since` some example: 0, but for
+    files of earlier versions that have forgotten rows."""
 
     kernel: Kernel
     n_classes: int
@@ -75,11 +75,8 @@ class Memory(History):
     n_columns: int | None = None
     kept: list[Mistakes] | None = None
     budget: int | None = None
-    budget_rule: BudgetRule = "projectron"
     gram: Floats = field(default_factory=lambda: np.empty((0, 0)))
     projector: Floats | None = None
-    damage: Floats = field(default_factory=lambda: np.zeros(0))
-    rounds: int = 0
     since: int = 0
     class_weights: Weights = None
 
@@ -91,7 +88,6 @@ class Memory(History):
         *,
         vote: bool = False,
         budget: int | None = None,
-        budget_rule: BudgetRule = "projectron",
         class_weights: Weights = None,
     ) -> "Memory":
         n = n_classes if n_classes > 2 else 1
@@ -105,8 +101,6 @@ class Memory(History):
             GrowingArray.empty(np.float64, n),
             kept=[] if vote else None,
             budget=budget,
-            budget_rule=budget_rule,
-            damage=np.zeros(n),
             class_weights=class_weights,
         )
 
@@ -127,7 +121,7 @@ class Memory(History):
     @property
     def weights_length(self) -> float:
         """||w||, or ||W|| of all classes."""
-        if self.budget is None:
+        if self.projector is None:
             return math.sqrt(max(float(self.squares.sum()), 0.0))
         a = self.coefficients.array
         return math.sqrt(max(float(np.sum(a * (self.gram @ a))), 0.0))
@@ -190,7 +184,7 @@ class Memory(History):
         return super().recorded(*asked, **{"weighted": self.class_weights is not None, **more})
 
     def summed(self) -> Floats:
-        """The sum of the coefficients after each example; with a budget, since a row was last forgotten."""
+        """The sum of the coefficients after each example."""
         last = self.coefficients.array
         return self.examples * last - self.drift.array if self.examples > self.since else last.copy()
 

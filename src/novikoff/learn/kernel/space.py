@@ -34,7 +34,7 @@ from novikoff.learn.fit import Learned, fit
 from novikoff.learn.kernel.budget import check_budget
 from novikoff.learn.kernel.expansion import Expansion, PointExamples
 from novikoff.learn.kernel.kernels import Entries, Kernel, Points, Vectors, as_points, check_finite, make_kernel
-from novikoff.learn.kernel.memory import BudgetRule, Memory, Mistakes
+from novikoff.learn.kernel.memory import Memory, Mistakes
 from novikoff.learn.run import Run
 from novikoff.options import Options, Tie, check_options
 
@@ -52,7 +52,6 @@ class KernelSpace:
     coef0: float = 1.0
     kernel_params: dict[str, Any] | None = None
     budget: int | None = None
-    budget_rule: BudgetRule = "projectron"
     form: Kernel | None = None
     weights: Weights = None
     record = Run
@@ -60,8 +59,8 @@ class KernelSpace:
     leads = True
 
     def over(self, examples: PointExamples, options: Options) -> "KernelSpace":
-        weighted, margin = options.class_weight is not None, options.min_margin
-        check_budget(self.budget, self.budget_rule, readout=options.readout, min_margin=margin, weighted=weighted)
+        margin = options.min_margin
+        check_budget(self.budget, readout=options.readout, min_margin=margin)
         how: dict[str, Any] = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         form = make_kernel(self.kernel, examples.points, **how, params=self.kernel_params)
         if margin is not None and not form.is_definite:
@@ -75,9 +74,8 @@ class KernelSpace:
         self, examples: PointExamples, options: Options, start: Memory | None = None, one_by_one: bool = False
     ) -> Expansion:
         assert self.form is not None
-        budget: dict[str, Any] = {"budget": self.budget, "budget_rule": self.budget_rule}
         n_classes, vote = len(examples.classes), options.readout == "vote"
-        memory = Memory.empty(self.form, n_classes, vote=vote, class_weights=self.weights, **budget)
+        memory = Memory.empty(self.form, n_classes, vote=vote, budget=self.budget, class_weights=self.weights)
         prepare(memory, examples.points, examples.labels)
         generator, keep = np.random.default_rng(options.random_state), options.record_mistakes
         return Expansion.of(memory, examples, options.tie, generator, keep, options.shuffle, float(options.lead))
@@ -100,7 +98,7 @@ def kernel_perceptron(
 ) -> Learned:
     """The batch perceptron with a kernel: epochs until one makes no mistake, or a limit is reached.
 
-    What was asked for are fields of `KernelSpace` (kernel, gamma, degree, coef0, kernel_params, budget, budget_rule)
+    What was asked for are fields of `KernelSpace` (kernel, gamma, degree, coef0, kernel_params, budget)
     and options of `novikoff.options`. With a `lead` an example is also added if y <w, phi(x)> is at most lead R^2, R^2
     being the largest K(x, x) so far; every class against the rest has that lead.
 
@@ -129,7 +127,7 @@ def kernel_perceptron(
 
 
 # The parameters of the space; all others are options of learning.
-SPACE = ("kernel", "gamma", "degree", "coef0", "kernel_params", "budget", "budget_rule")
+SPACE = ("kernel", "gamma", "degree", "coef0", "kernel_params", "budget")
 
 
 def _as_points(X: Any, y: ArrayLike | None, kernel: str | Callable[..., Any], n_classes: int) -> PointExamples:
@@ -153,10 +151,9 @@ def learn_online(
     *,
     tie: Tie = "mistake",
     lead: float = 0.0,
-    random_state: int | np.random.Generator | None = None,
     record_mistakes: bool = False,
 ) -> Mistakes | None:
-    """Learn the rows in the order given, once, into `memory`. The random state is for the budget rule `random`.
+    """Learn the rows in the order given, once, into `memory`.
 
     If anything is wrong with rows or labels, `memory` is not changed; what comes out of a kernel can be wrong later, so
     hand in a `copy` to be safe. A precomputed matrix cannot be learned in parts: rows to come have no products with
@@ -173,8 +170,7 @@ def learn_online(
     so_far = memory.longest
     prepare(memory, points, labels)
     examples = PointExamples(points, labels, np.arange(memory.n_classes))
-    generator = np.random.default_rng(random_state)
-    space = Expansion.of(memory, examples, tie, generator, record_mistakes, lead=lead, so_far=so_far)
+    space = Expansion.of(memory, examples, tie, np.random.default_rng(), record_mistakes, lead=lead, so_far=so_far)
     with put_off_interrupt():
         space.learn(Watch())
         space.settle()
