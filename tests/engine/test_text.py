@@ -10,8 +10,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from novikoff.engine.powers import LARGEST_POWER, SMALLEST_POWER, powers_of_five
-from novikoff.engine.text import BAD_PAIR, FINE, MOST_DIGITS, PADDING, nearest, parse, room_for
+from novikoff.engine.text import (
+    BAD_PAIR,
+    FINE,
+    LARGEST_POWER,
+    MOST_DIGITS,
+    PADDING,
+    SMALLEST_POWER,
+    nearest,
+    parse,
+    powers_of_five,
+    room_for,
+)
 
 KNOWN_TO_BE_HARD = [
     "2.2250738585072011e-308",  # just below the smallest normal number
