@@ -32,7 +32,7 @@ from novikoff import OnlinePerceptron, Perceptron
 from novikoff.data.order import given_order, random_order
 from novikoff.engine import slack
 from novikoff.engine.jit import patience
-from novikoff.engine.linear import Rule, binary_epoch
+from novikoff.engine.linear import Rule, Updates, binary_epoch
 from novikoff.engine.rows import as_rows, longest_square
 
 MORE = 4  # epochs that a long peer fit has more than a short one
@@ -101,6 +101,7 @@ def one_epoch(X, labels, *, average, shuffled):
     rows = as_rows(X)
     rule = Rule(1.0, True, 4.0 * (rows.widest + 2) * 2.0**-53 * longest_square(rows, 1.0))
     at, narrow, none = np.empty(rows.n_rows, dtype=np.uint32), np.zeros(rows.n_rows, dtype=bool), np.empty(0)
+    found = Updates(at, narrow, np.empty(0, dtype=np.int64))
     w = np.zeros(rows.n_columns + 1)
     drift = np.zeros(len(w) if average else 0)
     generator = np.random.default_rng(0)
@@ -112,8 +113,7 @@ def one_epoch(X, labels, *, average, shuffled):
         else:
             order = given_order(rows.n_rows, rows.ahead)
         clocks = (state["examples"], state["mistakes"])
-        task = (rows.matrix, labels, order.visit, order.soon, rule, none, *clocks)
-        seen, made = binary_epoch(*task, w, drift, at, narrow)
+        seen, made = binary_epoch(rows.matrix, labels, order, rule, none, *clocks, w, drift, found)
         state.update(examples=clocks[0] + seen, mistakes=clocks[1] + made, share=made / seen)
 
     return run, state

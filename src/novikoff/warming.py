@@ -78,7 +78,7 @@ def _learn_rows() -> None:
 
 def _look_ahead(X: Any, labels: Any) -> None:
     from novikoff.data.order import given_order
-    from novikoff.engine.linear import Rule
+    from novikoff.engine.linear import Rule, Updates
     from novikoff.engine.rows import as_rows
     from novikoff.engine.slack import Ahead
 
@@ -86,7 +86,8 @@ def _look_ahead(X: Any, labels: Any) -> None:
     ahead = Ahead(rows, shuffled=False, n_rows_in_all=rows.n_rows)
     ahead.looks_ahead = True
     order, rule, narrow = given_order(rows.n_rows), Rule(1.0, True, 1e-9), np.zeros(12, dtype=np.bool_)
-    ahead.epoch(rows.matrix, labels, *order, rule, np.empty(0), 0, 0, w, w.copy(), at, narrow)
+    found = Updates(at, narrow, np.empty(0, dtype=np.int64))
+    ahead.epoch(rows.matrix, labels, order, rule, np.empty(0), 0, 0, w, w.copy(), found)
 
 
 def _learn_with_kernels() -> None:

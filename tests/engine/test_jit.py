@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from novikoff.engine import clock
 from novikoff.engine.clock import now, standing_still
 from novikoff.engine.jit import Size, jit, patience
 
@@ -165,3 +166,19 @@ def test_the_clock_of_limits_stands_still_while_a_kernel_is_compiled(monkeypatch
     with standing_still(), standing_still():
         pass
     assert now() - before == 200  # two looks at the clock from outside, and none while it stood
+
+
+def test_a_terminal_shows_how_much_was_compiled_and_then_a_clean_line(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(clock, "_announced", 0)
+    clock.announce("one")
+    clock.announce("another")
+    clock.wipe_announcement()
+    said = capsys.readouterr().err
+    assert "compiling (first use only): 1 loops\rcompiling (first use only): 2 loops" in said
+    assert said.endswith(" \r")
+
+
+def test_a_file_is_told_nothing_of_compilers(capsys):
+    clock.announce("one")
+    assert capsys.readouterr().err == ""

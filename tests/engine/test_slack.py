@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from novikoff.data.examples import Examples
-from novikoff.data.order import given_order, random_order
+from novikoff.data.order import Order, given_order, random_order
 from novikoff.engine import slack as looking_ahead
 from novikoff.engine import threads
-from novikoff.engine.linear import Rule, binary_epoch
+from novikoff.engine.linear import Rule, Updates, binary_epoch
 from novikoff.engine.rows import as_rows, longest_square
 from novikoff.engine.slack import Ahead, find_slack
 from novikoff.engine.threads import on_cores
@@ -40,17 +40,22 @@ def rows_and_labels(seed, n=40, d=5):
     return X * 10.0 ** generator.integers(-60, 60), labels.astype(np.int8)
 
 
+def room_for(updates):
+    return Updates(np.empty(updates, dtype=np.uint32), np.empty(updates, dtype=np.bool_), np.empty(0, dtype=np.int64))
+
+
 def passes(X, labels, rule, orders, most, epoch, *, average):
     """What some passes do, in calls that make so many mistakes at most."""
     w, drift = np.zeros(X.n_columns + 1), np.zeros(X.n_columns + 1 if average else 0)
     steps = []
     clock = 0
     for order in orders:
-        run, at, narrow = epoch(w), np.empty(most, dtype=np.uint32), np.empty(most, dtype=np.bool_)
+        run, found = epoch(w), room_for(most)
         step = 0
         while step < len(order.visit):
-            rest = (order.visit[step:], order.soon[step:], rule, np.empty(0), clock, len(steps))
-            seen, made = run(X.matrix, labels, *rest, w, drift, at, narrow)
+            rest = (Order(order.visit[step:], order.soon[step:]), rule, np.empty(0), clock, len(steps))
+            seen, made = run(X.matrix, labels, *rest, w, drift, found)
+            at, narrow, _ = found
             steps += zip((clock + at[:made].astype(np.int64)).tolist(), narrow[:made].tolist(), strict=True)
             step, clock = step + seen, clock + seen
     return steps, w.tolist(), drift.tolist()
@@ -140,8 +145,8 @@ def test_rows_with_slack_are_not_read():
     rows = as_rows(X)
     one = Ahead(rows, shuffled=False, n_rows_in_all=30)
     rule, w = Rule(0.0, True, 1e-12), np.zeros(3)
-    last = (w, np.empty(0), np.empty(30, dtype=np.uint32), np.empty(30, dtype=np.bool_))
-    task = (rows.matrix, labels, *given_order(30), rule, np.empty(0), 0)
+    last = (w, np.empty(0), room_for(30))
+    task = (rows.matrix, labels, given_order(30), rule, np.empty(0), 0)
     mistakes = 0
     for _ in range(60):
         one.begin(w)

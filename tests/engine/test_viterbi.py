@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from novikoff.engine.emissions import FIRST_POOL, Emissions, open_place
 from novikoff.engine.jit import patience
-from novikoff.engine.pool import FIRST_POOL, Emissions, open_place
 from novikoff.engine.rows import as_rows
 from novikoff.engine.threads import on_cores
-from novikoff.engine.viterbi import MANY_LABELS, Scratch, Weights, best_path
+from novikoff.engine.viterbi import Scratch, Weights, best_path
 from novikoff.features.tokens import Tokens
 from novikoff.learn.chain.space import best_label_sequences, label_tokens
 from tests.chains import OUTSIDE, ranked_paths
@@ -95,21 +95,9 @@ def full_search(emissions, table, tokens, gold, cost):
 
 @pytest.mark.parametrize("layout", ["dense", "sparse"])
 @pytest.mark.parametrize("forbidden", ["none", "some", "most"])
-@given(seed=st.integers(0, 2**32), n_labels=st.integers(MANY_LABELS, 70), cost=st.sampled_from([0.0, 1.0, 0.3]))
-@settings(deadline=None, max_examples=15)
-def test_among_many_labels_nothing_is_left_out_that_matters(layout, forbidden, seed, n_labels, cost):
-    assert_found_by_a_full_search(layout, forbidden, seed, n_labels, cost)
-
-
-@pytest.mark.parametrize("layout", ["dense", "sparse"])
-@pytest.mark.parametrize("forbidden", ["none", "some", "most"])
-@given(seed=st.integers(0, 2**32), n_labels=st.integers(1, MANY_LABELS - 1), cost=st.sampled_from([0.0, 1.0, 0.3]))
-@settings(deadline=None, max_examples=15)
-def test_among_few_labels_the_best_path_is_that_of_a_full_search(layout, forbidden, seed, n_labels, cost):
-    assert_found_by_a_full_search(layout, forbidden, seed, n_labels, cost)
-
-
-def assert_found_by_a_full_search(layout, forbidden, seed, n_labels, cost):
+@given(seed=st.integers(0, 2**32), n_labels=st.integers(1, 70), cost=st.sampled_from([0.0, 1.0, 0.3]))
+@settings(deadline=None, max_examples=30)
+def test_nothing_is_left_out_that_matters_to_a_full_search(layout, forbidden, seed, n_labels, cost):
     rng = np.random.default_rng(seed)
     width, length, spread = 6, int(rng.integers(1, 9)), rng.choice([0.25, 1.0, 8.0])
     emissions = np.round(spread * rng.normal(size=(width, n_labels)) * 4) / 4 * (rng.random((width, n_labels)) < 0.5)
@@ -126,7 +114,7 @@ def assert_found_by_a_full_search(layout, forbidden, seed, n_labels, cost):
     assert (scratch.path[:length].tolist(), score) == full_search(emissions, table, tokens, gold, cost)
 
 
-@pytest.mark.parametrize("n_labels", [1, 2, 7, 8, 9, 22, MANY_LABELS])
+@pytest.mark.parametrize("n_labels", [1, 2, 7, 8, 9, 22, 32])
 def test_compiled_or_interpreted_on_one_thread_or_two_the_labels_are_the_same(n_labels):
     rng = np.random.default_rng(n_labels)
     weights = Weights.of(rng.normal(size=(5, n_labels)), rng.normal(size=(n_labels + 1, n_labels + 1)))

@@ -111,19 +111,19 @@ def announce_compilation(quiet: bool) -> Iterator[None]:
     """On a terminal, whoever waits for the compiler is told so, once."""
     from novikoff.engine.clock import watchers
 
-    def tell(kernel: str) -> None:
-        watchers.remove(tell)
-        click.echo("preparing the engine, once on this machine (novikoff warm-up does it in advance)", err=True)
+    told = quiet or not sys.stderr.isatty()
 
-    if quiet or not sys.stderr.isatty():
-        yield
-        return
+    def tell(kernel: str) -> None:
+        nonlocal told
+        if not told:
+            click.echo("preparing the engine, once on this machine (novikoff warm-up does it in advance)", err=True)
+        told = True
+
     watchers.append(tell)
     try:
         yield
     finally:
-        if tell in watchers:
-            watchers.remove(tell)
+        watchers.remove(tell)
 
 
 def _drawn() -> "Progress":

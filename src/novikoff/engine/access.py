@@ -16,7 +16,7 @@ from novikoff.engine.prefetch import touch, touch_early
 REORDERED: Any = {"reassoc", "contract", "nsz"}
 
 
-def _dense_dot(X, row, w):
+def dense_dot(X, row, w):
     total = 0.0
     for j in range(X.shape[1]):
         total += X[row, j] * w[j]
@@ -30,9 +30,9 @@ def _sparse_dot(X, row, w):
     return total
 
 
-dot = by_layout(_dense_dot, _sparse_dot, "<x, w>, in the fastest order.", fastmath=REORDERED)
+dot = by_layout(dense_dot, _sparse_dot, "<x, w>, in the fastest order.", fastmath=REORDERED)
 dot_in_column_order = by_layout(
-    _dense_dot, _sparse_dot, "<x, w>, added up from the first column to the last: the score that decides."
+    dense_dot, _sparse_dot, "<x, w>, added up from the first column to the last: the score that decides."
 )
 
 
@@ -56,7 +56,7 @@ squares_in_column_order = by_layout(
 )
 
 
-def _dense_careful_squares(X, row):
+def dense_careful_squares(X, row):
     total = rest = 0.0
     for j in range(X.shape[1]):
         square = np.float64(X[row, j]) * X[row, j]
@@ -79,7 +79,7 @@ def _sparse_careful_squares(X, row):
 
 
 careful_squares = by_layout(
-    _dense_careful_squares,
+    dense_careful_squares,
     _sparse_careful_squares,
     "<x, x>, added up with what rounding loses (Knuth's two-sum): off by a unit or two in the last place at most, "
     "and but for the rarest halves the same in every order.",

@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.emissions import entries, entry, prefetch_tokens
+from novikoff.engine.emissions import entries, entry, open_place, place_of, prefetch_tokens
 from novikoff.engine.jit import jit, part
-from novikoff.engine.pool import open_place, place_of
 from novikoff.engine.viterbi import best_path, searched, second_path
 
 
@@ -18,35 +17,44 @@ class Drift(NamedTuple):
     links: NDArray[np.float64]
 
 
-def _learned(X, starts, gold, order, cost, lead, examples, weights, *_):
+class Demand(NamedTuple):
+    """By how much a sequence must win: by `cost` for every label that differs, or by the `lead` times `longest[0]`.
+
+    `longest` has the largest squared length of a difference so far: as computed, and with a bound on its rounding.
+    """
+
+    cost: float
+    lead: float
+    longest: NDArray[np.float64]
+
+
+def _learned(X, starts, gold, order, demand, examples, weights, *_):
     return order.size * searched(X, weights.n_labels) / max(1, starts.size - 1)
 
 
 @jit(work=_learned)
-def sequence_epoch(X, starts, gold, order, cost, lead, examples, weights, drift, scratch, at, narrow, longest):
+def sequence_epoch(X, starts, gold, order, demand, examples, weights, drift, scratch, at, narrow):
     """Visit sequences in order; on a mistake add the features of the gold labels, subtract those of the guess.
 
-    With a lead, a sequence that is right is compared with the second best, and learned, too, unless it is ahead by more
-    than the lead times `longest[0]`: `narrow` says of which updates that was the reason.
-
-    Fills `at` with the steps of the updates, `longest` with the largest squared length of a difference so far: as
-    computed, and with a bound on its rounding error. Returns how many updates there were, how many labels were wrong,
-    and how many sequences were visited: all, unless the pool of weights needs more room.
+    With a lead, a sequence that is right is compared with the second best, and learned, too, unless it is ahead by
+    enough: `narrow` says of which updates that was the reason, and `at` has their steps. Returns how many updates there
+    were, how many labels were wrong, and how many sequences were visited: all, unless the pool of weights needs more
+    room.
     """
     made = wrong = 0
-    path = scratch.path
+    path, longest = scratch.path, demand.longest
     for step in range(order.size):
         first, last = starts[order[step]], starts[order[step] + np.uint64(1)]
         if step + 1 < order.size:
             prefetch_tokens(X, starts[order[step + 1]], starts[order[step + 1] + np.uint64(1)])
-        best_path(X, first, last, gold, cost, weights, scratch)
+        best_path(X, first, last, gold, demand.cost, weights, scratch)
         differ = 0
         for place in range(last - first):
             differ += path[place] != gold[first + place]
         if differ == 0:
-            if not (lead > 0.0 and second_path(last - first, weights, scratch)):
+            if not (demand.lead > 0.0 and second_path(last - first, weights, scratch)):
                 continue
-            if _ahead(X, first, last, gold, path, weights, drift, False) > lead * longest[0]:
+            if _ahead(X, first, last, gold, path, weights, drift, False) > demand.lead * longest[0]:
                 continue
         ahead = _ahead(X, first, last, gold, path, weights, drift, True)
         if np.isnan(ahead):
@@ -141,7 +149,6 @@ def _add_difference(X, first, last, gold, path, weights, age, drift, ahead, long
 def _keep_up(links, a, b, old):
     """Let what spares looking at all links follow that of label b after label a, which has changed."""
     table, most = links.table, links.most
-    links.wide[a, b] = table[a, b]
     if table[a, b] >= most[b]:
         most[b] = table[a, b]
     elif old == most[b]:

@@ -1,12 +1,245 @@
-"""The tokens of a sequence and the weights of their features: the scores of labels, and access to entries."""
+"""The tokens of a sequence and the weights of their features: the scores of labels, and access to entries.
 
-from typing import NamedTuple
+*The pool* has the weights of features by label, only of those pairs that a mistake has touched: most features are rare,
+and most labels never meet most features. So a feature has a block of the pool, with its labels and their weights side
+by side, in the order in which mistakes met them; a feature that no mistake has touched has no block. A block that is
+full moves to one twice as long, and its place is used again. Long ones are rows: a weight for every label, in their
+order, which is looked up and added up fastest.
+
+Whatever is not there has the weight 0, so the score of a label is the same sum, in column order, wherever weights lie.
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.jit import by_layout
+from novikoff.engine.jit import by_layout, part
 from novikoff.engine.prefetch import touch
+
+# Labels are numbered by 16 bits, places in the pool by 32; transitions between more labels would not fit anywhere.
+MOST_LABELS = 1 << 16
+MOST_PLACES = (1 << 32) - 1
+
+SHORTEST_BLOCK = 2
+# A block is a row from a sixth of all labels on: adding up a row is about as much quicker.
+ROW = 6
+FIRST_POOL = 1 << 10
+# How many features are looked at together where all are.
+AT_ONCE = 1 << 14
+
+
+class Emissions(NamedTuple):
+    """The weights of features by label, in a pool.
+
+    `blocks` has, for every feature, where its block begins, and how many weights are in it. `free[0]` is the end of the
+    pool's used part; `free[c]` is 1 + the place of a block of 2^c weights that has become free (0: there is none), and
+    the first two labels of such a block say where the next one is. Weights of free and unused places are 0.
+    """
+
+    blocks: NDArray[np.uint32]
+    labels: NDArray[np.uint16]
+    values: NDArray[np.float64]
+    free: NDArray[np.int64]
+
+    @classmethod
+    def none(cls, n_features: int, room: int = FIRST_POOL) -> "Emissions":
+        """No feature has a weight yet; there is room for so many."""
+        blocks, free = np.zeros((n_features, 2), dtype=np.uint32), np.zeros(18, dtype=np.int64)
+        return cls(blocks, np.zeros(room, dtype=np.uint16), np.zeros(room), free)
+
+    @classmethod
+    def rows(cls, n_features: int, n_labels: int) -> "Emissions":
+        """A row for every feature: for tokens that have most of them."""
+        counts = np.full(n_features, n_labels, dtype=np.int64)
+        labels = np.tile(np.arange(n_labels, dtype=np.uint16), n_features)
+        return cls.of_entries(n_labels, counts, labels, np.zeros(labels.size))
+
+    @classmethod
+    def of_entries(
+        cls, n_labels: int, counts: NDArray[Any], labels: NDArray[Any], values: NDArray[np.float64]
+    ) -> "Emissions":
+        """The pool of these weights: so many of each feature, one feature after the other."""
+        counts = counts.astype(np.int64)
+        capacities = _capacities(counts, n_labels)
+        is_row = (counts > 0) & (capacities == n_labels)
+        begins, ends = np.cumsum(capacities) - capacities, np.cumsum(counts)
+        used = int(capacities.sum())
+        if used > MOST_PLACES:
+            raise MemoryError(f"{used:,} weights are more than a chain can hold")
+        emissions = cls.none(len(counts))
+        emissions.blocks[:, 0], emissions.blocks[:, 1] = begins, np.where(is_row, n_labels, counts)
+        emissions.free[0] = used
+        emissions = emissions._replace(labels=np.zeros(used, dtype=np.uint16), values=np.zeros(used))
+        emissions.labels[begins[is_row][:, None] + np.arange(n_labels)] = np.arange(n_labels, dtype=np.uint16)
+        for first in range(0, len(counts), AT_ONCE):
+            some = slice(first, first + AT_ONCE)
+            entries = slice(int(ends[first] - counts[first]), int(ends[some][-1]))
+            rank = np.arange(entries.start, entries.stop) - np.repeat(ends[some] - counts[some], counts[some])
+            places = np.where(np.repeat(is_row[some], counts[some]), labels[entries], rank)
+            places += np.repeat(begins[some], counts[some])
+            emissions.labels[places], emissions.values[places] = labels[entries], values[entries]
+        return emissions
+
+    @classmethod
+    def of_table(cls, table: NDArray[np.float64]) -> "Emissions":
+        """The pool of a table of features x labels."""
+        features, labels = np.nonzero(table)
+        counts = np.bincount(features, minlength=len(table))
+        return cls.of_entries(table.shape[1], counts, labels, table[features, labels])
+
+    @property
+    def used(self) -> NDArray[np.float64]:
+        """The part of the pool that has weights in it, and zeros."""
+        return self.values[: self.free[0]]
+
+    def entries(self) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.float64]]:
+        """Features, labels and weights that are not 0, by feature and label."""
+        parts = [self._entries(first) for first in range(0, max(len(self.blocks), 1), AT_ONCE)]
+        features, labels, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return features, labels, values
+
+    def _entries(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.float64]]:
+        """The same of some features: all of them at once would take much more memory."""
+        blocks = self.blocks[first : first + AT_ONCE].astype(np.int64)
+        ends = np.cumsum(blocks[:, 1])
+        features = np.repeat(np.arange(first, first + len(blocks), dtype=np.int32), blocks[:, 1])
+        places = np.arange(len(features)) + np.repeat(blocks[:, 0] - ends + blocks[:, 1], blocks[:, 1])
+        stay = self.values[places] != 0.0
+        features, places = features[stay], places[stay]
+        keys = (features.astype(np.int64) << 16) | self.labels[places]
+        if np.any(keys[1:] < keys[:-1]):
+            order = np.argsort(keys, kind="stable")  # nearly in order already, which this kind of sorting makes use of
+            features, places = features[order], places[order]
+        return features, self.labels[places], self.values[places]
+
+    def table(self, n_labels: int) -> NDArray[np.float64]:
+        """All weights as a table of features x labels; for few of them, and to look at."""
+        table = np.zeros((len(self.blocks), n_labels))
+        features, labels, values = self.entries()
+        table[features, labels] = values
+        return table
+
+    def copy(self) -> "Emissions":
+        return Emissions(self.blocks.copy(), self.labels.copy(), self.values.copy(), self.free.copy())
+
+    def longer(self) -> "Emissions":
+        """The same weights with twice the room."""
+        return self._replace(labels=twice_as_long(self.labels), values=twice_as_long(self.values))
+
+
+def twice_as_long(pool: NDArray[Any]) -> NDArray[Any]:
+    """A pool with zeros behind it: memory that is not touched before it is used."""
+    if pool.size >= MOST_PLACES:
+        raise MemoryError(f"{pool.size:,} weights are all that a chain can hold")
+    longer = np.zeros(min(2 * pool.size, MOST_PLACES), dtype=pool.dtype)
+    longer[: pool.size] = pool
+    return longer
+
+
+def _capacities(sizes: NDArray[np.int64], n_labels: int) -> NDArray[np.int64]:
+    """The lengths of blocks of these sizes."""
+    bits = np.ceil(np.log2(np.maximum(sizes, SHORTEST_BLOCK))).astype(np.int64)
+    capacities = np.where((ROW << bits) < n_labels, 1 << bits, n_labels)
+    return np.where(sizes > 0, capacities, 0)
+
+
+# -- blocks -----------------------------------------------------------------------------------------------------------
+
+
+@part
+def place_of(blocks, labels, column, label, n_labels):
+    """Where the weight of a feature and a label is; -1 if it has none."""
+    begin, size = np.int64(blocks[column, 0]), np.int64(blocks[column, 1])
+    if size == n_labels:
+        return begin + label
+    for place in range(begin, begin + size):
+        if labels[place] == label:
+            return place
+    return np.int64(-1)
+
+
+@part
+def open_place(emissions, drift, column, label, n_labels):
+    """Where the weight of a feature and a label is, or is to be; -1 if the pool has no room for it."""
+    place = place_of(emissions.blocks, emissions.labels, column, label, n_labels)
+    if place >= 0:
+        return place
+    size = np.int64(emissions.blocks[column, 1])
+    if size == _capacity(size, n_labels):
+        if not _move(emissions, drift, column, size, n_labels):
+            return np.int64(-1)
+        if emissions.blocks[column, 1] == n_labels:
+            return np.int64(emissions.blocks[column, 0]) + label
+    place = np.int64(emissions.blocks[column, 0]) + size
+    emissions.labels[place] = label
+    emissions.blocks[column, 1] = size + 1
+    return place
+
+
+@part
+def _capacity(size, n_labels):
+    """The length of a block that has so many weights."""
+    if size == 0:
+        return np.int64(0)
+    capacity = np.int64(SHORTEST_BLOCK)
+    while capacity < size:
+        capacity *= 2
+    return capacity if ROW * capacity < n_labels else np.int64(n_labels)
+
+
+@part
+def _move(emissions, drift, column, size, n_labels):
+    """Move a feature's weights to a block with room for one more; whether there is one."""
+    labels, values, free = emissions.labels, emissions.values, emissions.free
+    old, capacity = np.int64(emissions.blocks[column, 0]), _capacity(size + 1, n_labels)
+    new = _take(emissions, capacity, n_labels)
+    if new < 0:
+        return False
+    is_row = capacity == n_labels
+    if is_row:
+        for label in range(n_labels):
+            labels[new + label] = label
+    for k in range(size):
+        place = new + np.int64(labels[old + k]) if is_row else new + k
+        labels[place], values[place], drift[place] = labels[old + k], values[old + k], drift[old + k]
+        values[old + k] = drift[old + k] = 0.0
+    if size > 0:
+        kind = _kind(size)
+        labels[old], labels[old + 1] = free[kind] & 0xFFFF, free[kind] >> 16
+        free[kind] = old + 1
+    emissions.blocks[column, 0] = new
+    if is_row:
+        emissions.blocks[column, 1] = n_labels
+    return True
+
+
+@part
+def _take(emissions, capacity, n_labels):
+    """A block of this length, one that has become free or the next one of the pool; -1 if there is no room."""
+    labels, free = emissions.labels, emissions.free
+    kind = _kind(capacity)
+    if capacity != n_labels and free[kind] > 0:
+        block = free[kind] - 1
+        free[kind] = np.int64(labels[block]) | (np.int64(labels[block + 1]) << 16)
+        return block
+    block = free[0]
+    if block + capacity > emissions.values.size:
+        return np.int64(-1)
+    free[0] += capacity
+    return block
+
+
+@part
+def _kind(capacity):
+    """The power of two that a length is."""
+    kind = 0
+    while (1 << kind) < capacity:
+        kind += 1
+    return kind
+
+
+# -- tokens ---------------------------------------------------------------------------------------------------------
 
 
 class Found(NamedTuple):
@@ -89,8 +322,7 @@ def _sparse_score_tokens(X, first, last, emissions, found, scores):
 
 # Sparse tokens leave out features without weight and take rows four at a time, so that scores are loaded and stored
 # less often. Their weights are asked for one token ahead, and where these are, two: the memory brings them meanwhile.
-# All tokens of a sequence are scored in one call, and a part of the pool is never taken as an array of its own, because
-# Numba counts who uses an array.
+# All tokens of a sequence are scored in one call.
 score_tokens = by_layout(
     _dense_score_tokens,
     _sparse_score_tokens,
@@ -136,5 +368,5 @@ def _sparse_entry(X, token, j):
     return X.indices[j], np.float64(X.data[j])
 
 
-entries = by_layout(_dense_entries, _sparse_entries, "Where the entries of a token begin and end.", inline="always")
-entry = by_layout(_dense_entry, _sparse_entry, "The column of an entry, and its number.", inline="always")
+entries = by_layout(_dense_entries, _sparse_entries, "Where the entries of a token begin and end.")
+entry = by_layout(_dense_entry, _sparse_entry, "The column of an entry, and its number.")

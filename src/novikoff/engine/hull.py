@@ -281,7 +281,7 @@ def _size(A: Floats, lengths: Floats, candidates: Numbers, active: Numbers, *res
     return Size.MEDIUM if unknowns <= SMALL or work <= MANY else Size.LARGE
 
 
-@jit(size=_size)
+@jit(size=_size, allocates=True)
 def try_candidates(
     A: Floats,
     lengths: Floats,

@@ -26,11 +26,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from importlib import resources
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
-from novikoff.engine.clock import standing_still, watchers
+from novikoff.engine.clock import announce, standing_still, watchers, wipe_announcement
 
 # How many numbers are looked at in plain Python before it pays to load Numba: about a quarter of a second.
 PATIENCE = 1_000_000
@@ -54,12 +54,15 @@ def jit(
     *,
     work: Callable[..., float] | None = None,
     size: Callable[..., Size] | None = None,
+    allocates: bool = False,
 ) -> Any:
     """Make a kernel of a function: it lets other threads run once it is compiled, and is kept on disk.
 
     `work` tells, from the arguments, how many numbers a call looks at; as many as its arrays have, unless it is given.
     Where Python and compiled loops round differently, `size` decides, by the arguments alone, which of them run, and
     what the cache has when a process first asks: so the same arguments have the same result in one process.
+    Numba counts who uses an array at every call, which takes as long as a short row, and much compiling. Only kernels
+    that make arrays (`allocates`) need it.
 
     >>> @jit
     ... def add_up(x):
@@ -71,17 +74,21 @@ def jit(
     3.0
     """
     if function is None:
-        return lambda function: jit(function, work=work, size=size)
-    return functools.update_wrapper(Kernel(function, work or _numbers, size), function)
+        return lambda function: jit(function, work=work, size=size, allocates=allocates)
+    return functools.update_wrapper(Kernel(function, work or _numbers, size, allocates), function)
 
 
 class Kernel:
     """A loop that is interpreted while there is little to do, and compiled from then on."""
 
     def __init__(
-        self, function: Callable[..., Any], work: Callable[..., float], size: Callable[..., Size] | None
+        self,
+        function: Callable[..., Any],
+        work: Callable[..., float],
+        size: Callable[..., Size] | None,
+        allocates: bool,
     ) -> None:
-        self.function, self.work, self.size = function, work, size
+        self.function, self.work, self.size, self.allocates = function, work, size, allocates
         self._kept: dict[Any, bool] = {}  # whether the cache has it, by the types of the arguments
         self._was_there = {Size.SMALL: False, Size.LARGE: True}
 
@@ -129,7 +136,7 @@ class Kernel:
     def compiled(self) -> Any:
         """Numba's kernel, which compiles itself for every kind of arguments that it has not met."""
         with _lock, standing_still():
-            return _loaded()(self.function)
+            return _loaded()(self.function, self.allocates)
 
     @property
     def is_loaded(self) -> bool:
@@ -146,22 +153,20 @@ def part(
     function: Callable[..., Any] | None = None,
     *,
     loops: Callable[..., Any] | None = None,
-    inline: Literal["never", "always"] = "never",
+    allocates: bool = False,
     **options: Any,
 ) -> Any:
-    """Let kernels call a function. In Python it stays what it is; if there are `loops`, they are compiled instead.
-
-    Numba counts who uses an array at every call, also where LLVM then inlines it. In a loop over short rows that takes
-    as long as the row itself, so steps of such loops are to be written into them: `inline="always"`.
-    """
+    """Let kernels call a function. In Python it stays what it is; if there are `loops`, they are compiled instead."""
     if function is None:
-        return lambda function: part(function, loops=loops, inline=inline, **options)
+        return lambda function: part(function, loops=loops, allocates=allocates, **options)
+    if allocates:
+        options["_nrt"] = True
 
     @when_compiling
     def register() -> None:
         from numba.extending import overload
 
-        overload(function, jit_options=cast(Any, options), strict=False, inline=inline)(lambda *a: loops or function)
+        overload(function, jit_options=cast(Any, options), strict=False)(lambda *a: loops or function)
 
     return function
 
@@ -171,10 +176,12 @@ def by_layout(
     sparse: Callable[..., Any],
     what: str,
     *,
-    inline: Literal["never", "always"] = "never",
+    allocates: bool = False,
     **options: Any,
 ) -> Any:
     """A function of two loops, of which kernels take one by the layout of their rows: a matrix, or a CSR triple."""
+    if allocates:
+        options["_nrt"] = True
 
     def either(X: Any, *arguments: Any) -> Any:
         return (sparse if isinstance(X, tuple) else dense)(X, *arguments)
@@ -184,7 +191,7 @@ def by_layout(
         from numba.core.types import Array
         from numba.extending import overload
 
-        overload(either, jit_options=cast(Any, options), strict=False, inline=inline)(
+        overload(either, jit_options=cast(Any, options), strict=False)(
             lambda X, *arguments: dense if isinstance(X, Array) else sparse
         )
 
@@ -241,7 +248,7 @@ def _register_all() -> None:
 
 
 @cache
-def _loaded() -> Callable[[Callable[..., Any]], Any]:
+def _loaded() -> Callable[[Callable[..., Any], bool], Any]:
     """Load Numba; what compiles a function with it, and keeps it on disk."""
     from numba import njit
     from numba.core import event
@@ -259,21 +266,27 @@ def _loaded() -> Callable[[Callable[..., Any]], Any]:
         _impl_class = Stamped
 
     class Watched(event.Listener):
-        """Tells the watchers which of our kernels is compiled."""
+        """Tells the watchers what of ours is compiled."""
+
+        def __init__(self) -> None:
+            self.depth = 0
 
         def on_start(self, event: Any) -> None:
+            self.depth += 1
             function = event.data["dispatcher"].py_func
             if function.__module__.startswith(__package__):
-                for watcher in tuple(watchers):
+                for watcher in tuple(watchers) or (announce,):
                     watcher(function.__name__)
 
         def on_end(self, event: Any) -> None:
-            pass
+            self.depth -= 1
+            if self.depth == 0:
+                wipe_announcement()
 
     event.register("numba:compile", Watched())
 
-    def load(function: Callable[..., Any]) -> Any:
-        dispatcher: Any = njit(nogil=True)(function)
+    def load(function: Callable[..., Any], allocates: bool) -> Any:
+        dispatcher: Any = njit(nogil=True, _nrt=allocates)(function)
         with suppress(RuntimeError):  # there is no place for a cache, and the kernel works without
             dispatcher._cache = EngineCache(function)
         compile_it = dispatcher.compile

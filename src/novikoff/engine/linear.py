@@ -45,8 +45,7 @@ from novikoff.engine.scoring import (
 class Rule(NamedTuple):
     """What counts as a mistake or as narrow, and how the bias is folded in.
 
-    `lead` is in units of R^2, and `longest` is R^2 before the first example. With a lead, ties are mistakes. Only plain
-    numbers: an array in here would be counted as in use, and let go, at every row.
+    `lead` is in units of R^2, and `longest` is R^2 before the first example. With a lead, ties are mistakes.
     """
 
     constant: float
@@ -54,6 +53,15 @@ class Rule(NamedTuple):
     doubt: float
     lead: float = 0.0
     longest: float = 0.0
+
+
+class Updates(NamedTuple):
+    """Room for the updates of a call, one after the other: the step, whether the example was right but narrow, and, of
+    more than two classes, the rival."""
+
+    at: np.ndarray
+    narrow: np.ndarray
+    rivals: np.ndarray
 
 
 # -- one look at every row --------------------------------------------------------------------------------------------
@@ -117,13 +125,13 @@ def count_rows_without_repeats(X, n_rows, marks):
 
 def visited(X, y, order, *_):
     """How many numbers there are in the rows of an order."""
-    return order.size * (1 + (X[0] if isinstance(X, tuple) else X).size / max(1, y.size))
+    return order.visit.size * (1 + (X[0] if isinstance(X, tuple) else X).size / max(1, y.size))
 
 
 part(is_added)
 
 
-@part(inline="always")
+@part
 def add_example(X, row, label, rule, time, w, drift):
     """Add a row, with its sign, to the weights; so many examples had gone before it."""
     bias = w.size - 1
@@ -137,24 +145,23 @@ def add_example(X, row, label, rule, time, w, drift):
 
 
 @jit(work=visited)
-def binary_epoch(X, y, order, soon, rule, lengths, clock, updates, w, drift, at, narrow):
+def binary_epoch(X, y, order, rule, lengths, clock, updates, w, drift, found):
     """Visit the rows in the given order; add a mistake or a narrow example, with its sign, to the weights.
 
-    Stops early when `at`, which receives the step of every update, is full; `narrow` says which were no mistakes.
-    `clock` and `updates` count what went before; `soon[step]` is a row to load while `order[step]` is learned; an empty
-    `drift` means no average. `lengths` has the squared length of every row while R may grow, and is empty else. A label
-    is the sign of an example, times its weight if it has one.
-    Returns the number of examples seen and of updates made.
+    Stops early when `found`, which receives the updates, is full. `clock` and `updates` count what went before;
+    `order.soon[step]` is a row to load while `order.visit[step]` is learned; an empty `drift` means no average.
+    `lengths` has the squared length of every row while R may grow, and is empty else. A label is the sign of an
+    example, times its weight if it has one. Returns the number of examples seen and of updates made.
     """
     bias = w.size - 1
     made = 0
     longest = rule.longest
-    if at.size == 0:
+    if found.at.size == 0:
         return 0, 0
-    for step in range(order.size):
-        row = order[step]
-        if step < soon.size:
-            prefetch(X, soon[step])
+    for step in range(order.visit.size):
+        row = np.uint64(order.visit[step])
+        if step < order.soon.size:
+            prefetch(X, np.uint64(order.soon[step]))
         if lengths.size > 0:
             longest = max(longest, lengths[row])
         threshold = rule.lead * longest
@@ -166,23 +173,23 @@ def binary_epoch(X, y, order, soon, rule, lengths, clock, updates, w, drift, at,
             score = deciding_dot(X, row, w) + rule.constant * w[bias]
         if is_added(label * score, threshold, rule.ties_are_mistakes, label > 0):
             add_example(X, row, label, rule, clock + step, w, drift)
-            at[made] = step
-            narrow[made] = label * score > 0.0
+            found.at[made] = step
+            found.narrow[made] = label * score > 0.0
             made += 1
-            if made == at.size:
+            if made == found.at.size:
                 return step + 1, made
-    return order.size, made
+    return order.visit.size, made
 
 
-def _visited_by_classes(X, y, order, soon, rule, lengths, clock, updates, W, *_):
+def _visited_by_classes(X, y, order, rule, lengths, clock, updates, W, *_):
     return count_classes(X, W) * visited(X, y, order)
 
 
-@jit(work=_visited_by_classes)
-def multiclass_epoch(X, y, order, soon, rule, lengths, clock, updates, W, drift, at, narrow, instead, weights):
+@jit(work=_visited_by_classes, allocates=True)
+def multiclass_epoch(X, y, order, rule, lengths, clock, updates, W, drift, found, weights):
     """Visit the rows in the given order; add a mistake or a narrow example to its class, subtract it from the rival.
 
-    The rival is the best other class; `instead` receives it for every update. In Kesler's construction an update adds a
+    The rival is the best other class. In Kesler's construction an update adds a
     vector of squared length 2 ||x||^2, so the lead over the rival is in units of 2 R^2: of two classes, each with its
     own weights, the same examples are narrow as in `binary_epoch`. `weights` are the numbers by which the rows are
     multiplied, or none. Everything else as there.
@@ -190,12 +197,12 @@ def multiclass_epoch(X, y, order, soon, rule, lengths, clock, updates, W, drift,
     scores = np.empty(count_classes(X, W))
     made = 0
     longest = rule.longest
-    if at.size == 0:
+    if found.at.size == 0:
         return 0, 0
-    for step in range(order.size):
-        row = order[step]
-        if step < soon.size:
-            prefetch(X, soon[step])
+    for step in range(order.visit.size):
+        row = np.uint64(order.visit[step])
+        if step < order.soon.size:
+            prefetch(X, np.uint64(order.soon[step]))
         if lengths.size > 0:
             longest = max(longest, lengths[row])
         threshold = rule.lead * (2.0 * longest)
@@ -218,13 +225,13 @@ def multiclass_epoch(X, y, order, soon, rule, lengths, clock, updates, W, drift,
                 age = weight * (clock + step)
                 add_to_class(X, row, age, rule.constant, drift, right)
                 add_to_class(X, row, -age, rule.constant, drift, rival)
-            at[made] = step
-            narrow[made] = ahead > 0.0
-            instead[made] = rival
+            found.at[made] = step
+            found.narrow[made] = ahead > 0.0
+            found.rivals[made] = rival
             made += 1
-            if made == at.size:
+            if made == found.at.size:
                 return step + 1, made
-    return order.size, made
+    return order.visit.size, made
 
 
 # -- the vote: every weight vector that ever lived, replayed from the mistakes ----------------------------------------
@@ -249,7 +256,7 @@ def _votes_cast(replay, products, X, constant, w, votes):
     return replay.which.size * votes.size
 
 
-@jit(work=_votes_cast)
+@jit(work=_votes_cast, allocates=True)
 def binary_votes(replay, products, X, constant, w, votes):
     """Let the zero vector and then every later weight vector vote on a block of rows, as often as it lived.
 
@@ -261,7 +268,7 @@ def binary_votes(replay, products, X, constant, w, votes):
     for i in range(votes.size):
         votes[i] = replay.lives[0]  # sign(0) = +1
     for k in range(replay.which.size):
-        row, amount, life = replay.which[k], replay.amounts[k], replay.lives[k + 1]
+        row, amount, life = np.uint64(replay.which[k]), replay.amounts[k], replay.lives[k + 1]
         add(replay.support, row, amount, w)
         w[bias] += amount * constant
         closest = np.inf
@@ -277,7 +284,7 @@ def binary_votes(replay, products, X, constant, w, votes):
                         votes[i] += 2.0 * life if score >= 0.0 else -2.0 * life
 
 
-@jit(work=_votes_cast)
+@jit(work=_votes_cast, allocates=True)
 def multiclass_votes(replay, products, X, constant, W, votes):
     """As `binary_votes`, for more than two classes: `votes` is block rows x classes, a vote goes to the argmax."""
     n_classes = votes.shape[1]
@@ -287,7 +294,7 @@ def multiclass_votes(replay, products, X, constant, W, votes):
         for label in range(n_classes):
             votes[i, label] = replay.lives[0] if label == 0 else 0.0  # all scores are 0: the first class wins a tie
     for k in range(replay.which.size):
-        row, right, wrong, amount = replay.which[k], replay.right[k], replay.wrong[k], replay.amounts[k]
+        row, right, wrong, amount = np.uint64(replay.which[k]), replay.right[k], replay.wrong[k], replay.amounts[k]
         add_to_class(replay.support, row, amount, constant, W, right)
         add_to_class(replay.support, row, -amount, constant, W, wrong)
         for i in range(votes.shape[0]):

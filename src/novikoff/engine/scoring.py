@@ -6,7 +6,16 @@ whatever order its entries are stored. So the same values make the same decision
 
 import numpy as np
 
-from novikoff.engine.access import REORDERED, careful_squares, dot, dot_in_column_order, is_whole, prefetch
+from novikoff.engine.access import (
+    REORDERED,
+    careful_squares,
+    dense_careful_squares,
+    dense_dot,
+    dot,
+    dot_in_column_order,
+    is_whole,
+    prefetch,
+)
 from novikoff.engine.jit import by_layout, jit, part
 from novikoff.engine.rounding import OUTWARDS, UNIT_ROUNDOFF, WHOLE_UP_TO
 
@@ -23,7 +32,7 @@ def is_ascending(X, row):
     return True
 
 
-@part
+@part(allocates=True)
 def column_order(X, row):
     """The places of a sparse row's entries, by ascending columns (Shell's sort). Few rows need it."""
     first, last = np.int64(X.indptr[row]), np.int64(X.indptr[row + np.uint64(1)])
@@ -53,9 +62,10 @@ def _sparse_deciding_dot(X, row, w):
 
 
 deciding_dot = by_layout(
-    lambda X, row, w: dot_in_column_order(X, row, w),
+    dense_dot,
     _sparse_deciding_dot,
     "<x, w>, added up from the first column to the last, in whatever order they are stored.",
+    allocates=True,
 )
 
 
@@ -87,9 +97,10 @@ def _sparse_deciding_squares(X, row):
 
 
 deciding_squares = by_layout(
-    lambda X, row: careful_squares(X, row),
+    dense_careful_squares,
     _sparse_deciding_squares,
     "<x, x>, added up carefully from the first column to the last, in whatever order they are stored.",
+    allocates=True,
 )
 
 
@@ -202,6 +213,7 @@ class_scores_in_column_order = by_layout(
     _dense_class_scores_in_column_order,
     _sparse_class_scores_in_column_order,
     "The score of a row for every class, each added up from the first column to the last.",
+    allocates=True,
 )
 
 
@@ -360,7 +372,7 @@ def _sparse_fill_scores(X, W, constant, widest, scores):
             scores[i, label] += constant * W[last, label]
 
 
-_fill_scores = by_layout(_dense_fill_scores, _sparse_fill_scores, "As `fill_scores`.")
+_fill_scores = by_layout(_dense_fill_scores, _sparse_fill_scores, "As `fill_scores`.", allocates=True)
 
 
 @jit(work=lambda X, W, constant, widest, scores: scores.shape[1] * (1 + (X[0] if isinstance(X, tuple) else X).size))

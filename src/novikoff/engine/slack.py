@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from novikoff.engine.access import REORDERED, dot, prefetch, squares
 from novikoff.engine.jit import by_layout, jit, part
-from novikoff.engine.linear import Rule, add_example, binary_epoch, visited
+from novikoff.engine.linear import Rule, Updates, add_example, binary_epoch, visited
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, span
 from novikoff.engine.rule import is_added
@@ -115,7 +115,8 @@ class Stands(NamedTuple):
     """Earlier weights, a row each, their lengths, and how far the weights have moved since, no farther than that.
 
     Row i of the examples goes by `weights[by[i]]`, and has the slack `slack[i]` under them. What is `used` up of it is
-    how far the weights have moved, and what rounding may add.
+    how far the weights have moved, and what rounding may add, `roundoff` a unit of length. Rows that are scored go by
+    the `last` weights from then on.
     """
 
     weights: Floats
@@ -124,9 +125,11 @@ class Stands(NamedTuple):
     used: Floats
     by: NDArray[np.uint8]
     slack: NDArray[np.float32]
+    roundoff: float
+    last: int
 
 
-@part(inline="always")
+@part
 def slack_of(score, square, threshold, error):
     """How far the weights may move before a row with this score and squared length could be a mistake; never too far.
 
@@ -151,8 +154,9 @@ def find_slack(X, y, constant, threshold, w, error, slack):
 
 
 @part
-def move(X, row, label, constant, roundoff, now, stands):
+def move(X, row, label, constant, now, stands):
     """Let all stands know that the example is added to the weights, under which it has the score `now`."""
+    roundoff = stands.roundoff
     square = max(squares(X, row) + constant, SHORTEST)
     for k in range(stands.lengths.size):
         v, length, moved = stands.weights[k], stands.lengths[k], stands.moved[k]
@@ -165,21 +169,22 @@ def move(X, row, label, constant, roundoff, now, stands):
 
 
 @jit(work=visited)
-def binary_steps(X, y, order, rule, threshold, clock, updates, stands, last, roundoff, most, w, drift, at, narrow):
+def binary_steps(X, y, order, rule, clock, updates, stands, most, w, drift, found):
     """As `binary_epoch`, but rows are passed over that have slack, and those that are scored get new slack, under the
-    stand with the number `last`.
+    last stand.
 
     Stops also when `most` rows have been scored. Returns the number of steps, of updates, and of rows that were scored.
     """
     bias = w.size - 1
     made = scored = 0
-    v, error = stands.weights[last], roundoff * stands.lengths[last]
-    for step in range(order.size):
-        if step + SOON < order.size:
-            soon = order[step + SOON]
+    threshold, last = rule.lead * rule.longest, stands.last
+    v, error = stands.weights[last], stands.roundoff * stands.lengths[last]
+    for step in range(order.visit.size):
+        if step + SOON < order.visit.size:
+            soon = np.uint64(order.visit[step + SOON])
             if stands.slack[soon] <= stands.used[stands.by[soon]]:
                 prefetch(X, soon)
-        row = order[step]
+        row = np.uint64(order.visit[step])
         if stands.slack[row] > stands.used[stands.by[row]]:
             continue
         scored += 1
@@ -195,16 +200,16 @@ def binary_steps(X, y, order, rule, threshold, clock, updates, stands, last, rou
         if abs(label * score) <= doubt or abs(label * score - threshold) <= doubt:
             score = deciding_dot(X, row, w) + rule.constant * w[bias]
         if is_added(label * score, threshold, rule.ties_are_mistakes, label > 0):
-            move(X, row, label, rule.constant, roundoff, score, stands)
+            move(X, row, label, rule.constant, score, stands)
             add_example(X, row, label, rule, clock + step, w, drift)
-            at[made] = step
-            narrow[made] = label * score > 0.0
+            found.at[made] = step
+            found.narrow[made] = label * score > 0.0
             made += 1
-            if made == at.size:
+            if made == found.at.size:
                 return step + 1, made, scored
         if scored == most:
             return step + 1, made, scored
-    return order.size, made, scored
+    return order.visit.size, made, scored
 
 
 class Ahead:
@@ -220,7 +225,7 @@ class Ahead:
         self.made, self.cost, self.looks_ahead = rows.n_rows, 0.0, False
         self.most_stands = max(1, min(MOST_STANDS, rows.n_entries // (rows.n_columns + 1)))
         self.stands: Stands | None = None
-        self.last = self.left = 0
+        self.left = 0
         self.threshold = 0.0
 
     def begin(self, w: Floats) -> None:
@@ -241,30 +246,27 @@ class Ahead:
         self,
         X: Any,
         y: NDArray[Any],
-        order: NDArray[Any],
-        soon: NDArray[Any],
+        order: Any,
         rule: Rule,
         lengths: Floats,
         clock: int,
         updates: int,
         w: Floats,
         drift: Floats,
-        at: NDArray[Any],
-        narrow: NDArray[np.bool_],
+        found: Updates,
     ) -> tuple[int, int]:
         """As `binary_epoch`: the same mistakes, the same weights."""
         seen = made = 0
         threshold = rule.lead * rule.longest
-        while seen < order.size and made < at.size:
-            counts, own = (clock + seen, updates + made), (w, drift, at[made:], narrow[made:])
+        while seen < order.visit.size and made < found.at.size:
+            left, counts, own = _behind(order, seen), (clock + seen, updates + made), (w, drift, _behind(found, made))
             if self.looks_ahead and not lengths.size:  # while R may grow, a threshold may, too
                 stands = self._stands(X, y, rule.constant, threshold, w)
-                task = (X, y, order[seen:], rule, threshold, *counts, stands, self.last, self.roundoff, self.left)
-                done, new, scored = binary_steps(*task, *own)
+                done, new, scored = binary_steps(X, y, left, rule, *counts, stands, self.left, *own)
                 self._count(scored)
             else:
-                done, new = binary_epoch(X, y, order[seen:], soon[seen:], rule, lengths, *counts, *own)
-            at[made : made + new] += seen
+                done, new = binary_epoch(X, y, left, rule, lengths, *counts, *own)
+            found.at[made : made + new] += seen
             seen, made, self.made = seen + done, made + new, self.made + new
         return seen, made
 
@@ -281,9 +283,9 @@ class Ahead:
             return self._looked(X, y, constant, threshold, w)
         if self.left > 0:
             return self.stands
-        if self.last + 1 == self.most_stands:
+        if self.stands.last + 1 == self.most_stands:
             return self._looked(X, y, constant, threshold, w)
-        self._stand(self.last + 1, w)
+        self._stand(self.stands.last + 1, w)
         return self.stands
 
     def _looked(self, X: Any, y: NDArray[Any], constant: float, threshold: float, w: Floats) -> Stands:
@@ -291,7 +293,8 @@ class Ahead:
         if self.stands is None:
             lengths, moved, used = np.zeros((3, self.most_stands))
             by, slack = np.empty(self.n_rows, dtype=np.uint8), np.empty(self.n_rows, dtype=np.float32)
-            self.stands = Stands(np.zeros((self.most_stands, len(w))), lengths, moved, used, by, slack)
+            weights = np.zeros((self.most_stands, len(w)))
+            self.stands = Stands(weights, lengths, moved, used, by, slack, self.roundoff, 0)
         self.stands.by[:] = 0
         self._stand(0, w)
         self.threshold = threshold
@@ -308,8 +311,8 @@ class Ahead:
     def _stand(self, k: int, w: Floats) -> None:
         """Let the weights as they are be a stand, the last one."""
         assert self.stands is not None
+        self.stands = self.stands._replace(last=k)
         self.stands.weights[k], self.stands.lengths[k] = w, float(np.linalg.norm(w)) * OUTWARDS
-        self.last = k
         self.left = max(1, int(self.n_rows / SCATTERED))
         self._measure(k, w)
 
@@ -319,3 +322,8 @@ class Ahead:
         moved, length = float(np.linalg.norm(w - self.stands.weights[k])) * OUTWARDS, float(self.stands.lengths[k])
         self.stands.moved[k] = moved
         self.stands.used[k] = moved + self.roundoff * (length + moved)
+
+
+def _behind(arrays: Any, count: int) -> Any:
+    """What is left of arrays that go along with each other, behind so many entries."""
+    return type(arrays)(*(part[count:] for part in arrays))

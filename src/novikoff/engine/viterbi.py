@@ -7,7 +7,7 @@ begins a sequence with b, `table[a, -1]` ends it with a. A link of minus infinit
 
 Ties go to the first label, read from the end of the sequence.
 
-Among many labels few can come before the best one, and the search looks no further than it must: the best label before
+Few labels can come before the best one, and the search looks no further than it must: the best label before
 comes first, and another one only if its score and the largest links could together give more than that to some label.
 Sums are rounded, but never to the wrong side of each other: if x <= y, then x + z, rounded, is not above y + z,
 rounded. So the scores are those of the full search, bit for bit, and with them the answer and its ties.
@@ -18,13 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.emissions import Found, score_tokens
+from novikoff.engine.emissions import Emissions, Found, score_tokens
 from novikoff.engine.jit import jit, part
-from novikoff.engine.lanes import eight, eight_times, larger, put_eight
-from novikoff.engine.pool import Emissions
 
-# From so many labels on, looking for what can be left out is quicker than to look at everything.
-MANY_LABELS = 32
 # A label before which only so few of all labels may stand is compared with all of these.
 FEW = 8
 
@@ -32,13 +28,11 @@ FEW = 8
 class Links(NamedTuple):
     """The weights of label after label, the outside being the last, and what spares looking at all of them.
 
-    `wide` has the rows of the labels once more, with something behind each, so that eight links can be taken at a time.
     `most` has the largest link to every label from any other. Labels before which few may stand have these in `before`,
     from `starts[label]` to `starts[label + 1]`.
     """
 
     table: NDArray[np.float64]
-    wide: NDArray[np.float64]
     most: NDArray[np.float64]
     starts: NDArray[np.int64]
     before: NDArray[np.int64]
@@ -50,12 +44,10 @@ class Links(NamedTuple):
         may_follow[:, may_follow.sum(axis=0) > n_labels // FEW] = False
         after, before = np.nonzero(may_follow.T)
         starts = np.searchsorted(after, np.arange(n_labels + 1)).astype(np.int64)
-        wide = np.zeros((n_labels, (n_labels // 8 + 1) * 8))
-        wide[:, : n_labels + 1] = table[:-1]
-        return cls(table, wide, table[:-1].max(axis=0, initial=-np.inf), starts, before.astype(np.int64))
+        return cls(table, table[:-1].max(axis=0, initial=-np.inf), starts, before.astype(np.int64))
 
     def copy(self) -> "Links":
-        return Links(self.table.copy(), self.wide.copy(), self.most.copy(), self.starts, self.before)
+        return Links(self.table.copy(), self.most.copy(), self.starts, self.before)
 
 
 class Weights(NamedTuple):
@@ -97,7 +89,7 @@ class Scratch(NamedTuple):
     def room(cls, n_labels: int, n_tokens: int, n_entries: int) -> "Scratch":
         return cls(
             np.empty((max(n_tokens, 1), n_labels)),
-            np.empty((max(n_tokens, 1) + 8, n_labels)),  # eight at a time run over the end
+            np.empty((max(n_tokens, 1), n_labels)),
             np.empty(max(n_tokens, 1), dtype=np.int64),
             Found.room(n_entries),
             np.empty(n_labels),
@@ -108,7 +100,7 @@ class Scratch(NamedTuple):
 # -- the best ---------------------------------------------------------------------------------------------------------
 
 
-@part(inline="always")
+@part
 def best_path(X, first, last, gold, cost, weights, scratch):
     """The best label sequence of the tokens from `first` to `last` goes to `scratch.path`; returns its score.
 
@@ -146,28 +138,14 @@ def _search(scores, n_tokens, links, reach, limits, rest):
         if n_tokens > 0:
             scores[0, b] += table[n_labels, b]
     for now in range(one, np.uint64(n_tokens)):
-        if n_labels < MANY_LABELS:
-            _look_at_all(scores, now, links.wide, reach)
-        else:
-            _look_at_some(scores, now, links, reach, limits, rest)
+        _look_back(scores, now, links, reach, limits, rest)
         for b in range(n_labels):
             scores[now, b] += reach[now, b]
 
 
-@part(inline="always")
-def _look_at_all(scores, now, wide, reach):
-    """reach[now, b] = max over a of scores[now - 1, a] + table[a, b], for eight b at a time."""
-    n_labels, width, then = np.uint64(scores.shape[1]), np.uint64(wide.shape[1]), now - np.uint64(1)
-    for b in range(np.uint64(0), n_labels, np.uint64(8)):
-        largest = eight_times(-np.inf)
-        for a in range(n_labels):
-            largest = larger(scores[then, a] + eight(wide, a * width + b), largest)
-        put_eight(reach, now * n_labels + b, largest)
-
-
-@part(inline="always")
-def _look_at_some(scores, now, links, reach, limits, rest):
-    """The same among many labels, with four a at a time.
+@part
+def _look_back(scores, now, links, reach, limits, rest):
+    """reach[now, b] = max over a of scores[now - 1, a] + table[a, b], with four a at a time.
 
     The best label before gives to every b little less than any other could: its score plus the largest link to b. So it
     comes first, and of the others only those that are good enough for some b.
@@ -278,7 +256,7 @@ def label_sequences(X, starts, weights, scratch, labels, scores):
 # -- the k best -------------------------------------------------------------------------------------------------------
 
 
-@jit(work=lambda X, first, last, weights, found, scores, *_: scores.size * weights.n_labels)
+@jit(work=lambda X, first, last, weights, found, scores, *_: scores.size * weights.n_labels, allocates=True)
 def best_paths(X, first, last, weights, found, scores, backs, ranks, paths, totals):
     """The k best label sequences of the tokens from `first` to `last`, best first; returns how many there are.
 

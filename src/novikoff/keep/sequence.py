@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.strict_json import Fields
-from novikoff.engine.pool import MOST_LABELS, Emissions
+from novikoff.engine.emissions import MOST_LABELS, Emissions
 from novikoff.engine.viterbi import Links, Weights
 from novikoff.features.attributes import AttributeIndex
 from novikoff.features.templates import LARGEST_KEY, Lookup, Template, TemplateIndex, Vocabulary, parse_template

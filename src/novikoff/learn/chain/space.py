@@ -32,9 +32,8 @@ from numpy.typing import NDArray
 
 from novikoff.data.held_out import HeldOut
 from novikoff.data.order import POOL, random_order
-from novikoff.engine.chain import Drift, sequence_epoch
-from novikoff.engine.emissions import Found
-from novikoff.engine.pool import FIRST_POOL, MOST_LABELS, MOST_PLACES, Emissions, twice_as_long
+from novikoff.engine.chain import Demand, Drift, sequence_epoch
+from novikoff.engine.emissions import FIRST_POOL, MOST_LABELS, MOST_PLACES, Emissions, Found, twice_as_long
 from novikoff.engine.threads import over_rows
 from novikoff.engine.viterbi import Links, Scratch, Weights, best_paths, label_sequences, searched
 from novikoff.features.tokens import Tokens
@@ -318,8 +317,9 @@ class Sequences(Learner):
             reach = (lengths[step - 1] if step else 0) + TOKENS_PER_CALL
             stop = max(int(np.searchsorted(lengths, reach)), step + 1) if self.guesses is None else step + 1
             part = order[step:stop]
-            task = (tokens.rows.matrix, tokens.starts, self.labels, part, self.cost, memory.lead, memory.examples)
-            made, wrong, visited = sequence_epoch(*task, memory.weights, memory.drift, scratch, at, narrow, longest)
+            demand = Demand(self.cost, memory.lead, longest)
+            task = (tokens.rows.matrix, tokens.starts, self.labels, part, demand, memory.examples)
+            made, wrong, visited = sequence_epoch(*task, memory.weights, memory.drift, scratch, at, narrow)
             if visited < len(part):
                 memory.make_room()
                 part, stop = part[:visited], step + visited

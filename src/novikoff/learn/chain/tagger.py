@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from novikoff.data.chunks import SCHEMES, allowed_transitions
 from novikoff.data.held_out import HeldOut
 from novikoff.data.sentences import Sentences
-from novikoff.engine.pool import Emissions
+from novikoff.engine.emissions import Emissions
 from novikoff.engine.viterbi import Weights
 from novikoff.features.attributes import AttributeIndex
 from novikoff.features.template_files import default_templates, translated

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from novikoff.data.examples import Block, Examples
 from novikoff.data.narrow import narrow, used_columns
 from novikoff.data.order import POOL, Order, block_order, given_order, random_order
-from novikoff.engine.linear import Rule, multiclass_epoch
+from novikoff.engine.linear import Rule, Updates, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, folded_squares, longest_square
 from novikoff.engine.slack import Ahead
@@ -373,13 +373,14 @@ class Coordinates(Learner):
         step = 0
         while step < len(order.visit):
             steps = slice(step, step + STEPS_PER_CALL)
-            full, visit = at[: watch.patience(memory, STEPS_PER_CALL)], order.visit[steps]
+            visit = order.visit[steps]
+            found = Updates(at[: watch.patience(memory, STEPS_PER_CALL)], narrow, rivals)
             rule = rule._replace(longest=self.so_far)
-            task = (rows.matrix, signs, visit, order.soon[steps], rule, lengths, memory.examples, memory.updates)
+            task = (rows.matrix, signs, Order(visit, order.soon[steps]), rule, lengths, memory.examples, memory.updates)
             if binary:
-                seen, made = ahead.epoch(*task, weights, drift, full, narrow)
+                seen, made = ahead.epoch(*task, weights, drift, found)
             else:
-                seen, made = multiclass_epoch(*task, weights, drift, full, narrow, rivals, amounts)
+                seen, made = multiclass_epoch(*task, weights, drift, found, amounts)
             self._meet(first, lengths, visit[:seen])
             self.epochs.count(at[:made], seen, narrow[:made])
             if made:
