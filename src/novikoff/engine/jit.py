@@ -286,7 +286,8 @@ def _loaded() -> Callable[[Callable[..., Any], bool], Any]:
     event.register("numba:compile", Watched())
 
     def load(function: Callable[..., Any], allocates: bool) -> Any:
-        dispatcher: Any = njit(nogil=True, _nrt=allocates)(function)
+        options: Any = {"nogil": True, "_nrt": allocates}
+        dispatcher: Any = njit(**options)(function)
         with suppress(RuntimeError):  # there is no place for a cache, and the kernel works without
             dispatcher._cache = EngineCache(function)
         compile_it = dispatcher.compile
