@@ -40,7 +40,7 @@ def turned(word, by):
     return (word >> np.uint32(by)) | (word << np.uint32(32 - by))
 
 
-@jit(work=lambda state, text, constants: 32 * text.size)
+@jit(work=lambda state, text, constants: 32 * text.size, allocates=True)
 def compress(state, text, constants):
     """Take in whole blocks of 64 bytes."""
     words = np.empty(64, np.uint32)

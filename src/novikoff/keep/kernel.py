@@ -168,7 +168,6 @@ def _check(memory: Memory, n_classes: int) -> None:
     check_within(memory.by_class, "by_class", memory.examples + 1)
     ensure(memory.mistakes >= 0, "there are more narrow examples than updates")
     check_within(memory.rows.array, "rows", 2**62)
-    ensure(memory.since <= memory.examples, "the average begins after the last example")
     ensure(memory.budget is None or memory.budget >= 1, "the budget is no whole number of at least 1")
     ensure(memory.budget is None or support <= memory.budget, "there are more support rows than the budget")
     held = support if memory.projector is not None else 0

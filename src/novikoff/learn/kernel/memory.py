@@ -58,8 +58,7 @@ class Memory(History):
     `largest` the largest |K| met, `doubt` how much rounding may change a kernel value. `kept` has the mistakes for a
     vote, if there is to be one. `class_weights`, one a class, multiply the examples of each class before they are
     learned: R, ||w|| and margins are then those of the multiplied examples. With a full `budget`, `gram` has the
-    products of the support rows, and `projector` its pseudoinverse. The average begins `since` some example: 0, but for
-    files of earlier versions that have forgotten rows."""
+    products of the support rows, and `projector` its pseudoinverse."""
 
     kernel: Kernel
     n_classes: int
@@ -77,7 +76,6 @@ class Memory(History):
     budget: int | None = None
     gram: Floats = field(default_factory=lambda: np.empty((0, 0)))
     projector: Floats | None = None
-    since: int = 0
     class_weights: Weights = None
 
     @classmethod
@@ -186,11 +184,11 @@ class Memory(History):
     def summed(self) -> Floats:
         """The sum of the coefficients after each example."""
         last = self.coefficients.array
-        return self.examples * last - self.drift.array if self.examples > self.since else last.copy()
+        return self.examples * last - self.drift.array if self.examples else last.copy()
 
     def average(self) -> Floats:
         """The mean of these coefficients."""
-        return self.summed() / max(self.examples - self.since, 1)
+        return self.summed() / max(self.examples, 1)
 
 
 def blocks_of(n: int, n_support: int) -> Iterator[Numbers]:

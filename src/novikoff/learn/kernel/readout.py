@@ -48,7 +48,7 @@ def decide(memory: Memory, points: Points, readout: Readout) -> Floats:
     result = np.zeros((len(memory.by_class), len(points)))
     ballots = _ballots(memory) if readout == "vote" else []
     coefficients = (memory.summed() if readout == "average" else memory.coefficients.array).T
-    divisor = memory.examples - memory.since if readout == "average" else 1
+    divisor = memory.examples if readout == "average" else 1
     for rows in blocks_of(len(points), len(look.support)):
         values = memory.kernel.between(look.support, points.take(rows))
         check_finite(values)
