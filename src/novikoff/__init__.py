@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from novikoff.data.conll import read_conll as read_conll
+    from novikoff.data.conll import read_conllu as read_conllu
     from novikoff.data.conll import write_conll as write_conll
-    from novikoff.data.conllu import read_conllu as read_conllu
-    from novikoff.data.conllu import write_conllu as write_conllu
+    from novikoff.data.conll import write_conllu as write_conllu
     from novikoff.data.sentences import Sentences as Sentences
     from novikoff.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from novikoff.estimators.lifts import Paraboloid as Paraboloid
     from novikoff.estimators.perceptron import Perceptron as Perceptron
     from novikoff.estimators.sequence_perceptron import SequencePerceptron as SequencePerceptron
-    from novikoff.features.template_files import default_templates as default_templates
-    from novikoff.features.template_files import read_templates as read_templates
+    from novikoff.features.templates import default_templates as default_templates
+    from novikoff.features.templates import read_templates as read_templates
     from novikoff.keep.models import load as load
     from novikoff.keep.models import save as save
     from novikoff.learn.chunk_scores import ChunkScores as ChunkScores
@@ -91,14 +91,13 @@ __version__ = "0.2.0"
 
 # The names of each module.
 _NAMES = {
-    "data.conll": "read_conll write_conll",
-    "data.conllu": "read_conllu write_conllu",
+    "data.conll": "read_conll read_conllu write_conll write_conllu",
     "data.sentences": "Sentences",
     "estimators.kernel_perceptron": "KernelPerceptron",
     "estimators.lifts": "Paraboloid",
     "estimators.perceptron": "Perceptron",
     "estimators.sequence_perceptron": "SequencePerceptron",
-    "features.template_files": "default_templates read_templates",
+    "features.templates": "default_templates read_templates",
     "keep.models": "load save",
     "learn.chunk_scores": "ChunkScores score_chunks",
     "learn.run": "Run Stopped",

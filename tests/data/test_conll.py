@@ -11,8 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from novikoff.data.conll import read_conll, write_conll
-from novikoff.data.conllu import CONLLU_COLUMNS, read_conllu, write_conllu
+from novikoff.data.conll import CONLLU_COLUMNS, read_conll, read_conllu, write_conll, write_conllu
 from novikoff.data.sentences import Sentences
 
 TWO = "He PRP B-NP\nruns VBZ B-VP\n\nStop VB B-VP\n\n"

@@ -9,8 +9,15 @@ from hypothesis import strategies as st
 
 import novikoff.features.templates as module
 from novikoff.data.sentences import Sentences
-from novikoff.features.template_files import default_templates, read_templates, translated
-from novikoff.features.templates import ABSENT, Lookup, TemplateIndex, parse_template
+from novikoff.features.templates import (
+    ABSENT,
+    Lookup,
+    TemplateIndex,
+    default_templates,
+    parse_template,
+    read_templates,
+    translated,
+)
 from novikoff.features.tokens import as_columns
 from novikoff.learn.chain.tagger import learn_tagger
 

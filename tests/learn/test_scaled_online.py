@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff import load, save
-from novikoff.features.scales import RunningScales
+from novikoff.features.names import RunningScales
 from novikoff.learn.online.perceptron import OnlinePerceptron
 
 laws = settings(deadline=None, max_examples=60)

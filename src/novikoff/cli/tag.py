@@ -141,7 +141,7 @@ def train(
     triples; of others the neighbours. Ctrl-C stops after the epoch that is running, and
     keeps the weights that it ends with.
     """
-    from novikoff.features.template_files import default_templates, read_templates
+    from novikoff.features.templates import default_templates, read_templates
     from novikoff.learn.chain.tagger import judged_by_folds, learn_tagger
 
     if folds is not None and learning["held_out"] is not None:

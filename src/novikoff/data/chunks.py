@@ -34,7 +34,7 @@ class Chunk(NamedTuple):
     stop: int
 
 
-class _Part(NamedTuple):
+class _LabelPart(NamedTuple):
     """What one label says. The type is None outside of all chunks."""
 
     type: str | None
@@ -42,7 +42,7 @@ class _Part(NamedTuple):
     ends: bool
 
 
-class Parts(dict[str, _Part]):
+class LabelParts(dict[str, _LabelPart]):
     """The parts of each label, taken apart when it is first met: a corpus has few labels and many tokens."""
 
     def __init__(self, scheme: str) -> None:
@@ -53,13 +53,13 @@ class Parts(dict[str, _Part]):
             )
         self.scheme = scheme
 
-    def __missing__(self, label: str) -> _Part:
+    def __missing__(self, label: str) -> _LabelPart:
         letter, _, kind = label.partition("-") if isinstance(label, str) else ("", "", "")
         letters = SCHEMES[self.scheme]
         if letter == "O":
-            part = _Part(None, False, False)
+            part = _LabelPart(None, False, False)
         elif letter in letters:
-            part = _Part(kind, *letters[letter])
+            part = _LabelPart(kind, *letters[letter])
         else:
             raise ValueError(
                 f"label {label!r} is not {self.scheme}: a label is O, or one of {', '.join(letters)}, alone or with a "
@@ -82,10 +82,10 @@ def chunks(labels: Iterable[str], scheme: str = "IOB2") -> list[Chunk]:
     [Chunk(type='NP', start=0, stop=2), Chunk(type='NP', start=2, stop=3), Chunk(type='VP', start=4, stop=5),
      Chunk(type='NP', start=5, stop=6)]
     """
-    return chunks_of(labels, Parts(scheme))
+    return chunks_of(labels, LabelParts(scheme))
 
 
-def chunks_of(labels: Iterable[str], parts: Parts) -> list[Chunk]:
+def chunks_of(labels: Iterable[str], parts: LabelParts) -> list[Chunk]:
     """As `chunks`, with labels that were taken apart for other sentences before."""
     found = []
     open_type: str | None = None
@@ -126,7 +126,7 @@ def allowed_transitions(labels: Sequence[str], scheme: str = "IOB2") -> Transiti
     """
     if len(set(labels)) < len(labels):
         raise ValueError("a label occurs twice; pass each label once, in the order of the tagger's columns")
-    parts = Parts(scheme)
+    parts = LabelParts(scheme)
     known, outside = [parts[label] for label in labels], parts["O"]
     allowed = [_may_follow(before, after, scheme) for before in known for after in known]
     return Transitions(
@@ -142,11 +142,11 @@ def legal_bigram(before: str | None, after: str | None, scheme: str = "IOB2") ->
     >>> legal_bigram("B-NP", "I-NP"), legal_bigram("B-NP", "I-VP"), legal_bigram(None, "I-NP")
     (True, False, False)
     """
-    parts = Parts(scheme)
+    parts = LabelParts(scheme)
     return _may_follow(parts["O" if before is None else before], parts["O" if after is None else after], scheme)
 
 
-def _may_follow(before: _Part, after: _Part, scheme: str) -> bool:
+def _may_follow(before: _LabelPart, after: _LabelPart, scheme: str) -> bool:
     same_type = before.type is not None and before.type == after.type
     if scheme == "IOB1":
         return same_type or not after.begins

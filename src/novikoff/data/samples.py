@@ -13,7 +13,7 @@ COLOURS = ("black", "blue", "green", "red", "silver", "white")
 HEADER = "doors,year,manufacturer,engine_size,weight,price,maximum_speed,cruising_speed,colour,sport_car"
 
 
-class Kind(NamedTuple):
+class Vehicle(NamedTuple):
     """A kind of vehicle: what it may have (a mean and a spread, or what to choose from)."""
 
     sport: bool
@@ -30,13 +30,15 @@ class Kind(NamedTuple):
 ANY = tuple(MANUFACTURERS)
 KINDS = (
     # a roadster, a sport sedan, a limousine, a family car, a small car, a van, a tractor
-    Kind(True, 24, (2, 2, 2, 3), (2, 4, 6, 6), (2.6, 0.6), (1180, 110), (42_000, 9_000), (226, 14), (*COLOURS, "red")),
-    Kind(True, 12, (4,), (4, 6), (3.8, 0.5), (1560, 100), (61_000, 9_000), (248, 10), COLOURS),
-    Kind(False, 8, (4,), (1, 4, 5), (3.5, 0.4), (1980, 90), (66_000, 9_000), (222, 8), ("black", "blue", "silver")),
-    Kind(False, 24, (4, 4, 5, 5), ANY, (1.8, 0.4), (1380, 120), (24_000, 5_000), (185, 11), COLOURS),
-    Kind(False, 14, (2, 3, 5), ANY, (1.2, 0.2), (960, 90), (14_000, 3_000), (163, 11), COLOURS),
-    Kind(False, 11, (4, 5), (5, 7, 3), (2.4, 0.4), (2050, 190), (33_000, 6_000), (168, 11), COLOURS),
-    Kind(False, 7, (0, 2), (3, 7), (6.5, 1.2), (4900, 800), (70_000, 16_000), (62, 12), ("green", "red", "blue")),
+    Vehicle(
+        True, 24, (2, 2, 2, 3), (2, 4, 6, 6), (2.6, 0.6), (1180, 110), (42_000, 9_000), (226, 14), (*COLOURS, "red")
+    ),
+    Vehicle(True, 12, (4,), (4, 6), (3.8, 0.5), (1560, 100), (61_000, 9_000), (248, 10), COLOURS),
+    Vehicle(False, 8, (4,), (1, 4, 5), (3.5, 0.4), (1980, 90), (66_000, 9_000), (222, 8), ("black", "blue", "silver")),
+    Vehicle(False, 24, (4, 4, 5, 5), ANY, (1.8, 0.4), (1380, 120), (24_000, 5_000), (185, 11), COLOURS),
+    Vehicle(False, 14, (2, 3, 5), ANY, (1.2, 0.2), (960, 90), (14_000, 3_000), (163, 11), COLOURS),
+    Vehicle(False, 11, (4, 5), (5, 7, 3), (2.4, 0.4), (2050, 190), (33_000, 6_000), (168, 11), COLOURS),
+    Vehicle(False, 7, (0, 2), (3, 7), (6.5, 1.2), (4900, 800), (70_000, 16_000), (62, 12), ("green", "red", "blue")),
 )
 
 
@@ -56,7 +58,7 @@ def cars(n_cars: int = 400, seed: int = 1962) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _car(draw: random.Random, kind: Kind) -> str:
+def _car(draw: random.Random, kind: Vehicle) -> str:
     year = draw.randint(1985, 2014)
     newer = 1.0 + 0.012 * (year - 2000)  # prices and engines grow over the years
 

@@ -1,9 +1,14 @@
-"""Examples whose features have names: mappings from feature name to number."""
+"""Examples whose features have names: mappings from feature name to number; and their running scales.
+
+A running scale has each number of an example in standard deviations from its mean, as far as both are known by then.
+The theorem speaks of points. A learner that scales as it goes learns from the points as they were scaled when it saw
+them, and what the theorem says, it says of these.
+"""
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from math import hypot
-from typing import Any
+from math import copysign, hypot, sqrt
+from typing import Any, NamedTuple
 
 # An example longer than this could make a score, or the sum of scores that an average is, overflow float64.
 LONGEST = 2.0**480
@@ -79,3 +84,88 @@ def _what_is_wrong(example: Mapping[Any, Any]) -> str:
             return f"feature {name!r} is {value}; replace it by a finite number"
     name = max(example, key=lambda feature: abs(example[feature]))
     return f"feature {name!r} makes the example longer than {LONGEST:.1g}, and scores could overflow; scale it down"
+
+
+# A value that is predicted may be any number of deviations from the mean of those learned; beyond this it is cut off.
+FURTHEST = 2.0**20
+
+# Below, a quotient has underflowed.
+SMALLEST = 5e-324
+
+
+class RunningScale(NamedTuple):
+    """What is known of a feature: how many values, their mean, and the sum of the squares of their deviations."""
+
+    values: int
+    mean: float
+    squares: float
+
+
+# Of a feature that was never seen nothing is known, and its deviation is none.
+NOTHING = (0, 0.0, 0.0, -1.0)
+
+
+class RunningScales:
+    """The scales of features by name.
+
+    Texts, which are one-hot features, and booleans stay as they are. A feature that is left out stays out: it is
+    neither counted nor learned. A number that has had one value so far is 1, 0 or -1, by its sign.
+
+    >>> scales = RunningScales()
+    >>> [scales.learn({"year": year}) for year in (1990, 2000)]
+    [{'year': 1.0}, {'year': 1.0}]
+    >>> scales.scaled({"year": 1990, "colour": 7})
+    {'year': -1.0, 'colour': 7}
+    """
+
+    def __init__(self, scales: Iterable[tuple[Hashable, RunningScale]] = ()) -> None:
+        # Behind every scale stands the deviation that follows from it, so that a prediction takes no root.
+        self._known: dict[Any, tuple[int, float, float, float]] = {
+            name: (*scale, _deviation(scale.values, scale.squares)) for name, scale in scales
+        }
+
+    @property
+    def by_name(self) -> dict[Any, RunningScale]:
+        """The scales so far."""
+        return {name: RunningScale(*known[:3]) for name, known in self._known.items()}
+
+    def learn(self, example: Mapping[Any, Any]) -> dict[Any, Any]:
+        """The example as it is scaled now that it has been seen: one loop, because a stream spends its time here."""
+        known, point = self._known, {}
+        for name, value in example.items():
+            if type(value) is bool or type(name) is OneHot:
+                point[name] = value
+                continue
+            values, mean, squares, _ = known.get(name, NOTHING)
+            values += 1
+            off = value - mean
+            mean += off / values
+            rest = value - mean
+            squares += off * rest
+            if squares:
+                deviation = sqrt(squares / values or SMALLEST)
+                known[name] = values, mean, squares, deviation
+                point[name] = rest / deviation
+            else:
+                known[name] = values, mean, 0.0, 0.0
+                point[name] = float((value > 0) - (value < 0))
+        return point
+
+    def scaled(self, example: Mapping[Any, Any]) -> dict[Any, Any]:
+        """The example in the scales so far; a number that has none yet stays as it is."""
+        known, point = self._known.get, {}
+        for name, value in example.items():
+            _, mean, _, deviation = known(name, NOTHING)
+            if deviation > 0.0 and type(value) is not bool:
+                value = (value - mean) / deviation
+                if not -FURTHEST <= value <= FURTHEST:
+                    value = copysign(FURTHEST, value)
+            elif deviation == 0.0 and type(value) is not bool:
+                value = float((value > 0) - (value < 0))
+            point[name] = value
+        return point
+
+
+def _deviation(values: int, squares: float) -> float:
+    """The standard deviation; 0 if there was one value so far."""
+    return sqrt(squares / values or SMALLEST) if squares else 0.0

@@ -8,18 +8,22 @@ the first token lie the values `_B-1`, `_B-2`, ..., behind the last one `_B+1`, 
 The work is done column by column. Values become integers once, functions are applied to the values of a vocabulary and
 not to tokens, a conjunction is one integer key a token, and keys become features by counting or sorting them. Features
 are numbered template by template, the most frequent first, so that what is used together lies together.
+
+Templates come from the caller, from files, our own or those of CRF++, or else from the columns that there are.
 """
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.rows import as_rows
-from novikoff.features.tokens import Columns, Tokens
+from novikoff.features.tokens import TokenColumns, Tokens
 
 # Keys below this are counted in a table, keys above are sorted.
 TABLE = 1 << 21
@@ -56,7 +60,7 @@ def word_function(name: str) -> Callable[[str], str] | None:
 
 
 @dataclass(frozen=True)
-class Part:
+class TemplatePart:
     """The value of a column at an offset, after some functions; the innermost comes first."""
 
     column: str
@@ -74,20 +78,20 @@ class Template:
     """A conjunction of parts, and how it was written."""
 
     text: str
-    parts: tuple[Part, ...]
+    parts: tuple[TemplatePart, ...]
 
 
 def parse_template(text: str) -> Template:
     """Read a template.
 
-    >>> parse_template("p[-1]|suffix2(lower(w[0]))").parts
-    (Part(column='p', offset=-1, functions=()), Part(column='w', offset=0, functions=('lower', 'suffix2')))
+    >>> parse_template("p[-1]|suffix2(lower(w[0]))").parts[1]
+    TemplatePart(column='w', offset=0, functions=('lower', 'suffix2'))
     """
     text = "".join(text.split())
     return Template(text, tuple(_parse_part(part, text) for part in text.split("|")))
 
 
-def _parse_part(text: str, template: str) -> Part:
+def _parse_part(text: str, template: str) -> TemplatePart:
     functions = []
     inner = text
     while (call := re.fullmatch(r"(\w+)\((.*)\)", inner)) is not None:
@@ -104,7 +108,7 @@ def _parse_part(text: str, template: str) -> Part:
             f"template {template!r}: {text!r} is no part; write a column and an offset, such as w[0] or p[-1], "
             "perhaps inside a function, such as suffix2(w[0])"
         )
-    return Part(place[1], int(place[2]), tuple(reversed(functions)))
+    return TemplatePart(place[1], int(place[2]), tuple(reversed(functions)))
 
 
 @dataclass(frozen=True)
@@ -224,11 +228,11 @@ class TemplateIndex:
     _names: list[str] = field(default_factory=list, compare=False, repr=False)
 
     @classmethod
-    def learn(cls, texts: Sequence[str], columns: Columns, min_count: int = 1) -> tuple["TemplateIndex", Tokens]:
+    def learn(cls, texts: Sequence[str], columns: TokenColumns, min_count: int = 1) -> tuple["TemplateIndex", Tokens]:
         """See which features there are, and give the tokens in these features."""
         templates = tuple(map(parse_template, texts))
         vocabularies, numbers = _learn_vocabularies(templates, columns)
-        numbered = _Numbered(vocabularies, numbers, columns.starts)
+        numbered = _NumberedTokens(vocabularies, numbers, columns.starts)
         stages, found = [], []
         for template in templates:
             keys, n_keys, lookups = numbered.learn_keys(template)
@@ -252,7 +256,7 @@ class TemplateIndex:
     def n_columns(self) -> int:
         return sum(self.counts)
 
-    def encode(self, columns: Columns) -> Tokens:
+    def encode(self, columns: TokenColumns) -> Tokens:
         """Tokens as rows; features never seen are left out."""
         numbers = {}
         distinct = {name: _distinct(columns.values[name]) for name in self.needed}
@@ -260,7 +264,7 @@ class TemplateIndex:
             values, places = distinct[source[0]]
             known = [vocabulary.numbers.get(value, ABSENT) for value in _apply(source[1], values)]
             numbers[source] = np.array(known, dtype=np.int64)[places]
-        numbered, found = _Numbered(self.vocabularies, numbers, columns.starts), []
+        numbered, found = _NumberedTokens(self.vocabularies, numbers, columns.starts), []
         for template, lookups in zip(self.templates, self.stages, strict=True):
             keys, n_keys, _ = numbered.keys(template, lookups[:-1])
             found.append(lookups[-1].find(keys, n_keys))
@@ -318,7 +322,7 @@ def _apply(functions: tuple[str, ...], values: list[str]) -> list[str]:
 
 
 def _learn_vocabularies(
-    templates: Sequence[Template], columns: Columns
+    templates: Sequence[Template], columns: TokenColumns
 ) -> tuple[dict[Source, Vocabulary], dict[Source, NDArray[np.int64]]]:
     """The vocabulary of every column under every chain of functions, and the tokens' numbers in it."""
     distinct = {name: _distinct(columns.values[name]) for name in needed_columns(templates)}
@@ -334,7 +338,7 @@ def _learn_vocabularies(
 
 
 @dataclass(frozen=True)
-class _Numbered:
+class _NumberedTokens:
     """Tokens whose values are numbers of vocabularies."""
 
     vocabularies: dict[Source, Vocabulary]
@@ -395,3 +399,76 @@ def _written_out(template: Template, vocabularies: dict[Source, Vocabulary], loo
             longer[lookup.numbers] = lookup.keys
             keys = longer[keys]
     return [f"{template.text}={'|'.join(values)}" for values in zip(*reversed(columns), strict=True)]
+
+
+OF_WORDS = ("{0}[-2]", "{0}[-1]", "{0}[0]", "{0}[1]", "{0}[2]", "{0}[-1]|{0}[0]", "{0}[0]|{0}[1]")
+AFFIXES = ("prefix2({0}[0])", "prefix3({0}[0])", "suffix2({0}[0])", "suffix3({0}[0])", "shape({0}[0])")
+OF_TAGS = (
+    *("{0}[-2]", "{0}[-1]", "{0}[0]", "{0}[1]", "{0}[2]"),
+    *("{0}[-2]|{0}[-1]", "{0}[-1]|{0}[0]", "{0}[0]|{0}[1]", "{0}[1]|{0}[2]"),
+    *("{0}[-2]|{0}[-1]|{0}[0]", "{0}[-1]|{0}[0]|{0}[1]", "{0}[0]|{0}[1]|{0}[2]"),
+)
+OF_OTHERS = ("{0}[-1]", "{0}[0]", "{0}[1]")
+
+# A line of CRF++: U or B, a name, and perhaps a colon with what it looks at.
+CRFPP = re.compile(r"[UB]\w*(:.*)?")
+LOOK = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
+
+
+def default_templates(columns: Sequence[str]) -> list[str]:
+    """Templates by the columns: the first is taken for words, the second for tags.
+
+    Of words there are neighbours, pairs, affixes and shapes, of tags neighbours, pairs and triples, of further columns
+    neighbours.
+
+    >>> templates = default_templates(("word", "pos", "lemma"))
+    >>> len(templates), templates[2], templates[7], templates[12], templates[-1]
+    (27, 'word[0]', 'prefix2(word[0])', 'pos[-2]', 'lemma[1]')
+    """
+    if not columns:
+        raise ValueError(
+            "there are no templates, and it is not said which columns to learn from; pass templates=, or columns= with "
+            "the names of all columns but that of the labels"
+        )
+    kinds = (OF_WORDS + AFFIXES, OF_TAGS, *(OF_OTHERS for _ in columns[2:]))
+    return [text.format(column) for column, kind in zip(columns, kinds, strict=False) for text in kind]
+
+
+def read_templates(path: str | os.PathLike[str], columns: Sequence[str] = ()) -> list[str]:
+    """The templates in a file, one a line, as we write them or as CRF++ does, whose columns have numbers: `columns` are
+    their names. Empty lines and lines that begin with # are left out."""
+    templates = translated(Path(path).read_text(encoding="utf-8").splitlines(), columns)
+    if not templates:
+        raise ValueError(f"{path} has no templates; write one a line, such as word[0] or pos[-1]|pos[0]")
+    return templates
+
+
+def translated(lines: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Templates in our own words. Lines of CRF++ name columns by number; `B` says that a label depends on the one
+    before it, which it always does here.
+
+    >>> translated(["# words", "U00:%x[-1,0]/%x[0,0]", "U01:%x[0,1]", "B", "suffix2(w[0])"], ("w", "p"))
+    ['w[-1]|w[0]', 'p[0]', 'suffix2(w[0])']
+    """
+    stripped = (line.strip() for line in lines)
+    found = [_translated(line, columns) for line in stripped if line and not line.startswith("#")]
+    return list(dict.fromkeys(template for template in found if template is not None))
+
+
+def _translated(line: str, columns: Sequence[str]) -> str | None:
+    if not CRFPP.fullmatch(line) or not ("%x" in line or ":" in line or line == "B"):
+        return line
+    looks = LOOK.findall(line)
+    if line.startswith("B"):
+        if looks:
+            raise ValueError(
+                f"template {line!r}: features of two labels and a token are not there; B alone is, and is always meant"
+            )
+        return None
+    if not looks:
+        raise ValueError(f"template {line!r} looks at nothing; write %x[0,0] for the first column of the token")
+    for _, column in looks:
+        if int(column) >= len(columns):
+            named = f"there are {', '.join(columns)}" if columns else "columns= does not name any"
+            raise ValueError(f"template {line!r} looks at column {column}, counting from 0, and {named}")
+    return "|".join(f"{columns[int(column)]}[{int(offset)}]" for offset, column in looks)

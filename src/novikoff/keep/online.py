@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from novikoff.data.missing import is_missing
-from novikoff.features.names import LONGEST, Intercept
-from novikoff.features.scales import Scale
+from novikoff.features.names import LONGEST, Intercept, RunningScale
 from novikoff.keep.codec import EVIDENCE, Codec, check_all_taken, check_shape, ensure, take, write_run
 from novikoff.keep.layout import Arrays, FileParts
 from novikoff.keep.parameters import decode_parameters, encode_parameters
@@ -88,7 +87,7 @@ def _check(state: OnlineState, fit_intercept: bool, fades: bool) -> None:
         ensure(abs(mean) <= LONGEST and 0.0 <= squares <= 8.0 * values * LONGEST**2, "a scale is too large")
 
 
-def _scales_as_arrays(scales: Mapping[Any, Scale]) -> Arrays:
+def _scales_as_arrays(scales: Mapping[Any, RunningScale]) -> Arrays:
     columns = {
         f"scales.{name}": np.array([getattr(scale, name) for scale in scales.values()], dtype=kind)
         for name, kind in SCALES.items()
@@ -96,13 +95,13 @@ def _scales_as_arrays(scales: Mapping[Any, Scale]) -> Arrays:
     return {"scales.names": encode_names(scales, "a feature name"), **columns}
 
 
-def _scales_of(arrays: Arrays) -> dict[Any, Scale]:
+def _scales_of(arrays: Arrays) -> dict[Any, RunningScale]:
     names = decode_names(take(arrays, "scales.names", np.uint8))
     columns = [take(arrays, f"scales.{name}", kind) for name, kind in SCALES.items()]
     for name, column in zip(SCALES, columns, strict=True):
         check_shape(column, f"scales.{name}", len(columns[0]))
     ensure(len(names) == len(columns[0]) == len(set(names)), "there are not as many different names as scales")
-    return dict(zip(names, map(Scale, *(column.tolist() for column in columns)), strict=True))
+    return dict(zip(names, map(RunningScale, *(column.tolist() for column in columns)), strict=True))
 
 
 def _by_name(arrays: Arrays, place: int) -> Weights:

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from novikoff.data.strict_json import Fields
 from novikoff.engine.emissions import MOST_LABELS, Emissions
 from novikoff.engine.viterbi import Links, Weights
-from novikoff.features.attributes import AttributeIndex
 from novikoff.features.templates import LARGEST_KEY, Lookup, Template, TemplateIndex, Vocabulary, parse_template
-from novikoff.features.tokens import Numbers, by_sequence
+from novikoff.features.tokens import AttributeIndex, Numbers, by_sequence
 from novikoff.keep.codec import (
     OF_MODELS,
     Codec,

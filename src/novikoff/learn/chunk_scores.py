@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from novikoff.data.chunks import Parts, chunks_of
+from novikoff.data.chunks import LabelParts, chunks_of
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def score_chunks(
     all           50.00%   50.00%   50.00%        2        2        1
     3 of 4 tokens have the right label: 75.00%.
     """
-    parts = Parts(scheme)
+    parts = LabelParts(scheme)
     gold_counts, found_counts, correct_counts = Counter[str](), Counter[str](), Counter[str]()
     tokens = correct_tokens = 0
     for number, (gold_labels, predicted_labels) in enumerate(_paired(gold_sequences, predicted_sequences)):

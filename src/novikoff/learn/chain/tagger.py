@@ -17,10 +17,9 @@ from novikoff.data.held_out import HeldOut
 from novikoff.data.sentences import Sentences
 from novikoff.engine.emissions import Emissions
 from novikoff.engine.viterbi import Weights
-from novikoff.features.attributes import AttributeIndex
-from novikoff.features.template_files import default_templates, translated
-from novikoff.features.templates import TemplateIndex, needed_columns, parse_template
+from novikoff.features.templates import TemplateIndex, default_templates, needed_columns, parse_template, translated
 from novikoff.features.tokens import (
+    AttributeIndex,
     Numbers,
     Tokens,
     are_numeric,

@@ -4,8 +4,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
 from novikoff.engine.rule import is_added
-from novikoff.features.names import as_numbers
-from novikoff.features.scales import RunningScales
+from novikoff.features.names import RunningScales, as_numbers
 from novikoff.learn.online.labels import Labels
 from novikoff.learn.online.readout import OnlineReadout, OnlineReadouts
 from novikoff.learn.online.weights import dot

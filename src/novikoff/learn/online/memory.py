@@ -15,8 +15,7 @@ from math import fsum, hypot
 from typing import Any
 
 from novikoff.engine.rounding import OUTWARDS, UNIT_ROUNDOFF, WHOLE_UP_TO, up
-from novikoff.features.names import Intercept
-from novikoff.features.scales import Scale
+from novikoff.features.names import Intercept, RunningScale
 from novikoff.learn.history import History
 from novikoff.learn.online.labels import Labels
 from novikoff.learn.online.past import Average, Fading
@@ -48,7 +47,7 @@ class OnlineState:
     longest: float
     classes_are_fixed: bool
     waited: int = 0
-    scales: dict[Any, Scale] | None = None
+    scales: dict[Any, RunningScale] | None = None
     origin: int = 0
     trials: tuple[float, float] = (0.0, 0.0)
     narrow: int = 0

@@ -9,8 +9,7 @@ from math import copysign, dist, hypot
 from operator import mul
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from novikoff.features.names import Intercept, are_plain, as_numbers
-from novikoff.features.scales import RunningScales
+from novikoff.features.names import Intercept, RunningScales, are_plain, as_numbers
 from novikoff.learn.epochs import put_off_interrupt
 from novikoff.learn.online.judge import OnlineJudge
 from novikoff.learn.online.labels import Labels

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novikoff.features.attributes import AttributeIndex, expand
+from novikoff.features.tokens import AttributeIndex, expand
 
 NAMES = st.text("abw:=\\ ", min_size=1, max_size=3)
 VALUES = st.one_of(

@@ -6,8 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from novikoff.data.mps import MPSError, read_mps
-from novikoff.data.programs import read_program
+from novikoff.data.programs import MPSError, read_mps, read_program
 
 SMALL = """\
 NAME          SMALL
