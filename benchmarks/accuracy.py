@@ -82,7 +82,7 @@ def judge_texts(name, seed, n, d, topics, length=80):
     theirs = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\w+").fit(texts[:first])
     parts = [Records(pa.RecordBatch.from_pydict({"text": part}), None) for part in (texts[:first], texts[first:])]
     encoding = learn_encoding(parts[:1], tfidf=["text"])
-    ours = [encoding.encode(part).batch.rows.as_scipy() for part in parts]
+    ours = [encoding.encode(part).rows.as_scipy() for part in parts]
     rows = {label: [*map(theirs.transform, (texts[:first], texts[first:]))] for label in PEERS} | dict.fromkeys(
         OURS, ours
     )

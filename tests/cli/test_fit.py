@@ -10,7 +10,7 @@ import pytest
 
 from novikoff.cli import wording
 from novikoff.data import read
-from novikoff.data.held_out import HeldOut, Kept
+from novikoff.data.held_out import HeldOut
 from novikoff.features.encode import learn_encoding
 from novikoff.keep.models import load, load_plain
 from novikoff.learn.linear.files import Folds, learn_from
@@ -324,7 +324,7 @@ def test_folds_are_the_errors_of_models_that_never_saw_a_part(folder, monkeypatc
     reader = read(folder / "cars.csv", label="sport_car")
     apart = []
     for part in HeldOut.folds(3, 0):
-        encoding = learn_encoding(Kept(reader, part))
+        encoding = learn_encoding(reader, held_out=part)
         apart.append(learn_from(reader, encoding=encoding, held_out=part, random_state=0).run)
     run = learn_from(reader, folds=Folds(3), random_state=0).run
     assert run.fold_rows == tuple(one.held_out_rows for one in apart)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff.cluster.shards import even_ends, shards_of
-from novikoff.data.places import Lines, matching, opened, stamp_of
+from novikoff.data.streams import LinesOfFile, matching, opened, stamp_of
 from tests.cluster.files import rows, write, write_all
 
 
@@ -17,7 +17,7 @@ def test_every_line_is_in_exactly_one_range_of_bytes(lines, cuts, ends):
     text = b"".join(line.replace(b"\n", b"") + b"\n" for line in lines)
     text = text if ends else text[:-1]
     ends = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
-    parts = [Lines(io.BytesIO(text), a, b).read() for a, b in itertools.pairwise(ends)]
+    parts = [LinesOfFile(io.BytesIO(text), a, b).read() for a, b in itertools.pairwise(ends)]
     assert b"".join(parts) == text
     assert all(not part or part.endswith(b"\n") for part in parts[:-1] if part != text[-len(part) :])
 

@@ -13,16 +13,16 @@ from novikoff.cluster.shards import shards_of
 from novikoff.cluster.survey import agree_on_tables
 from novikoff.cluster.worker import Worker
 from novikoff.data import read
-from novikoff.features import gather
+from novikoff.features import numeric
 from novikoff.features.encode import learn_encoding
-from novikoff.features.gather import Moments, Runs
+from novikoff.features.numeric import Moments, Runs
 from tests.cluster.files import rows, write, write_all
 
 
 @pytest.fixture(autouse=True)
 def short_runs(monkeypatch):
     """Sums of floats begin anew every few values, as they otherwise do every few thousand."""
-    for module in (gather, survey_module):
+    for module in (numeric, survey_module):
         monkeypatch.setattr(module, "RUN", 4)
 
 
@@ -30,10 +30,10 @@ def short_runs(monkeypatch):
 def test_moments_of_parts_are_those_of_the_whole_bit_for_bit(parts):
     whole, joined, before = Moments(), Moments(), 0
     for part in parts:
-        whole.add(np.array(part))
+        whole.add_numbers(np.array(part))
         runs = Runs(offset=before)
         for value in part:  # one by one, as the smallest pieces would come
-            runs.add(np.array([value]))
+            runs.add_numbers(np.array([value]))
         joined.join(runs)
         before += len(part)
     whole.close()

@@ -14,10 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from novikoff.data.blocks import stacked, with_columns
-from novikoff.data.cache_blocks import INDEX
-from novikoff.data.cache_file import MAGIC, TRAILER, open_cache
-from novikoff.data.cache_writer import CacheWriter
+from novikoff.data.batches import stacked, with_columns
+from novikoff.data.cache import INDEX, MAGIC, TRAILER, CacheWriter, open_cache
 from novikoff.engine.rows import as_rows
 
 
@@ -145,27 +143,6 @@ def test_the_fingerprint_is_of_the_examples_not_of_their_form(tmp_path):
     two = write(tmp_path / "two", X.astype(np.float32).astype(np.float64), codes, cuts=[7, 20])
     other = write(tmp_path / "other", X, codes[::-1])
     assert one.fingerprint == two.fingerprint != other.fingerprint
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("room", [1, 300, 700, 10**6])
-def test_a_cache_in_memory_is_that_in_a_file(form, n_jobs, room, tmp_path):
-    X, codes = examples(5)
-    file = write(tmp_path / "file", FORMS[form](X), codes, block_rows=7)
-    path = tmp_path / "perhaps"
-    with CacheWriter(path, block_rows=7, room=room, n_jobs=n_jobs) as writer:
-        for start in range(0, len(codes), 9):
-            writer.append(as_rows(FORMS[form](X)[start : start + 9]), codes[start : start + 9], copied=False)
-    assert (writer.held is not None) == (room == 10**6) != path.exists()
-    cache = open_cache(path) if writer.held is None else writer.held
-    assert (cache.n_rows, cache.n_columns, len(cache)) == (file.n_rows, file.n_columns, len(file))
-    assert (cache.fingerprint, cache.starts.tolist()) == (file.fingerprint, file.starts.tolist())
-    for number in range(len(file)):
-        (rows, found), (expected_rows, expected) = cache[number], file[number]
-        assert (rows.as_array() == expected_rows.as_array()).all()
-        assert (rows.entries.dtype, found.tolist()) == (expected_rows.entries.dtype, expected.tolist())
-    cache.close()
 
 
 # -- rows of blocks ---------------------------------------------------------------------------------------------------
@@ -312,7 +289,7 @@ def test_another_file_is_no_cache_and_an_empty_cache_has_no_blocks(tmp_path):
 FULL_DISK = """
 import resource, signal, sys
 import numpy as np
-from novikoff.data.cache_writer import CacheWriter
+from novikoff.data.cache import CacheWriter
 from novikoff.engine.rows import as_rows
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)

@@ -15,8 +15,7 @@ from pyarrow import parquet
 
 import novikoff.data
 import novikoff.data.reading
-from novikoff.data import delimited, read, streams
-from novikoff.data import room as data_room
+from novikoff.data import read, streams
 from tests.cars import CARS, N_CARS
 
 SVMLIGHT = b"+1 1:0.5 3:2\n-1 2:1\n"
@@ -292,35 +291,13 @@ def test_svmlight_text_has_no_columns_to_name(tmp_path):
         _ = read(path).column_types
 
 
-# -- records that are kept for the next pass --------------------------------------------------------------------------
+# -- a look, and the pass after it ------------------------------------------------------------------------------------
 
 LATE = "a,b,y\n" + "".join(f"{row},{row % 7 / 2},{'yes' if row % 3 else 'no'}\n" for row in range(500))
 
 
-@pytest.fixture
-def parsed(monkeypatch):
-    """The pieces that were parsed."""
-    pieces, parse = [], delimited._parse
-    monkeypatch.setattr(delimited, "_parse", lambda piece, *more: (pieces.append(piece), parse(piece, *more))[1])
-    return pieces
-
-
-def test_what_was_looked_at_is_not_parsed_again_and_the_same(tmp_path, parsed):
-    reader = read(written(tmp_path, "t.csv", LATE), label="y", block_bytes=500)
-    looked = rows_of(reader.look())
-    n_pieces = len(parsed)
-    kept = list(reader)
-    assert len(parsed) == n_pieces > 5
-    anew = list(reader)
-    assert len(parsed) == 2 * n_pieces
-    for one, other in zip(kept, anew, strict=True):
-        assert one.columns.equals(other.columns, check_metadata=True)
-        assert (one.labels.tolist(), one.file, one.line) == (other.labels.tolist(), other.file, other.line)
-    assert looked == rows_of(anew)
-
-
-@pytest.mark.parametrize("last", ["0.5,1,no\n", "?,1,no\n", "word,1,no\n", "-0,x,no\n"])
-def test_what_pieces_show_in_another_type_is_read_again(tmp_path, last):
+@pytest.mark.parametrize("last", ["", "0.5,1,no\n", "?,1,no\n", "word,1,no\n", "-0,x,no\n"])
+def test_a_look_finds_the_types_in_which_values_are_read(tmp_path, last):
     path = written(tmp_path, "t.csv", LATE + last)
     reader = read(path, label="y", block_bytes=500)
     list(reader.look())
@@ -328,31 +305,10 @@ def test_what_pieces_show_in_another_type_is_read_again(tmp_path, last):
     assert rows_of(reader) == rows_of(read(path, label="y", block_bytes=500, types=types))
 
 
-def test_without_room_nothing_is_kept(tmp_path, parsed, monkeypatch):
-    monkeypatch.setattr(novikoff.data.reading, "room", lambda: 2_000)
-    reader = read(written(tmp_path, "t.csv", LATE), label="y", block_bytes=500)
-    list(reader.look())
-    n_pieces = len(parsed)
-    assert len(rows_of(reader)) == 500
-    assert len(parsed) == 2 * n_pieces
-
-
-def test_records_that_are_kept_do_not_hide_that_a_file_has_changed(tmp_path):
+def test_a_file_that_has_changed_after_a_look_is_an_error(tmp_path):
     path = written(tmp_path, "t.csv", LATE)
     reader = read(path, label="y")
     list(reader.look())
     written(tmp_path, "t.csv", LATE + "1,2,no\n")
     with pytest.raises(OSError, match="changed while it was being read"):
         list(reader)
-
-
-def test_the_room_is_a_share_of_what_is_left_and_bounded(monkeypatch):
-    for left, expected in (
-        ([800, None, 8_000], 100),
-        ([2**50, None, None], 2**28),
-        ([80, -8, None], 0),
-        ([None] * 3, 0),
-    ):
-        for name, amount in zip(("machine", "group", "addresses"), left, strict=True):
-            monkeypatch.setattr(data_room, f"_left_of_{name}", lambda amount=amount: amount)
-        assert data_room.room() == expected

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novikoff.engine.ahead import Behind, ahead
+from novikoff.engine.ahead import ahead
 
 
 def workers():
@@ -89,16 +89,3 @@ def test_the_work_has_the_settings_of_who_asked_for_it():
     setting = ContextVar("setting", default=0)
     setting.set(7)
     assert list(ahead(lambda _: setting.get(), range(5), 2)) == [7] * 5
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2, 3])
-def test_tasks_are_done_in_order_and_an_error_comes_with_the_next(n_jobs):
-    behind, done = Behind(n_jobs), []
-    for number in range(20):
-        behind.do(lambda number=number: done.append(number))
-    behind.wait()
-    assert done == list(range(20))
-    with pytest.raises(ZeroDivisionError):
-        [behind.do(lambda: 1 / 0) for _ in range(2)]
-    behind.close()
-    assert not workers()

@@ -62,7 +62,7 @@ def test_a_table_is_encoded_learned_and_predicted(table):
     reader, y = table
     model = Perceptron(random_state=0).fit(reader)
     encoding = learn_encoding(reader)
-    rows = np.vstack([encoding.encode(records).batch.rows.as_array() for records in reader])
+    rows = np.vstack([encoding.encode(records).rows.as_array() for records in reader])
     expected = Perceptron(random_state=0).fit(rows, y)
     assert model.encoding_ == encoding
     assert model.feature_names_in_.tolist() == ["a", "b", "c", "d", "colour"]

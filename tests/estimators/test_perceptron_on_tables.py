@@ -15,9 +15,9 @@ from novikoff import KernelPerceptron, Perceptron, load, save
 from novikoff.data import read
 from novikoff.data.batches import Batch
 from novikoff.engine.rows import as_rows
-from novikoff.features.columns import Numeric
 from novikoff.features.encode import learn_encoding
 from novikoff.features.examples import comes_in_batches
+from novikoff.features.numeric import Numeric
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.model import LinearModel
 from tests.cli.calling import call
@@ -126,7 +126,7 @@ def test_who_asks_for_a_scale_gets_it_whatever_the_container(learner):
     assert unscaled.run_.scaled is None
     assert unscaled.run_.radius == matrix.run_.radius
     row = Batch(as_rows([[2, 1990]]), None)
-    assert unscaled.model_.encoding.encode(row).batch.rows.as_array().tolist() == [[2, 1990]]
+    assert unscaled.model_.encoding.encode(row).rows.as_array().tolist() == [[2, 1990]]
     words = learner(random_state=0, scale=False).fit(FRAME, Y)
     assert words.model_.encoding.columns["weight"] == Numeric(0.0, 1.0, has_missing=True)
     assert learner(random_state=0, scale=True).fit(FRAME, Y).run_ == learner(random_state=0).fit(FRAME, Y).run_

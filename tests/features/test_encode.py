@@ -17,10 +17,9 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from novikoff.data import read
 from novikoff.data.batches import Records
-from novikoff.features.columns import Numeric
 from novikoff.features.encode import Encoding, learn_encoding
 from novikoff.features.examples import rounded_column
-from novikoff.features.gather import RUN, Moments
+from novikoff.features.numeric import RUN, Moments, Numeric
 from novikoff.learn.linear.space import perceptron
 from tests.cars import CARS, N_CARS
 
@@ -85,7 +84,7 @@ def slow_encoding(training, row):
 def test_every_record_becomes_what_the_slow_encoding_makes_of_it(rows):
     rows = [*rows, {"number": 1.0, "maker": None, "fast": None, "identifier": None, "comment": None}]
     encoding = learn(rows)
-    X = encoding.encode(records_of(rows)).batch.rows.as_array()
+    X = encoding.encode(records_of(rows)).rows.as_array()
     assert len(set(encoding.feature_names)) == len(encoding.feature_names) == encoding.n_columns == X.shape[1]
     for row, x in zip(rows, X, strict=True):
         expected = slow_encoding(rows, row)
@@ -99,8 +98,8 @@ def test_blocks_of_any_size_give_the_same_encoding_and_the_same_numbers(rows, si
     rows = [*rows, {"number": 1.0, "maker": "Quaky", "fast": True, "identifier": 1, "comment": "a b"}]
     encoding = learn(rows)
     assert learn_encoding(split(rows, size), **ASKED) == encoding
-    parts = [encoding.encode(part).batch.rows.as_array() for part in split(rows, size)]
-    assert np.array_equal(np.vstack(parts), encoding.encode(records_of(rows)).batch.rows.as_array())
+    parts = [encoding.encode(part).rows.as_array() for part in split(rows, size)]
+    assert np.array_equal(np.vstack(parts), encoding.encode(records_of(rows)).rows.as_array())
 
 
 @given(TABLES, TABLES, st.permutations(SCHEMA.names))
@@ -109,7 +108,7 @@ def test_columns_may_stand_in_another_order_with_others_beside_them(training, ro
     plain = encoding.encode(records_of(rows))
     mixed = records_of(rows, pa.schema([SCHEMA.field(name) for name in order] + [("other", pa.float64())]))
     again = encoding.encode(mixed)
-    assert np.array_equal(again.batch.rows.as_array(), plain.batch.rows.as_array())
+    assert np.array_equal(again.rows.as_array(), plain.rows.as_array())
     assert (again.unseen, again.missing) == (plain.unseen, plain.missing)
 
 
@@ -134,7 +133,7 @@ def test_an_encoding_survives_json_exactly(rows):
     again = Encoding.from_dict(json.loads(json.dumps(encoding.to_dict())))
     assert again == encoding
     assert again.feature_names == encoding.feature_names
-    X, Z = (e.encode(records_of(rows)).batch.rows.as_array() for e in (encoding, again))
+    X, Z = (e.encode(records_of(rows)).rows.as_array() for e in (encoding, again))
     assert np.array_equal(X, Z)
 
 
@@ -144,9 +143,9 @@ def test_mean_and_deviation_depend_on_the_numbers_alone(seed, sizes):
     x = np.random.default_rng(seed).normal(1997, 3, 3 * RUN)
     cuts = np.cumsum(sizes)
     whole, parts = Moments(), Moments()
-    whole.add(x)
+    whole.add_numbers(x)
     for part in np.split(x, cuts):
-        parts.add(part)
+        parts.add_numbers(part)
     whole.close()
     parts.close()
     assert (whole.mean, whole.squares, whole.count) == (parts.mean, parts.squares, parts.count)
@@ -166,9 +165,9 @@ def test_rows_with_many_features_are_sparse_and_say_the_same_as_dense_ones():
     records = wide_rows(2000, 500)
     encoding = learn_encoding([records])
     assert not encoding.is_dense
-    sparse = encoding.encode(records).batch.rows
+    sparse = encoding.encode(records).rows
     assert sparse.is_sparse
-    dense = Encoding(encoding.columns, True).encode(records).batch.rows
+    dense = Encoding(encoding.columns, True).encode(records).rows
     assert np.array_equal(sparse.as_array(), dense.as_array())
 
 
@@ -187,7 +186,7 @@ def test_texts_in_many_words_are_sparse_and_their_features_are_found_again():
     encoding = learn_encoding([records_of(rows, schema)], text=["comment"], n_buckets=2**18)
     assert not encoding.is_dense
     encoded = encoding.encode(records_of([{"comment": "W7, w8 new"}, {"comment": None}], schema))
-    X = encoded.batch.rows.as_array()
+    X = encoded.rows.as_array()
     named = {encoding.feature_names[feature] for feature in np.flatnonzero(X[0])}
     assert named == {"comment:w7", "comment:w8", "comment:w7 w8"}
     assert encoding.feature_names[int(np.flatnonzero(X[1])[0])] == "comment is missing"
@@ -200,9 +199,7 @@ TEXTS = ["a fast red car", "a slow car", "red red wine", "the car, the red car",
 def test_rare_words_count_more_as_in_scikit_learn_and_every_text_has_length_1():
     schema = pa.schema([SCHEMA.field("comment")])
     encoding = learn_encoding([records_of([{"comment": text} for text in TEXTS], schema)], tfidf=["comment"])
-    found = encoding.encode(
-        records_of([{"comment": text} for text in [*TEXTS, "new red"]], schema)
-    ).batch.rows.as_array()
+    found = encoding.encode(records_of([{"comment": text} for text in [*TEXTS, "new red"]], schema)).rows.as_array()
     peer = CountVectorizer(ngram_range=(1, 2), token_pattern=r"\w+").fit(TEXTS)
     rarity = TfidfTransformer().fit(peer.transform(TEXTS))
     names = [name.removeprefix("comment:") for name in encoding.feature_names]
@@ -228,7 +225,7 @@ def test_every_feature_is_one_word_and_what_a_full_bucket_did_not_keep_counts_fo
     encoding = learn_encoding([records_of([{"comment": "d c b a"}], schema)], text="comment", n_buckets=1)
     assert encoding.feature_names == ("comment:d", "comment:c", "comment:b")
     encoded = encoding.encode(records_of([{"comment": "a b"}], schema))
-    assert encoded.batch.rows.as_array().tolist() == [[0.0, 0.0, 1.0]]
+    assert encoded.rows.as_array().tolist() == [[0.0, 0.0, 1.0]]
     assert encoded.unseen == {"comment": 2}
     assert Encoding.from_dict(json.loads(json.dumps(encoding.to_dict()))) == encoding
 
@@ -244,7 +241,7 @@ def test_a_constant_column_says_nothing_and_harms_nothing():
     batch = pa.RecordBatch.from_pydict({"constant": [0.1] * 10_000, "x": range(10_000)})
     encoding = learn_encoding([Records(batch, None)])
     assert encoding.columns["constant"] == Numeric(0.1, 1.0)
-    assert not encoding.encode(Records(batch, None)).batch.rows.as_array()[:, 0].any()
+    assert not encoding.encode(Records(batch, None)).rows.as_array()[:, 0].any()
 
 
 @pytest.fixture(scope="module")
@@ -257,7 +254,7 @@ def cars(tmp_path_factory):
 def test_the_cars_of_the_notes_are_learned_without_a_mistake(cars):
     encoding = learn_encoding(cars, categorical=["manufacturer"], text=["comment"], ignore=["fast"])
     assert {"doors", "weight is missing", "manufacturer=6", "comment:low"} < set(encoding.feature_names)
-    batches = [encoding.encode(records).batch for records in cars]
+    batches = [encoding.encode(records) for records in cars]
     X = np.vstack([batch.rows.as_array() for batch in batches])
     y = np.where(np.concatenate([batch.labels for batch in batches]) == "sport", 1, -1)
     assert X.shape[0] == N_CARS
@@ -286,7 +283,7 @@ def test_a_file_is_read_for_prediction_with_the_types_of_the_encoding(cars, tmp_
     encoded = encoding.encode(records)
     assert encoded.unseen == {"manufacturer": 1}
     assert encoded.missing == {"fast": 1}
-    assert encoded.batch.labels is None
+    assert encoded.labels is None
     path.write_text("weight,fast,manufacturer,year,doors\n1000,true,7,1997,2\n1000,true,7,1997,two\n")
     with pytest.raises(ValueError, match=r"new.csv, line 3: 'two' in the column 'doors' is no number"):
         list(read(path, types=encoding.types))
@@ -341,7 +338,7 @@ def test_dates_and_times_are_days(unit):
         days = [value / DAY for value in values[:-1]]
     else:
         days = [(value - epoch[type(value)]) / DAY for value in values[:-1]]
-    encoded = encoding.encode(records).batch.rows.as_array()[:, 0]
+    encoded = encoding.encode(records).rows.as_array()[:, 0]
     assert np.allclose(encoded[:-1], (np.array(days) - np.mean(days)) / np.std(days))
     assert encoded[-1] == 0
 
@@ -350,7 +347,7 @@ def test_dates_and_times_are_days(unit):
 def test_dates_that_come_as_text_are_the_same_dates(unit):
     encoding = learn_encoding([single(DATES[unit])])
     written = single([f" {value.isoformat()}" for value in DATES[unit]])
-    typed, text = (encoding.encode(records).batch.rows.as_array() for records in (single(DATES[unit]), written))
+    typed, text = (encoding.encode(records).rows.as_array() for records in (single(DATES[unit]), written))
     assert typed.tolist() == text.tolist()
     with pytest.raises(ValueError, match="has dates, and one cannot be read"):
         encoding.encode(single(["2024-13-13", *["2024-12-13"] * 3]))
@@ -412,7 +409,7 @@ def test_a_column_without_values_is_ignored():
 def test_whole_numbers_are_the_same_category_in_every_type():
     encoding = learn_encoding([single([3, 7, None])], categorical=["x"])
     assert encoding.feature_names == ("x=3", "x=7", "x is missing", "z")
-    X = encoding.encode(single([7.0, math.nan, 3.0])).batch.rows.as_array()
+    X = encoding.encode(single([7.0, math.nan, 3.0])).rows.as_array()
     assert X[:, :3].tolist() == [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
 
 

@@ -50,7 +50,7 @@ def records():
 def test_a_table_is_lifted_as_its_encoding_says(lift, names):
     plain, encoding = learn_encoding([records()]), learn_encoding([records()], lift=lift)
     assert encoding.feature_names == (*plain.feature_names, *names)
-    rows, own = encoding.encode(records()).batch.rows.as_array(), plain.encode(records()).batch.rows.as_array()
+    rows, own = encoding.encode(records()).rows.as_array(), plain.encode(records()).rows.as_array()
     numbers = [plain.feature_names.index(name) for name in ("x", "y")]
     more = (own * own).sum(axis=1, keepdims=True) if lift == "paraboloid" else own[:, numbers] ** 2
     assert np.allclose(rows, np.hstack([own, more]), rtol=1e-15)
@@ -61,7 +61,7 @@ def test_a_table_is_lifted_as_its_encoding_says(lift, names):
 def test_numbers_without_names_have_a_lift_among_the_columns_that_were_learned():
     encoding = Encoding.of_numbers(2, "paraboloid")
     wide = Batch(as_rows(csr_array([[1.0, 2.0, 9.0]])), None)
-    assert encoding.encode(wide).batch.rows.as_array().tolist() == [[1.0, 2.0, 5.0]]
+    assert encoding.encode(wide).rows.as_array().tolist() == [[1.0, 2.0, 5.0]]
     assert encoding.feature_names == ("column 0", "column 1", "squared length")
     assert Encoding.from_dict(encoding.to_dict()) == encoding
     with pytest.raises(ValueError, match="numbers without names"):

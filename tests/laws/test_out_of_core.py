@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from novikoff.data.cache_blocks import BLOCK_BYTES
+from novikoff.data.cache import BLOCK_BYTES
 from novikoff.data.examples import Examples
 from novikoff.data.order import random_order
 from novikoff.engine.rows import as_rows
@@ -151,10 +151,9 @@ def test_examples_have_rows_and_labels():
 WATCHED = """
 import sys
 import numpy as np
-from novikoff.data import read, room
+from novikoff.data import read
 from novikoff.learn.linear.files import learn_from
 from tests.memory import watched
-room.MOST_KEPT = 0  # what is kept only to save time
 {setup}
 learn_from(source(few=True), max_iter=2, {options})  # whatever is loaded or compiled on first use
 with watched() as peak:

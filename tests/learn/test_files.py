@@ -345,7 +345,7 @@ def test_a_table_gives_the_model_of_its_encoded_rows(options, n_classes, tmp_pat
     reader = read(write_csv(tmp_path / "table.csv", X, NAMES[y]), label="answer", block_bytes=300)
     learned = learn_from(reader, **options)
     encoding = learn_encoding(reader)
-    rows = np.vstack([encoding.encode(records).batch.rows.as_array() for records in reader])
+    rows = np.vstack([encoding.encode(records).rows.as_array() for records in reader])
     assert_same_model(learned, in_memory(rows, NAMES[y], **options))
     assert learned.encoding.feature_names == ("a", "b", "c", "d")
     assert learned.classes.tolist() == sorted(NAMES[:n_classes])

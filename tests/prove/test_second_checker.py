@@ -36,7 +36,7 @@ def plain(case):
     if len(case.data) == 2:
         X, labels = np.asarray(case.data[0]).tolist(), list(case.data[1])
     else:
-        batches = [case.certificate.table.encoding.encode(records).batch for records in case.data[0]]
+        batches = [case.certificate.table.encoding.encode(records) for records in case.data[0]]
         X = [row for batch in batches for row in batch.rows.as_array().tolist()]
         labels = [label for batch in batches for label in batch.labels]
     return case.certificate.to_json(), (X, labels, names, estimates_of(case)), case.check

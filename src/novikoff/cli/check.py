@@ -130,12 +130,12 @@ def remembered(certificate: str, form: dict[str, Any]) -> dict[str, Any]:
 def check_table(claimed: "Certificate", file: str, table: TableOptions, output: Output) -> dict[str, Any]:
     """Check what is claimed of a table, and say what that is."""
     from novikoff.data.reading import read
-    from novikoff.data.streams import Form
+    from novikoff.data.streams import TableForm
 
     known = claimed.table if claimed.table is not None and claimed.table.encoding.is_of_table else None
     label, types = (None, None) if known is None else (known.label, known.encoding.types_as_given)
     reader = read(file, label=label, format=table.format, types=types, zero_based=table.zero_based)
-    reader = replace(reader, form=Form(**table.form)) if reader.is_text else reader
+    reader = replace(reader, form=TableForm(**table.form)) if reader.is_text else reader
     names = column_names(reader) if reader.is_table else []
     with progress(output.quiet) as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))

@@ -292,13 +292,13 @@ def score_on_shards(engine: "Engine", *, model: str, file: str, table: TableOpti
     from novikoff.cli.tables import remembered_form, with_label
     from novikoff.cluster.predicting import score as count
     from novikoff.data.reading import read
-    from novikoff.data.streams import Form
+    from novikoff.data.streams import TableForm
     from novikoff.learn.model import Classifier
 
     loaded = load_model(model, Classifier)
     reader = read(file, format=table.format)
     if reader.is_text:
-        reader = replace(reader, form=Form(**remembered_form(loaded, table.form)))
+        reader = replace(reader, form=TableForm(**remembered_form(loaded, table.form)))
     found = count(loaded, with_label(replace(reader, label=table.label)), engine=engine)
     known = loaded.classes.tolist()
     of_truth = zip(found.labels, found.confusion, strict=True)

@@ -92,7 +92,7 @@ def answer_counts(
 def _open(file: str, table: TableOptions, model: "Classifier") -> "Reader":
     from novikoff.cli.tables import counted_from, remembered_form, with_label
     from novikoff.data.reading import read
-    from novikoff.data.streams import Form
+    from novikoff.data.streams import TableForm
 
     if not model.takes_a_table:
         reader = read(file, format=table.format, zero_based=counted_from(model))
@@ -104,7 +104,9 @@ def _open(file: str, table: TableOptions, model: "Classifier") -> "Reader":
         raise ValueError("the model does not say which column has the labels; name it by --label")
     assert model.encoding is not None
     reader = read(file, label=label, format=table.format, types=model.encoding.types)
-    return with_label(replace(reader, form=Form(**remembered_form(model, table.form)))) if reader.is_text else reader
+    return (
+        with_label(replace(reader, form=TableForm(**remembered_form(model, table.form)))) if reader.is_text else reader
+    )
 
 
 def panel(document: dict[str, Any]) -> Any:

@@ -125,7 +125,7 @@ class SpaceOptions:
         """The kernel with its numbers settled, as proofs have it: those of a run, which may have seen fewer rows."""
         if self.kernel is None:
             return None
-        from novikoff.data.blocks import stacked
+        from novikoff.data.batches import stacked
         from novikoff.learn.kernel.kernels import as_points, make_kernel
         from novikoff.prove.separable.kernels import Kernel
 

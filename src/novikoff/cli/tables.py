@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.arrow import as_numpy
 from novikoff.data.batches import Batch, Records
 from novikoff.data.delimited import layout_of, pieces
 from novikoff.data.reading import Reader, read
-from novikoff.data.streams import Form, Source, compression
-from novikoff.data.tables import NAMED_VALUES, nearest
-from novikoff.features.columns import Numeric
+from novikoff.data.streams import FileSource, TableForm, compression
+from novikoff.data.tables import NAMED_VALUES, as_numpy, nearest
 
 if TYPE_CHECKING:
     from novikoff.cli.options import TableOptions
@@ -62,7 +60,7 @@ def open_unlabelled(file: str, table: "TableOptions", model: "Classifier") -> Re
     arrived, encoding = _looked_at_standard_input() if file == "-" else None, model.encoding
     reader = read(file, format=table.format, zero_based=counted_from(model))
     if reader.is_text:
-        reader = replace(reader, form=Form(**remembered_form(model, table.form)))
+        reader = replace(reader, form=TableForm(**remembered_form(model, table.form)))
     if not reader.is_table:
         if model.takes_a_table:
             raise ValueError(f"{file} is svmlight text, but the model was learned from a table with named columns")
@@ -84,9 +82,7 @@ def counted_from(model: "Classifier") -> bool:
 
 def _types(names: tuple[str, ...], encoding: "Encoding") -> dict[str, str]:
     """Every column as text, but for categories, which are told apart as training told them."""
-    needed = {
-        name: "string" if isinstance(encoding.columns[name], Numeric) else kind for name, kind in encoding.types.items()
-    }
+    needed = {name: "string" if encoding.columns[name].is_number else kind for name, kind in encoding.types.items()}
     return dict.fromkeys(names, "string") | needed
 
 
@@ -98,7 +94,7 @@ def _looked_at_standard_input() -> bytes:
 
 def _header(reader: Reader, arrived: bytes | None) -> tuple[str, ...]:
     """The names in the first line; none where that line has not arrived yet."""
-    source = Source(reader.files[0], reader.files[0], reader.formats[0], reader.form)
+    source = FileSource(reader.files[0], reader.files[0], reader.formats[0], reader.form)
     if arrived is None:
         return layout_of(source).names
     if b"\n" not in arrived or compression(arrived) is not None:
@@ -116,7 +112,7 @@ def with_points(records: Records, encoding: "Encoding | None", decimal: str | No
     table = records.columns
     for name, kind in encoding.columns.items():
         at = table.schema.get_field_index(name)
-        if isinstance(kind, Numeric) and at >= 0 and pa.types.is_string(table.column(at).type):
+        if kind.is_number and at >= 0 and pa.types.is_string(table.column(at).type):
             table = table.set_column(at, name, compute.replace_substring(table.column(at), ",", "."))
     return replace(records, columns=table)
 

@@ -15,7 +15,7 @@ from novikoff.cluster.parts import Part
 from novikoff.cluster.shards import SHARD_BYTES, Shard, shards_of
 from novikoff.cluster.survey import agree_on_tables
 from novikoff.cluster.worker import Agreement, Prepared, Terms, Worker
-from novikoff.data.blocks import stacked
+from novikoff.data.batches import stacked
 from novikoff.data.examples import Block
 from novikoff.data.held_out import HeldOut, check_parts
 from novikoff.data.labels import Labels, sorted_classes

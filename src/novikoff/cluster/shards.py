@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 from novikoff.data.columnar import row_groups
 from novikoff.data.files import files_of, format_of
 from novikoff.data.frames import FrameReader, read_frame
-from novikoff.data.places import Stamp, opened, stamp_of
 from novikoff.data.reading import Reader, named_part, read
-from novikoff.data.streams import STANDARD_INPUT, Form, Source, compression
+from novikoff.data.streams import STANDARD_INPUT, FileSource, Stamp, TableForm, compression, opened, stamp_of
 
 if TYPE_CHECKING:
     from novikoff.data.svmlight import ZeroBased
@@ -40,7 +39,7 @@ class FileShard:
     part: tuple[int, int] | None
     stamp: Stamp
     rows_before: int | None = None
-    form: Form = field(default_factory=Form)
+    form: TableForm = field(default_factory=TableForm)
 
     @property
     def name(self) -> str:
@@ -114,7 +113,7 @@ def shards_of(source: Any, *, format: str | None = None, shard_bytes: int = SHAR
 
         return list(shards_of_dataset(source, SHARD_ROWS))
     is_reader = isinstance(source, Reader)
-    files, form = (source.files, source.form) if is_reader else (files_of(source), Form())
+    files, form = (source.files, source.form) if is_reader else (files_of(source), TableForm())
     if files == (STANDARD_INPUT,):
         raise ValueError("standard input cannot be read by several machines; save it to files, and name these")
     formats = source.formats if is_reader else [format or format_of(file, None) for file in files]
@@ -134,7 +133,7 @@ def shards_of(source: Any, *, format: str | None = None, shard_bytes: int = SHAR
 def _parts(file: str, format: str, shard_bytes: int) -> list[tuple[tuple[int, int] | None, int | None]]:
     """The parts of a file, and how many rows each has, if that is known."""
     if format == "parquet":
-        groups = row_groups(Source(file, file, format))
+        groups = row_groups(FileSource(file, file, format))
         ends = even_ends([size for size, _ in groups], shard_bytes)
         rows = [n_rows for _, n_rows in groups]
         if len(ends) <= 2:

@@ -2,7 +2,7 @@
 
 Each shard looks at its own records, and the driver joins what they found, in the order of the shards, to the encoding
 that one machine gets from the same records, bit for bit. Sums of floats depend on where runs of additions begin
-(`features/gather.py`), so a shard is told how many values of a column come before its own. What it was told wrongly,
+(`features/numeric.py`), so a shard is told how many values of a column come before its own. What it was told wrongly,
 because nobody knew yet, it is asked again; so is a shard whose columns have other types than those of all.
 """
 
@@ -13,8 +13,9 @@ from typing import Any
 from novikoff.cluster.engine import Engine
 from novikoff.cluster.shards import Shard
 from novikoff.data.tables import joined_type, nearest
-from novikoff.features.encode import BUCKETS, MOST_CATEGORIES, Encoding, asked_for, settled
-from novikoff.features.gather import RUN, Column, Runs, gather
+from novikoff.features.encode import Encoding, asked_for, settled
+from novikoff.features.gather import Column, gather
+from novikoff.features.numeric import RUN, Runs
 
 # Types that can be told to a reader. Others, such as dates, are either ignored or refused where they are met.
 PLAIN = ("null", "int64", "uint64", "double", "bool", "string")
@@ -49,11 +50,8 @@ def survey(number: int, shard: Shard, query: Query) -> Surveyed:
         return Surveyed({}, 0, reader.column_types)
     before, guess = query.before.get(number, {}), shard.rows_before or 0
 
-    def moments(name: str) -> Runs:
-        return Runs(offset=before.get(name, guess))
-
     asked = {name: kind for name, kind in asked_for(query.wishes).items() if name in (query.types or [name])}
-    columns, n_rows = gather(reader, asked, BUCKETS, MOST_CATEGORIES, moments)
+    columns, n_rows = gather(reader, asked, before=lambda name: before.get(name, guess))
     return Surveyed(columns, n_rows, reader.column_types)
 
 
@@ -146,16 +144,16 @@ def _values_before(found: Sequence[Surveyed]) -> list[dict[str, int]]:
     for part in found:
         before.append(dict(total))
         for name, column in part.columns.items():
-            assert isinstance(column.moments, Runs)
-            total[name] = total.get(name, 0) + column.moments.seen
+            seen = column.found.seen if isinstance(column.found, Runs) else 0
+            total[name] = total.get(name, 0) + seen
     return before
 
 
 def _began_right(part: Surveyed, before: Mapping[str, int]) -> bool:
     return all(
-        column.moments.offset % RUN == before.get(name, 0) % RUN
+        column.found.offset % RUN == before.get(name, 0) % RUN
         for name, column in part.columns.items()
-        if isinstance(column.moments, Runs) and column.moments.seen
+        if isinstance(column.found, Runs) and column.found.seen
     )
 
 
@@ -165,11 +163,10 @@ def _joined(found: Sequence[Surveyed], wishes: Mapping[str, Sequence[str]]) -> E
     for part in found:
         for name in part.columns:
             if name not in columns:  # in JSON lines a column may appear late
-                wish = asked.get(name, "")
-                columns[name] = Column(name, wish, BUCKETS, MOST_CATEGORIES, rows=n_rows, missing=n_rows)
+                columns[name] = Column(name, asked.get(name, ""), rows=n_rows, missing=n_rows)
         for name, column in columns.items():
             column.join(part.columns.get(name), part.n_rows)
         n_rows += part.n_rows
     for column in columns.values():
-        column.moments.close()
+        column.close()
     return settled(columns, n_rows)

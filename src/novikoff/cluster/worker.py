@@ -23,13 +23,13 @@ from novikoff import __version__
 from novikoff.cluster.parts import Part
 from novikoff.cluster.shards import Shard
 from novikoff.cluster.survey import Query, Surveyed, survey
-from novikoff.data.cache_file import Cache, open_cache
+from novikoff.data.cache import Cache, open_cache
 from novikoff.data.examples import Examples
 from novikoff.data.labels import Labels
 from novikoff.data.narrow import used_columns
 from novikoff.data.whole_file import WholeFile
 from novikoff.engine.rows import Rows, longest_square
-from novikoff.features.examples import batches_of, watched, written
+from novikoff.features.examples import batches_of, written
 from novikoff.keep.values import decode_array, encode_array
 from novikoff.learn.epochs import Watch
 from novikoff.learn.linear.memory import Memory, decider
@@ -223,8 +223,8 @@ class Worker:
             longest.append(max(longest.pop(), longest_square(rows, 1.0 if terms.fit_intercept else 0.0)))
 
         reader = self.shard.reader(terms.label, terms.types, terms.zero_based)
-        records = watched(reader, terms.encoding, rounded)
-        counts = written(path, batches_of(records, terms.encoding), labels, measure)
+        batches = batches_of(iter(reader), terms.encoding, rounded=rounded)
+        counts = written(path, batches, labels, measure)
         cache = open_cache(path)
         if not cache.n_rows:
             path.unlink()

@@ -5,8 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data.batches import Records
-from novikoff.data.places import is_elsewhere, opened
-from novikoff.data.streams import Source, compression
+from novikoff.data.streams import FileSource, compression, is_elsewhere, opened
 from novikoff.data.tables import Types, cast_columns, check_columns, check_no_duplicates, plain_type, records_of
 
 if TYPE_CHECKING:
@@ -16,14 +15,24 @@ if TYPE_CHECKING:
 AT_ONCE = 1 << 27
 
 
-def find_types(source: Source, only: Collection[str] | None) -> dict[str, "pa.DataType"]:
-    """The types of all columns, or of some."""
-    with _opened(source) as (table, schema):
-        del table
-        return {field.name: plain_type(field.type) for field in schema if only is None or field.name in only}
+def look(
+    stream: Any,
+    source: FileSource,
+    types: dict[str, "pa.DataType"],
+    block_bytes: int,
+    only: Collection[str] | None = None,
+    words: Collection[str] = (),
+    n_jobs: int | None = 1,
+) -> Iterator[Records]:
+    """All columns, whose types the file knows; if only the types of some are asked for, nothing else is read."""
+    with _opened(source) as (_, schema):
+        types |= {field.name: plain_type(field.type) for field in schema if only is None or field.name in only}
+    return read_records(stream, source, types, block_bytes) if only is None else iter(())
 
 
-def read_records(source: Source, types: Types, block_bytes: int) -> Iterator[Records]:
+def read_records(
+    stream: Any, source: FileSource, types: Types, block_bytes: int, n_jobs: int | None = 1
+) -> Iterator[Records]:
     """The columns in `types`. Records have no lines here, they are counted from 1."""
     row = 1
     with _opened(source) as (table, schema):
@@ -33,14 +42,14 @@ def read_records(source: Source, types: Types, block_bytes: int) -> Iterator[Rec
             row += batch.num_rows
 
 
-def row_groups(source: Source) -> list[tuple[int, int]]:
+def row_groups(source: FileSource) -> list[tuple[int, int]]:
     """The bytes and the rows of every row group of a Parquet file."""
     with _opened(source) as (table, _):
         facts = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
         return [(group.total_byte_size, group.num_rows) for group in facts]
 
 
-def _batches(source: Source, table: Any, names: list[str], block_bytes: int) -> Iterator["pa.RecordBatch"]:
+def _batches(source: FileSource, table: Any, names: list[str], block_bytes: int) -> Iterator["pa.RecordBatch"]:
     import pyarrow as pa
 
     if source.format == "parquet":
@@ -93,7 +102,7 @@ def rows_in_a_block(block_bytes: int, size: int, n_rows: int) -> int:
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[tuple[Any, "pa.Schema"]]:
+def _opened(source: FileSource) -> Iterator[tuple[Any, "pa.Schema"]]:
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from novikoff.data.batches import Records
-from novikoff.data.streams import Form, Source, for_threads, read_block, reading
+from novikoff.data.streams import FileSource, TableForm, for_threads, read_block, reading
 from novikoff.data.tables import (
     Types,
     check_columns,
@@ -78,7 +78,7 @@ class Layout:
         return False
 
 
-def pieces(stream: Any, source: Source, block_bytes: int) -> tuple[Layout, Iterator[Piece]]:
+def pieces(stream: Any, source: FileSource, block_bytes: int) -> tuple[Layout, Iterator[Piece]]:
     """The layout of a file, and all that follows its first line, piece by piece."""
     head = b""
     while b"\n" not in head and (more := read_block(stream, block_bytes)):
@@ -94,7 +94,7 @@ def pieces(stream: Any, source: Source, block_bytes: int) -> tuple[Layout, Itera
     return layout, _pieces(stream, layout, head[end:], line, block_bytes)
 
 
-def layout_of(source: Source) -> Layout:
+def layout_of(source: FileSource) -> Layout:
     """The layout of a file, from a look at its beginning."""
     with reading(source, {}) as stream:
         return pieces(stream, source, LOOKED_AT)[0]
@@ -173,7 +173,7 @@ def _record(delimiter: str) -> re.Pattern[bytes]:
     return re.compile(value + rb"(?:" + comma + value + rb")*+\n")
 
 
-def _layout(head: bytes, source: Source) -> tuple[Layout, int]:
+def _layout(head: bytes, source: FileSource) -> tuple[Layout, int]:
     if not head.strip():
         raise ValueError(f"{source.name} is empty; a table begins with a line of column names")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -199,10 +199,10 @@ def _layout(head: bytes, source: Source) -> tuple[Layout, int]:
     return Layout(source.name, names, delimiter, form.na_values, form.decimal or "."), end if form.header else start
 
 
-def _delimiter(line: str, form: Form) -> str:
+def _delimiter(line: str, form: TableForm) -> str:
     """A comma; if the first line has none, a semicolon or a tab. A comma within a number is a decimal one.
 
-    >>> _delimiter("size;kind", Form()), _delimiter("0,5;red;1,25", Form(header=False))
+    >>> _delimiter("size;kind", TableForm()), _delimiter("0,5;red;1,25", TableForm(header=False))
     (';', ';')
     """
     decimal = form.decimal == "," or (not form.header and ";" in line)
@@ -212,10 +212,9 @@ def _delimiter(line: str, form: Form) -> str:
 
 def look(
     stream: Any,
-    source: Source,
+    source: FileSource,
     types: dict[str, "pa.DataType"],
     block_bytes: int,
-    *,
     only: Collection[str] | None = None,
     words: Collection[str] = (),
     n_jobs: int | None = 1,
@@ -276,7 +275,7 @@ def _hexadecimal(piece: Piece, layout: Layout, schema: "pa.Schema") -> set[str]:
 
 
 def read_records(
-    stream: Any, source: Source, types: Types, block_bytes: int, n_jobs: int | None = 1
+    stream: Any, source: FileSource, types: Types, block_bytes: int, n_jobs: int | None = 1
 ) -> Iterator[Records]:
     """The columns in `types`."""
     layout, texts = pieces(stream, source, block_bytes)

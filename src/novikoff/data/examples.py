@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.data.batches import Batch
-from novikoff.data.blocks import Width, stacked, with_columns
+from novikoff.data.batches import Batch, Width, stacked, with_columns
 from novikoff.data.held_out import HeldOut, check_parts
 from novikoff.data.labels import Labels, checked_labels
 from novikoff.engine.rows import Rows, as_rows
@@ -34,7 +33,7 @@ class Block(NamedTuple):
         return Block(self.rows.part(start, stop), self.labels[start:stop], self.first + start)
 
 
-class Parts(Protocol):
+class BlockStore(Protocol):
     """Where blocks are kept: in a list or in a cache."""
 
     def __len__(self) -> int: ...
@@ -43,10 +42,10 @@ class Parts(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class _Some:
+class _Subset:
     """The rows of blocks that are held out, or that are not; blocks without any are left away."""
 
-    parts: Parts
+    parts: BlockStore
     starts: NDArray[np.int64]
     held_out: HeldOut
     wanted: bool
@@ -90,7 +89,7 @@ class Examples:
     (3, ['no', 'yes'], (2, 1), [-1, 1, -1])
     """
 
-    parts: Parts
+    parts: BlockStore
     starts: NDArray[np.int64]
     classes: NDArray[Any]
     counts: tuple[int, ...]
@@ -214,13 +213,13 @@ class Examples:
 
         A copy if they are one block, so that every epoch finds it ready.
         """
-        some = _Some(self.parts, self.starts + first, held_out, wanted)
+        some = _Subset(self.parts, self.starts + first, held_out, wanted)
         labels = [some.labels(number) for number in range(len(some))]
         inner = [part if self.inner is None else self.inner[part] for part in labels]
         counts = np.zeros(len(self.classes), dtype=np.int64)
         for part in inner:
             counts += np.bincount(self.places_of(part), minlength=len(counts))
-        parts: Parts = [some[0]] if len(some) == 1 else some
+        parts: BlockStore = [some[0]] if len(some) == 1 else some
         starts = np.cumsum([0, *map(len, labels)])
         weights = self.weights
         if weights is not None:

@@ -4,15 +4,15 @@ Whether a row is held out is drawn by its number alone, so every pass over a sou
 same rows aside, and none has to be kept in memory.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.arrow import as_numbers
 from novikoff.data.batches import Records
+from novikoff.data.tables import as_numbers
 
 # The numbers that put rows aside are not those that shuffle them.
 STREAM = 0x4E4F56494B
@@ -62,6 +62,19 @@ class HeldOut:
         return np.flatnonzero(~held), np.flatnonzero(held)
 
 
+def kept_records(held_out: HeldOut | None, parts: Iterable[Records]) -> Iterator[Records]:
+    """The records of a table without those that are held out: what an encoding may be learned from."""
+    first = 0
+    for part in parts:
+        if held_out is None:
+            yield part
+            continue
+        kept = ~held_out.which(first, part.columns.num_rows)
+        first += part.columns.num_rows
+        labels = None if part.labels is None else part.labels[kept]
+        yield Records(part.columns.take(as_numbers(np.flatnonzero(kept))), labels, part.file, part.line)
+
+
 def check_parts(n_rows: int, n_held: int, row: str = "row") -> None:
     """Refuse a part of which chance has left nothing."""
     if not 0 < n_held < n_rows:
@@ -77,33 +90,3 @@ def _seed(random_state: Any) -> int:
     if hasattr(random_state, "getrandbits"):  # of the standard library
         return int(random_state.getrandbits(62))
     return int(np.random.default_rng().integers(2**62)) if random_state is None else int(random_state)
-
-
-@dataclass(frozen=True)
-class Kept:
-    """The records of a table without those that are held out: what an encoding may be learned from."""
-
-    source: Any
-    held_out: HeldOut
-
-    @property
-    def formats(self) -> tuple[str, ...]:
-        return getattr(self.source, "formats", ())
-
-    def __iter__(self) -> Iterator[Records]:
-        return self._kept(iter(self.source))
-
-    def look(self) -> Iterator[Records]:
-        look = getattr(self.source, "look", None)
-        return self._kept(iter(self.source) if look is None else look())
-
-    def again(self, names: Any) -> Iterator[Records]:
-        return self._kept(self.source.again(names))
-
-    def _kept(self, parts: Iterator[Records]) -> Iterator[Records]:
-        first = 0
-        for part in parts:
-            kept = ~self.held_out.which(first, part.columns.num_rows)
-            first += part.columns.num_rows
-            labels = None if part.labels is None else part.labels[kept]
-            yield Records(part.columns.take(as_numbers(np.flatnonzero(kept))), labels, part.file, part.line)

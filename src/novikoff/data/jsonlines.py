@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from novikoff.data.batches import Records
 from novikoff.data.delimited import LONGEST_RECORD, Piece
-from novikoff.data.streams import Source, for_threads, read_block
+from novikoff.data.streams import FileSource, for_threads, read_block
 from novikoff.data.strict_json import DEEPEST, JSONError, check_depth
 from novikoff.data.tables import Types, joined_type, nearest, plain_type, read_days, records_of
 from novikoff.engine.ahead import ahead
@@ -29,7 +29,7 @@ _NULL_LINE = re.compile(rb"\n[ \t\r]*+null")
 _KEY = re.compile(rb'"((?:[^"\\]++|\\.)*+)"\s*+:', re.DOTALL)
 
 
-def pieces(stream: Any, source: Source, block_bytes: int) -> Iterator[Piece]:
+def pieces(stream: Any, source: FileSource, block_bytes: int) -> Iterator[Piece]:
     """All lines, some at a time."""
     line, rest = 1, b""
     while more := read_block(stream, block_bytes):
@@ -50,10 +50,9 @@ def pieces(stream: Any, source: Source, block_bytes: int) -> Iterator[Piece]:
 
 def look(
     stream: Any,
-    source: Source,
+    source: FileSource,
     types: dict[str, "pa.DataType"],
     block_bytes: int,
-    *,
     only: Collection[str] | None = None,
     words: Collection[str] = (),
     n_jobs: int | None = 1,
@@ -71,7 +70,7 @@ def look(
         row += table.num_rows
 
 
-def _joined(types: Types, field: "pa.Field", piece: Piece, source: Source) -> "pa.DataType":
+def _joined(types: Types, field: "pa.Field", piece: Piece, source: FileSource) -> "pa.DataType":
     """The type of a column that was of another type, perhaps, in the pieces before."""
     import pyarrow as pa
 
@@ -87,7 +86,7 @@ def _joined(types: Types, field: "pa.Field", piece: Piece, source: Source) -> "p
 
 
 def read_records(
-    stream: Any, source: Source, types: Types, block_bytes: int, n_jobs: int | None = 1
+    stream: Any, source: FileSource, types: Types, block_bytes: int, n_jobs: int | None = 1
 ) -> Iterator[Records]:
     """The columns in `types`; one that no line has is an error, though found out only at the end."""
     row, filled = 1, set[str]()
@@ -104,14 +103,14 @@ def read_records(
             raise ValueError(f"{source.name} has no key {name!r} in any line; {nearest(name, keys)}")
 
 
-def _records(table: "pa.Table", piece: Piece, source: Source, row: int) -> Records:
+def _records(table: "pa.Table", piece: Piece, source: FileSource, row: int) -> Records:
     """What was parsed of a piece, whose first record is the `row`-th of all."""
     batch = table.combine_chunks().to_batches()[0]
     counts_lines = batch.num_rows == piece.n_lines
     return records_of(batch, source.name, piece.line if counts_lines else row, counts_lines)
 
 
-def _check_text(piece: Piece, source: Source) -> None:
+def _check_text(piece: Piece, source: FileSource) -> None:
     """Refuse what pyarrow does not survive: a line that nests deeper than its stack, and null in the place of an
     object, on which it crashes in the first line, and of which it makes a record elsewhere.
 
@@ -133,7 +132,7 @@ def _check_text(piece: Piece, source: Source) -> None:
                 raise ValueError(f"{source.name}, line {piece.line + number}: {error}") from None
 
 
-def _check_cells(piece: Piece, source: Source, n_keys: int) -> None:
+def _check_cells(piece: Piece, source: FileSource, n_keys: int) -> None:
     """Refuse a table that is far larger than its text."""
     if piece.n_lines * n_keys > max(FEW_CELLS, CELLS_A_BYTE * len(piece.text)):
         raise ValueError(
@@ -143,7 +142,7 @@ def _check_cells(piece: Piece, source: Source, n_keys: int) -> None:
         )
 
 
-def _parse(piece: Piece, source: Source, types: Types | None) -> "pa.Table":
+def _parse(piece: Piece, source: FileSource, types: Types | None) -> "pa.Table":
     """A piece in these types, or in those that it shows."""
     import pyarrow as pa
 
@@ -172,7 +171,7 @@ def _with_days(table: "pa.Table") -> "pa.Table":
     return table
 
 
-def _as_shown(piece: Piece, source: Source) -> "pa.Table":
+def _as_shown(piece: Piece, source: FileSource) -> "pa.Table":
     """A piece in the types that it shows.
 
     If all of it fits those of its beginning, they are its types, and no key is new. Else the keys are counted before
@@ -203,7 +202,7 @@ def _parsed(text: bytes, schema: "pa.Schema | None" = None, others: str = "ignor
     return table
 
 
-def _check_one_a_line(piece: Piece, source: Source, n_rows: int) -> None:
+def _check_one_a_line(piece: Piece, source: FileSource, n_rows: int) -> None:
     """Refuse a line with several values, of which pyarrow makes as many records."""
     lines = [(number, line) for number, line in enumerate(piece.text.split(b"\n"), piece.line) if line.strip()]
     for number, line in lines if len(lines) != n_rows else ():
@@ -213,7 +212,7 @@ def _check_one_a_line(piece: Piece, source: Source, n_rows: int) -> None:
             raise _not_one(f"{source.name}, line {number}", "more than one value") from None
 
 
-def _explained(piece: Piece, source: Source, message: str, *, typed: bool) -> ValueError:
+def _explained(piece: Piece, source: FileSource, message: str, *, typed: bool) -> ValueError:
     try:
         piece.text.decode()
     except UnicodeDecodeError as error:

@@ -5,9 +5,10 @@ turns into numbers; svmlight text comes as a `Batch`, which has numbers already.
 """
 
 import collections
+import contextlib
 import os
 import weakref
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
@@ -15,13 +16,12 @@ from novikoff.data import columnar, delimited, jsonlines, vw
 from novikoff.data.batches import Batch, Records
 from novikoff.data.files import FORMATS, files_of, format_of
 from novikoff.data.frames import FrameReader, is_frame, read_frame
-from novikoff.data.places import Stamp
-from novikoff.data.room import room
 from novikoff.data.streams import (
     STANDARD_INPUT,
-    Form,
+    FileSource,
     PeekableStream,
-    Source,
+    Stamp,
+    TableForm,
     decompressed,
     need_pyarrow,
     reading,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from novikoff.data.svmlight import ZeroBased
 
 
-class _Found:
+class _Known:
     """What a reader has found out so far."""
 
     def __init__(self, stream: PeekableStream | None) -> None:
@@ -55,7 +55,6 @@ class _Found:
         self.stream = stream  # standard input, until it is used
         self.spool: str | None = None
         self.zero_based: bool | None = None
-        self.kept: list[Records] | None = None  # all records of the last look, if there was room for them
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,8 @@ class Reader:
     input can be passed over once if its types, or the first index, are known. Otherwise it is copied to a temporary
     file first.
     `watch` is called with the number of examples of every piece that was used. Of each file there may be a part to
-    read (see `Source`), instead of all. `n_jobs` threads parse what comes next, while a piece is used (None: as many
-    as may be used); what comes does not depend on them.
+    read (see `FileSource`), instead of all. `n_jobs` threads parse what comes next, while a piece is used (None: as
+    many as may be used); what comes does not depend on them.
     """
 
     files: tuple[str, ...]
@@ -78,11 +77,11 @@ class Reader:
     types: Mapping[str, str | None] | None = None
     block_bytes: int = BLOCK_BYTES
     zero_based: "ZeroBased" = "auto"
-    form: Form = field(default_factory=Form)
+    form: TableForm = field(default_factory=TableForm)
     watch: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
     parts: tuple[tuple[int, int] | None, ...] = ()
     n_jobs: int | None = None
-    _found: _Found = field(default_factory=lambda: _Found(None), repr=False, compare=False)
+    _found: _Known = field(default_factory=lambda: _Known(None), repr=False, compare=False)
 
     @property
     def is_table(self) -> bool:
@@ -132,25 +131,7 @@ class Reader:
             raise ValueError(f"{_named(self.files)} has column names, but no records; add at least one")
 
     def _labelled(self) -> Iterator[Records]:
-        types = self._types()
-        parts = self._records(types) if self._found.kept is None else self._kept(types)
-        return (with_labels(records, self._label_of(records)) for records in parts)
-
-    def _kept(self, types: Types) -> Iterator[Records]:
-        """The records that were kept, once, if every piece has shown the columns as they are; else those of the files.
-
-        The files are looked at nevertheless: they must be what they were.
-        """
-        kept, self._found.kept = self._found.kept, None
-        if kept is None or not all(_has_types(records, types) for records in kept):
-            yield from self._records(types)
-            return
-        for source in self._sources():
-            with reading(source, self._found.stamps):
-                pass
-        kept.reverse()
-        while kept:
-            yield kept.pop()
+        return (with_labels(records, self._label_of(records)) for records in self._records(self._types()))
 
     def _label_of(self, records: Records) -> str | None:
         """The column of labels; Vowpal Wabbit's text may have none, where nothing is to be learned."""
@@ -162,14 +143,10 @@ class Reader:
     def _batches(self) -> Iterator[Batch]:
         from novikoff.data import svmlight
 
-        if self._stdin and self._found.spool is None and self.zero_based != "auto":
-            stream = decompressed(self._used_up())
-            yield from svmlight.batches(stream, "standard input", zero_based=self.zero_based)
-            return
         zero_based = self.counts_from_zero
         for source in self._sources():
-            with reading(source, self._found.stamps) as stream:
-                yield from svmlight.batches(stream, source.name, zero_based=zero_based, n_jobs=self.n_jobs)
+            with self._opened(source) as (stream, n_jobs):
+                yield from svmlight.batches(stream, source.name, zero_based=zero_based, n_jobs=n_jobs)
 
     @property
     def counts_from_zero(self) -> bool:
@@ -177,8 +154,9 @@ class Reader:
         if self.zero_based != "auto":
             return self.zero_based
         if self._found.zero_based is None:
-            self._found.zero_based = any(map(self._has_index_zero, self._sources()))
-        return self._found.zero_based
+            self._sources()  # standard input has to be a file for that
+            collections.deque(replace(self, watch=None).undecided(), maxlen=0)
+        return bool(self._found.zero_based)
 
     @property
     def is_undecided(self) -> bool:
@@ -187,9 +165,11 @@ class Reader:
 
     def undecided(self) -> Iterator[Batch]:
         """One pass in which the column of a feature is its index. At its end, it is known where indices begin."""
+        from novikoff.data.svmlight import counts_from_one
+
         has_zero = False
         for batch in replace(self, zero_based=True):
-            has_zero = has_zero or not batch.rows.matrix.indices.all()
+            has_zero = has_zero or not counts_from_one(batch.rows)
             yield batch
         self._found.zero_based = has_zero
 
@@ -198,24 +178,21 @@ class Reader:
         yield from replace(self, zero_based=False)
         self._found.zero_based = False
 
-    def _has_index_zero(self, source: Source) -> bool:
-        from novikoff.data import svmlight
-
-        with reading(source, self._found.stamps) as stream:
-            return svmlight.has_index_zero(stream, source.name, n_jobs=self.n_jobs)
-
     def _records(self, types: Mapping[str, "pa.DataType"]) -> Iterator[Records]:
         """The columns in `types`."""
         for source in self._sources():
-            if source.format in ("parquet", "arrow"):
-                with reading(source, self._found.stamps):
-                    yield from columnar.read_records(source, types, self.block_bytes)
-            elif self._stdin and self._found.spool is None:
-                stream = decompressed(self._used_up())
-                yield from _parser(source).read_records(stream, source, types, self.block_bytes)
-            else:
-                with reading(source, self._found.stamps) as stream:
-                    yield from _parser(source).read_records(stream, source, types, self.block_bytes, self.n_jobs)
+            with self._opened(source) as (stream, n_jobs):
+                yield from _parser(source).read_records(stream, source, types, self.block_bytes, n_jobs)
+
+    @contextlib.contextmanager
+    def _opened(self, source: FileSource) -> Iterator[tuple[Any, int | None]]:
+        """The bytes of a file, and how many threads may parse them: of standard input one, which waits for no more
+        than it needs."""
+        if source.path == STANDARD_INPUT:
+            yield decompressed(self._used_up()), 1
+            return
+        with reading(source, self._found.stamps) as stream:
+            yield stream, self.n_jobs
 
     def _types(self) -> dict[str, "pa.DataType"]:
         """The types of the columns to read; found out in a pass of its own, once, if nobody has told them."""
@@ -238,17 +215,9 @@ class Reader:
     def _as_shown(self) -> Iterator[Records]:
         """All columns but the labels, in the types that each piece shows."""
         types: dict[str, pa.DataType] = {}
-        kept, left = list[Records](), room()
-        self._found.kept = None
         for records in self._shown(types, None):
-            left -= records.columns.nbytes
-            if left >= 0:
-                kept.append(records)
-            else:
-                kept.clear()
             yield without_labels(records, self.label)
         self._found.types = types
-        self._found.kept = kept if left >= 0 else None
 
     def _shown(self, types: dict[str, "pa.DataType"], only: Any) -> Iterator[Records]:
         """All columns, or some, in the types that each piece shows; `types` becomes what holds all values."""
@@ -259,8 +228,9 @@ class Reader:
         for source in sources:
             found: dict[str, pa.DataType] = {}
             words = {name for name, kind in types.items() if as_text and pa.types.is_string(kind)}
-            with reading(source, self._found.stamps) as stream:
-                for number, records in enumerate(self._look_at(source, stream, found, only, words)):
+            with self._opened(source) as (stream, n_jobs):
+                looked = _parser(source).look(stream, source, found, self.block_bytes, only, words, n_jobs)
+                for number, records in enumerate(looked):
                     if number == 0 and only is None:
                         self._check_names(found, types, source, sources[0])
                     yield records
@@ -275,15 +245,7 @@ class Reader:
         if self.label is not None and only is None:
             check_label(self.label, types, _named(self.files))
 
-    def _look_at(
-        self, source: Source, stream: Any, found: dict[str, "pa.DataType"], only: Any, words: Collection[str]
-    ) -> Iterator[Records]:
-        if source.format in ("parquet", "arrow"):
-            found |= columnar.find_types(source, only)
-            return columnar.read_records(source, found, self.block_bytes) if only is None else iter(())
-        return _parser(source).look(stream, source, found, self.block_bytes, only=only, words=words, n_jobs=self.n_jobs)
-
-    def _check_names(self, found: Types, types: Types, source: Source, first: Source) -> None:
+    def _check_names(self, found: Types, types: Types, source: FileSource, first: FileSource) -> None:
         """Files of one data set have the same columns, in whatever order. In JSON lines any key may be missing."""
         if not found:
             raise ValueError(f"{source.name} is empty; it has no records")
@@ -303,17 +265,26 @@ class Reader:
     def _stdin(self) -> bool:
         return self.files == (STANDARD_INPUT,)
 
-    def _sources(self) -> list[Source]:
+    def _sources(self) -> list[FileSource]:
         if not self._stdin:
             parts = self.parts or (None,) * len(self.files)
             of_files = zip(self.files, self.formats, parts, strict=True)
-            return [Source(path, named_part(path, kind, part), kind, self.form, part) for path, kind, part in of_files]
-        types = self.types or {}
-        typed = bool(types) and None not in types.values() and (self.label is None or self.label in types)
-        if self._found.spool is None and not (typed and self.formats[0] in ("csv", "tsv", "jsonl")):
+            return [
+                FileSource(path, named_part(path, kind, part), kind, self.form, part) for path, kind, part in of_files
+            ]
+        if self._found.spool is None and not self._needs_one_pass:
             self._found.spool = spooled(self._used_up())
             weakref.finalize(self._found, os.unlink, self._found.spool)
-        return [Source(self._found.spool or STANDARD_INPUT, "standard input", self.formats[0], self.form)]
+        return [FileSource(self._found.spool or STANDARD_INPUT, "standard input", self.formats[0], self.form)]
+
+    @property
+    def _needs_one_pass(self) -> bool:
+        """Whether nothing has to be found out before the values are read."""
+        if not self.is_table:
+            return self.zero_based != "auto"
+        types = self.types or {}
+        typed = bool(types) and None not in types.values() and (self.label is None or self.label in types)
+        return typed and self.formats[0] in ("csv", "tsv", "jsonl")
 
     def _used_up(self) -> PeekableStream:
         stream, self._found.stream = self._found.stream, None
@@ -415,10 +386,10 @@ def read(
     label = vw.LABEL if formats[0] == "vw" and types is None else label
     if zero_based not in ("auto", True, False):
         raise ValueError(f'zero_based={zero_based!r} is unknown; choose "auto", True or False')
-    form = Form(header, None if names is None else tuple(names), tuple(na_values), decimal)
-    if form != Form() and not set(formats) <= {"csv", "tsv"}:
+    form = TableForm(header, None if names is None else tuple(names), tuple(na_values), decimal)
+    if form != TableForm() and not set(formats) <= {"csv", "tsv"}:
         raise ValueError("header=, names=, na_values= and decimal= are for tables in text, CSV and TSV; leave them out")
-    return Reader(files, formats, label, types, block_bytes, zero_based, form, None, (), n_jobs, _Found(stream))
+    return Reader(files, formats, label, types, block_bytes, zero_based, form, None, (), n_jobs, _Known(stream))
 
 
 def _checked_size(block_bytes: int) -> int:
@@ -426,12 +397,6 @@ def _checked_size(block_bytes: int) -> int:
     if block_bytes < 1:
         raise ValueError(f"block_bytes is {block_bytes}, but a block has at least one byte")
     return block_bytes
-
-
-def _has_types(records: Records, types: Types) -> bool:
-    """Whether these are the columns in `types`, in their order, as reading in these types gives them."""
-    schema = records.columns.schema
-    return schema.names == list(types) and schema.types == list(types.values())
 
 
 def named_part(path: str, format: str, part: tuple[int, int] | None) -> str:
@@ -445,8 +410,9 @@ def named_part(path: str, format: str, part: tuple[int, int] | None) -> str:
     return f"{path} ({'row groups' if format == 'parquet' else 'bytes'} {part[0]} to {part[1] - 1})"
 
 
-def _parser(source: Source) -> Any:
-    return {"jsonl": jsonlines, "vw": vw}.get(source.format, delimited)
+def _parser(source: FileSource) -> Any:
+    """What reads a format: its `look` and its `read_records`."""
+    return {"jsonl": jsonlines, "vw": vw, "parquet": columnar, "arrow": columnar}.get(source.format, delimited)
 
 
 def _named(files: tuple[str, ...]) -> str:

@@ -1,7 +1,7 @@
 """Sentences in columns, and the files they come from.
 
 In memory the columns stay whole, because a tagger works on columns: one flat list of strings for each, and the offsets
-at which sentences start. `data/conll.py` and `data/conllu.py` read and write them.
+at which sentences start. `data/conll.py` and `data/conll.py` read and write them.
 """
 
 import gzip

@@ -1,7 +1,13 @@
-"""The bytes of a data set: from files or standard input, decompressed on the way, and the same in every pass."""
+"""The bytes of a data set: from files or standard input, decompressed on the way, and the same in every pass.
 
+A path with `://` in it is elsewhere, wherever pyarrow or fsspec opens it (s3://, gs://, hdfs://, ...); any other is on
+this machine.
+"""
+
+import fnmatch
 import io
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -12,7 +18,115 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from novikoff.data.places import Lines, Stamp, opened, stamp_of
+# The size and the time of last change of a file, in nanoseconds.
+Stamp = tuple[int, int]
+
+
+def is_elsewhere(path: str) -> bool:
+    """Whether a path is on another machine, or in a store of objects.
+
+    >>> is_elsewhere("s3://cars/1997.parquet"), is_elsewhere("cars/1997.parquet")
+    (True, False)
+    """
+    return "://" in path
+
+
+def opened(path: str) -> Any:
+    """A file to read bytes from, and to seek in."""
+    if not is_elsewhere(path):
+        return open(path, "rb", buffering=0)
+    filesystem, inner = _filesystem(path)
+    return filesystem.open_input_file(inner)
+
+
+def stamp_of(path: str, file: Any = None) -> Stamp:
+    """What tells whether a file has changed; of one that is open, that of the very file that was opened."""
+    if not is_elsewhere(path):
+        found = os.stat(path) if file is None else os.fstat(file.fileno())
+        return found.st_size, found.st_mtime_ns
+    filesystem, inner = _filesystem(path)
+    info = filesystem.get_file_info(inner)
+    if not info.is_file:
+        raise FileNotFoundError(f"there is no file {path}; check the path")
+    return int(info.size), int(info.mtime_ns or 0)
+
+
+def matching(pattern: str) -> tuple[str, ...]:
+    """The files elsewhere that a pattern such as s3://cars/*.parquet matches, sorted; one without a star is a file."""
+    if not re.search(r"[*?\[]", pattern):
+        stamp_of(pattern)
+        return (pattern,)
+    from pyarrow import fs
+
+    filesystem, inner = _filesystem(pattern)
+    fixed = re.split(r"[*?\[]", inner, maxsplit=1)[0].rpartition("/")[0]
+    selector = fs.FileSelector(fixed, recursive="**" in inner or "/" in inner[len(fixed) + 1 :])
+    prefix = pattern[: len(pattern) - len(inner)]
+    found = [info.path for info in filesystem.get_file_info(selector) if info.is_file]
+    files = tuple(sorted(prefix + path for path in found if fnmatch.fnmatchcase(path, inner)))
+    if not files:
+        raise FileNotFoundError(f"no file matches the pattern {pattern}")
+    return files
+
+
+def _filesystem(path: str) -> tuple[Any, str]:
+    """What opens a path, and how it calls it there."""
+    import pyarrow as pa
+    from pyarrow import fs
+
+    try:
+        found: tuple[Any, str] = fs.FileSystem.from_uri(path)
+        return found
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        scheme, _, inner = path.partition("://")
+        try:
+            import fsspec
+        except ImportError:
+            how = f"pyarrow cannot open it ({error}), and fsspec, which might, is not installed: pip install fsspec"
+            raise ValueError(f"{path} is nowhere that can be read from: {how}") from None
+        try:
+            return fs.PyFileSystem(fs.FSSpecHandler(fsspec.filesystem(scheme))), inner
+        except (ImportError, ValueError) as why:
+            raise ValueError(f"{path} is nowhere that can be read from: {why}") from None
+
+
+class LinesOfFile(io.RawIOBase):
+    """The lines of a file that begin between two of its bytes: however a file is cut, each line is in one part."""
+
+    def __init__(self, file: Any, first: int, last: int) -> None:
+        self._file = file
+        self._end = _line_from(file, last)
+        self._at = _line_from(file, first)
+        file.seek(self._at)
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        left = self._end - self._at
+        part = cast(bytes, self._file.read(left if size < 0 else min(size, left))) if left > 0 else b""
+        self._at += len(part)
+        return part
+
+    def readinto(self, buffer: Any) -> int:
+        part = self.read(len(buffer))
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def _line_from(file: BinaryIO, place: int) -> int:
+    """Where the first line begins that does not begin before a place."""
+    if place <= 0:
+        return 0
+    place -= 1
+    file.seek(place)
+    while piece := file.read(1 << 16):
+        at = piece.find(b"\n")
+        if at >= 0:
+            return place + at + 1
+        place += len(piece)
+    return place
+
 
 STANDARD_INPUT = "-"
 
@@ -21,7 +135,7 @@ _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 @dataclass(frozen=True)
-class Form:
+class TableForm:
     """How a table is written in text.
 
     Without a `header` its first line is data, and `names` are those of the columns (column 1, column 2, ... if none are
@@ -42,7 +156,7 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Source:
+class FileSource:
     """Where bytes come from: the `path` to open, the `name` to call it in messages, and what is in it.
 
     A `part` of a file is the lines that begin between two of its bytes, or some row groups of a Parquet file.
@@ -51,7 +165,7 @@ class Source:
     path: str
     name: str
     format: str = ""
-    form: Form = field(default_factory=Form)
+    form: TableForm = field(default_factory=TableForm)
     part: tuple[int, int] | None = None
 
 
@@ -123,7 +237,7 @@ def decompressed(stream: PeekableStream) -> Any:
 
 
 @contextmanager
-def reading(source: Source, stamps: dict[str, Stamp]) -> Iterator[Any]:
+def reading(source: FileSource, stamps: dict[str, Stamp]) -> Iterator[Any]:
     """The decompressed bytes of a file, with a look at the end whether the file is still what it was.
 
     `stamps` has the size and the time of last change of every file seen so far. An error while reading a file that has
@@ -132,7 +246,7 @@ def reading(source: Source, stamps: dict[str, Stamp]) -> Iterator[Any]:
     with opened(source.path) as file:
         _check_stamp(source, stamps, stamp_of(source.path, file))
         in_lines = source.part is not None and source.format != "parquet"
-        stream: Any = Lines(file, *source.part) if source.part is not None and in_lines else file
+        stream: Any = LinesOfFile(file, *source.part) if source.part is not None and in_lines else file
         try:
             yield decompressed(PeekableStream(cast(BinaryIO, stream)))
         except GeneratorExit:
@@ -197,14 +311,14 @@ def _nearest_file(folder: Path, name: str) -> str | None:
     return next(iter(difflib.get_close_matches(name, names, n=1)), None)
 
 
-def _check_stamp(source: Source, stamps: dict[str, Stamp], now: Stamp) -> None:
+def _check_stamp(source: FileSource, stamps: dict[str, Stamp], now: Stamp) -> None:
     before = stamps.setdefault(source.path, now)
     if before != now:
         was = f"it had {before[0]:,} bytes and has {now[0]:,}" if before[0] != now[0] else "its time of change differs"
         raise OSError(f"{source.name} changed while it was being read ({was}); read it again when it is complete")
 
 
-def _broken(source: Source, error: OSError) -> OSError:
+def _broken(source: FileSource, error: OSError) -> OSError:
     if source.name in str(error) or error.filename:
         return error
     return OSError(f"{source.name} cannot be read to its end: {error}; the file is damaged or incomplete")

@@ -17,7 +17,7 @@ Every line is checked. An error names the file, the line, the text and the remed
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, BinaryIO, Literal, NamedTuple
 
@@ -53,8 +53,6 @@ ZeroBased = bool | Literal["auto"]
 
 NEWLINE = b"\n"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-INDEX_ZERO = re.compile(rb"[ \t]0+:")
-BLANK, TAB, ZERO, COLON = b" \t0:"
 TOKEN = re.compile(rb"(?:[^ \t\r\n#]|\r(?!\n))*")
 CONTROL_CHARACTER = re.compile(rb"[\x00-\x1f\x7f]")
 DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -85,7 +83,7 @@ def batches(
     spare: list[bytearray] = []
     rooms: list[tuple[int, Lines]] = []
 
-    def parsed(chunk: Chunk) -> _Part | _Trouble:
+    def parsed(chunk: TextChunk) -> _ParsedChunk | _Trouble:
         room, into = rooms.pop() if rooms else (0, room_for(0))
         if room < chunk.stop:
             room, into = len(chunk.text), room_for(len(chunk.text))
@@ -107,7 +105,7 @@ def batches(
         lines += part.lines
 
 
-class Chunk(NamedTuple):
+class TextChunk(NamedTuple):
     """Whole lines of a text, from `start` to `stop`; beyond, there is room to read words."""
 
     text: bytearray
@@ -115,7 +113,7 @@ class Chunk(NamedTuple):
     stop: int
 
 
-class _Part(NamedTuple):
+class _ParsedChunk(NamedTuple):
     """What a chunk holds: its rows among its own columns, how many lines, and in which of them the first row is.
 
     An index `is_too_low` if it is 0 and should not be.
@@ -135,7 +133,7 @@ class _Trouble(NamedTuple):
     message: str
 
 
-def _parsed(chunk: Chunk, into: Lines, lowest: int) -> _Part | _Trouble:
+def _parsed(chunk: TextChunk, into: Lines, lowest: int) -> _ParsedChunk | _Trouble:
     """The examples of a chunk. All is copied, since `into` and the chunk will hold others."""
     text, start, stop = chunk
     parsed = parse(np.frombuffer(text, dtype=np.uint8), start, stop, into)
@@ -149,42 +147,13 @@ def _parsed(chunk: Chunk, into: Lines, lowest: int) -> _Part | _Trouble:
         indices -= np.uint32(lowest)
     n_columns = int(indices.max()) + 1 if parsed.entries else 0
     rows = csr_rows(into.data[: parsed.entries].copy(), indices, into.indptr[: parsed.rows + 1].copy(), n_columns)
-    return _Part(rows, into.labels[: parsed.rows].copy(), parsed.lines, parsed.first, is_too_low)
-
-
-def has_index_zero(stream: BinaryIO, name: str, *, n_jobs: int | None = 1) -> bool:
-    """Whether an index of svmlight text is 0, so that it counts from there."""
-    spare: list[bytearray] = []
-
-    def found(chunk: Chunk) -> bool:
-        has_it = _has_index_zero(chunk)
-        spare.append(chunk.text)
-        return has_it
-
-    return any(ahead(found, _whole_lines(stream, name, CHUNK_BYTES, spare), n_jobs))
-
-
-def _has_index_zero(chunk: Chunk) -> bool:
-    text, start, stop = chunk
-    if not _may_have_index_zero(np.frombuffer(text, dtype=np.uint8, count=stop)):
-        return False
-    return any(
-        text.find(b"#", text.rfind(NEWLINE, 0, found.start()) + 1, found.start()) < 0
-        for found in INDEX_ZERO.finditer(text, start, stop)
-    )
-
-
-def _may_have_index_zero(text: NDArray[np.uint8]) -> bool:
-    """Whether a token begins with 0 and a colon, or with two zeros: quick, and seldom so for nothing."""
-    before, first, second = text[:-2], text[1:-1], text[2:]
-    found = (first == ZERO) & ((before == BLANK) | (before == TAB)) & ((second == COLON) | (second == ZERO))
-    return bool(found.any())
+    return _ParsedChunk(rows, into.labels[: parsed.rows].copy(), parsed.lines, parsed.first, is_too_low)
 
 
 def read_svmlight(
     source: str | os.PathLike[str] | BinaryIO, *, zero_based: ZeroBased = "auto"
 ) -> tuple[Any, NDArray[np.float64]]:
-    """All examples of a file (a path, or a binary stream that can go back) as a SciPy CSR array, and their labels.
+    """All examples of a file (a path, or a binary stream) as a SciPy CSR array, and their labels.
 
     >>> import io
     >>> X, y = read_svmlight(io.BytesIO(b"1 0:2.5\\n-1 1:-1\\n"))
@@ -198,30 +167,28 @@ def read_svmlight(
 
 
 def _read_all(stream: BinaryIO, name: str, zero_based: ZeroBased) -> tuple[Any, NDArray[np.float64]]:
-    if zero_based == "auto":
-        start = stream.tell()
-        zero_based = has_index_zero(stream, name, n_jobs=None)
-        stream.seek(start)
-    return _joined(batches(stream, name, zero_based=zero_based, n_jobs=None), name)
-
-
-def _joined(parts: Iterable[Batch], name: str) -> tuple[Any, NDArray[np.float64]]:
     from scipy.sparse import csr_array
 
-    parts = list(parts)
+    parts = list(batches(stream, name, zero_based=zero_based is not False, n_jobs=None))
     if not parts:
         raise ValueError(f"{name} has no examples: it is empty, or every line is a comment")
+    first = int(zero_based == "auto" and all(counts_from_one(part.rows) for part in parts))
     matrices = [part.rows.matrix for part in parts]
     data = np.concatenate([matrix.data for matrix in matrices])
-    n_columns = parts[-1].rows.n_columns
+    n_columns = max(parts[-1].rows.n_columns - first, 0)
     kind = np.int32 if max(len(data), n_columns) < 2**31 else np.int64
-    indices = np.concatenate([matrix.indices for matrix in matrices]).astype(kind)
+    indices = (np.concatenate([matrix.indices for matrix in matrices]) - np.uint32(first)).astype(kind)
     indptr = np.cumsum(np.concatenate([[0], *(np.diff(matrix.indptr) for matrix in matrices)]), dtype=kind)
     X = csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
     return X, np.concatenate([np.asarray(part.labels) for part in parts])
 
 
-def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int, spare: list[bytearray]) -> Iterator[Chunk]:
+def counts_from_one(rows: Rows) -> bool:
+    """Whether no index is 0, of rows whose columns are their indices."""
+    return bool(rows.matrix.indices.all())
+
+
+def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int, spare: list[bytearray]) -> Iterator[TextChunk]:
     """A text in chunks of whole lines. Each has a buffer of its own: a `spare` one, if there is any."""
     text, filled, is_first = bytearray(chunk_bytes + PADDING), 0, True
     while True:
@@ -236,14 +203,14 @@ def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int, spare: list[byte
         filled += count
         if end:
             rest = text[end:filled]
-            yield Chunk(text, _begin(text) if is_first else 0, end)
+            yield TextChunk(text, _begin(text) if is_first else 0, end)
             text, filled, is_first = spare.pop() if spare else bytearray(chunk_bytes + PADDING), len(rest), False
             if len(text) < filled + PADDING:
                 text = bytearray(filled + PADDING)
             text[:filled] = rest
     if filled:
         text[filled : filled + 1] = NEWLINE
-        yield Chunk(text, _begin(text) if is_first else 0, filled + 1)
+        yield TextChunk(text, _begin(text) if is_first else 0, filled + 1)
 
 
 def _begin(text: bytearray) -> int:

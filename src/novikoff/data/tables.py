@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.arrow import as_numpy
 from novikoff.data.batches import Records
 from novikoff.data.labels import Words
 
@@ -109,6 +108,22 @@ def is_number(kind: "pa.DataType") -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def sort_of_number(kind: "pa.DataType | None") -> str | None:
+    """Which sort of numbers it is, or of what is counted in days; types of one sort may follow each other.
+
+    >>> import pyarrow as pa
+    >>> sort_of_number(pa.int64()), sort_of_number(pa.date32()), sort_of_number(pa.string())
+    ('number', 'day', None)
+    """
+    import pyarrow as pa
+
+    if kind is None or is_number(kind):
+        return None if kind is None else "number"
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return "day"
+    return "time" if pa.types.is_time(kind) else "duration" if pa.types.is_duration(kind) else None
 
 
 def cast_columns(columns: "pa.RecordBatch", types: Types) -> "pa.RecordBatch":
@@ -243,3 +258,33 @@ def _looks_like_a_number(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+# -- Arrow's arrays as NumPy's, and back: Arrow's own way imports pandas wherever that is installed, which takes longer
+# than to read and learn a small table.
+
+
+def as_numbers(numbers: NDArray[np.int64]) -> "pa.Array":
+    """Whole numbers as Arrow has them."""
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
+
+
+def as_numpy(array: "pa.Array", missing: float | None = None) -> NDArray[Any]:
+    """Numbers or booleans, shared where they can be; `missing` stands for the nulls among numbers, if there are any.
+
+    >>> import pyarrow as pa
+    >>> as_numpy(pa.array([1.5, None]), -1.0).tolist(), as_numpy(pa.array([True, False])).tolist()
+    ([1.5, -1.0], [True, False])
+    """
+    import pyarrow as pa
+
+    if missing is not None and array.null_count:
+        values = pa.Array.from_buffers(array.type, len(array), [None, array.buffers()[1]], offset=array.offset)
+        numbers = as_numpy(values).copy()
+        numbers[as_numpy(array.is_null())] = missing
+        return numbers
+    if pa.types.is_boolean(array.type):
+        return np.from_dlpack(array.cast(pa.uint8())).view(np.bool_)
+    return np.from_dlpack(array)

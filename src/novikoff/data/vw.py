@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.arrow import as_numpy
 from novikoff.data.batches import Records
 from novikoff.data.delimited import Piece
 from novikoff.data.jsonlines import pieces
-from novikoff.data.streams import Source
-from novikoff.data.tables import Types, nearest, records_of
+from novikoff.data.streams import FileSource
+from novikoff.data.tables import Types, as_numpy, nearest, records_of
 from novikoff.engine.ahead import ahead
 
 if TYPE_CHECKING:
@@ -35,10 +34,9 @@ BLANKS = r"[ \t]+"
 
 def look(
     stream: Any,
-    source: Source,
+    source: FileSource,
     types: dict[str, "pa.DataType"],
     block_bytes: int,
-    *,
     only: Collection[str] | None = None,
     words: Collection[str] = (),
     n_jobs: int | None = 1,
@@ -55,14 +53,14 @@ def look(
 
 
 def read_records(
-    stream: Any, source: Source, types: Types, block_bytes: int, n_jobs: int | None = 1
+    stream: Any, source: FileSource, types: Types, block_bytes: int, n_jobs: int | None = 1
 ) -> Iterator[Records]:
     """The namespaces in `types`; those that a piece does not have are empty."""
     return _parsed(stream, source, block_bytes, types, n_jobs)
 
 
 def _parsed(
-    stream: Any, source: Source, block_bytes: int, types: Types | None, n_jobs: int | None
+    stream: Any, source: FileSource, block_bytes: int, types: Types | None, n_jobs: int | None
 ) -> Iterator[Records]:
     def parsed(piece: Piece) -> Records:
         columns = _columns(piece, source)
@@ -73,7 +71,7 @@ def _parsed(
     return ahead(parsed, pieces(stream, source, block_bytes), n_jobs)
 
 
-def _as_asked(columns: "pa.RecordBatch", types: Types, source: Source) -> "pa.RecordBatch":
+def _as_asked(columns: "pa.RecordBatch", types: Types, source: FileSource) -> "pa.RecordBatch":
     import pyarrow as pa
 
     found = []
@@ -88,7 +86,7 @@ def _as_asked(columns: "pa.RecordBatch", types: Types, source: Source) -> "pa.Re
     return pa.RecordBatch.from_arrays(found, names=list(types))
 
 
-def _columns(piece: Piece, source: Source) -> "pa.RecordBatch":
+def _columns(piece: Piece, source: FileSource) -> "pa.RecordBatch":
     """The label, and the features of each namespace, of all lines of a piece."""
     import pyarrow as pa
     from pyarrow import compute

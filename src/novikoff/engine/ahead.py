@@ -1,4 +1,4 @@
-"""Work that other threads do: ahead, what comes next, and behind, what came before, while this one goes on."""
+"""Work that other threads do ahead: what comes next, while this one goes on."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -40,11 +40,11 @@ def ahead(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | N
 def _in_threads(work: Callable[[Item], Result], first: Item, left: Iterator[Item], threads: int) -> Iterator[Result]:
     """This thread is one of them: it works on what is not begun instead of waiting for the others. So as many threads
     as were asked for share the cores, and none of them waits long for another."""
-    pending: deque[_Task[Item, Result]] = deque()
+    pending: deque[_AheadTask[Item, Result]] = deque()
     failed: Exception | None = None
     pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="novikoff-ahead")
     try:
-        pending.append(_Task(first, pool.submit(copy_context().run, work, first)))
+        pending.append(_AheadTask(first, pool.submit(copy_context().run, work, first)))
         while pending:
             while failed is None and len(pending) <= threads:
                 try:
@@ -54,7 +54,7 @@ def _in_threads(work: Callable[[Item], Result], first: Item, left: Iterator[Item
                 except Exception as error:  # comes when those before it are used
                     failed = error
                 else:
-                    pending.append(_Task(item, pool.submit(copy_context().run, work, item)))
+                    pending.append(_AheadTask(item, pool.submit(copy_context().run, work, item)))
             while not pending[0].result.done() and any(task.is_done_here(work) for task in pending):
                 pass
             yield pending.popleft().result.result()
@@ -65,7 +65,7 @@ def _in_threads(work: Callable[[Item], Result], first: Item, left: Iterator[Item
 
 
 @dataclass
-class _Task(Generic[Item, Result]):
+class _AheadTask(Generic[Item, Result]):
     """An item that another thread was asked to work on, and what will come of it."""
 
     item: Item
@@ -81,46 +81,3 @@ class _Task(Generic[Item, Result]):
         except Exception as error:  # comes in its place
             self.result.set_exception(error)
         return True
-
-
-class Behind:
-    """Another thread that does tasks in order, one at a time: a task waits until the one before it is done.
-
-    The first task is done here, and so are all of them where there is to be one thread only. An error of a task comes
-    with the next, or with `wait`. `close` ends the thread.
-
-    >>> behind, done = Behind(), []
-    >>> for number in range(5):
-    ...     behind.do(lambda number=number: done.append(number))
-    >>> behind.wait()
-    >>> behind.close()
-    >>> done
-    [0, 1, 2, 3, 4]
-    """
-
-    def __init__(self, n_jobs: int | None = None) -> None:
-        self._n_jobs = n_jobs
-        self._is_first = True
-        self._pool: ThreadPoolExecutor | None = None
-        self._task: Future[None] | None = None
-
-    def do(self, task: Callable[[], None]) -> None:
-        """Have this done after what was asked for before."""
-        self.wait()
-        if self._is_first or (self._pool is None and thread_count(self._n_jobs) == 1):
-            self._is_first = False
-            task()
-            return
-        self._pool = self._pool or ThreadPoolExecutor(1, thread_name_prefix="novikoff-behind")
-        self._task = self._pool.submit(copy_context().run, task)
-
-    def wait(self) -> None:
-        """Wait until all is done."""
-        if self._task is not None:
-            task, self._task = self._task, None
-            task.result()
-
-    def close(self) -> None:
-        """End the thread, as soon as it has done its task."""
-        if self._pool is not None:
-            self._pool.shutdown()

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from novikoff.data.blocks import stacked
+from novikoff.data.batches import stacked
 from novikoff.data.frames import read_frame
 from novikoff.engine.rows import as_rows
 from novikoff.estimators.shell import (

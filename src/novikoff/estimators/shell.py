@@ -16,8 +16,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from novikoff.data.batches import Batch
-from novikoff.data.blocks import stacked, with_columns
+from novikoff.data.batches import Batch, stacked, with_columns
 from novikoff.data.frames import column_names, columns_to_encode, has_names, is_frame, read_frame
 from novikoff.data.held_out import HeldOut
 from novikoff.data.labels import checked_labels
@@ -275,7 +274,7 @@ def is_table(X: Any) -> bool:
 
 def encoded(rows: Rows, encoding: "Encoding | None") -> Rows:
     """Rows as a model learns them: in its scales, and lifted, if it has scales or a lift."""
-    return rows if encoding is None else encoding.encode(Batch(rows, None)).batch.rows
+    return rows if encoding is None else encoding.encode(Batch(rows, None)).rows
 
 
 def targets(y: Any) -> NDArray[Any]:

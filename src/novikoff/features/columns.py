@@ -1,344 +1,278 @@
-"""The kinds of columns, and the numbers that their values become.
+"""What every kind of column has, and what a column of a table holds.
+
+A kind owns all of itself: which types and wishes it is for, what is gathered to learn it, the numbers that values
+become, the names of its features, its words for people, and its form in a file. So a new kind is one class, with what
+it gathers, and a place in `KINDS` of `features/gather.py`.
 
 Each kind is frozen when learning starts: the same record gives the same numbers ever after. A value that is missing
 becomes a feature of its own, "age is missing", if the training data had missing ones in that column.
 """
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.arrow import as_numpy
 from novikoff.data.batches import Records
 from novikoff.data.delimited import MARKS
-from novikoff.data.tables import NAMED_VALUES, is_number, place, read_days, type_named
-from novikoff.data.vw import UNNAMED
-from novikoff.engine.buckets import PAIRS, Features
-from novikoff.features.vocabulary import features_by_row, keys_of
+from novikoff.data.strict_json import Fields
+from novikoff.data.tables import as_numpy, is_number, place
 from novikoff.say.words import label_in_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from novikoff.features.gather import Column
+
 NOTHING = -1
 NO_ROWS = np.empty(0, dtype=np.int32)
 
+AS_ASKED = "asked for"
 
-class Entries(NamedTuple):
+# How many units make a day.
+PER_DAY = {"D": 1, "s": 86_400, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
+
+# How the fields of a kind are read from a file, by their types.
+_READ: dict[Any, Callable[[Fields, str], Any]] = {
+    float: Fields.number,
+    bool: Fields.flag,
+    int: Fields.whole,
+    str: Fields.text,
+    tuple[str, ...]: Fields.texts,
+    tuple[float, ...]: lambda column, name: column.each(name, column.as_number),
+}
+
+
+class ColumnEntries(NamedTuple):
     """The entries of a column, those of a row by ascending features; and how many values have none."""
 
     rows: NDArray[np.int32]
     features: NDArray[np.int32]
     values: NDArray[np.float64]
-    unseen: int
-    missing: int
+    unseen: int = 0
+    missing: int = 0
 
 
 @dataclass(frozen=True)
-class Numeric:
-    """A number x becomes (x - mean) / deviation. Not centred means mean 0; a constant has the deviation 1 here."""
+class Cells:
+    """The values of one column in some records."""
 
-    kind: ClassVar[str] = "numeric"
-    takes_numbers: ClassVar[bool] = True
+    values: "pa.Array"
+    name: str
+    records: Records
 
-    mean: float
-    deviation: float
-    has_missing: bool = False
-
-    @property
-    def type(self) -> str:
-        """The type as which the column is best read."""
-        return "double"
+    def place(self, row: int = 0) -> str:
+        """Where the value of a row stands."""
+        return place(self.records, row)
 
     @property
-    def size(self) -> int:
-        """How many features it has."""
-        return 1 + self.has_missing
+    def file(self) -> str:
+        return self.records.file or "the data"
 
-    def name(self, column: str, number: int) -> str:
-        """What one of its features is called."""
-        return column if number == 0 else _missing(column)
-
-    def scaled(self, column: "pa.Array", name: str, records: Records) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """The value of every row, 0 where it is missing, and the rows where it is missing."""
-        x = numbers(column, name, records)
-        x = x - self.mean  # a copy, whatever the mean
-        x /= self.deviation
-        missing = np.flatnonzero(np.isnan(x)) if has_nan(x) else NO_ROWS
-        x[missing] = 0.0
-        return x, missing
-
-    def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
-        x, missing = self.scaled(column, name, records)
-        features = np.zeros(len(x), dtype=np.int32)
-        if self.has_missing:
-            x[missing], features[missing] = 1.0, 1
-        rows = np.flatnonzero(x).astype(np.int32)
-        return Entries(rows, features[rows], x[rows], 0, 0 if self.has_missing else len(missing))
-
-
-@dataclass(frozen=True)
-class Dated(Numeric):
-    """A date is the number of days since 1970-01-01, with the time of day as a fraction; then it is like any number.
-
-    A time of day without a date, and a duration, are counted in days, too. `unit` is the type that holds all of their
-    sort, whatever the precision and the zone in which a container has them: timestamp[us], time64[us] or duration[us];
-    or, in models of 0.1.0, the type that the column had.
-    """
-
-    kind: ClassVar[str] = "date"
-    takes_numbers: ClassVar[bool] = False
-
-    unit: str = "timestamp[us]"
-
-    @property
-    def type(self) -> str:
-        return self.unit
-
-    def scaled(self, column: "pa.Array", name: str, records: Records) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    def numbers(self) -> NDArray[np.float64]:
+        """Floats, NaN where a value is missing; what is no finite number is an error with its place."""
         import pyarrow as pa
 
-        if pa.types.is_string(column.type):
-            try:
-                column = self._read(as_written(column))
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                where, why = records.file or "the data", str(error).partition("\n")[0]
-                raise ValueError(f"{where}: the column {name!r} has dates, and one cannot be read ({why})") from None
-        return super().scaled(column, name, records)
+        column = self.values
+        if pa.types.is_null(column.type):
+            return np.full(len(column), np.nan)
+        if pa.types.is_temporal(column.type):
+            return days(column)
+        x = as_numpy(column if pa.types.is_float64(column.type) else self._floats(), math.nan)
+        if not np.isfinite(x).all() and (infinite := np.isinf(x)).any():
+            row = int(np.argmax(infinite))
+            raise ValueError(
+                f"{self.place(row)}: the column {self.name!r} is {x[row]}; write a finite number, or nothing if missing"
+            )
+        return x
 
-    def _read(self, column: "pa.Array") -> "pa.Array":
-        """Dates from text; a time of day as one of the first day, because Arrow casts no text to times."""
-        from pyarrow import compute
+    def _floats(self) -> "pa.Array":
+        """Numbers of any type, or in words, as floats."""
+        import pyarrow as pa
 
-        if self.unit.startswith("duration"):
-            return column.cast(type_named(self.unit))
-        if not self.unit.startswith(("date", "timestamp")):
-            column = compute.binary_join_element_wise("1970-01-01T", column, "")
-        return read_days(column)
+        column = self.values
+        try:
+            if pa.types.is_string(column.type):
+                column = as_written(column)
+            elif not is_number(column.type):
+                raise pa.ArrowInvalid
+            return column.cast(pa.float64(), safe=False)
+        except pa.ArrowInvalid:
+            row, value = _first_word(column)
+            raise ValueError(
+                f"{self.place(row)}: the column {self.name!r} has numbers, but here it has {value!r}; correct the value"
+            ) from None
+
+    def categories(self) -> tuple[list[str], NDArray[np.int64]]:
+        """The different values as text, and the number of each row's value; -1 is a missing one."""
+        import pyarrow as pa
+
+        if pa.types.is_null(self.values.type):
+            return [], np.full(len(self.values), NOTHING)
+        coded = self.values.dictionary_encode()
+        codes = as_numpy(coded.indices, NOTHING)
+        values = coded.dictionary.to_pylist()
+        if any(value != value for value in values):  # NaN, of which there may be several
+            kept = [number for number, value in enumerate(values) if value == value]
+            renumber = np.full(len(values) + 1, NOTHING)
+            renumber[kept] = np.arange(len(kept))
+            codes, values = renumber[codes], [values[number] for number in kept]
+        return [label_in_words(value) for value in values], codes
+
+    def texts(self) -> "pa.Array":
+        """Strings. Numbers among texts are texts, too."""
+        import pyarrow as pa
+
+        kind = self.values.type
+        if pa.types.is_string(kind) or pa.types.is_null(kind) or is_number(kind):
+            return self.values.cast(pa.string())
+        raise ValueError(f"{self.place()}: the column {self.name!r} is no text but {kind}; leave it out of text=")
+
+    def named(self) -> tuple[NDArray[np.int64], "pa.Array", NDArray[np.float64]]:
+        """The row, the name and the value of every feature in a column of maps."""
+        offsets = as_numpy(self.values.offsets).astype(np.int64)
+        size = int(offsets[-1] - offsets[0])
+        keys, items = (part.slice(int(offsets[0]), size) for part in (self.values.keys, self.values.items))
+        return np.repeat(np.arange(len(self.values)), np.diff(offsets)), keys, as_numpy(items)
 
 
-@dataclass(frozen=True)
-class Categorical:
-    """A value becomes a 1 in the feature of its own. Values of the type `type`, in order, as text."""
+class Gathered(Protocol):
+    """What is gathered, in one pass, to learn a kind from; a kind has one of its own."""
 
-    kind: ClassVar[str] = "categorical"
+    def add(self, cells: Cells) -> int:
+        """Go on with more values; returns how many are missing."""
 
-    values: tuple[str, ...]
-    type: str
+    def join(self, other: Any) -> None:
+        """Go on with what was gathered elsewhere, from the values that follow."""
+
+    def close(self) -> None:
+        """All values were added."""
+
+    def n_entries(self, rows: int, missing: int) -> int:
+        """How many entries the column will have that are not 0, as long as it is not centred."""
+
+
+class ColumnKind:
+    """A kind of column."""
+
+    kind: ClassVar[str]
+    wishes: ClassVar[tuple[str, ...]] = ()  # what a caller asks for to have this kind, whatever the type
+    is_used: ClassVar[bool] = True
+    is_number: ClassVar[bool] = False  # whether its first feature is a number, in scales, and not yes or no
+    may_be_absent: ClassVar[bool] = False  # whether a table may lack the column
+    no_formula: ClassVar[str | None] = None  # what it has that a formula has no number for
     has_missing: bool = False
+
+    if TYPE_CHECKING:  # what every kind has that is used
+
+        @classmethod
+        def gathered(cls, column: "Column") -> Gathered:
+            """What a column is gathered in."""
+
+        @classmethod
+        def learned(cls, column: "Column", dense: bool) -> "ColumnKind":
+            """What the column has turned out to be, in rows that are dense, or not."""
+
+        @property
+        def type(self) -> str:
+            """The type as which the column is best read."""
+
+        @property
+        def size(self) -> int:
+            """How many features it has."""
+
+        def name(self, column: str, number: int) -> str:
+            """What one of its features is called."""
+
+        def entries(self, cells: Cells) -> ColumnEntries:
+            """The numbers that values become."""
+
+        def detail(self) -> str:
+            """What became of the column, for people to read."""
 
     @property
     def takes_numbers(self) -> bool:
-        """Whether the values of a matrix of numbers can be values of the column."""
-        return self.type == "bool" or is_number(type_named(self.type))
-
-    @cached_property
-    def places(self) -> dict[str, int]:
-        return {value: number for number, value in enumerate(self.values)}
+        """Whether values of a matrix of numbers can be values of the column."""
+        return False
 
     @property
-    def size(self) -> int:
-        return len(self.values) + self.has_missing
+    def is_coded(self) -> bool:
+        """Whether it has numbers that stand for categories."""
+        return False
 
-    def name(self, column: str, number: int) -> str:
-        return f"{column}={self.values[number]}" if number < len(self.values) else _missing(column)
+    @classmethod
+    def suits(cls, kind: "pa.DataType") -> bool:
+        """Whether columns of this type are of this kind, unless something else is asked for."""
+        return False
 
-    def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
-        words, codes = categories(column)
-        self._check_same_sort(column.type, name, records)
-        # The last place is that of a missing value, whose code is -1.
-        feature_of_missing = len(self.values) if self.has_missing else NOTHING
-        features = np.array([self.places.get(word, NOTHING) for word in words] + [feature_of_missing], dtype=np.int32)
-        found = features[codes]
-        rows = np.flatnonzero(found != NOTHING).astype(np.int32)
-        n_missing = int(np.count_nonzero(codes == NOTHING))
-        missing = 0 if self.has_missing else n_missing
-        return Entries(rows, found[rows], np.ones(len(rows)), len(found) - len(rows) - missing, missing)
+    def unscaled(self) -> "ColumnKind":
+        """The same, with numbers as they are."""
+        return self
 
-    def _check_same_sort(self, kind: "pa.DataType", name: str, records: Records) -> None:
-        """Words may turn out to be numbers in a shorter file, but 'true' and True are not written alike."""
-        import pyarrow as pa
+    def wrong(self) -> str | None:
+        """What is wrong with it, if it came from a file."""
+        return None
 
-        if pa.types.is_boolean(kind) != (self.type == "bool") and not pa.types.is_null(kind):
-            raise ValueError(
-                f"{place(records, 0)}: the column {name!r} is {kind} here, but was {self.type} when the encoding was "
-                "learned; pass types=encoding.types to read"
-            )
+    def to_dict(self) -> dict[str, Any]:
+        """Its form in a file; floats survive exactly, and an empty list is left out."""
+        values = asdict(self)  # type: ignore[call-overload]
+        lists = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        optional = {field.name for field in fields(self) if field.default == ()}  # type: ignore[arg-type]
+        return {"kind": self.kind} | {name: value for name, value in lists.items() if value or name not in optional}
+
+    @classmethod
+    def from_fields(cls, column: Fields) -> Self:
+        """The kind that `to_dict` wrote, every field of which is looked at."""
+        values = {
+            field.name: _READ[field.type](column, field.name)
+            for field in fields(cls)  # type: ignore[arg-type]
+            if field.default != () or column.has(field.name)
+        }
+        found = cls(**values)
+        if (why := found.wrong()) is not None:
+            column.fail(why)
+        column.close()
+        return found
 
 
 @dataclass(frozen=True)
-class Text:
-    """A text becomes a 1 in the feature of each word, and of each pair of neighbouring words, that it contains.
-
-    `words` are those that have a feature, by their buckets, into which their CRC-32 puts them. A bucket has a few, so
-    that their number is bounded; all others count for nothing. If there are `weights`, these stand in the place of the
-    1, times 1 + 1/2 + ... + 1/m where a word stands m times, and every text is divided by its length.
-    """
-
-    kind: ClassVar[str] = "text"
-    takes_numbers: ClassVar[bool] = False
-
-    words: tuple[str, ...]
-    n_buckets: int
-    has_missing: bool = False
-    weights: tuple[float, ...] = ()
-
-    @property
-    def type(self) -> str:
-        return "string"
-
-    @cached_property
-    def features(self) -> Features:
-        """The features of every bucket."""
-        keys = keys_of(self.words)
-        buckets = keys % PAIRS % self.n_buckets
-        return Features(np.searchsorted(buckets, np.arange(self.n_buckets + 1)).astype(np.int32), keys)
-
-    @property
-    def size(self) -> int:
-        return len(self.words) + self.has_missing
-
-    def name(self, column: str, number: int) -> str:
-        return f"{column}:{self.words[number]}" if number < len(self.words) else _missing(column)
-
-    def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
-        rows, features, times, unseen = features_by_row(texts(column, name, records), self.n_buckets, self.features)
-        values = self._values(rows, features, times)
-        missing = np.flatnonzero(as_numpy(column.is_null())).astype(np.int32) if column.null_count else NO_ROWS
-        if self.has_missing and len(missing):
-            rows = np.concatenate([rows, missing])
-            features = np.concatenate([features, np.full(len(missing), len(self.words), dtype=np.int32)])
-            values = np.concatenate([values, np.ones(len(missing))])
-        return Entries(rows, features, values, unseen, 0 if self.has_missing else len(missing))
-
-    def _values(
-        self, rows: NDArray[np.int32], features: NDArray[np.int32], times: NDArray[np.int32]
-    ) -> NDArray[np.float64]:
-        """The value of every feature in its row."""
-        if not self.weights:
-            return np.ones(len(rows))
-        shares = np.cumsum(1.0 / np.arange(1, times.max(initial=0) + 1))  # about 1 + log(times), on every machine alike
-        values = self._weights[features] * shares[times - 1]
-        return np.asarray(values / np.sqrt(np.bincount(rows, values * values))[rows])
-
-    @cached_property
-    def _weights(self) -> NDArray[np.float64]:
-        return np.array(self.weights)
-
-
-@dataclass(frozen=True)
-class Named:
-    """Features that come with names and values of their own, as in Vowpal Wabbit's text, in order of their names.
-
-    A name that an example does not have is 0 there, and the values of one that it has twice are added up.
-    """
-
-    kind: ClassVar[str] = "named"
-    takes_numbers: ClassVar[bool] = False
-
-    values: tuple[str, ...]
-
-    @property
-    def type(self) -> str:
-        return NAMED_VALUES
-
-    @property
-    def size(self) -> int:
-        return len(self.values)
-
-    @cached_property
-    def known(self) -> "pa.Array":
-        """The names, for looking them up."""
-        import pyarrow as pa
-
-        return pa.array(self.values, pa.string())
-
-    def name(self, column: str, number: int) -> str:
-        return self.values[number] if column == UNNAMED else f"{column}^{self.values[number]}"
-
-    def entries(self, column: "pa.Array", name: str, records: Records) -> Entries:
-        from pyarrow import compute
-
-        if str(column.type) != NAMED_VALUES:
-            raise ValueError(f"{place(records, 0)}: the column {name!r} is {column.type}, but had features with names")
-        rows, keys, values = named_entries(column)
-        features = as_numpy(compute.index_in(keys, value_set=self.known), NOTHING).astype(np.int64)
-        known = features != NOTHING
-        pairs = rows[known] * max(len(self.values), 1) + features[known]
-        distinct_pairs, of = np.unique(pairs, return_inverse=True)
-        sums = np.bincount(of, weights=values[known], minlength=len(distinct_pairs))
-        filled = sums != 0
-        rows, features = np.divmod(distinct_pairs[filled], max(len(self.values), 1))
-        unseen = len(known) - int(np.count_nonzero(known))
-        return Entries(rows.astype(np.int32), features.astype(np.int32), sums[filled], unseen, 0)
-
-
-AS_ASKED = "asked for"
-
-
-@dataclass(frozen=True)
-class Ignored:
+class Ignored(ColumnKind):
     """A column without features, and why."""
 
     kind: ClassVar[str] = "ignored"
-    takes_numbers: ClassVar[bool] = True
-    size: ClassVar[int] = 0
+    wishes: ClassVar[tuple[str, ...]] = ("ignored",)
+    is_used: ClassVar[bool] = False
 
     why: str
 
+    @property
+    def takes_numbers(self) -> bool:
+        return True
 
-Kind = Numeric | Dated | Categorical | Text | Named | Ignored
+    @property
+    def size(self) -> int:
+        return 0
+
+    def detail(self) -> str:
+        return self.why
 
 
-def _missing(column: str) -> str:
+def missing_name(column: str) -> str:
+    """The feature of a missing value."""
     return f"{column} is missing"
 
 
-def numbers(column: "pa.Array", name: str, records: Records) -> NDArray[np.float64]:
-    """A column as floats, NaN where a value is missing; what is no finite number is an error with its place."""
-    import pyarrow as pa
-
-    if pa.types.is_null(column.type):
-        return np.full(len(column), np.nan)
-    if pa.types.is_temporal(column.type):
-        return days(column)
-    x = as_numpy(column if pa.types.is_float64(column.type) else _floats(column, name, records), math.nan)
-    if not np.isfinite(x).all() and (infinite := np.isinf(x)).any():
-        row = int(np.argmax(infinite))
-        raise ValueError(
-            f"{place(records, row)}: the column {name!r} is {x[row]}; write a finite number, or nothing if missing"
-        )
-    return x
-
-
-def _floats(column: "pa.Array", name: str, records: Records) -> "pa.Array":
-    """Numbers of any type, or in words, as floats."""
-    import pyarrow as pa
-
-    try:
-        if pa.types.is_string(column.type):
-            column = as_written(column)
-        elif not is_number(column.type):
-            raise pa.ArrowInvalid
-        return column.cast(pa.float64(), safe=False)
-    except pa.ArrowInvalid:
-        row, value = _first_word(column)
-        raise ValueError(
-            f"{place(records, row)}: the column {name!r} has numbers, but here it has {value!r}; correct the value"
-        ) from None
+def noted(detail: str, kind: ColumnKind) -> str:
+    """What became of a column, and whether some of its values are missing."""
+    return f"{detail}; some are missing" if kind.has_missing else detail
 
 
 def has_nan(x: NDArray[np.float64]) -> bool:
     """Whether a number is NaN: the least of some is, if one of them is, and that is found quickly."""
     return bool(np.isnan(np.min(x, initial=0.0)))
-
-
-# How many units make a day.
-PER_DAY = {"D": 1, "s": 86_400, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 
 
 def days(column: "pa.Array") -> NDArray[np.float64]:
@@ -381,37 +315,3 @@ def _first_word(column: "pa.Array") -> tuple[int, Any]:
         except ValueError:
             return row, value
     return 0, column[0].as_py()
-
-
-def categories(column: "pa.Array") -> tuple[list[str], NDArray[np.int64]]:
-    """The different values of a column as text, and the number of each row's value; -1 is a missing one."""
-    import pyarrow as pa
-
-    if pa.types.is_null(column.type):
-        return [], np.full(len(column), NOTHING)
-    coded = column.dictionary_encode()
-    codes = as_numpy(coded.indices, NOTHING)
-    values = coded.dictionary.to_pylist()
-    if any(value != value for value in values):  # NaN, of which there may be several
-        kept = [number for number, value in enumerate(values) if value == value]
-        renumber = np.full(len(values) + 1, NOTHING)
-        renumber[kept] = np.arange(len(kept))
-        codes, values = renumber[codes], [values[number] for number in kept]
-    return [label_in_words(value) for value in values], codes
-
-
-def named_entries(column: "pa.Array") -> tuple[NDArray[np.int64], "pa.Array", NDArray[np.float64]]:
-    """The row, the name and the value of every feature in a column of maps."""
-    offsets = as_numpy(column.offsets).astype(np.int64)
-    size = int(offsets[-1] - offsets[0])
-    keys, items = (part.slice(int(offsets[0]), size) for part in (column.keys, column.items))
-    return np.repeat(np.arange(len(column)), np.diff(offsets)), keys, as_numpy(items)
-
-
-def texts(column: "pa.Array", name: str, records: Records) -> "pa.Array":
-    """A column as strings. Numbers among texts are texts, too."""
-    import pyarrow as pa
-
-    if pa.types.is_string(column.type) or pa.types.is_null(column.type) or is_number(column.type):
-        return column.cast(pa.string())
-    raise ValueError(f"{place(records, 0)}: the column {name!r} is no text but {column.type}; leave it out of text=")

@@ -8,29 +8,26 @@ cannot make much of a 6 that is between a 5 and a 7, and a year of 1997 makes R 
 is asked to be categorical, and numbers are centred and scaled. On top of that, an encoding may have a lift.
 """
 
-import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.batches import Batch, Records
-from novikoff.data.blocks import with_columns
+from novikoff.data.batches import Batch, Records, with_columns
 from novikoff.data.frames import NAME, as_column
+from novikoff.data.held_out import HeldOut
 from novikoff.data.strict_json import Fields, JSONError
 from novikoff.data.tables import cast_columns, check_columns, records_of, type_named
-from novikoff.engine.buckets import PAIRS
 from novikoff.engine.rows import Rows, as_rows
-from novikoff.features.columns import AS_ASKED, Categorical, Dated, Entries, Ignored, Kind, Named, Numeric, Text
-from novikoff.features.gather import Column, gather
+from novikoff.say.words import listed
+from novikoff.features.columns import AS_ASKED, Cells, ColumnEntries, ColumnKind, Ignored
+from novikoff.features.gather import BUCKETS, KINDS, MOST_CATEGORIES, Column, Limits, gather
 from novikoff.features.lift import LIFTS, SQUARED_LENGTH, Lift, lifted, lifted_names, n_lifted
 from novikoff.features.scaling import Scaling
-from novikoff.features.vocabulary import keys_of
-from novikoff.say.words import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,20 +36,11 @@ if TYPE_CHECKING:
 ALWAYS_DENSE = 64
 DENSE_SHARE = 4
 
-# Unless somebody says otherwise: how many values a column of words may have, and into how many buckets words go.
-MOST_CATEGORIES = 1000
-BUCKETS = 2**18
-
-# An array of so many places is made for the words of a column.
-MOST_BUCKETS = 1 << 26
-
 # So much of a matrix is filled at a time, column by column.
 CACHED_BYTES = 1 << 18
 
 # Numbers without names are lifted if they are not more; each feature has a name.
 WIDEST_LIFTED = 1_000_000
-
-_KINDS: dict[str, Any] = {kind.kind: kind for kind in (Numeric, Dated, Categorical, Text, Named, Ignored)}
 
 
 class Note(NamedTuple):
@@ -64,19 +52,6 @@ class Note(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Encoded:
-    """Examples, and what the encoding could not express.
-
-    `unseen` counts, by column, the categories and words that it had not met in the training data, and ignored.
-    `missing` counts the missing values in columns where none was missing before; they count as average, or as 0.
-    """
-
-    batch: Batch
-    unseen: dict[str, int]
-    missing: dict[str, int]
-
-
-@dataclass(frozen=True)
 class Encoding:
     """How records become rows of numbers: the kind of every column, by name, in the order of the features.
 
@@ -85,7 +60,7 @@ class Encoding:
     lifted.
     """
 
-    columns: Mapping[str, Kind]
+    columns: Mapping[str, ColumnKind]
     is_dense: bool
     lift: Lift | None = None
     width: int | None = None
@@ -123,10 +98,10 @@ class Encoding:
     @property
     def why_scaled(self) -> str | None:
         """Why numbers of a table are scaled, and what becomes of missing ones, in words; None if they are not."""
-        numeric = [kind for kind in self.columns.values() if isinstance(kind, Numeric)]
-        if all((kind.mean, kind.deviation) == (0.0, 1.0) for kind in numeric):
+        numbers = [kind for kind in self.columns.values() if kind.is_number]
+        if all(kind == kind.unscaled() for kind in numbers):
             return None
-        marked = ", with a feature that marks it" if any(kind.has_missing for kind in numeric) else ""
+        marked = ", with a feature that marks it" if any(kind.has_missing for kind in numbers) else ""
         return f"the default for tables; a missing value counts as the mean{marked}"
 
     @property
@@ -159,7 +134,7 @@ class Encoding:
         """The features that are numbers, and not yes or no."""
         if self.width is not None:
             return np.arange(self.width)
-        return np.array([start for _, kind, start in self._starts if isinstance(kind, Numeric)], dtype=np.int64)
+        return np.array([start for _, kind, start in self._starts if kind.is_number], dtype=np.int64)
 
     @cached_property
     def n_columns(self) -> int:
@@ -174,15 +149,15 @@ class Encoding:
     @property
     def types(self) -> dict[str, str]:
         """The types as which the columns are best read, for `read(path, types=...)`: only those that are needed."""
-        return {name: kind.type for name, kind in self.columns.items() if not isinstance(kind, Ignored)}
+        return {name: kind.type for name, kind in self.columns.items() if kind.is_used}
 
     @property
     def types_as_given(self) -> dict[str, str | None]:
         """The same, but whether a number is whole is to be found out, so that none is rounded unnoticed."""
-        plain = {name for name, kind in self.columns.items() if type(kind) is Numeric}
-        return {name: None if name in plain else kind for name, kind in self.types.items()}
+        used = {name: kind for name, kind in self.columns.items() if kind.is_used}
+        return {name: None if kind.is_number and kind.takes_numbers else kind.type for name, kind in used.items()}
 
-    def encode(self, given: Records | Batch) -> Encoded:
+    def encode(self, given: Records | Batch) -> Batch:
         """Records or rows as examples: whatever a model is given passes here.
 
         Columns of records may stand in another order, and others beside them; none may be missing. Rows have no names:
@@ -190,38 +165,37 @@ class Encoding:
         """
         if isinstance(given, Batch):
             if given.are_encoded or self.width is None:
-                return Encoded(given, {}, {}) if given.are_encoded else self.encode(self._records(given))
+                return given if given.are_encoded else self.encode(self._records(given))
             rows = self.lifted(self.scaled(with_columns(given.rows, self.width)))
-            return Encoded(Batch(rows, given.labels, given.file, given.line, are_encoded=True), {}, {})
+            return Batch(rows, given.labels, given.file, given.line, are_encoded=True)
         if self.width is not None:
             raise ValueError("this encoding is of numbers without names, and a table was given")
         records, columns = given, given.columns
         there = columns.schema.names
-        absent = {name for name, kind in self.columns.items() if isinstance(kind, Named) and name not in there}
+        absent = {name for name, kind in self.columns.items() if kind.may_be_absent and name not in there}
         check_columns(self.types.keys() - absent if absent else self.types, there, records.file or "the data")
         n_rows = columns.num_rows
         unseen, missing = dict[str, int](), dict[str, int]()
         numbers: dict[int, NDArray[np.float64]] = {}
-        parts: list[Entries] = []
+        parts: list[ColumnEntries] = []
         for name, kind, start in self._starts:
             if name in absent:
                 continue
-            column = columns.column(name)
-            if self.is_dense and isinstance(kind, Numeric):
-                numbers[start], which = kind.scaled(column, name, records)
+            cells = Cells(columns.column(name), name, records)
+            if self.is_dense and kind.is_number:
+                numbers[start], which = kind.scaled(cells)
                 found = 0, 0 if kind.has_missing else len(which)
                 if kind.has_missing and len(which):
-                    parts.append(Entries(which, np.full(len(which), start + 1), np.ones(len(which)), 0, 0))
+                    parts.append(ColumnEntries(which, np.full(len(which), start + 1), np.ones(len(which))))
             else:
-                part = kind.entries(column, name, records)
+                part = kind.entries(cells)
                 found = part.unseen, part.missing
                 parts.append(part._replace(features=part.features + np.int32(start)))
             for counts, count in zip((unseen, missing), found, strict=True):
                 if count:
                     counts[name] = count
         own = (_dense if self.is_dense else _sparse)(parts, n_rows, self.n_own, numbers)
-        made = {"need_no_copy": True, "are_encoded": True}
-        return Encoded(Batch(self.lifted(own), records.labels, records.file, records.line, **made), unseen, missing)
+        return Batch(self.lifted(own), records.labels, records.file, records.line, True, True, unseen, missing)
 
     def tabled(self, X: NDArray[Any]) -> "pa.Table":
         """Values without names as the table that was learned from: their columns are its columns, in its order."""
@@ -257,11 +231,7 @@ class Encoding:
 
     def without_scales(self) -> "Encoding":
         """The same, but for numbers, which stay as they are."""
-        plain = {
-            name: replace(kind, mean=0.0, deviation=1.0) if isinstance(kind, Numeric) else kind
-            for name, kind in self.columns.items()
-        }
-        return replace(self, columns=plain)
+        return replace(self, columns={name: kind.unscaled() for name, kind in self.columns.items()})
 
     def lifted(self, rows: Rows) -> Rows:
         """Rows of the encoding's own features, with those that the lift adds."""
@@ -272,14 +242,14 @@ class Encoding:
         """The columns that have features, and where these begin."""
         starts, start = [], 0
         for name, kind in self.columns.items():
-            if not isinstance(kind, Ignored):
+            if kind.is_used:
                 starts.append((name, kind, start))
             start += kind.size
         return starts
 
     def describe(self) -> tuple[Note, ...]:
         """What became of each column."""
-        notes = tuple(Note(name, kind.kind, _detail(kind)) for name, kind in self.columns.items())
+        notes = tuple(Note(name, kind.kind, kind.detail()) for name, kind in self.columns.items())
         if self.scaling is not None:
             centred = "centred and divided" if self.scaling.means is not None else "divided"
             notes = (*notes, Note("all columns", "scaled", f"{centred} by their standard deviations"))
@@ -291,10 +261,7 @@ class Encoding:
 
     def to_dict(self) -> dict[str, Any]:
         """The encoding in what JSON knows; floats survive exactly."""
-        columns = [{"name": name, "kind": kind.kind, **_as_lists(asdict(kind))} for name, kind in self.columns.items()]
-        for column in columns:
-            if not column.get("weights", True):
-                del column["weights"]  # a text whose words count alike has none
+        columns = [{"name": name} | kind.to_dict() for name, kind in self.columns.items()]
         more: dict[str, Any] = {"lift": self.lift, "width": self.width}
         more["scaling"] = None if self.scaling is None else self.scaling.to_dict()
         return {"is_dense": self.is_dense, "columns": columns} | {k: v for k, v in more.items() if v is not None}
@@ -303,17 +270,17 @@ class Encoding:
     def from_dict(cls, plain: Mapping[str, Any]) -> "Encoding":
         """The encoding that `to_dict` wrote; `ValueError` for anything else, down to the last field."""
         try:
-            fields = Fields(plain, "the encoding")
-            columns: dict[str, Kind] = {}
+            fields, by_name = Fields(plain, "the encoding"), {kind.kind: kind for kind in KINDS}
+            columns: dict[str, ColumnKind] = {}
             for column in fields.parts("columns"):
                 name = column.text("name")
                 if name in columns:
                     column.fail(f"names the column {name!r} a second time")
-                columns[name] = _kind_from(column)
+                columns[name] = by_name[column.choice("kind", tuple(by_name))].from_fields(column)
             is_dense = fields.flag("is_dense")
             lift = fields.choice("lift", LIFTS) if fields.has("lift") else None
             width = fields.whole("width", most=WIDEST_LIFTED) if fields.has("width") else None
-            scaling = _scaling_from(fields.part("scaling"), width) if fields.has("scaling") else None
+            scaling = Scaling.from_fields(fields.part("scaling"), width) if fields.has("scaling") else None
             if width is not None and (columns or is_dense or (lift is None and scaling is None)):
                 fields.fail("has a width, which is for scales and a lift of numbers without names")
             fields.close()
@@ -333,6 +300,7 @@ def learn_encoding(
     n_buckets: int = BUCKETS,
     lift: Lift | None = None,
     scale: bool = True,
+    held_out: HeldOut | None = None,
 ) -> Encoding:
     """The encoding that records suggest, from one pass over them, which also finds out the types in a text file.
 
@@ -344,20 +312,21 @@ def learn_encoding(
     and every text has the length 1. A hash puts words into `n_buckets`, and three of each are kept, the first, words
     before pairs; others count for nothing, so that their number is bounded. Rows are dense if they have at most 64
     features, or if at least a quarter of all entries is not 0. Without `scale` numbers stay as they are. A `lift` adds
-    the squared length of what has become numbers ("paraboloid"), or the square of every number ("squares").
+    the squared length of what has become numbers ("paraboloid"), or the square of every number ("squares"). Records
+    that are `held_out` have no say.
 
     >>> import pyarrow as pa
     >>> cars = pa.RecordBatch.from_pydict({"doors": [4, 0, 2], "manufacturer": [6, 3, 6], "fast": [True, False, None]})
     >>> encoding = learn_encoding([Records(cars, None)], categorical=["manufacturer"])
     >>> encoding.feature_names
     ('doors', 'manufacturer=3', 'manufacturer=6', 'fast=False', 'fast=True', 'fast is missing')
-    >>> encoding.encode(Records(cars, None)).batch.rows.as_array().round(2).tolist()[0]
+    >>> encoding.encode(Records(cars, None)).rows.as_array().round(2).tolist()[0]
     [1.22, 0.0, 1.0, 0.0, 1.0, 0.0]
     """
     asked = asked_for({"categorical": categorical, "text": text, "tfidf": tfidf, "ignored": ignore})
     if lift is not None and lift not in LIFTS:
         raise ValueError(f"lift={lift!r} is unknown; choose one of {', '.join(LIFTS)}")
-    columns, n_rows = gather(records, asked, n_buckets, max_categories)
+    columns, n_rows = gather(records, asked, Limits(n_buckets, max_categories), held_out=held_out)
     encoding = replace(settled(columns, n_rows), lift=lift)
     return encoding if scale else encoding.without_scales()
 
@@ -379,13 +348,13 @@ def settled(columns: Mapping[str, Column], n_rows: int) -> Encoding:
     n_features = Encoding(kinds, False).n_columns
     if n_features == 0:
         raise ValueError("no column is left to learn from: all are ignored, or without values")
-    filled = sum(columns[name].filled for name, kind in kinds.items() if not isinstance(kind, Ignored))
+    filled = sum(columns[name].n_entries for name, kind in kinds.items() if kind.is_used)
     if n_features > ALWAYS_DENSE and DENSE_SHARE * filled < n_rows * n_features:
         return Encoding(kinds, False)
     return Encoding({name: column.settled(dense=True) for name, column in columns.items()}, True)
 
 
-def _dense(parts: list[Entries], n_rows: int, n_columns: int, numbers: Mapping[int, NDArray[np.float64]]) -> Rows:
+def _dense(parts: list[ColumnEntries], n_rows: int, n_columns: int, numbers: Mapping[int, NDArray[np.float64]]) -> Rows:
     """Rows from whole columns of numbers, by their place, and from the entries of others.
 
     Some rows at a time, as many as stay in the cache until all of their columns are there.
@@ -403,116 +372,9 @@ def _dense(parts: list[Entries], n_rows: int, n_columns: int, numbers: Mapping[i
     return as_rows(dense)
 
 
-def _sparse(parts: list[Entries], n_rows: int, n_columns: int, _: Mapping[int, NDArray[np.float64]]) -> Rows:
+def _sparse(parts: list[ColumnEntries], n_rows: int, n_columns: int, _: Mapping[int, NDArray[np.float64]]) -> Rows:
     """Rows from the entries of each column. A row keeps its entries in the order of the parts, which is ascending."""
     from scipy.sparse import coo_array
 
     rows, features, values = (np.concatenate([part[field] for part in parts]) for field in range(3))
     return as_rows(coo_array((values, (rows, features)), shape=(n_rows, n_columns)).tocsr())
-
-
-def _detail(kind: Kind) -> str:
-    if isinstance(kind, Ignored):
-        return kind.why
-    if isinstance(kind, Numeric):
-        centred = f"centred at {_shown(kind)}" if kind.mean else "not centred"
-        days = " days" if isinstance(kind, Dated) else ""
-        detail = f"{centred}, divided by {kind.deviation:.6g}{days}"
-    elif isinstance(kind, Categorical):
-        shown = ", ".join(kind.values[:5]) + (", ..." if len(kind.values) > 5 else "")
-        detail = f"{len(kind.values):,} values: {shown}"
-    elif isinstance(kind, Named):
-        return f"{len(kind.values):,} features, as they are"
-    else:
-        detail = f"{len(kind.words):,} words and pairs of words{', rare ones more' if kind.weights else ''}"
-    return f"{detail}; some are missing" if kind.has_missing else detail
-
-
-def _shown(kind: Numeric) -> str:
-    """The mean of a column, as it would be written there."""
-    if isinstance(kind, Dated) and kind.unit.startswith(("date", "timestamp")):
-        return str(np.datetime64("1970-01-01") + np.timedelta64(round(kind.mean), "D"))
-    return f"{kind.mean:.6g}{' days' if isinstance(kind, Dated) else ''}"
-
-
-def _as_lists(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _as_lists(part) for key, part in value.items()}
-    return [_as_lists(part) for part in value] if isinstance(value, tuple) else value
-
-
-def _kind_from(column: Fields) -> Kind:
-    """A kind of column, every field of which has been looked at."""
-    kind = column.choice("kind", tuple(_KINDS))
-    if kind == "ignored":
-        found: Kind = Ignored(column.text("why"))
-    elif kind in ("numeric", "date"):
-        deviation = column.number("deviation", least=0.0)
-        if deviation == 0:
-            column.fail("has the deviation 0, by which nothing can be divided")
-        found = Numeric(column.number("mean"), deviation, column.flag("has_missing"))
-        if kind == "date":
-            found = Dated(found.mean, deviation, found.has_missing, _unit(column))
-    elif kind in ("categorical", "named"):
-        values = column.each("values", column.as_text)
-        if len(set(values)) < len(values):
-            column.fail("has a value twice")
-        found = (
-            Named(values) if kind == "named" else Categorical(values, column.text("type"), column.flag("has_missing"))
-        )
-    else:
-        found = _text_from(column)
-    column.close()
-    return found
-
-
-def _scaling_from(fields: Fields, width: int | None) -> Scaling:
-    """The scales of numbers without names."""
-    centred = fields.value("means") is not None
-    means = np.array(fields.each("means", fields.as_number) if centred else (), dtype=np.float64)
-    deviations = np.array(fields.each("deviations", fields.as_number), dtype=np.float64)
-    if len(deviations) != width or (centred and len(means) != width) or not (deviations > 0).all():
-        fields.fail("has scales that are not positive, or not one for every column")
-    fields.close()
-    return Scaling(means if centred else None, deviations)
-
-
-def _unit(column: Fields) -> str:
-    """The type of a column of dates."""
-    unit = column.text("unit", longest=100)
-    try:
-        known = _is_temporal(unit)
-    except (ValueError, TypeError):
-        known = False
-    if not known:
-        column.fail(f"has the unit {unit!r:.60}, which is no type of dates or times")
-    return unit
-
-
-def _is_temporal(unit: str) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_temporal(type_named(unit)))
-
-
-def _text_from(column: Fields) -> Text:
-    n_buckets = column.whole("n_buckets", least=1, most=MOST_BUCKETS)
-    words = column.each("words", column.as_text)
-    weights = column.each("weights", _weight(column)) if column.has("weights") else ()
-    if column.has("weights") and len(weights) != len(words):
-        column.fail("has other weights than words")
-    keys = keys_of(words)
-    if np.any(np.diff(keys % PAIRS % n_buckets) < 0) or len(np.unique(keys)) < len(keys):
-        column.fail("has words whose buckets do not ascend, or one twice")
-    return Text(words, n_buckets, column.flag("has_missing"), weights)
-
-
-def _weight(column: Fields) -> Any:
-    """What reads a weight: a positive number."""
-
-    def weight(value: Any, name: str) -> float:
-        if type(value) not in (int, float) or not 0 < value < math.inf:
-            column.fail(f"has {name} = {value!r:.60}, which is no positive number")
-        return float(value)
-
-    return weight

@@ -16,20 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.batches import Batch, Records
-from novikoff.data.blocks import stacked
-from novikoff.data.cache_blocks import Held
-from novikoff.data.cache_file import Cache, open_cache
-from novikoff.data.cache_writer import CacheWriter
+from novikoff.data.batches import Batch, Records, stacked
+from novikoff.data.cache import Cache, CacheWriter, open_cache
 from novikoff.data.examples import Examples
 from novikoff.data.frames import has_names, is_frame, read_frame
-from novikoff.data.held_out import HeldOut, Kept
+from novikoff.data.held_out import HeldOut
 from novikoff.data.labels import Labels, checked_labels, located_errors
-from novikoff.data.room import room
 from novikoff.data.streams import STANDARD_INPUT
 from novikoff.engine.ahead import ahead
 from novikoff.engine.rows import Rows, as_rows, check_finite
-from novikoff.features.columns import Numeric
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -64,13 +59,22 @@ def comes_once(source: Iterable[Any]) -> bool:
     return iter(source) is source or getattr(source, "files", None) == (STANDARD_INPUT,)
 
 
-def batches_of(source: Iterable[Any], encoding: "Encoding | None" = None, n_jobs: int | None = 1) -> Iterator[Batch]:
-    """The examples of a source as numbers, batch by batch; `n_jobs` threads encode what comes next."""
+def batches_of(
+    source: Iterable[Any],
+    encoding: "Encoding | None" = None,
+    n_jobs: int | None = 1,
+    rounded: list[str] | None = None,
+) -> Iterator[Batch]:
+    """The examples of a source as numbers, batch by batch; `n_jobs` threads encode what comes next.
+
+    The first column of whole numbers that float64 rounds is noted in `rounded`.
+    """
+    pieces = _with_places(source, encoding, [] if rounded is None else rounded)
     if encoding is not None:
         n_jobs = getattr(source, "n_jobs", n_jobs)
-        batches = ahead(lambda item: encoding.encode(item).batch, _with_places(source, encoding), n_jobs)
+        batches = ahead(lambda item: encoding.encode(item), pieces, n_jobs)
     else:
-        batches = map(_as_batch, _with_places(source))
+        batches = map(_as_batch, pieces)
     return (batch for batch in batches if batch.rows.n_rows)
 
 
@@ -96,12 +100,14 @@ def _pieces(rows: Rows, labels: NDArray[Any] | None) -> list[Batch]:
     return [Batch(part, None if labels is None else labels[at : at + step], "", at) for part, at in parts]
 
 
-def _with_places(source: Iterable[Any], encoding: "Encoding | None" = None) -> Iterator[Any]:
+def _with_places(source: Iterable[Any], encoding: "Encoding | None", rounded: list[str]) -> Iterator[Any]:
     """The pieces of a source; pairs (X, y) become batches that know their first row, or records if X is a table."""
     first = 0
     for item in source:
         if isinstance(item, Records):
             first += item.columns.num_rows
+            if not rounded and (why := rounded_column(item, encoding)) is not None:
+                rounded.append(why)
             yield item
         elif isinstance(item, tuple) and is_frame(item[0]):
             if encoding is None or not encoding.is_of_table:
@@ -159,8 +165,7 @@ def learned_encoding(
     if encoding is None and getattr(source, "is_table", False):
         from novikoff.features.encode import learn_encoding
 
-        kept = source if held_out is None else Kept(source, held_out)
-        return learn_encoding(kept, scale=scale, lift=lift, **columns)
+        return learn_encoding(source, scale=scale, lift=lift, held_out=held_out, **columns)
     if any(columns.values()):
         raise ValueError("svmlight text has no named columns; leave categorical=, text=, tfidf= and ignore= away")
     if encoding is not None or lift is None:
@@ -177,7 +182,7 @@ def rounded_column(records: Records, encoding: "Encoding | None") -> str | None:
 
     present = set(records.columns.schema.names)
     for name, kind in ({} if encoding is None else encoding.columns).items():
-        if not isinstance(kind, Numeric) or name not in present:
+        if not kind.is_number or name not in present:
             continue
         column = records.columns.column(name)
         if not pa.types.is_integer(column.type) or len(column) == 0:
@@ -190,14 +195,6 @@ def rounded_column(records: Records, encoding: "Encoding | None") -> str | None:
                 "offset, or treat the column as categorical, or ignore it"
             )
     return None
-
-
-def watched(source: Iterable[Any], encoding: "Encoding | None", rounded: list[str]) -> Iterator[Any]:
-    """The same; the first column that is rounded is noted."""
-    for item in source:
-        if not rounded and isinstance(item, Records) and (why := rounded_column(item, encoding)) is not None:
-            rounded.append(why)
-        yield item
 
 
 @contextlib.contextmanager
@@ -231,23 +228,22 @@ def cached(
         encode_without = partial(_encoded_without, source, columns, check, folder)
     with _temporary_folder(folder) as place:
         cache, labels, counts = _written(Path(place) / "examples", source, encoding, classes, check, rounded)
-        with contextlib.closing(cache):
-            check_there_are_two(labels, cache.n_rows)
-            yield Examples(
-                cache,
-                cache.starts,
-                labels.classes(),
-                counts,
-                cache.n_columns,
-                cache.n_entries,
-                cache.is_sparse,
-                labels.inner(),
-                label or getattr(source, "label", None),
-                encoding,
-                lambda: cache.fingerprint,
-                next(iter(rounded), None),
-                encode_without=encode_without,
-            )
+        check_there_are_two(labels, cache.n_rows)
+        yield Examples(
+            cache,
+            cache.starts,
+            labels.classes(),
+            counts,
+            cache.n_columns,
+            cache.n_entries,
+            cache.is_sparse,
+            labels.inner(),
+            label or getattr(source, "label", None),
+            encoding,
+            lambda: cache.fingerprint,
+            next(iter(rounded), None),
+            encode_without=encode_without,
+        )
 
 
 class RecordsInMemory:
@@ -302,7 +298,7 @@ def _encoded_without(
     yield replace(examples, label=source.label, encoding=encoding)
 
 
-Written = tuple[Cache | Held, Labels, tuple[int, ...]]
+Written = tuple[Cache, Labels, tuple[int, ...]]
 
 
 def _written(
@@ -320,10 +316,10 @@ def _written(
     """
 
     def write(items: Iterable[Any]) -> Written:
-        labels, writer = Labels(classes), CacheWriter(path, room=room(), n_jobs=getattr(source, "n_jobs", None))
-        batches = batches_of(watched(items, encoding, rounded), encoding, getattr(source, "n_jobs", 1))
-        counts = _appended(writer, batches, labels, check)
-        return open_cache(path, is_ours=True) if writer.held is None else writer.held, labels, counts
+        labels = Labels(classes)
+        batches = batches_of(items, encoding, getattr(source, "n_jobs", 1), rounded)
+        counts = written(path, batches, labels, check)
+        return open_cache(path, is_ours=True), labels, counts
 
     if encoding is None and getattr(source, "is_undecided", False):
         try:
@@ -336,14 +332,8 @@ def _written(
 
 def written(path: Path, batches: Iterable[Batch], labels: Labels, check: Callable[[Rows], Any]) -> tuple[int, ...]:
     """Write all batches into a cache; how many examples each class has."""
-    return _appended(CacheWriter(path), batches, labels, check)
-
-
-def _appended(
-    writer: CacheWriter, batches: Iterable[Batch], labels: Labels, check: Callable[[Rows], Any]
-) -> tuple[int, ...]:
     counts = np.zeros(len(labels.known), dtype=np.int64)
-    with writer:
+    with CacheWriter(path) as writer:
         for batch in batches:
             with located_errors(batch):
                 check(batch.rows)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.strict_json import Fields
 from novikoff.engine.rows import Rows, as_rows, check_finite
 
 Floats = NDArray[np.float64]
@@ -79,6 +80,17 @@ class Scaling:
         """The scales in what JSON knows."""
         means = None if self.means is None else self.means.tolist()
         return {"means": means, "deviations": self.deviations.tolist()}
+
+    @classmethod
+    def from_fields(cls, fields: Fields, width: int | None) -> "Scaling":
+        """The scales of so many columns that `to_dict` wrote."""
+        centred = fields.value("means") is not None
+        means = np.array(fields.each("means", fields.as_number) if centred else (), dtype=np.float64)
+        deviations = np.array(fields.each("deviations", fields.as_number), dtype=np.float64)
+        if len(deviations) != width or (centred and len(means) != width) or not (deviations > 0).all():
+            fields.fail("has scales that are not positive, or not one for every column")
+        fields.close()
+        return cls(means if centred else None, deviations)
 
 
 class Sizes(NamedTuple):

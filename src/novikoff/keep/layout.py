@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data import strict_json
-from novikoff.data.recognise import no_model
+from novikoff.data.files import no_model
 from novikoff.data.whole_file import WholeFile
 
 # The format that is written, and the only one that is read.

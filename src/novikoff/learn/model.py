@@ -101,7 +101,7 @@ class Classifier(Model):
                 return self.decide_rows(batch.rows)
             raise ValueError("this model was learned from numbers, and has no encoding for the columns of a table")
         encoded = self.encoding.encode(batch)
-        return replace(self.decide_rows(encoded.batch.rows), unseen=encoded.unseen, missing=encoded.missing)
+        return replace(self.decide_rows(encoded.rows), unseen=encoded.unseen, missing=encoded.missing)
 
     @property
     def n_columns(self) -> int | None:

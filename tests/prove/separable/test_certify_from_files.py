@@ -273,11 +273,9 @@ def test_bad_input_is_named(arguments, options, words):
 WATCHED = """
 import numpy as np
 from novikoff import certify
-from novikoff.data import room
 from novikoff.prove.separable.search import kernel, working_set
 from tests.memory import watched
 
-room.MOST_KEPT = 0  # what is kept only to save time
 working_set.MEMORY = 4_000_000
 
 def batches(count):

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.batches import Batch, Records
-from novikoff.data.blocks import with_columns
+from novikoff.data.batches import Batch, Records, with_columns
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.learn.fit import Learned
 from novikoff.learn.kernel.kernels import Points, as_points
@@ -67,7 +66,7 @@ class KernelModel(Classifier):
     def _encoded(self, X: Any) -> Any:
         batch = X if isinstance(X, Batch | Records) or self.encoding is None else Batch(as_rows(X), None)
         if self.encoding is not None:
-            batch = self.encoding.encode(batch).batch
+            batch = self.encoding.encode(batch)
         return batch.rows if isinstance(batch, Batch) else batch
 
     def decide_rows(self, rows: Rows) -> Decided:

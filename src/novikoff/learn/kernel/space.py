@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.data.blocks import stacked
+from novikoff.data.batches import stacked
 from novikoff.data.examples import Examples, check_labels, class_places
 from novikoff.learn.class_weights import Weights, class_weights, multiplied_squares, weights_of_rows
 from novikoff.learn.epochs import Watch, Watcher, put_off_interrupt

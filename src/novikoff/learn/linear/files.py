@@ -1,9 +1,8 @@
 """Learning from files, and from anything else that comes in batches, in the memory of a block.
 
-The first pass puts the examples, as numbers, into a temporary cache (`novikoff.data.cache_writer`), which stays in
-memory if there is room for it; every epoch reads that. One epoch in the order given needs no cache: then examples are
-learned as they are read. Either way the model is the one that the same rows in the same order give in memory, bit for
-bit.
+The first pass puts the examples, as numbers, into a temporary cache (`novikoff.data.cache`); every epoch reads that.
+One epoch in the order given needs no cache: then examples are learned as they are read. Either way the model is the
+one that the same rows in the same order give in memory, bit for bit.
 """
 
 import os
@@ -15,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.data.batches import Batch
-from novikoff.data.blocks import Width, with_columns
+from novikoff.data.batches import Batch, Width, with_columns
 from novikoff.data.examples import Examples
 from novikoff.data.held_out import HeldOut
 from novikoff.data.labels import Labels, located_errors, sorted_classes
@@ -59,8 +57,8 @@ def learn_from(
     Labels are whatever the source has; `classes` may name them beforehand. Records of a table need an `encoding`, which
     is learned in a pass of its own if none is given. The options are those of `perceptron`, with the same defaults.
     With `shuffle` the blocks of the cache, and the rows within each, are visited in random order. Rows that are
-    held out have no say in the encoding either. A cache that has no room in memory is written to a folder of its own in
-    `cache_folder` (or where temporary files go), and is removed in every case.
+    held out have no say in the encoding either. The cache is written to a folder of its own in `cache_folder` (or where
+    temporary files go), and is removed in every case.
 
     With a `kernel`, these are its parameters as for `kernel_perceptron`. With `folds` the record also has the errors of
     models that were learned alike, each without one part of the rows; `watch` and `progress` see their runs, too.

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.batches import Batch, Records
-from novikoff.data.blocks import with_columns
+from novikoff.data.batches import Batch, Records, with_columns
 from novikoff.engine.rows import Rows
 from novikoff.learn.fit import Learned
 from novikoff.learn.linear.memory import Decider, Memory, decider, read_out, written_out

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.blocks import stacked
+from novikoff.data.batches import stacked
 from novikoff.data.examples import Examples
 from novikoff.data.narrow import FEW, narrow, used_columns
 from novikoff.engine.linear import Replay, binary_votes, multiclass_votes

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from novikoff.data.batches import Records
 from novikoff.data.examples import Examples
-from novikoff.features.columns import Categorical, Dated, Ignored, Named, Numeric, Text
 from novikoff.features.examples import comes_once
 from novikoff.prove.existence.arrays import from_arrays
 from novikoff.prove.existence.formulas import factor, quoted
@@ -21,9 +20,6 @@ from novikoff.prove.separable.subject import Subject, Table
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
-
-# What a table has that a formula has no number for.
-_KINDS = {Text: "text", Named: "features with names of their own", Dated: "dates"}
 
 
 def regression(X: Any, y: Any, subject: Subject) -> Likelihood:
@@ -73,10 +69,9 @@ def _why_none_of_table(encoding: "Encoding", fit_intercept: bool, label: str | N
     if not fit_intercept:
         return "columns of a table are centred, which without an intercept is another model; write a formula"
     for name, kind in encoding.columns.items():
-        what = next((words for other, words in _KINDS.items() if isinstance(kind, other)), None)
-        if what is not None:
-            return f"the column {name!r} has {what}; leave it out, or write a formula"
-        if isinstance(kind, Numeric | Categorical) and kind.has_missing:
+        if kind.no_formula is not None:
+            return f"the column {name!r} has {kind.no_formula}; leave it out, or write a formula"
+        if kind.has_missing:
             return f"the column {name!r} has missing values; fill them in, or leave out the column or the rows"
         if "`" in name:
             return f"the name {name!r} has a backtick, which no formula can have; rename the column"
@@ -86,9 +81,7 @@ def _why_none_of_table(encoding: "Encoding", fit_intercept: bool, label: str | N
 def formula_of(table: Table) -> str:
     """The formula that names the label and the columns that were used: words are factors anyway, numbers if asked."""
     terms = [
-        factor(name) if isinstance(kind, Categorical) and kind.type not in ("string", "bool") else quoted(name)
-        for name, kind in table.encoding.columns.items()
-        if not isinstance(kind, Ignored)
+        factor(name) if kind.is_coded else quoted(name) for name, kind in table.encoding.columns.items() if kind.is_used
     ]
     return f"{quoted(table.label or '')} ~ {' + '.join(terms)}"
 
@@ -99,7 +92,7 @@ def _frame(source: Any, table: Table) -> Any:
 
     if isinstance(source, Examples) or comes_once(source):
         raise ValueError(f"infinite estimates cannot be computed: {_ONCE}")
-    used = [name for name, kind in table.encoding.columns.items() if not isinstance(kind, Ignored)]
+    used = [name for name, kind in table.encoding.columns.items() if kind.is_used]
     parts = []
     for records in source:
         if not isinstance(records, Records) or records.labels is None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch, Records
-from novikoff.data.cache_blocks import DENSE_COST, SPARSE_COST
+from novikoff.data.cache import DENSE_COST, SPARSE_COST
 from novikoff.data.examples import Block, Examples
 from novikoff.engine.rows import Rows, as_rows, csr_rows
 from novikoff.features.examples import cached, learned_encoding, rounded_column

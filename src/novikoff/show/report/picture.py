@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch
 from novikoff.engine.rows import Rows, as_rows
-from novikoff.features.columns import Ignored, Numeric
 from novikoff.features.encode import Encoding
+from novikoff.features.numeric import Numeric
 from novikoff.learn.linear.memory import read_out
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.model import Classifier
@@ -120,7 +120,7 @@ def _only_two(encoding: Encoding | None, names: Sequence[str], batches: Iterable
         return used if len(used) == 2 else None
     if not encoding.is_of_table:
         return (0, 1) if len(names) == 2 else None
-    columns = {name: kind for name, kind in encoding.columns.items() if not isinstance(kind, Ignored)}
+    columns = {name: kind for name, kind in encoding.columns.items() if kind.is_used}
     if len(columns) != 2 or not all(isinstance(kind, Numeric) for kind in columns.values()):
         return None
     return tuple(names.index(name) for name in columns)

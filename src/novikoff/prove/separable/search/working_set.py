@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.blocks import stacked
+from novikoff.data.batches import stacked
 from novikoff.data.examples import Block, Examples
 from novikoff.engine.rows import Rows
 from novikoff.prove.exact.algebra import null_vectors

@@ -15,7 +15,7 @@ from pyarrow import compute
 
 from novikoff.engine.buckets import Features
 from novikoff.engine.jit import patience
-from novikoff.features.vocabulary import PIECE_BYTES, Vocabulary, features_by_row, keys_of, words_and_pairs
+from novikoff.features.texts import PIECE_BYTES, TextVocabulary, features_by_row, keys_of, words_and_pairs
 
 TEXTS = st.lists(
     st.none()
@@ -34,7 +34,7 @@ def way(request):
 
 @pytest.fixture
 def few_are_many(monkeypatch):
-    monkeypatch.setattr("novikoff.features.vocabulary.FEW_BYTES", 1)
+    monkeypatch.setattr("novikoff.features.texts.FEW_BYTES", 1)
 
 
 def read_slowly(texts):
@@ -80,7 +80,7 @@ def listed(words):
 @given(TEXTS, st.sampled_from([1, 2, 7, 1000]), st.lists(st.integers(0, 8), max_size=3), st.integers(1, 3))
 @example(["a b", "c d e", "a b c d e f"], 1, [1], 1)
 def test_the_first_words_of_every_bucket_are_kept_in_whatever_parts_texts_come(texts, n_buckets, cuts, n_jobs):
-    vocabulary = Vocabulary(n_buckets, n_jobs)
+    vocabulary = TextVocabulary(n_buckets, n_jobs)
     ends = sorted({0, *(min(cut, len(texts)) for cut in cuts), len(texts)})
     for start, stop in itertools.pairwise(ends):
         vocabulary.add(pa.array(texts, pa.string()).slice(start, stop - start))
@@ -94,7 +94,7 @@ def test_words_of_two_parts_are_joined_to_those_of_the_whole(one, other, n_bucke
     """Their counts, too, unless a part has not kept a word of which the whole has."""
 
     def words_of(texts):
-        vocabulary = Vocabulary(n_buckets, 1)
+        vocabulary = TextVocabulary(n_buckets, 1)
         vocabulary.add(pa.array(texts, pa.string()))
         return vocabulary.words()
 
@@ -124,7 +124,7 @@ def test_the_features_of_a_row_ascend_and_occur_once(texts, n_buckets, seed, pie
     known = [one for one in by_bucket if np.random.default_rng([seed, one[0], one[1]]).random() < 0.7]
     firsts = np.searchsorted([bucket for bucket, _ in known], np.arange(n_buckets + 1)).astype(np.int32)
     keys = np.array([key for _, key in known], dtype=np.int64)
-    with mock.patch("novikoff.features.vocabulary.PIECE_BYTES", piece):
+    with mock.patch("novikoff.features.texts.PIECE_BYTES", piece):
         rows, features, times, strange = features_by_row(column, n_buckets, Features(firsts, keys))
     places = {one: place for place, one in enumerate(known)}
     pairs = list(zip(found.buckets.tolist(), found.keys.tolist(), strict=True))

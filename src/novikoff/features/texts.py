@@ -1,13 +1,16 @@
-"""The words of a column of texts: into which buckets they fall, and some of those that did."""
+"""Texts: their words, the buckets into which these fall, and the kind of column that texts are."""
 
+import math
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.tables import as_numpy
 from novikoff.engine.buckets import (
     DIGIT,
     LINE,
@@ -25,13 +28,19 @@ from novikoff.engine.buckets import (
     room_for_words,
 )
 from novikoff.engine.threads import in_turn, thread_count
+from novikoff.features.columns import NO_ROWS, Cells, ColumnEntries, ColumnKind, Gathered, missing_name, noted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from novikoff.features.gather import Column
+
 Numbers = NDArray[np.int32]
 
 ASCII = 128
+
+# An array of so many places is made for the words of a column.
+MOST_BUCKETS = 1 << 26
 
 # What begins with no more bytes is short, and needs no threads.
 FEW_BYTES = 1 << 18
@@ -40,7 +49,7 @@ FEW_BYTES = 1 << 18
 PIECE_BYTES = 1 << 18
 
 
-class Room:
+class WordBuffers:
     """Memory for the words of texts, used again for the next: new memory for each takes up to a third of the time."""
 
     def __init__(self) -> None:
@@ -59,7 +68,7 @@ class Room:
         return Found(rows[:count], buckets[:count], keys[:count], starts[:count], stops[:count], clean)
 
 
-def words_and_pairs(column: "pa.Array", n_buckets: int, room: Room | None = None) -> Found:
+def words_and_pairs(column: "pa.Array", n_buckets: int, room: WordBuffers | None = None) -> Found:
     """Every occurrence of a word, or of a pair of neighbouring words, in a column of texts, with its row and bucket.
 
     A word is a run of letters, marks and digits, in lower case; a pair is two of them with a space between. The bucket
@@ -70,7 +79,7 @@ def words_and_pairs(column: "pa.Array", n_buckets: int, room: Room | None = None
     >>> [(int(row), bytes(clean[a:b]).decode()) for row, a, b in zip(rows, starts, stops)]
     [(0, 'a'), (0, 'fast'), (0, 'a fast'), (0, 'car'), (0, 'fast car'), (2, 'fast'), (2, 'fast'), (2, 'fast fast')]
     """
-    return (room or Room()).words(*_letters(column), n_buckets)
+    return (room or WordBuffers()).words(*_letters(column), n_buckets)
 
 
 def _letters(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -104,7 +113,7 @@ def features_by_row(column: "pa.Array", n_buckets: int, known: Features) -> tupl
     text, ends = _letters(column)
     cuts = np.arange(int(ends[0]), int(ends[-1]), PIECE_BYTES)
     firsts = np.unique([*np.searchsorted(ends[:-1], cuts), len(column)]).tolist()
-    room, counts = Room(), np.empty(2**DIGIT + 1, dtype=np.int32)
+    room, counts = WordBuffers(), np.empty(2**DIGIT + 1, dtype=np.int32)
     parts, strange = [[np.empty(0, dtype=np.int32)] * 3], 0
     for first, stop in pairwise(firsts):
         found = room.words(text, ends[first : stop + 1], n_buckets)
@@ -116,14 +125,14 @@ def features_by_row(column: "pa.Array", n_buckets: int, known: Features) -> tupl
     return rows, features, times, strange
 
 
-class Words(NamedTuple):
+class KeptWords(NamedTuple):
     """Words by ascending buckets, those of a bucket in the order in which they came, and how many texts have each."""
 
     buckets: NDArray[np.int64]
     words: list[str]
     rows: NDArray[np.int64]
 
-    def joined(self, other: "Words") -> "Words":
+    def joined(self, other: "KeptWords") -> "KeptWords":
         """These of some texts, and then those of others: of every bucket the first, words before pairs.
 
         What others did not keep of a bucket, they did not count, either.
@@ -139,7 +148,7 @@ class Words(NamedTuple):
         place = np.arange(len(order)) - np.repeat(begins, np.diff(begins, append=len(order)))
         kept = order[place < WORDS_KEPT]
         kept = kept[np.lexsort([first[kept], buckets[first[kept]]])]
-        return Words(buckets[first[kept]], [words[number] for number in first[kept].tolist()], rows[kept])
+        return KeptWords(buckets[first[kept]], [words[number] for number in first[kept].tolist()], rows[kept])
 
 
 def _bytes(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -151,13 +160,13 @@ def _bytes(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
     return np.frombuffer(text, dtype=np.uint8), within
 
 
-class Vocabulary:
+class TextVocabulary:
     """The words of texts by the buckets into which they fall: of each the first few, words before pairs.
 
     Threads have a share of the buckets each, and what comes out does not depend on their number.
 
     >>> import pyarrow as pa
-    >>> vocabulary = Vocabulary(2)
+    >>> vocabulary = TextVocabulary(2)
     >>> vocabulary.add(pa.array(["c b a", "a b a"]))
     >>> buckets, words, rows = vocabulary.words()
     >>> vocabulary.occurrences, list(zip(buckets.tolist(), words, rows.tolist()))
@@ -169,7 +178,7 @@ class Vocabulary:
         self.occurrences = 0
         self._rows = 0
         self._shares: list[_Share] = []
-        self._rooms: list[Room] = []
+        self._rooms: list[WordBuffers] = []
 
     def add(self, column: "pa.Array") -> None:
         """Let the words of some texts in."""
@@ -177,7 +186,7 @@ class Vocabulary:
             n_shares = min(thread_count(self.n_jobs), self.n_buckets) if column.nbytes > FEW_BYTES else 1
             ends = [self.n_buckets * number // n_shares for number in range(n_shares + 1)]
             self._shares = [_Share(lowest, stop) for lowest, stop in pairwise(ends)]
-            self._rooms = [Room() for _ in self._shares]
+            self._rooms = [WordBuffers() for _ in self._shares]
         parts = self._found(column)
         tasks: list[Callable[[], int]] = [partial(share.add, parts) for share in self._shares]
         self.occurrences += sum(in_turn(tasks, len(tasks)))
@@ -194,14 +203,14 @@ class Vocabulary:
         found = in_turn(tasks, n_parts)
         return [(part, self._rows + first) for part, first in zip(found, ends[:-1], strict=True)]
 
-    def words(self) -> Words:
+    def words(self) -> KeptWords:
         """The words that were kept."""
-        self._rooms = [Room() for _ in self._shares]  # what was found is no longer needed
+        self._rooms = [WordBuffers() for _ in self._shares]  # what was found is no longer needed
         parts = [share.words() for share in self._shares]
         words = [word for part in parts for word in part.words]
         none = np.empty(0, dtype=np.int64)
         buckets, rows = (np.concatenate([none, *(part[field] for part in parts)]) for field in (0, 2))
-        return Words(buckets, words, rows)
+        return KeptWords(buckets, words, rows)
 
 
 class _Share:
@@ -223,7 +232,7 @@ class _Share:
             more += different
         return more
 
-    def words(self) -> Words:
+    def words(self) -> KeptWords:
         import pyarrow as pa
 
         order = self.kept.slots[self.kept.slots > 0].astype(np.int64) - 1
@@ -235,7 +244,7 @@ class _Share:
         strings = pa.LargeStringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(text))
         words = strings.to_numpy(zero_copy_only=False).tolist()  # quicker than to_pylist, which wraps every word
         rows = self.kept.lines[order, WORDS_KEPT : 2 * WORDS_KEPT][there] // ONE_ROW
-        return Words(np.repeat(self.kept.buckets[order], np.count_nonzero(there, axis=1)), words, rows)
+        return KeptWords(np.repeat(self.kept.buckets[order], np.count_nonzero(there, axis=1)), words, rows)
 
     def _make_room(self, n_slots: int, n_bytes: int) -> None:
         """Room for so many more buckets, and for so many more bytes."""
@@ -259,3 +268,119 @@ def _room(slots: NDArray[np.int32], count: int, arena: NDArray[np.uint8]) -> Kep
     sizes = (count, LINE), (count, WORDS_KEPT), (count, WORDS_KEPT)
     lines, starts, lengths = (np.zeros(size, dtype=np.int64) for size in sizes)
     return Kept(slots, np.zeros(count, dtype=np.int64), lines, starts, lengths, arena)
+
+
+class GatheredTexts(Gathered):
+    """The words of a column of texts."""
+
+    def __init__(self, n_buckets: int, n_jobs: int | None) -> None:
+        self.vocabulary: TextVocabulary | None = TextVocabulary(n_buckets, n_jobs)
+        self.words: KeptWords | None = None
+        self.occurrences = 0
+
+    def add(self, cells: Cells) -> int:
+        assert self.vocabulary is not None
+        self.vocabulary.add(column := cells.texts())
+        return int(column.null_count)
+
+    def join(self, other: "GatheredTexts") -> None:
+        assert other.words is not None
+        self.words = other.words if self.words is None else self.words.joined(other.words)
+        self.occurrences += other.occurrences
+        self.vocabulary = None
+
+    def close(self) -> None:
+        if self.vocabulary is not None:
+            self.occurrences, self.words = self.vocabulary.occurrences, self.vocabulary.words()
+            self.vocabulary = None
+
+    def n_entries(self, rows: int, missing: int) -> int:
+        return self.occurrences + missing
+
+
+@dataclass(frozen=True)
+class Text(ColumnKind):
+    """A text becomes a 1 in the feature of each word, and of each pair of neighbouring words, that it contains.
+
+    `words` are those that have a feature, by their buckets, into which their CRC-32 puts them. A bucket has a few, so
+    that their number is bounded; all others count for nothing. If there are `weights`, these stand in the place of the
+    1, times 1 + 1/2 + ... + 1/m where a word stands m times, and every text is divided by its length.
+    """
+
+    kind: ClassVar[str] = "text"
+    wishes: ClassVar[tuple[str, ...]] = ("text", "tfidf")
+    no_formula: ClassVar[str | None] = "text"
+
+    words: tuple[str, ...]
+    n_buckets: int
+    has_missing: bool = False
+    weights: tuple[float, ...] = ()
+
+    @classmethod
+    def gathered(cls, column: "Column") -> GatheredTexts:
+        return GatheredTexts(column.limits.n_buckets, column.limits.n_jobs)
+
+    @classmethod
+    def learned(cls, column: "Column", dense: bool) -> "Text":
+        assert isinstance(column.found, GatheredTexts)
+        found, n_texts = column.found.words, column.rows - column.missing
+        assert found is not None
+        # What words count, by how few texts have them, if asked.
+        rarities = [
+            1.0 + math.log((1 + n_texts) / (1 + with_it))
+            for with_it in (found.rows.tolist() if column.asked == "tfidf" else ())
+        ]
+        return cls(tuple(found.words), column.limits.n_buckets, column.missing > 0, tuple(rarities))
+
+    @property
+    def type(self) -> str:
+        return "string"
+
+    @cached_property
+    def features(self) -> Features:
+        """The features of every bucket."""
+        keys = keys_of(self.words)
+        buckets = keys % PAIRS % self.n_buckets
+        return Features(np.searchsorted(buckets, np.arange(self.n_buckets + 1)).astype(np.int32), keys)
+
+    @property
+    def size(self) -> int:
+        return len(self.words) + self.has_missing
+
+    def name(self, column: str, number: int) -> str:
+        return f"{column}:{self.words[number]}" if number < len(self.words) else missing_name(column)
+
+    def entries(self, cells: Cells) -> ColumnEntries:
+        rows, features, times, unseen = features_by_row(cells.texts(), self.n_buckets, self.features)
+        values, column = self._values(rows, features, times), cells.values
+        missing = np.flatnonzero(as_numpy(column.is_null())).astype(np.int32) if column.null_count else NO_ROWS
+        if self.has_missing and len(missing):
+            rows = np.concatenate([rows, missing])
+            features = np.concatenate([features, np.full(len(missing), len(self.words), dtype=np.int32)])
+            values = np.concatenate([values, np.ones(len(missing))])
+        return ColumnEntries(rows, features, values, unseen, 0 if self.has_missing else len(missing))
+
+    def _values(self, rows: Numbers, features: Numbers, times: Numbers) -> NDArray[np.float64]:
+        """The value of every feature in its row."""
+        if not self.weights:
+            return np.ones(len(rows))
+        shares = np.cumsum(1.0 / np.arange(1, times.max(initial=0) + 1))  # about 1 + log(times), on every machine alike
+        values = self._weights[features] * shares[times - 1]
+        return np.asarray(values / np.sqrt(np.bincount(rows, values * values))[rows])
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        return np.array(self.weights)
+
+    def detail(self) -> str:
+        return noted(f"{len(self.words):,} words and pairs of words{', rare ones more' if self.weights else ''}", self)
+
+    def wrong(self) -> str | None:
+        if not 1 <= self.n_buckets <= MOST_BUCKETS:
+            return f"has n_buckets = {self.n_buckets}, not a whole number from 1 to {MOST_BUCKETS}"
+        if self.weights and (len(self.weights) != len(self.words) or min(self.weights) <= 0):
+            return "has weights that are not positive, or others than words"
+        keys = keys_of(self.words)
+        if np.any(np.diff(keys % PAIRS % self.n_buckets) < 0) or len(np.unique(keys)) < len(keys):
+            return "has words whose buckets do not ascend, or one twice"
+        return None

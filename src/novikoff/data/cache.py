@@ -1,0 +1,412 @@
+"""Encoded examples in one temporary file, for epochs after the first: written once, then read block by block, by
+mapping.
+
+The cache knows rows of numbers and codes of labels, and nothing of what encoded them. Its blocks hold what was
+appended, in order, in pieces of `BLOCK_BYTES` or `BLOCK_ROWS` at most, wherever the appended batches began and ended.
+A block is its values, the columns and the row pointers of its entries if it is sparse, and its codes: each in the
+smallest type that holds all of it exactly, and each at a multiple of 64 bytes.
+
+The file: `MAGIC`; the blocks; one `INDEX` entry a block, which says how long its arrays are, and of which types; a
+trailer. All positions follow from the index, and must add up to the size of the file. Every block has a checksum, and
+so has the index. Whatever a file says is checked before it is believed, so that a damaged one is an error, never a
+crash or a wrong number.
+
+Only one block is mapped at a time: the memory that a pass needs is that of a block, however long the file.
+"""
+
+import hashlib
+import mmap
+import os
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate, chain
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.batches import Width
+from novikoff.data.whole_file import WholeFile
+from novikoff.engine.rows import Csr, Rows, as_rows, csr_rows
+
+BLOCK_BYTES = 8_000_000
+BLOCK_ROWS = 65_536
+
+# What an entry counts towards the size of a block: a float64, and a 32-bit column, whatever is written in the end.
+DENSE_COST, SPARSE_COST = 8, 12
+
+ALIGNMENT = 64
+INDEX = np.dtype(
+    [
+        ("rows", "<u8"),
+        ("entries", "<u8"),
+        ("columns", "<u8"),  # of dense rows
+        ("checksum", "<u4"),
+        ("value_bytes", "u1"),
+        ("index_bytes", "u1"),  # 0: dense
+        ("code_bytes", "u1"),
+        ("zero", "u1"),
+    ]
+)
+
+VALUE_TYPES: dict[int, np.dtype[Any]] = {4: np.dtype("<f4"), 8: np.dtype("<f8")}
+INDEX_TYPES: dict[int, np.dtype[Any]] = {4: np.dtype("<u4"), 8: np.dtype("<u8")}
+CODE_TYPES: dict[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
+
+MAGIC = b"novikoff cache, version 1\n".ljust(ALIGNMENT, b"\0")
+TRAILER = struct.Struct("<QQQ32sI4x")  # blocks, columns, codes, fingerprint, checksum of index and trailer
+
+# So many values are looked at first, to see whether short ones would do.
+LOOKED_AT = 64
+
+# From here on, 32-bit indices could no longer be viewed as signed ones.
+MOST_SMALL_INDICES = 2**31
+
+
+@dataclass(frozen=True)
+class CacheEntry:
+    """What the index says of a block."""
+
+    rows: int
+    entries: int
+    columns: int
+    checksum: int
+    value_bytes: int
+    index_bytes: int
+    code_bytes: int
+
+    def arrays(self) -> list[tuple[np.dtype[Any], int]]:
+        """The arrays of the block: values, then columns and row pointers if it is sparse, then codes."""
+        values, codes = (VALUE_TYPES[self.value_bytes], self.entries), (CODE_TYPES[self.code_bytes], self.rows)
+        if not self.index_bytes:
+            return [values, codes]
+        index = INDEX_TYPES[self.index_bytes]
+        return [values, (index, self.entries), (index, self.rows + 1), codes]
+
+    def is_possible(self, n_columns: int) -> bool:
+        """Whether there can be such a block in a cache of so many columns."""
+        dense = self.index_bytes == 0 and self.columns == n_columns and self.entries == self.rows * self.columns
+        sparse = self.index_bytes in INDEX_TYPES and self.columns == 0
+        return (dense or sparse) and self.value_bytes in VALUE_TYPES and self.code_bytes in CODE_TYPES and self.rows > 0
+
+    def places(self) -> list[int]:
+        """Where its arrays begin, counted from its own beginning, and where it ends."""
+        return list(accumulate((_padded(kind.itemsize * count) for kind, count in self.arrays()), initial=0))
+
+
+def _padded(size: int) -> int:
+    return size + -size % ALIGNMENT
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Writing
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class PackedBlock(NamedTuple):
+    """A complete block: its entry in the index, without the checksum; its arrays; one more than its largest code."""
+
+    entry: CacheEntry
+    arrays: list[NDArray[Any]]
+    n_codes: int
+
+    def contents(self) -> Iterator[Any]:
+        """Its bytes, array by array."""
+        for array in self.arrays:
+            yield array.view(np.uint8)
+            yield bytes(-array.nbytes % ALIGNMENT)
+
+
+def packed(parts: Sequence[Rows], codes: Sequence[NDArray[Any]]) -> PackedBlock:
+    """A block of some rows, all dense or all sparse, and their codes."""
+    n_rows = sum(part.n_rows for part in parts)
+    top = max(int(part.max()) for part in codes)
+    kinds = [*_arrays(parts), (np.min_scalar_type(top), codes)]
+    arrays = [_joined(pieces, kind) for kind, pieces in kinds]
+    columns = 0 if (sparse := parts[0].is_sparse) else parts[0].n_columns
+    sizes = (arrays[0].itemsize, arrays[1].itemsize if sparse else 0, arrays[-1].itemsize)
+    entry = CacheEntry(n_rows, sum(part.n_entries for part in parts), columns, 0, *sizes)
+    return PackedBlock(entry, arrays, top + 1)
+
+
+def _joined(pieces: Iterable[NDArray[Any]], kind: np.dtype[Any]) -> NDArray[Any]:
+    """Pieces of an array, one after the other."""
+    flat = [piece.reshape(-1) for piece in pieces]
+    if len(flat) == 1:
+        return np.ascontiguousarray(flat[0], dtype=kind)
+    return np.concatenate(flat, dtype=kind, casting="unsafe")  # each fits, which was looked at
+
+
+def _arrays(parts: Sequence[Rows]) -> list[tuple[np.dtype[Any], Iterable[NDArray[Any]]]]:
+    """The arrays of a block, each in pieces, and the smallest types that hold them exactly."""
+    if not parts[0].is_sparse:
+        values = [part.matrix for part in parts]
+        return [(_value_type(values), values)]
+    values = [part.matrix.data[: part.n_entries] for part in parts]
+    columns = [part.matrix.indices[: part.n_entries] for part in parts]
+    ends = list(accumulate((len(part) for part in values), initial=0))
+    largest = max(ends[-1], *(int(part.max(initial=0)) for part in columns))
+    index = INDEX_TYPES[4 if largest < MOST_SMALL_INDICES else 8]
+    pointers = (part.matrix.indptr[1:] + index.type(end) for part, end in zip(parts, ends[:-1], strict=True))
+    return [(_value_type(values), values), (index, columns), (index, chain([np.zeros(1)], pointers))]
+
+
+def _value_type(values: list[NDArray[Any]]) -> np.dtype[Any]:
+    """float32 if it holds every value exactly: then the same mistakes are made. A few values tell most others apart."""
+    few = (part[:1] if part.ndim == 2 else part[:LOOKED_AT] for part in values)
+    return VALUE_TYPES[4 if all(map(_is_short, few)) and all(map(_is_short, values)) else 8]
+
+
+def _is_short(values: NDArray[Any]) -> bool:
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        return np.array_equal(values.astype(np.float32), values)
+
+
+class CacheWriter:
+    """Writes a cache: `with CacheWriter(path) as cache: cache.append(rows, codes)`.
+
+    The file has its name only when it is complete; if anything fails before, nothing is left of it.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with CacheWriter(Path(folder, "cache")) as writer:
+    ...         writer.append(as_rows([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1]))
+    ...         writer.append(as_rows([[5.0, 6.0]]), np.array([0]))
+    ...     rows, codes = open_cache(Path(folder, "cache"))[0]
+    >>> rows.as_array().tolist(), codes.tolist()
+    ([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [0, 1, 0])
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, block_bytes: int = BLOCK_BYTES, block_rows: int = BLOCK_ROWS
+    ) -> None:
+        self._file = WholeFile(path, sync=False)  # whoever loses a cache makes it anew
+        self._block_bytes, self._block_rows = block_bytes, block_rows
+        self._width = Width()
+        self._pending: list[tuple[Rows, NDArray[Any]]] = []
+        self._pending_rows = self._pending_bytes = 0
+        self._n_codes = 0
+        self._entries: list[CacheEntry] = []
+        self._hash = hashlib.sha256()
+
+    def __enter__(self) -> Self:
+        self._file.__enter__()
+        self._file.write(MAGIC)
+        return self
+
+    def append(self, rows: Rows, codes: NDArray[Any], *, copied: bool = True) -> None:
+        """Add examples with the codes of their labels: 0, 1, and so on. Both are copied, unless nobody will write to
+        them any more.
+        """
+        self._check(rows, codes)
+        start = 0
+        while start < rows.n_rows:
+            stop = self._full_at(rows, start)
+            if stop == start:
+                self._flush()
+                continue
+            part = rows if (start, stop) == (0, rows.n_rows) else rows.part(start, stop)
+            self._pending.append((_copied(part), codes[start:stop].copy()) if copied else (part, codes[start:stop]))
+            self._pending_rows += part.n_rows
+            self._pending_bytes += _cost(part)
+            start = stop
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._finish()
+        except BaseException as failed:
+            kind, error = type(failed), failed
+            raise
+        finally:
+            self._pending.clear()
+            self._file.__exit__(kind, error, trace)
+
+    def _check(self, rows: Rows, codes: NDArray[Any]) -> None:
+        if codes.shape != (rows.n_rows,) or codes.dtype.kind not in "iu":
+            raise ValueError(f"{rows.n_rows} rows need as many whole codes, not {codes.dtype} of shape {codes.shape}")
+        if len(codes) and int(codes.min()) < 0:
+            raise ValueError(f"the code {int(codes.min())} is negative; codes count from 0")
+        self._width.add(rows)
+
+    def _full_at(self, rows: Rows, start: int) -> int:
+        """The row before which the block in hand is full."""
+        if self._pending and self._pending[-1][0].is_sparse != rows.is_sparse:
+            return start
+        room = max(self._block_bytes - self._pending_bytes, 0)
+        if rows.is_sparse:
+            ends = rows.matrix.indptr[start : start + self._block_rows + 1]
+            by_bytes = int(np.searchsorted(ends, int(ends[0]) + room // SPARSE_COST, side="right")) - 1
+        else:
+            by_bytes = room // max(DENSE_COST * rows.n_columns, 1)
+        least = 0 if self._pending else 1  # a row that is longer than a block has a block of its own
+        return min(start + max(least, min(by_bytes, self._block_rows - self._pending_rows)), rows.n_rows)
+
+    def _flush(self) -> None:
+        """Write the block in hand."""
+        block = packed([part for part, _ in self._pending], [part for _, part in self._pending])
+        self._n_codes = max(self._n_codes, block.n_codes)
+        checksum = 0
+        for content in block.contents():
+            self._hash.update(content)
+            checksum = zlib.crc32(content, checksum)
+            self._file.write(content)
+        self._entries.append(replace(block.entry, checksum=checksum))
+        self._pending.clear()
+        self._pending_rows = self._pending_bytes = 0
+
+    def _finish(self) -> None:
+        if self._pending:
+            self._flush()
+        index = np.array([(*astuple(entry), 0) for entry in self._entries], dtype=INDEX).tobytes()
+        self._hash.update(index)
+        self._file.write(sealed_index(index, self._width.n_columns, self._n_codes, self._hash.digest()))
+
+
+def _cost(rows: Rows) -> int:
+    """What rows count towards the size of a block."""
+    return (SPARSE_COST if rows.is_sparse else DENSE_COST) * rows.n_entries
+
+
+def _copied(rows: Rows) -> Rows:
+    """Rows that do not change when the buffer they came in is used again."""
+    if not rows.is_sparse:
+        return as_rows(rows.matrix.copy())
+    data, indices, indptr = rows.matrix
+    return csr_rows(data.copy(), indices.copy(), indptr.copy(), rows.n_columns)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Reading
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A complete cache in a file. `fingerprint` is a SHA-256 of its rows and codes, whatever batches they came in."""
+
+    path: Path
+    n_columns: int
+    n_codes: int
+    fingerprint: str
+    entries: tuple[CacheEntry, ...]
+    places: tuple[int, ...]
+    verified: set[int] = field(default_factory=set, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """The numbers of the first rows of blocks, and how many rows there are in all."""
+        return np.array([0, *accumulate(entry.rows for entry in self.entries)], dtype=np.int64)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.starts[-1])
+
+    @property
+    def n_entries(self) -> int:
+        """How many numbers are stored, in sparse rows not the zeros."""
+        return sum(entry.entries for entry in self.entries)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether all blocks are."""
+        return all(entry.index_bytes for entry in self.entries)
+
+    def __getitem__(self, number: int) -> tuple[Rows, NDArray[Any]]:
+        """The rows of a block and their codes: views of the file, which is mapped as long as they are used."""
+        entry, start = self.entries[number], self.places[number]
+        *places, size = entry.places()
+        mapped, offset = self._mapped(start, size)
+        if number not in self.verified and zlib.crc32(memoryview(mapped)[offset : offset + size]) != entry.checksum:
+            _is_damaged(self.path, f"the checksum of block {number} is wrong")
+        *arrays, codes = (
+            np.ndarray(count, kind, mapped, offset + place)
+            for (kind, count), place in zip(entry.arrays(), places, strict=True)
+        )
+        if number not in self.verified:
+            self._verify(number, arrays, codes)
+            self.verified.add(number)
+        if entry.index_bytes:
+            return csr_rows(*Csr(*arrays), self.n_columns), codes
+        return as_rows(arrays[0].reshape(entry.rows, entry.columns)), codes
+
+    def _mapped(self, start: int, size: int) -> tuple[mmap.mmap, int]:
+        """The file's bytes from `start` on, and where they begin in what had to be mapped."""
+        surplus = start % mmap.ALLOCATIONGRANULARITY
+        with open(self.path, "rb") as file:
+            if os.fstat(file.fileno()).st_size < start + size:
+                _is_damaged(self.path, "it has become shorter")
+            return mmap.mmap(file.fileno(), surplus + size, access=mmap.ACCESS_READ, offset=start - surplus), surplus
+
+    def _verify(self, number: int, arrays: list[NDArray[Any]], codes: NDArray[Any]) -> None:
+        """No kernel may be led outside its arrays, even by a file whose checksums are right."""
+        if int(codes.max()) >= self.n_codes:
+            _is_damaged(self.path, f"block {number} has a code beyond the last")
+        if len(arrays) == 1:
+            return
+        data, indices, indptr = arrays
+        if indptr[0] != 0 or indptr[-1] != len(data) or np.any(indptr[1:] < indptr[:-1]):
+            _is_damaged(self.path, f"the row pointers of block {number} do not ascend to the number of entries")
+        if len(indices) and int(indices.max()) >= self.n_columns:
+            _is_damaged(self.path, f"block {number} has a column beyond the last")
+
+
+def open_cache(path: str | os.PathLike[str], *, is_ours: bool = False) -> Cache:
+    """The cache in a file; its index is checked here, and each block when it is first used.
+
+    Nobody reads a block a second time to check it. So whoever has just written all of them, and says that they are
+    `is_ours`, need not read them for that at all.
+    """
+    path = Path(path)
+    index_start, index, trailer = _index_and_trailer(path)
+    _, n_columns, n_codes, fingerprint, _ = TRAILER.unpack(trailer)
+    if sealed_index(index, n_columns, n_codes, fingerprint) != index + trailer:
+        _is_damaged(path, "the checksum of its index is wrong")
+    entries = tuple(CacheEntry(*fields[:-1]) for fields in np.frombuffer(index, INDEX).tolist())
+    for number, entry in enumerate(entries):
+        if not entry.is_possible(n_columns):
+            _is_damaged(path, f"its index describes an impossible block {number}")
+    places = tuple(accumulate((entry.places()[-1] for entry in entries), initial=len(MAGIC)))
+    if places[-1] != index_start:
+        _is_damaged(path, "its blocks do not fill the file")
+    known = set(range(len(entries))) if is_ours else set[int]()
+    return Cache(path, n_columns, n_codes, fingerprint.hex(), entries, places, known)
+
+
+def sealed_index(index: bytes, n_columns: int, n_codes: int, fingerprint: bytes) -> bytes:
+    """The end of a file: its index, and a trailer with the checksum of both."""
+    counts = (len(index) // INDEX.itemsize, n_columns, n_codes, fingerprint)
+    checksum = zlib.crc32(TRAILER.pack(*counts, 0), zlib.crc32(index))
+    return index + TRAILER.pack(*counts, checksum)
+
+
+def _index_and_trailer(path: Path) -> tuple[int, bytes, bytes]:
+    """Where the index of a file begins, the index, and the trailer, as they are written there."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if file.read(len(MAGIC)) != MAGIC:
+            raise ValueError(f"{path} is not a cache that this version has written; make it anew")
+        if size < len(MAGIC) + TRAILER.size:
+            _is_damaged(path, "it ends before its index")
+        file.seek(size - TRAILER.size)
+        trailer = file.read(TRAILER.size)
+        n_blocks, *_ = TRAILER.unpack(trailer)
+        index_start = size - TRAILER.size - n_blocks * INDEX.itemsize
+        if index_start < len(MAGIC):
+            _is_damaged(path, "it ends before its index")
+        file.seek(index_start)
+        return index_start, file.read(n_blocks * INDEX.itemsize), trailer
+
+
+def _is_damaged(path: Path, what: str) -> NoReturn:
+    raise ValueError(f"{path} is truncated or damaged: {what}; make the cache anew")
