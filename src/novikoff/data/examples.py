@@ -42,7 +42,7 @@ class BlockStore(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class _Subset:
+class _BlockSubset:
     """The rows of blocks that are held out, or that are not; blocks without any are left away."""
 
     parts: BlockStore
@@ -213,7 +213,7 @@ class Examples:
 
         A copy if they are one block, so that every epoch finds it ready.
         """
-        some = _Subset(self.parts, self.starts + first, held_out, wanted)
+        some = _BlockSubset(self.parts, self.starts + first, held_out, wanted)
         labels = [some.labels(number) for number in range(len(some))]
         inner = [part if self.inner is None else self.inner[part] for part in labels]
         counts = np.zeros(len(self.classes), dtype=np.int64)

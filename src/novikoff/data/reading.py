@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from novikoff.data.svmlight import ZeroBased
 
 
-class _Known:
+class _FoundOut:
     """What a reader has found out so far."""
 
     def __init__(self, stream: PeekableStream | None) -> None:
@@ -81,7 +81,7 @@ class Reader:
     watch: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
     parts: tuple[tuple[int, int] | None, ...] = ()
     n_jobs: int | None = None
-    _found: _Known = field(default_factory=lambda: _Known(None), repr=False, compare=False)
+    _found: _FoundOut = field(default_factory=lambda: _FoundOut(None), repr=False, compare=False)
 
     @property
     def is_table(self) -> bool:
@@ -389,7 +389,7 @@ def read(
     form = TableForm(header, None if names is None else tuple(names), tuple(na_values), decimal)
     if form != TableForm() and not set(formats) <= {"csv", "tsv"}:
         raise ValueError("header=, names=, na_values= and decimal= are for tables in text, CSV and TSV; leave them out")
-    return Reader(files, formats, label, types, block_bytes, zero_based, form, None, (), n_jobs, _Known(stream))
+    return Reader(files, formats, label, types, block_bytes, zero_based, form, None, (), n_jobs, _FoundOut(stream))
 
 
 def _checked_size(block_bytes: int) -> int:

@@ -25,7 +25,7 @@ from novikoff.data.tables import cast_columns, check_columns, records_of, type_n
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.say.words import listed
 from novikoff.features.columns import AS_ASKED, Cells, ColumnEntries, ColumnKind, Ignored
-from novikoff.features.gather import BUCKETS, KINDS, MOST_CATEGORIES, Column, Limits, gather
+from novikoff.features.gather import BUCKETS, KINDS, MOST_CATEGORIES, Column, GatherLimits, gather
 from novikoff.features.lift import LIFTS, SQUARED_LENGTH, Lift, lifted, lifted_names, n_lifted
 from novikoff.features.scaling import Scaling
 
@@ -326,7 +326,7 @@ def learn_encoding(
     asked = asked_for({"categorical": categorical, "text": text, "tfidf": tfidf, "ignored": ignore})
     if lift is not None and lift not in LIFTS:
         raise ValueError(f"lift={lift!r} is unknown; choose one of {', '.join(LIFTS)}")
-    columns, n_rows = gather(records, asked, Limits(n_buckets, max_categories), held_out=held_out)
+    columns, n_rows = gather(records, asked, GatherLimits(n_buckets, max_categories), held_out=held_out)
     encoding = replace(settled(columns, n_rows), lift=lift)
     return encoding if scale else encoding.without_scales()
 

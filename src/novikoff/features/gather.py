@@ -23,7 +23,7 @@ MOST_CATEGORIES = 1000
 BUCKETS = 2**18
 
 
-class Limits(NamedTuple):
+class GatherLimits(NamedTuple):
     """How much of a column may be kept, and how many threads may gather it."""
 
     n_buckets: int = BUCKETS
@@ -31,13 +31,13 @@ class Limits(NamedTuple):
     n_jobs: int | None = None
 
 
-LIMITS = Limits()
+LIMITS = GatherLimits()
 
 
 def gather(
     records: Any,
     asked: Mapping[str, str],
-    limits: Limits = LIMITS,
+    limits: GatherLimits = LIMITS,
     before: Callable[[str], int | None] = lambda name: None,
     held_out: HeldOut | None = None,
 ) -> tuple[dict[str, "Column"], int]:
@@ -92,7 +92,7 @@ class Column:
 
     name: str
     asked: str = ""
-    limits: Limits = LIMITS
+    limits: GatherLimits = LIMITS
     rows: int = 0
     missing: int = 0
     before: int | None = None
