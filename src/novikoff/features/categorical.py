@@ -79,11 +79,11 @@ class Categorical(ColumnKind):
 
     @property
     def takes_numbers(self) -> bool:
-        return self.type == "bool" or self.is_coded
+        return self.type == "bool" or is_number(type_named(self.type))
 
     @property
     def is_coded(self) -> bool:
-        return self.type not in ("string", "bool") and is_number(type_named(self.type))
+        return self.type not in ("string", "bool")
 
     @cached_property
     def places(self) -> dict[str, int]:

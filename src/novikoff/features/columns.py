@@ -200,7 +200,7 @@ class ColumnKind:
 
     @property
     def is_coded(self) -> bool:
-        """Whether it has numbers that stand for categories."""
+        """Whether it has numbers, or dates, that stand for categories, as a formula has to be told."""
         return False
 
     @classmethod
