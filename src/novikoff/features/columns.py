@@ -149,7 +149,8 @@ class Gathered(Protocol):
         """Go on with what was gathered elsewhere, from the values that follow."""
 
     def close(self) -> None:
-        """All values were added."""
+        """All values were added; most have nothing left to do."""
+        return
 
     def n_entries(self, rows: int, missing: int) -> int:
         """How many entries the column will have that are not 0, as long as it is not centred."""
