@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from novikoff.cli import wording
@@ -333,6 +334,15 @@ def test_folds_are_the_errors_of_models_that_never_saw_a_part(folder, monkeypatc
     done = call("fit", "cars.csv", "--label", "sport_car", "--model", "m", "--folds", 3, "--quiet", folder=folder)
     assert done.code == 0
     assert load_plain(folder / "m").run == run
+
+
+@pytest.mark.parametrize("remembered", [1 << 26, 0], ids=["in memory", "read again"])
+def test_folds_of_a_table_in_memory_are_those_of_its_file(folder, monkeypatch, remembered):
+    monkeypatch.setattr("novikoff.features.examples.MOST_REMEMBERED", remembered)
+    sources = read(pd.read_csv(folder / "cars.csv"), label="sport_car"), read(folder / "cars.csv", label="sport_car")
+    of_table, of_file = (learn_from(source, folds=Folds(3), random_state=0).run for source in sources)
+    assert of_table == of_file
+    assert len(of_table.fold_rows) == 3
 
 
 def test_an_interrupt_in_a_fold_leaves_the_model(folder):

@@ -271,7 +271,8 @@ class RecordsInMemory:
         self.records = kept if n_bytes <= MOST_REMEMBERED else None
 
     def look(self) -> Iterator[Records]:
-        return self.reader.look() if self.records is None else iter(self)
+        look = getattr(self.reader, "look", self.reader.__iter__)  # what is in memory shows its types at once
+        return look() if self.records is None else iter(self)
 
     def again(self, names: Iterable[str]) -> Iterator[Records]:
         return self.reader.again(names) if self.records is None else iter(self)
@@ -291,7 +292,7 @@ def _encoded_without(
         with cached(source.reader, encoding=encoding, check=check, folder=folder) as examples:
             yield examples
         return
-    batches = list(batches_of(source, encoding, source.n_jobs))
+    batches = list(batches_of(source, encoding))
     examples = Examples.of(stacked([batch.rows for batch in batches]), np.concatenate([b.labels for b in batches]))
     for block in examples.blocks():
         check(block.rows)
