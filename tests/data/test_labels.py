@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from novikoff import KernelPerceptron, OnlinePerceptron, Perceptron, SequencePerceptron
-from novikoff.data.labels import Labels, checked_labels, sorted_classes
+from novikoff.data.labels import LabelCodes, checked_labels, sorted_classes
 from novikoff.features.fold import signs
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.space import perceptron
@@ -36,7 +36,9 @@ MIXED = {
 DOORS = {
     "checked_labels": checked_labels,
     "signs": signs,
-    "Labels": lambda y: Labels().codes(np.asarray(y)) if not isinstance(y, np.ma.MaskedArray) else checked_labels(y),
+    "LabelCodes": lambda y: (
+        LabelCodes().codes(np.asarray(y)) if not isinstance(y, np.ma.MaskedArray) else checked_labels(y)
+    ),
     "batches": lambda y: learn_from([(X, y)]),
     "perceptron": lambda y: perceptron(X, y),
     "multiclass perceptron": lambda y: perceptron(X, y, n_classes=3),
@@ -61,7 +63,7 @@ def test_labels_of_different_kinds_are_an_error_with_a_sentence(door, labels):
         array = np.asarray(MIXED[labels])
     except ValueError:
         array = None
-    if door == "Labels" and (array is None or array.dtype.kind == "U"):
+    if door == "LabelCodes" and (array is None or array.dtype.kind == "U"):
         pytest.skip("a list is an array by then")
     with pytest.raises(ValueError, match=r"label"):
         DOORS[door](MIXED[labels])

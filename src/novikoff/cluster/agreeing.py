@@ -18,7 +18,7 @@ from novikoff.cluster.worker import Agreement, Prepared, Terms, Worker
 from novikoff.data.batches import stacked
 from novikoff.data.examples import Block
 from novikoff.data.held_out import HeldOut, check_parts
-from novikoff.data.labels import Labels, sorted_classes
+from novikoff.data.labels import LabelCodes, sorted_classes
 from novikoff.data.narrow import is_too_wide
 from novikoff.data.reading import Reader
 from novikoff.learn.linear.memory import vectors_for
@@ -182,7 +182,7 @@ def _classes(
     """The labels of all shards, sorted."""
     if terms.classes is not None:
         return terms.classes
-    labels = Labels()
+    labels = LabelCodes()
     for shard, part in zip(shards, prepared, strict=True):
         try:
             labels.codes(part.known)

@@ -25,7 +25,7 @@ from novikoff.cluster.shards import Shard
 from novikoff.cluster.survey import Query, Surveyed, survey
 from novikoff.data.cache import Cache, open_cache
 from novikoff.data.examples import Examples
-from novikoff.data.labels import Labels
+from novikoff.data.labels import LabelCodes
 from novikoff.data.narrow import used_columns
 from novikoff.data.whole_file import WholeFile
 from novikoff.engine.rows import Rows, longest_square
@@ -217,7 +217,7 @@ class Worker:
         return hashlib.sha256(repr((terms.digest, self.shard)).encode()).hexdigest()
 
     def _write(self, path: Path, terms: Terms) -> Prepared:
-        labels, rounded, longest = Labels(terms.classes), list[str](), [0.0]
+        labels, rounded, longest = LabelCodes(terms.classes), list[str](), [0.0]
 
         def measure(rows: Rows) -> None:
             longest.append(max(longest.pop(), longest_square(rows, 1.0 if terms.fit_intercept else 0.0)))

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.batches import Batch, Width, stacked, with_columns
 from novikoff.data.held_out import HeldOut, check_parts
-from novikoff.data.labels import Labels, checked_labels
+from novikoff.data.labels import LabelCodes, checked_labels
 from novikoff.engine.rows import Rows, as_rows
 
 
@@ -107,7 +107,7 @@ class Examples:
     @classmethod
     def of(cls, X: Any, y: ArrayLike) -> "Examples":
         """Rows in memory with labels of any kind."""
-        labels, rows = Labels(), as_rows(X)
+        labels, rows = LabelCodes(), as_rows(X)
         codes = labels.codes(checked_labels(y))
         return cls.in_blocks([(rows, labels.inner()[codes])], len(labels.known), labels.classes())
 

@@ -133,12 +133,12 @@ def sorted_classes(classes: ArrayLike) -> NDArray[Any]:
     return named
 
 
-class Labels:
+class LabelCodes:
     """Codes for labels: places in `known`, which grows as labels appear, unless the classes are named and fixed.
 
     `order` has the codes in the order of the sorted classes.
 
-    >>> labels = Labels()
+    >>> labels = LabelCodes()
     >>> labels.codes(np.array(["no", "yes", "no"])).tolist(), labels.codes(np.array(["maybe", "yes"])).tolist()
     ([0, 1, 0], [2, 1])
     >>> labels.known.tolist(), labels.classes().tolist()

@@ -21,7 +21,7 @@ from novikoff.data.cache import Cache, CacheWriter, open_cache
 from novikoff.data.examples import Examples
 from novikoff.data.frames import has_names, is_frame, read_frame
 from novikoff.data.held_out import HeldOut
-from novikoff.data.labels import Labels, checked_labels, located_errors
+from novikoff.data.labels import LabelCodes, checked_labels, located_errors
 from novikoff.data.streams import STANDARD_INPUT
 from novikoff.engine.ahead import ahead
 from novikoff.engine.rows import Rows, as_rows, check_finite
@@ -299,7 +299,7 @@ def _encoded_without(
     yield replace(examples, label=source.label, encoding=encoding)
 
 
-Written = tuple[Cache, Labels, tuple[int, ...]]
+Written = tuple[Cache, LabelCodes, tuple[int, ...]]
 
 
 def _written(
@@ -317,7 +317,7 @@ def _written(
     """
 
     def write(items: Iterable[Any]) -> Written:
-        labels = Labels(classes)
+        labels = LabelCodes(classes)
         batches = batches_of(items, encoding, getattr(source, "n_jobs", 1), rounded)
         counts = written(path, batches, labels, check)
         return open_cache(path, is_ours=True), labels, counts
@@ -331,7 +331,7 @@ def _written(
     return write(source)
 
 
-def written(path: Path, batches: Iterable[Batch], labels: Labels, check: Callable[[Rows], Any]) -> tuple[int, ...]:
+def written(path: Path, batches: Iterable[Batch], labels: LabelCodes, check: Callable[[Rows], Any]) -> tuple[int, ...]:
     """Write all batches into a cache; how many examples each class has."""
     counts = np.zeros(len(labels.known), dtype=np.int64)
     with CacheWriter(path) as writer:
@@ -346,7 +346,7 @@ def written(path: Path, batches: Iterable[Batch], labels: Labels, check: Callabl
     return tuple(counts[labels.order].tolist())
 
 
-def check_there_are_two(labels: Labels, n_rows: int) -> None:
+def check_there_are_two(labels: LabelCodes, n_rows: int) -> None:
     """Refuse a source in which there is nothing to tell apart."""
     if n_rows == 0:
         raise ValueError("the source has no examples: there is nothing to learn from")

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from novikoff.data.batches import Batch, Width, with_columns
 from novikoff.data.examples import Examples
 from novikoff.data.held_out import HeldOut
-from novikoff.data.labels import Labels, located_errors, sorted_classes
+from novikoff.data.labels import LabelCodes, located_errors, sorted_classes
 from novikoff.data.narrow import is_too_wide
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.examples import batches_of, cached, check_there_are_two, comes_once, learned_encoding
@@ -182,7 +182,7 @@ def _learn_in_one_pass(
     Nobody may know yet whether the indices of svmlight text begin with 0: if not, its first column is left out in the
     end, in which there was nothing to learn.
     """
-    labels = Labels(classes)
+    labels = LabelCodes(classes)
     is_undecided = encoding is None and getattr(source, "is_undecided", False)
     begin = source.undecided if is_undecided else partial(batches_of, source, encoding)  # type: ignore[attr-defined]
     batches = begin() if classes is not None else _with_two_labels(labels, begin)
@@ -220,7 +220,7 @@ def _learn_in_one_pass(
     return Learned(memory, run, labels.classes(), encoding=encoding)
 
 
-def _with_two_labels(labels: Labels, begin: Callable[[], Iterator[Batch]]) -> Iterator[Batch]:
+def _with_two_labels(labels: LabelCodes, begin: Callable[[], Iterator[Batch]]) -> Iterator[Batch]:
     """All batches, once two labels are known: until then there is nothing to learn."""
     n_rows = 0
     for batch in (batches := begin()):
