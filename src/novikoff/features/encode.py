@@ -23,11 +23,11 @@ from novikoff.data.held_out import HeldOut
 from novikoff.data.strict_json import Fields, JSONError
 from novikoff.data.tables import cast_columns, check_columns, records_of, type_named
 from novikoff.engine.rows import Rows, as_rows
-from novikoff.say.words import listed
 from novikoff.features.columns import AS_ASKED, Cells, ColumnEntries, ColumnKind, Ignored
 from novikoff.features.gather import BUCKETS, KINDS, MOST_CATEGORIES, Column, GatherLimits, gather
 from novikoff.features.lift import LIFTS, SQUARED_LENGTH, Lift, lifted, lifted_names, n_lifted
 from novikoff.features.scaling import Scaling
+from novikoff.say.words import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
