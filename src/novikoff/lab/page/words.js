@@ -2,13 +2,15 @@
 
 import { vector, written } from "./shared/svg.js";
 
+const touch = matchMedia("(hover: none)");
 const sign = (label) => (label > 0 ? '<span class="is-red">+</span>' : '<span class="is-blue">−</span>');
 
 export function sayStep(model) {
   const { run, step, state } = model;
   const total = run.steps.row.length;
-  if (!state.points.length) return ["Click the plane to put a red point.", "Press 2 for blue ones, or choose a scene above."];
-  if (step === 0) return [escape(model.lookFor || "The weights begin at zero."), "Press → for the first example, or space to play."];
+  if (!state.points.length) return touch.matches
+    ? ["Tap the plane to put a red point.", "Choose blue above, or a scene."] : ["Click the plane to put a red point.", "Press 2 for blue ones, or choose a scene above."];
+  if (step === 0) return [escape(model.lookFor || "The weights begin at zero."), touch.matches ? "Tap ▶ to play, or step by step." : "Press → for the first example, or space to play."];
   const i = step - 1;
   const row = run.steps.row[i];
   const label = run.labels[row];
@@ -41,6 +43,9 @@ function stays(model, i, done) {
   const { run, state } = model;
   if (run.weights.kind === "counts") return "Nothing is added.";
   const w = run.weights.after[run.steps.mistakes[i]];
+  if (state.fold_labels && !state.fit_intercept && state.tie === "predict" && !run.steps.mistakes[i]) {
+    return 'At <i>w</i> = 0 every folded example has the score 0, which predicts +: all are right, and nothing is learned. Let a score of 0 be a mistake (Rules).';
+  }
   const x = run.examples[run.steps.row[i]];
   const used = (values) => (state.fit_intercept ? values : values.slice(0, -1));
   const example = done ? "" : `<i>x</i> = ${vector(used(x))}, and `;
@@ -49,8 +54,15 @@ function stays(model, i, done) {
 
 function ending(run) {
   if (run.stopped === "NO_MISTAKES") return `<span class="is-good" id="converged">Stopped ${run.ending}.</span> `;
+  if (run.cycle) return `<b id="cycle">The weights came back to what they were after ${run.cycle.since === 1 ? "epoch 1" : `${run.cycle.since} epochs`}: no separator exists.</b> `;
   const endless = ["overlapping", "quasi-separable", "not separable"].includes(run.certificate?.verdict);
   return `${endless ? "It would go on forever. " : ""}Stopped ${run.ending}. `;
+}
+
+/** How many are wrong by each read-out, beside its line. */
+export function sayReadouts({ moment, readouts, state }) {
+  if (state.readout !== "all") return "";
+  return Object.entries(moment.boundaries).filter(([, shape]) => shape).map(([name]) => `<span class="${name}"><svg viewBox="0 0 30 6" aria-hidden="true"><path class="boundary ${name}" d="M0 3h30"/></svg>${readouts[name]}: ${moment.errors[name]} wrong</span>`).join("");
 }
 
 export function sayVerdict(model) {
