@@ -121,6 +121,8 @@ def scales(run: Any) -> str | None:
 
 def ruled_out(run: Any) -> str | None:
     """Which margins the mistakes rule out; None before the first."""
+    if run.cycle is not None:
+        return "no separator exists, for mistakes cancel"
     return None if math.isinf(run.margin_at_most) else no_margin_above(run.margin_at_most) + _times_weights(run)
 
 

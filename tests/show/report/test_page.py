@@ -27,6 +27,7 @@ from novikoff.say import runs as say
 from novikoff.show.report.evidence import Evidence, gather
 from novikoff.show.report.page import Names, certify_report, fit_report
 from novikoff.show.report.picture import columns_to_draw
+from novikoff.show.style import GAMMA
 
 SIX = np.array([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], dtype=np.float64)
 SIX_LABELS = np.array(["no", "yes", "yes", "no", "no", "yes"])
@@ -129,7 +130,8 @@ def test_every_number_is_the_librarys():
         f"{run.mistakes} mistakes on 12 examples",
         f"R ≤ {at_most(run.radius)}",
         f"‖w‖ = {run.weights_length:.6g}",
-        f"between {at_least(certificate.margin.lower, 8)} and {at_most(certificate.margin.upper, 8)}",
+        f"{GAMMA} = {at_least(certificate.margin.lower, 8)}",
+        f"{GAMMA} = {at_most(certificate.margin.upper, 8)}",
         f"= {certificate.mistake_bound}",
         certificate.data_hash,
         f"{run.errors} of 6",

@@ -104,13 +104,18 @@ class Problem(enum.StrEnum):
         learner, regression = _CONSEQUENCES.get(verdict, (None, None))
         if exists is not None:
             regression = _FINITE if exists else _NOT_FINITE
-        return learner if regression is None or self is Problem.KERNEL else f"{learner}, and {regression}"
+        if learner is None or regression is None or self is Problem.KERNEL:
+            return learner
+        return f"{learner}{'; ' if ';' in learner else ', and '}{regression}"
 
 
 _FINITE, _NOT_FINITE = "logistic regression has a finite estimate", "logistic regression has no finite estimate"
 _CONSEQUENCES = {
     Verdict.SEPARABLE: ("a perceptron comes to an end without mistakes", _NOT_FINITE),
-    Verdict.QUASI_SEPARABLE: ("no perceptron stops making mistakes", _NOT_FINITE),
+    Verdict.QUASI_SEPARABLE: (
+        'a perceptron that counts ties as mistakes never converges; with tie="predict" it may',
+        _NOT_FINITE,
+    ),
     Verdict.OVERLAPPING: ("no perceptron stops making mistakes", _FINITE),
     Verdict.NOT_SEPARABLE: ("no perceptron stops making mistakes", None),
 }
