@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from novikoff.learn.linear.descent import batch_descent as batch_descent
     from novikoff.learn.linear.descent import perceptron_criterion as perceptron_criterion
     from novikoff.learn.linear.descent import stochastic_descent as stochastic_descent
-    from novikoff.learn.linear.penalised import PenalisedChoice as PenalisedChoice
-    from novikoff.learn.linear.penalised import penalised_choice as penalised_choice
     from novikoff.learn.new_rows import Generalisation as Generalisation
     from novikoff.learn.new_rows import Statement as Statement
     from novikoff.learn.online.perceptron import OnlinePerceptron as OnlinePerceptron
@@ -103,7 +101,6 @@ _NAMES = {
     "keep.models": "load save",
     "learn.chunk_scores": "ChunkScores score_chunks",
     "learn.linear.descent": "batch_descent perceptron_criterion stochastic_descent",
-    "learn.linear.penalised": "PenalisedChoice penalised_choice",
     "learn.new_rows": "Generalisation Statement",
     "learn.online.perceptron": "OnlinePerceptron",
     "learn.protocol": "predict_reveal_learn",

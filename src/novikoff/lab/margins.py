@@ -16,6 +16,7 @@ from novikoff.prove.inequalities.search.perceptron import Phase, dunagan_vempala
 from novikoff.prove.inequalities.search.system import SearchLimits, System
 from novikoff.prove.separable.margin import Separator, radius
 from novikoff.prove.separable.search.certify import certify
+from novikoff.say.words import counted, radius_in_words, whole_at_most
 from novikoff.show.style import typeset
 
 SIZES = range(2, 11)

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.say.words import counted
 from novikoff.lab.shapes import Point, plane_shape
 from novikoff.lab.state import KNOWN, Floats, StateError, View
 from novikoff.lab.state import coordinate as read_coordinate
 from novikoff.prove.expressivity.ball import Ball, NoBall
 from novikoff.prove.expressivity.search.separating_ball import separating_ball
 from novikoff.prove.expressivity.shattering import dichotomies, vc_dimension
+from novikoff.say.words import counted
 
 FEWEST, MOST = 2, 6
 NAMES = "pqrsta"

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from novikoff.data.visible import visible
 from novikoff.engine.rounding import at_least, at_most, decimal_digits
-from novikoff.say.words import counted, label_in_words, listed, radius_in_words, whole_at_most
 from novikoff.features.encode import Encoding
 from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.linear.model import LinearModel
@@ -29,6 +28,7 @@ from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.say import runs as say
 from novikoff.say.runs import NO_WEIGHTS, READOUT_WORDS
+from novikoff.say.words import counted, label_in_words, listed, radius_in_words, whole_at_most
 from novikoff.show.mistakes import MistakesDisplay
 from novikoff.show.proof import ProofDisplay, draw_room, draw_ruled_out
 from novikoff.show.report.evidence import Evidence

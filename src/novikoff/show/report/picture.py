@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Batch
 from novikoff.data.visible import visible
 from novikoff.engine.rows import Rows, as_rows
-from novikoff.say.words import label_in_words
-from novikoff.features.columns import Ignored, Numeric
 from novikoff.features.encode import Encoding
+from novikoff.features.numeric import Numeric
 from novikoff.learn.model import Classifier
 from novikoff.prove.separable.certificate import Certificate, Planes
 from novikoff.prove.separable.margin import Separator
+from novikoff.say.words import label_in_words
 from novikoff.show.boundary import BoundaryDisplay, grid_axis, grid_points
 
 Floats = NDArray[np.float64]
