@@ -71,4 +71,4 @@ def test_every_benchmark_is_run_by_the_one_command():
     run = module("all")
     assert run.ASKED.keys() <= {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     for name in run.NAMES:
-        assert "--smoke" in (ROOT / "benchmarks" / f"{name}.py").read_text(), f"{name} is no benchmark"
+        assert "--smoke" in (ROOT / "benchmarks" / f"{name}.py").read_text(), f"{name} is not a benchmark"

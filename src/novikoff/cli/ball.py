@@ -20,7 +20,7 @@ CODES = {"ball": 0, "no ball": 30}
 )
 @options.out("Where to write the proof.")
 @options.force
-@options.time_limit("Seconds after which to give up.")
+@options.time_limit("Give up after this many seconds.")
 @options.answering
 def ball(
     file: str,
@@ -44,10 +44,10 @@ def ball(
     target = out_target(out, force)
     read = read_numbers(file, table)
     if read.labels is None:
-        raise ValueError("name the column with the labels by --label")
+        raise ValueError("name the label column with --label")
     words = {label_in_words(name): name for name in read.labels.tolist()}
     if inside is not None and inside not in words:
-        raise ValueError(f"--inside {inside} is none of the labels {', '.join(words)}")
+        raise ValueError(f"--inside {inside} is not among the labels {', '.join(words)}")
     # Unless one is named, the second of the two classes; if no ball holds it, perhaps one holds the first.
     asked = sorted(words.values(), reverse=True) if inside is None else [words[inside]]
     with progress(output.quiet) as bar, bar.during("proving"):

@@ -85,7 +85,7 @@ class Codec:
         if is_dataclass(inner):
             return inner(**self.read_fields(inner, plain, arrays, path))  # type: ignore[operator]
         if (part := _listed(inner)) is not None:
-            ensure(isinstance(plain, list), f"{path} is no list")
+            ensure(isinstance(plain, list), f"{path} is not a list")
             return [self.read(part, one, arrays, _below(path, str(i))) for i, one in enumerate(plain)]
         if isinstance(inner, type) and issubclass(inner, Enum):
             ensure(isinstance(plain, str) and plain in inner.__members__, f"{path} is {plain!r:.60}")
@@ -102,7 +102,7 @@ class Codec:
         self, kind: Any, plain: Any, arrays: Arrays, path: str = "", without: tuple[str, ...] = ()
     ) -> dict[str, Any]:
         """The fields of a dataclass by name, but for some: these are all that there are."""
-        ensure(isinstance(plain, Mapping), f"{path or 'the header'} is no object")
+        ensure(isinstance(plain, Mapping), f"{path or 'the header'} is not an object")
         values, left = {}, set(plain) - set(without)
         for name, declared in _declared(kind).items():
             place = _below(path, name)
@@ -375,4 +375,4 @@ def check_class_weights(memory: Any, n_classes: int) -> None:
 
 def check_vote(readout: str, parameters: Mapping[str, Any], has_mistakes: bool) -> None:
     ensure(readout != "vote" or has_mistakes, "there is to be a vote, and no mistakes were kept for it")
-    ensure(parameters.get("readout", readout) == readout, "the read-out of the parameters is another than the model's")
+    ensure(parameters.get("readout", readout) == readout, "the read-out of the parameters differs from the model's")

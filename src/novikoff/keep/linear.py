@@ -95,7 +95,7 @@ def read_memory(plain: Any, arrays: Arrays, n_classes: int) -> Memory:
     check_lead(memory)
     check_class_weights(memory, n_classes)
     ensure(memory.updates <= memory.examples, "there are more mistakes than examples")
-    ensure(memory.mixed is None or memory.mixed.fewer <= memory.updates, "the record of mixing makes no sense")
+    ensure(memory.mixed is None or memory.mixed.fewer <= memory.updates, "the record of mixing is invalid")
     for ballot in memory.ballots or ():
         _check_ballot(ballot, memory)
     if memory.ballots is not None:

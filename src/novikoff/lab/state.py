@@ -194,7 +194,7 @@ def _point(field: str, value: Any) -> tuple[float, float, int]:
 
 def coordinate(field: str, value: Any) -> float:
     if not _is_number(value) or abs(value) > LARGEST_COORDINATE:
-        raise StateError(field, f"the coordinate {value!r} is no number between -1e6 and 1e6")
+        raise StateError(field, f"the coordinate {value!r} is not a number between -1e6 and 1e6")
     return float(value) + 0.0  # no negative zero
 
 

@@ -22,7 +22,6 @@ from novikoff.lab.walk import (
 from novikoff.learn.cycles import Cycle
 from novikoff.learn.linear.descent import batch_descent, perceptron_criterion
 from novikoff.learn.linear.memory import Memory, predicted, read_out
-from novikoff.learn.run import Stopped
 from novikoff.options import Readout
 from novikoff.prove.run.bounds import lift_inseparable
 from novikoff.prove.run.follow import FollowedProof, follow_proof
@@ -76,8 +75,7 @@ def _ending(state: State, walk: Walk) -> str | None:
     """When and why it stopped."""
     if walk.stopped is None:
         return None
-    ending = say.after(walk.stopped, len(walk.visits) // max(1, len(state.points)))
-    return f"{ending}, and nothing was narrow" if state.lead and walk.stopped is Stopped.NO_MISTAKES else ending
+    return say.after(walk.stopped, len(walk.visits) // max(1, len(state.points)), state.lead)
 
 
 def _cycle(walk: Walk, cycle: Cycle, n: int) -> dict[str, Any]:

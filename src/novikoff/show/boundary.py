@@ -189,7 +189,7 @@ class BoundaryDisplay(Display):
             return "Decision boundary"
         if self.geometric_margin is not None:
             return f"Every row is at least {at_least(self.geometric_margin, 4)} from the boundary"
-        return "Every row is on its side of the boundary"
+        return "Every row is on the correct side of the boundary"
 
 
 def _widths(estimator: Any, X: Any, signs: NDArray[np.int8]) -> tuple[float | None, float | None]:

@@ -179,7 +179,7 @@ def labels_for(X: Any, y: ArrayLike) -> NDArray[Any]:
     """The labels, one a row."""
     labels = np.asarray(y)
     if labels.shape != (np.shape(X)[0],):
-        raise ValueError(f"y has shape {labels.shape}, but X has {np.shape(X)[0]} rows: one label a row is needed")
+        raise ValueError(f"y has shape {labels.shape}, but X has {np.shape(X)[0]} rows: one label per row is required")
     return labels
 
 

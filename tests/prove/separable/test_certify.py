@@ -312,7 +312,7 @@ def test_every_forged_claim_is_named():
     assert "mistake_bound" in refused("separable", mistake_bound=true["separable"].mistake_bound - 1)
     assert "geometric_margin" in refused("separable", geometric_margin=2 * true["separable"].geometric_margin)
     assert "radius" in refused("separable", radius=true["separable"].radius * 0.99)
-    assert "strictly on its side" in refused("separable", vector=tuple(-v for v in true["separable"].vector))
+    assert "does not separate strictly" in refused("separable", vector=tuple(-v for v in true["separable"].vector))
     obstruction = true["overlapping"].obstruction
     assert "obstruction" in refused("overlapping", obstruction=obstruction._replace(weights=(1, 1, 1, 2)))
     assert "obstruction" in refused("overlapping", obstruction=obstruction._replace(weights=(0, 0, 0, 0)))
@@ -404,7 +404,7 @@ def test_hostile_names_are_escaped_in_html():
 
 def test_it_reads_as_a_paragraph():
     assert str(certify(WORKED_X, WORKED_Y, fit_intercept=False)).startswith(
-        "These 6 rows of 2 columns are separable (exact): some plane has every example strictly on its side. The "
+        "These 6 rows of 2 columns are separable (exact): a hyperplane classifies every row correctly. The "
         "margin is gamma = 1, and the longest example has length R <= 2.23607, so a perceptron makes at "
         "most (R/gamma)^2 = 5 mistakes."
     )

@@ -53,10 +53,14 @@ function stays(model, i, done) {
 }
 
 function ending(run) {
-  if (run.stopped === "NO_MISTAKES") return `<span class="is-good" id="converged">Stopped ${run.ending}.</span> `;
+  if (run.stopped === "NO_MISTAKES") return `<span class="is-good" id="converged">${sentence(run.ending)}</span> `;
   if (run.cycle) return `<b id="cycle">The weights came back to what they were after ${run.cycle.since === 1 ? "epoch 1" : `${run.cycle.since} epochs`}: no separator exists.</b> `;
   const endless = ["overlapping", "quasi-separable", "not separable"].includes(run.certificate?.verdict);
-  return `${endless ? "It would go on forever. " : ""}Stopped ${run.ending}. `;
+  return `${endless ? "It would never converge. " : ""}${sentence(run.ending)} `;
+}
+
+function sentence(phrase) {
+  return `${phrase[0].toUpperCase()}${phrase.slice(1)}.`;
 }
 
 /** How many are wrong by each read-out, beside its line. */

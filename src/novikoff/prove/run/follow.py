@@ -175,8 +175,8 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
     if smallest <= 0:
         tie = '; its score is 0, which tie="mistake", a lead or a cost count as a mistake'
         raise ValueError(
-            f"the separator does not separate: {steps.vectors.called(place)} is not strictly on its side, as the proof "
-            f"needs every example to be{tie if smallest == 0 else ''}"
+            f"the separator does not separate: {steps.vectors.called(place)} is not strictly on the correct side, as "
+            f"the proof needs every example to be{tie if smallest == 0 else ''}"
         )
     # In whole numbers: scores and squares count units of products, what lies along u counts units of <u, z>.
     walked, unit = steps.walked, steps.walked.rows.unit

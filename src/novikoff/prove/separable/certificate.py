@@ -20,6 +20,7 @@ from novikoff.prove.exact.floats import scaled_floats
 from novikoff.prove.separable.margin import Separator
 from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.subject import Subject
+from novikoff.say.certificates import in_arithmetic
 from novikoff.say.words import cancelling, counted, no_margin_above, radius_in_words, whole_at_most
 
 if TYPE_CHECKING:
@@ -169,12 +170,12 @@ class Certificate(Subject):
     @property
     def verdict_in_words(self) -> str:
         """The verdict, and in which arithmetic it is proved."""
-        return f"{self.verdict.value} ({self.arithmetic})"
+        return in_arithmetic(self.verdict.value, self.arithmetic)
 
     @property
     def meaning(self) -> str:
         """What the verdict says, in words."""
-        return self.meaning_of("plane")
+        return self.meaning_of("hyperplane")
 
     def meaning_of(self, plane: str) -> str:
         """The same, where planes are drawn as something else and called so."""

@@ -132,7 +132,7 @@ def certify_report(
 
     >>> from novikoff.prove.separable.search.certify import certify
     >>> page = certify_report(certify([[0.0], [1.0]], ["a", "b"]), Evidence((1, 1)), Names(label="letter"))
-    >>> page.startswith("<!DOCTYPE html>"), "separable (exact)" in page
+    >>> page.startswith("<!DOCTYPE html>"), "separable (proved)" in page
     (True, True)
     """
     names = names or Names()
