@@ -21,7 +21,7 @@ export function sayStep(model) {
   const guess = tie && (state.tie === "mistake" || state.lead > 0) ? "a tie" : `predicted ${sign(run.steps.predicted[i])}`;
   const headline = `Example ${row + 1}: score ${score}, ${guess}, true ${sign(label)}. ${
     mistake ? `<b>${narrow ? escape(model.leadWords.narrow) : state.lead > 0 ? "Mistake, update" : "Mistake"} ${run.steps.mistakes[i]}.</b>` : '<span class="is-good">Right.</span>'}`;
-  const done = step === total ? ending(run) : "";
+  const done = step === total ? ending(run, state) : "";
   return [headline, done + (mistake ? update(model, i, row) : stays(model, i, done))];
 }
 
@@ -52,10 +52,12 @@ function stays(model, i, done) {
   return `<span class="math">${example}<i>w</i> stays <span data-name="weights" data-value="${w}">${vector(used(w))}</span></span>.`;
 }
 
-function ending(run) {
+function ending(run, state) {
   if (run.stopped === "NO_MISTAKES") return `<span class="is-good" id="converged">${sentence(run.ending)}</span> `;
   if (run.cycle) return `<b id="cycle">The weights came back to what they were after ${run.cycle.since === 1 ? "epoch 1" : `${run.cycle.since} epochs`}: no separator exists.</b> `;
-  const endless = ["overlapping", "quasi-separable", "not separable"].includes(run.certificate?.verdict);
+  // Quasi-separable examples can all be right where a score of 0 predicts.
+  const tiesPredict = state.tie === "predict" && !(state.lead > 0);
+  const endless = ["overlapping", ...(tiesPredict ? [] : ["quasi-separable", "not separable"])].includes(run.certificate?.verdict);
   return `${endless ? "It would never converge. " : ""}${sentence(run.ending)} `;
 }
 
