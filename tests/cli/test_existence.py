@@ -54,8 +54,8 @@ def test_a_certificate_holds_for_its_own_table_only(patients):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (["--family", "poisson", "--label", "ill"], "--family goes with --formula"),
-        (["--formula", "ill ~ dose", "--label", "ill"], "--label does not go with --formula"),
+        (["--family", "poisson", "--label", "ill"], "--family requires --formula"),
+        (["--formula", "ill ~ dose", "--label", "ill"], "--label cannot be combined with --formula"),
         (["--formula", "ill ~ doze"], "doze"),
         (["--formula", "ill ~ dose", "--strata", "site"], "no meaning"),
     ],

@@ -83,7 +83,7 @@ def test_other_options_than_those_of_the_file_are_refused(tmp_path):
         ("{", "this is not JSON"),
         ("[1]", "expected one JSON object per line"),
         ('{"a": [1], "is": "dog"}', "feature 'a' has the value [1]"),
-        ('{"a": 1, "is": [1]}', "cannot be hashed"),
+        ('{"a": 1, "is": [1]}', "is not hashable"),
     ],
 )
 def test_a_broken_line_is_named_and_what_was_learned_is_kept(tmp_path, line, what):

@@ -111,7 +111,7 @@ def test_a_picture_that_cannot_be_is_refused_before_anything_is_learned(folder, 
 )
 def test_certify_has_a_report(folder, line, verdict):
     call("certify", *line.split(), "--report", "page.html", "--quiet", folder=folder)
-    assert f"{verdict} (exact)" in words_of(folder / "page.html")
+    assert f"{verdict} (proved)" in words_of(folder / "page.html")
 
 
 ODD = {

@@ -80,8 +80,8 @@ def test_a_kernel_that_was_learned_from_a_table_predicts_tables_in_python(folder
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        ("--gamma 1", "--gamma belongs to a kernel; choose one by --kernel"),
-        ("--budget 9", "--budget belongs to a kernel"),
+        ("--gamma 1", "--gamma requires --kernel"),
+        ("--budget 9", "--budget requires --kernel"),
         ("--kernel rbf --degree 3", "the kernel rbf has no --degree"),
         ("--kernel linear --gamma 1", "the kernel linear has no --gamma"),
         ("--kernel rbf --lift squares", "--lift and --kernel cannot be combined"),

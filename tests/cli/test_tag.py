@@ -120,7 +120,7 @@ def test_folds_judge_taggers_that_were_learned_alike(folder):
         ("tag train cars.csv --templates templates.txt --force", "columns, but 3 were expected"),
         ("tag train chunks.conll --templates nope.txt --force", "nope.txt: No such file"),
         ("tag train chunks.conll --templates empty.txt --force", "empty.txt has no templates"),
-        ("tag train chunks.conll --templates templates.txt --model cars.csv", "cars.csv is already there"),
+        ("tag train chunks.conll --templates templates.txt --model cars.csv", "cars.csv already exists"),
         ("tag score chunks.novikoff bare.conll", "2 columns, but 3 were expected"),
         ("tag run chunks.novikoff empty.txt", "empty.txt has no tokens"),
     ],

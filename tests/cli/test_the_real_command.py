@@ -17,7 +17,7 @@ BAD_INPUT = {
     "no such file": ("fit nope.csv --label y", "there is no file nope.csv"),
     "a label that is no column": ("fit cars.csv --label sport_cars --model m", "did you mean 'sport_car'?"),
     "no label": ("fit cars.csv --model m", "name the label column with --label"),
-    "one class": ("fit one.csv --label y", "all labels are 'p'; at least two classes are needed"),
+    "one class": ("fit one.csv --label y", "all labels are 'p'; at least two classes are required"),
     "ragged rows": ("fit ragged.csv --label y", "ragged.csv, line 3:"),
     "a truncated model": ("predict cut.novikoff cars.csv", "cut.novikoff is not a model file, or is damaged"),
     "a model for other columns": ("predict cars.novikoff animals.csv", "animals.csv has no column 'doors'"),

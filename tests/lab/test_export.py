@@ -107,13 +107,13 @@ def test_it_runs_without_a_server_of_its_own(browser, site):
     lab.page.keyboard.press("End")
     lab.page.wait_for_selector("#converged")
     lab.scene("sample")
-    assert lab.text("#verdict-title") == "Overlapping (exact)"
+    assert lab.text("#verdict-title") == "Overlapping (proved)"
     lab.page.locator("#sample-noise").fill("0")
     lab.page.wait_for_selector('#verdict-title:has-text("Separable")')
     lab.page.locator("#sample-noise").fill("20")
     lab.page.wait_for_selector('#verdict-title:has-text("Overlapping")')
     lab.visit(f"{site}index.html#scene=xor&step=4")
-    assert lab.text("#verdict-title") == "Overlapping (exact)"
+    assert lab.text("#verdict-title") == "Overlapping (proved)"
     lab.visit(f"{site}margins.html#scene=cars")
     assert lab.page.locator("#plain-words").get_attribute("data-value") == "234591"
     lab.page.select_option("#scene", "chain")

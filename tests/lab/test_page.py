@@ -115,7 +115,7 @@ def test_playing_goes_to_the_end_by_itself(lab):
 
 def test_an_inseparable_scene_shows_the_proof_that_there_is_no_line(lab):
     lab.scene("xor")
-    assert lab.text("#verdict-title") == "Overlapping (exact)"
+    assert lab.text("#verdict-title") == "Overlapping (proved)"
     assert lab.text("#combination") == "(-1, -1) + (1, 1) = (-1, 1) + (1, -1)"
     lab.page.click("#certificate")
     assert lab.page.locator("#evidence .hull").count() == 2
@@ -294,7 +294,7 @@ def test_more_points_and_more_noise_change_the_run(lab):
     lab.page.locator("#plane .point").nth(len(before) + 1).wait_for()
     lab.settle()
     assert shown_points(lab)[: len(before)] == before
-    assert lab.text("#verdict-title") == "Separable (exact)"
+    assert lab.text("#verdict-title") == "Separable (proved)"
     lab.page.locator("#sample-noise").fill("10")
     lab.page.wait_for_selector('#verdict-title:has-text("Overlapping")')
     assert lab.text("#proof-title").startswith("The first pass, in")
@@ -428,7 +428,7 @@ def test_two_columns_of_a_csv_become_points(lab, tmp_path):
     lab.page.wait_for_selector("#csv:not([open])", state="attached")
     lab.settle()
     assert len(shown_points(lab)) == 4
-    assert lab.text("#verdict-title") == "Separable (exact)"
+    assert lab.text("#verdict-title") == "Separable (proved)"
 
 
 def test_the_theme_follows_the_system_and_can_be_switched(browser, address):

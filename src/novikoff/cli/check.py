@@ -212,13 +212,14 @@ def used_in_words(used: list[str], not_used: list[str]) -> str:
 def program_panel(document: dict[str, Any], claimed: "ProgramCertificate", file: str) -> Any:
     """That the claim holds, what it is, and of which program."""
     from novikoff.cli.render import facts
+    from novikoff.say.certificates import in_arithmetic
 
     found, data = document["certificate"], document["data"]
     return facts(
         f"novikoff check {file}",
         [
             ("data", f"{document['file']}: {claimed.about.size}, the same program as the one certified"),
-            ("outcome", f"{found['status']} ({found['arithmetic']}): {found['meaning']}"),
+            ("outcome", f"{in_arithmetic(found['status'], found['arithmetic'])}: {found['meaning']}"),
             ("objective", None if found["objective"] is None else f"{found['objective']:.12g}"),
             ("fingerprint", f"SHA-256 {data['sha256'][:16]}..."),
             ("checked", "the claim holds (proved again from the program)"),

@@ -248,7 +248,7 @@ def number_labels(
     try:
         seen = dict.fromkeys(flat)
     except TypeError as error:
-        raise ValueError(f"a label cannot be hashed ({error}); use words, numbers or tuples of them") from None
+        raise ValueError(f"a label is not hashable ({error}); use words, numbers or tuples of them") from None
     for label in seen:
         if label is not None and is_missing(label):
             row = next(row for row, other in enumerate(flat) if other is label)

@@ -200,11 +200,11 @@ def test_the_potential_grows_by_a_constant_with_every_rescaling(A):
 
 def test_the_result_prints_as_sentences():
     assert str(solve_inequalities([[1, 0], [0, 1]])) == (
-        "Solved (exact): the solution x of 2 inequalities in 2 unknowns has margin 0.707106. "
+        "Solved (proved): the solution x of 2 inequalities in 2 unknowns has margin 0.707106. "
         "The method perceptron took 2 mistakes."
     )
     nothing = str(solve_inequalities([[2.0], [-1.0]], method="rescaled"))
-    assert nothing.startswith("No solution (exact): of 2 inequalities in 1 unknown, rows (the first is 0) cancel")
+    assert nothing.startswith("No solution (proved): of 2 inequalities in 1 unknown, rows (the first is 0) cancel")
     assert "exactly: 1 x row 0 + 2 x row 1 = 0." in nothing
 
 

@@ -20,7 +20,7 @@ OnlineReadout = Literal["auto", "average", "last", "recent"]
 TRIED_EVERY = 16
 KEPT, AHEAD = 511 / 512, 3.0
 
-# What ends a quick loop: an unknown label, a string, a label that cannot be hashed, an x that is no mapping.
+# What ends a quick loop: an unknown label, a string, a label that is not hashable, an x that is no mapping.
 NOT_QUICK = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 
 

@@ -103,12 +103,12 @@ class Inequalities:
         rows = counted(self.n_rows, "inequality", "inequalities")
         system = f"{rows} in {counted(self.n_columns, 'unknown')}"
         if self.margin is not None:
-            return f"Solved (exact): the solution x of {system} has margin {at_least(self.margin)}."
+            return f"Solved (proved): the solution x of {system} has margin {at_least(self.margin)}."
         if self.combination is not None:
-            return f"No solution (exact): of {system}, {cancelling(*self.combination)}."
+            return f"No solution (proved): of {system}, {cancelling(*self.combination)}."
         bound = f"no solution has a margin above {at_most(self.margin_at_most)}"
         if self.outcome is Outcome.MARGIN_RULED_OUT:
-            return f"Margin ruled out (exact): of {system}, {bound}, and {self.min_margin:g} was asked for."
+            return f"Margin ruled out (proved): of {system}, {bound}, and {self.min_margin:g} was asked for."
         known = f", but {bound}" if math.isfinite(self.margin_at_most) else ""
         return f"Undecided (float64): {system} may have a solution or none{known}."
 

@@ -31,6 +31,7 @@ from novikoff.prove.exact.document import (
 )
 from novikoff.prove.exact.floats import nearest_float
 from novikoff.prove.programs.program import Program, Ratios, Vector, WholeRows, common_denominator, dot, read_program
+from novikoff.say.certificates import in_arithmetic
 from novikoff.say.words import counted
 
 Numbers = Sequence[Fraction]
@@ -136,7 +137,7 @@ class ProgramCertificate:
     @property
     def sentence(self) -> str:
         """The claim, how it is proved, and what it says."""
-        return f"{self.claim.capitalize()} ({self.arithmetic}): {self.meaning}."
+        return f"{in_arithmetic(self.claim.capitalize(), self.arithmetic)}: {self.meaning}."
 
     @property
     def arithmetic(self) -> str:

@@ -75,7 +75,7 @@ def linprog(
     >>> result.status, result.fun, result.x.tolist(), result.certificate.arithmetic
     (0, -5.0, [3.0, 1.0], 'exact')
     >>> print(linprog([1, 1], A_ub=[[1, 1]], b_ub=[-1]).message)
-    Infeasible (exact): no point obeys all constraints.
+    Infeasible (proved): no point obeys all constraints.
     """
     if method not in METHODS:
         raise ValueError(f"method is {method!r}, but this solver has only {' and '.join(map(repr, METHODS))}")
