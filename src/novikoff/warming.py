@@ -43,7 +43,6 @@ def _parts() -> dict[str, Callable[[], None]]:
         "reading words of texts": _read_words,
         "looking for margins": _find_margins,
         "solving inequalities": _solve_inequalities,
-        "taking fingerprints": _take_a_fingerprint,
     }
 
 
@@ -134,12 +133,6 @@ def _read_words() -> None:
 
     texts = Records(pa.RecordBatch.from_pydict({"text": ["a b", "b c"]}), None)
     learn_encoding([texts], text=["text"]).encode(texts)
-
-
-def _take_a_fingerprint() -> None:
-    from novikoff.engine.sha256 import Sha256
-
-    Sha256(bytes(64)).hexdigest()
 
 
 def _find_margins() -> None:

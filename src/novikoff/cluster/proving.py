@@ -3,10 +3,9 @@
 The search is that of one machine (`prove/separable/search/working_set.py`); only its passes over all rows are made by
 the shards. The most urgent rows of all are among the most urgent of each, so the driver joins their answers by urgency
 and number, and what a shard proves of all its rows is proved of all rows when every shard has done so. The fingerprint
-goes from shard to shard, because it is one SHA-256 of all rows in order: that of one machine, and so is the check.
+is one SHA-256 of all rows in order, as on one machine, and so is the check: they pass by the driver, block by block.
 """
 
-import copy
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,6 @@ from novikoff.cluster.shards import SHARD_BYTES
 from novikoff.cluster.worker import Agreement, Worker
 from novikoff.data.examples import Block, Examples
 from novikoff.engine.rows import Rows
-from novikoff.engine.sha256 import Sha256
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.separable.certificate import Certificate
@@ -206,11 +204,13 @@ class ShardedBlocks(InBlocks):
 
     @cached_property
     def _facts(self) -> tuple[Subject, Fraction]:
-        """The fingerprint goes from shard to shard, the rest is asked of all."""
+        """The fingerprint is taken here, of one block after the other; the rest is asked of all shards."""
         numbers, about = range(len(self.cluster.shards)), self.about
-        digest = Fingerprint(header(**about), Sha256)
-        for number in numbers:
-            [digest] = self.ask(hashed, self.fit_intercept, digest, on=[number])
+        digest = Fingerprint(header(**about))
+        for number, n_blocks in enumerate(self.ask(number_of_blocks)):
+            for block in range(n_blocks):
+                [rows] = self.ask(rows_of_block, block, on=[number])
+                digest.add(matrix_of(rows))
         places = (self.ask(places_of_labels, on=[number])[0] for number in numbers)
         longest = max(self.ask(longest_row, self.fit_intercept))
         return Subject(data_hash=digest.with_labels(places), **about), longest
@@ -290,12 +290,14 @@ def _digest(content: Any) -> bytes:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def hashed(worker: Worker, agreed: Agreement, fit_intercept: bool, digest: Fingerprint) -> Fingerprint:
-    """The fingerprint after the rows of this shard."""
-    digest = copy.deepcopy(digest)  # what is handed to a worker may be handed to it again
-    for block in InBlocks(worker.examples(agreed), fit_intercept).blocks():
-        digest.add(matrix_of(block.rows))
-    return digest
+def number_of_blocks(worker: Worker, agreed: Agreement) -> int:
+    """In how many blocks the shard has its rows."""
+    return worker.examples(agreed).n_blocks
+
+
+def rows_of_block(worker: Worker, agreed: Agreement, number: int) -> Rows:
+    """The rows of a block of this shard."""
+    return worker.examples(agreed).block(number).rows
 
 
 def places_of_labels(worker: Worker, agreed: Agreement) -> NDArray[Any]:

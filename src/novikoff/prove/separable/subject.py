@@ -5,7 +5,7 @@ statement about something else; so whoever reads a certificate is told, and nobo
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -194,8 +194,8 @@ class Fingerprint:
     True
     """
 
-    def __init__(self, header: Mapping[str, Any], sha256: Callable[[bytes], Any] = hashlib.sha256) -> None:
-        self._digest = sha256(canonical(header).encode() + b"\n")
+    def __init__(self, header: Mapping[str, Any]) -> None:
+        self._digest = hashlib.sha256(canonical(header).encode() + b"\n")
         self._waiting: list[Entries] = []
         self._n_waiting = 0
 
