@@ -8,7 +8,7 @@ from collections import Counter
 from novikoff.serve import events
 from novikoff.serve.client import Client
 from novikoff.serve.events import Example
-from novikoff.serve.files import to_file
+from novikoff.serve.fold import to_file
 from novikoff.serve.replay import state_at
 from tests.serve.nursery import wait_until
 from tests.serve.serving import opened

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import events, fold
 from novikoff.serve.events import Example, Row, Settings
-from novikoff.serve.files import to_file
+from novikoff.serve.fold import to_file
 
 VALUES = st.integers(-3, 3).map(float) | st.sampled_from([0.1, -0.3, 1e-17, 1e16, "red", "blue", True])
 FEATURES = st.dictionaries(st.sampled_from("abcd"), VALUES, max_size=4)

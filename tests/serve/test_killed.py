@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from novikoff.serve.client import Client, ServiceError
-from novikoff.serve.files import to_file
+from novikoff.serve.fold import to_file
 from novikoff.serve.sqlite import FILE, SqliteStore
 from novikoff.serve.writer import EXIT_CODE
 from tests.serve.load import Load, Loads, examples_in_log

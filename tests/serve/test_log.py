@@ -2,7 +2,7 @@
 
 import asyncio
 
-from novikoff.serve.files import to_file
+from novikoff.serve.fold import to_file
 from novikoff.serve.sqlite import SqliteStore
 from tests.serve.serving import DAY, DOWN, UP, Caller, Clock, refused, run, serving, started, tamper
 

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 import novikoff
-from novikoff.serve import files
+from novikoff.serve import fold
 from novikoff.serve.api import metrics
 from novikoff.serve.events import Challenge, Settings
 from novikoff.serve.refused import RefusedError
@@ -145,13 +145,13 @@ def test_files_are_read_while_others_are_served(folder, tmp_path, monkeypatch):
     async def test():
         async with serving(folder) as service:
             await Caller(service).create()
-            read, may_end = files.from_file, threading.Event()
+            read, may_end = fold.from_file, threading.Event()
 
             def slowly(content):
                 assert may_end.wait(60)
                 return read(content)
 
-            monkeypatch.setattr(files, "from_file", slowly)
+            monkeypatch.setattr(fold, "from_file", slowly)
             content = a_file(tmp_path / "m")
             slow = asyncio.create_task(Caller(service, "slow").create(file=content))
             assert (await Caller(service).learn(UP))["seq"] == 1

@@ -14,7 +14,7 @@ import pytest
 
 from novikoff.serve.client import Client
 from novikoff.serve.events import Row, Settings
-from novikoff.serve.files import to_file
+from novikoff.serve.fold import to_file
 from novikoff.serve.forward import PASSED_ON
 from novikoff.serve.postgres import FORMAT
 from novikoff.serve.refused import ElsewhereError, RefusedError

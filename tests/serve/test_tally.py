@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novikoff.serve.tally import ALARM, MOST_POINTS, WINDOW, Curve, Drift, chance_of_more
+from novikoff.serve.tally import ALARM, MOST_POINTS, WINDOW, DriftWindow, MistakeCurve, chance_of_more
 
 laws = settings(deadline=None, max_examples=50)
 FLAGS = st.lists(st.booleans(), max_size=40)
@@ -16,7 +16,7 @@ FLAGS = st.lists(st.booleans(), max_size=40)
 @laws
 @given(st.lists(FLAGS, max_size=80))
 def test_the_curve_has_the_mistakes_after_every_stride(parts):
-    curve, flags = Curve(), [flag for part in parts for flag in part]
+    curve, flags = MistakeCurve(), [flag for part in parts for flag in part]
     for part in parts:
         curve.add(part)
     sums = list(itertools.accumulate(flags))
@@ -25,7 +25,7 @@ def test_the_curve_has_the_mistakes_after_every_stride(parts):
 
 
 def test_the_curve_of_a_long_stream_takes_no_more_memory():
-    curve = Curve()
+    curve = MistakeCurve()
     for _ in range(2000):
         curve.add([True, False] * 50)
     assert len(curve.mistakes) < MOST_POINTS
@@ -44,7 +44,7 @@ def test_the_chance_is_that_of_all_ways_to_place_the_mistakes(examples, before, 
 
 
 def alarms(rates, seed):
-    drift, draw = Drift(), random.Random(seed)
+    drift, draw = DriftWindow(), random.Random(seed)
     for first, rate in enumerate(rates):
         drift.add([draw.random() < rate], first)
     return drift.alarms
@@ -70,7 +70,7 @@ def test_a_world_that_changes_alarms_once_and_then_starts_anew():
 @given(st.lists(FLAGS, max_size=80))
 def test_drift_does_not_depend_on_how_the_stream_is_cut(parts):
     flags = [flag for part in parts for flag in part]
-    whole, cut, first = Drift(), Drift(), 1
+    whole, cut, first = DriftWindow(), DriftWindow(), 1
     whole.add(flags, 1)
     for part in parts:
         cut.add(part, first)

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from novikoff.serve import replay
 from novikoff.serve.events import Challenge
-from novikoff.serve.files import to_file
+from novikoff.serve.fold import to_file
 from tests.serve.serving import Caller, killed, run, started
 from tests.serve.streams import EXAMPLES, FEATURES, LABELS, SETTINGS, learner_after
 

@@ -13,7 +13,7 @@ from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.prove.run.bounds import mistake_bound
 from novikoff.serve import messages
 from novikoff.serve.events import Label, Prediction
-from novikoff.serve.fold import Line, State, scaled_numbers
+from novikoff.serve.fold import LearnerLine, ModelState, scaled_numbers
 from novikoff.serve.messages import Inferred, ModelMetadata, OutTensor, Score, Tensor, TensorAbout, ToInfer
 from novikoff.serve.tally import WINDOW
 
@@ -33,7 +33,7 @@ def predict(learner: OnlinePerceptron, x: Mapping[Any, Any]) -> tuple[Label | No
     return (second if decision >= 0.0 else first), [Score(first, -decision), Score(second, decision)]
 
 
-def to_remember(name: str, state: State, x: Any, label: Label | None, scores: list[Score]) -> Prediction:
+def to_remember(name: str, state: ModelState, x: Any, label: Label | None, scores: list[Score]) -> Prediction:
     """What has to be remembered of a prediction, so that its label can be judged and its reasons be given."""
     learner, served = state.learner, None
     if state.line.settings.judge == "served":
@@ -51,7 +51,7 @@ def to_remember(name: str, state: State, x: Any, label: Label | None, scores: li
     )
 
 
-def about(name: str, state: State) -> messages.About:
+def about(name: str, state: ModelState) -> messages.About:
     """How a model learns, and how far it is."""
     learner = state.learner
     return messages.About(
@@ -61,7 +61,7 @@ def about(name: str, state: State) -> messages.About:
     )
 
 
-def record(state: State, waiting: int, margin: float | None) -> messages.Record:
+def record(state: ModelState, waiting: int, margin: float | None) -> messages.Record:
     """What happened, and what it proves; with the bound for a margin, or for the largest that is not ruled out."""
     run, counts = state.learner.run, state.line.counts
     if margin is None and 0.0 < run.margin_at_most < math.inf:
@@ -85,22 +85,22 @@ def record(state: State, waiting: int, margin: float | None) -> messages.Record:
         drift=messages.DriftReport(WINDOW, drift.examples, drift.mistakes, drift.expected, drift.alarms),
         challengers=[
             messages.Comparison(
-                *(name, rival.line.settings, rival.line.number, rival.examples, rival.wrong, rival.model_wrong),
-                mistakes=rival.line.learner.mistakes,
+                *(name, duel.line.settings, duel.line.number, duel.examples, duel.wrong, duel.model_wrong),
+                mistakes=duel.line.learner.mistakes,
             )
-            for name, rival in state.challengers.items()
+            for name, duel in state.challengers.items()
         ],
     )
 
 
-def mean_delay(line: Line) -> Fraction:
+def mean_delay(line: LearnerLine) -> Fraction:
     """tau: how many updates were learned between serving and learning, in the mean over all updates."""
     learner, judge = line.learner, line.settings.judge
     waited = learner.waited if judge == "served" else line.counts.waited
     return Fraction(waited, learner.updates) if learner.updates else Fraction(0)
 
 
-def bound(line: Line, margin: float) -> messages.Bound:
+def bound(line: LearnerLine, margin: float) -> messages.Bound:
     """How many updates there can be if some weights separate the stream with this margin, for both judges."""
     learner = line.learner
     known: dict[str, Any] = {"n_classes": max(len(learner.classes), 2), "lead": learner.lead}
@@ -113,7 +113,7 @@ def bound(line: Line, margin: float) -> messages.Bound:
     return messages.Bound(margin, on_arrival, as_served, holds, margin > learner.margin_at_most)
 
 
-def weights(state: State, top: int) -> messages.Weights:
+def weights(state: ModelState, top: int) -> messages.Weights:
     """The weights of each class that are furthest from 0, the heaviest first."""
     learner = state.learner
     labels = learner.classes if len(learner.classes) > 2 else learner.classes[1:] or (None,)
@@ -126,7 +126,7 @@ def weights(state: State, top: int) -> messages.Weights:
     return messages.Weights(state.seq, classes)
 
 
-def infer(name: str, state: State, asked: ToInfer) -> Inferred:
+def infer(name: str, state: ModelState, asked: ToInfer) -> Inferred:
     """The labels and scores of rows; a ValueError says what is wrong with the tensors."""
     columns = {tensor.name: _column(tensor) for tensor in asked.inputs}
     sizes = {len(column) for column in columns.values()}
@@ -165,7 +165,7 @@ def _datatype(labels: list[Label]) -> str:
     )
 
 
-def metadata(name: str, state: State) -> ModelMetadata:
+def metadata(name: str, state: ModelState) -> ModelMetadata:
     """The tensors of a model: features may be new at any time, so the inputs are those that it has weights for."""
     learner = state.learner
     known = [feature for feature in learner.feature_names() if isinstance(feature, str)]

@@ -8,25 +8,29 @@ A rollback erases nothing. It is an event itself, number r, which says that the 
 s < r. So the events s + 1, ..., r - 1 are still in the log, and no longer on the path.
 """
 
+import math
+import tempfile
 from collections.abc import Iterable, Mapping
 from itertools import starmap
 from operator import attrgetter
+from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 import msgspec
 
 from novikoff.features.names import as_numbers
+from novikoff.keep.models import load_plain, save
 from novikoff.learn.online.judge import Served
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import events
 from novikoff.serve.events import Example, Label, Prediction, Revealed, Row, Settings
-from novikoff.serve.files import learner_of
-from novikoff.serve.tally import Curve, Drift
+from novikoff.serve.tally import DriftWindow, MistakeCurve
 
 _PAIR = attrgetter("x", "y")
+PARAMETERS = ("readout", "tie", "fit_intercept", "scale", "half_life", "lead", "classes")
 
 
-class Part(NamedTuple):
+class Stretch(NamedTuple):
     """Events from `start` to `end`, both included."""
 
     start: int
@@ -35,36 +39,30 @@ class Part(NamedTuple):
 
 FOR_EVER = 2**62
 
-
-class Path(NamedTuple):
-    """The parts of the log that made a model, in order, and the event that last promoted a challenger."""
-
-    parts: tuple[Part, ...] = (Part(0, FOR_EVER),)
-    promoted: int = 0
-
-    def has(self, seq: int) -> bool:
-        """Whether an event is on the path."""
-        return any(part.start <= seq <= part.end for part in self.parts)
-
-    def promoting(self, seq: int) -> "Path":
-        return Path(self.parts, seq)
+# The parts of the log that made a model, in order.
+Path = tuple[Stretch, ...]
 
 
-def path_to(seq: int, rollbacks: Iterable[tuple[int, int]]) -> tuple[Part, ...]:
+def path_to(seq: int, rollbacks: Iterable[tuple[int, int]]) -> Path:
     """The parts that lead to an event; `rollbacks` are pairs of their number and of what they went back to.
 
     >>> path_to(9, [(4, 1), (7, 5)])
-    (Part(start=0, end=1), Part(start=4, end=5), Part(start=7, end=9))
+    (Stretch(start=0, end=1), Stretch(start=4, end=5), Stretch(start=7, end=9))
     >>> path_to(3, [(4, 1), (7, 5)])
-    (Part(start=0, end=3),)
+    (Stretch(start=0, end=3),)
     """
     parts, end = [], seq
     for number, target in sorted(rollbacks, reverse=True):
         if number <= end:
-            parts.append(Part(number, end))
+            parts.append(Stretch(number, end))
             end = target
-    parts.append(Part(0, end))
+    parts.append(Stretch(0, end))
     return tuple(reversed(parts))
+
+
+def is_on(path: Path, seq: int) -> bool:
+    """Whether an event is on the path."""
+    return any(part.start <= seq <= part.end for part in path)
 
 
 class Counts(msgspec.Struct):
@@ -77,8 +75,8 @@ class Counts(msgspec.Struct):
     wrong: int = 0
     waited: int = 0
     longest_wait: int = 0
-    curve: Curve = msgspec.field(default_factory=Curve)
-    drift: Drift = msgspec.field(default_factory=Drift)
+    curve: MistakeCurve = msgspec.field(default_factory=MistakeCurve)
+    drift: DriftWindow = msgspec.field(default_factory=DriftWindow)
 
 
 class Mistake(NamedTuple):
@@ -95,7 +93,7 @@ class Mistake(NamedTuple):
     point: dict[str, float] | None = None
 
 
-class Line:
+class LearnerLine:
     """A learner on its way through the stream. `number` is the event with which it came; that of the first is 0."""
 
     def __init__(
@@ -123,13 +121,12 @@ class Line:
         self._count(first, flags)
         return flags
 
-    def reveal(self, seq: int, revealed: Revealed, path: Path) -> bool:
+    def reveal(self, seq: int, revealed: Revealed, here: bool) -> bool:
         """Learn an example whose label has come, judged as the settings say.
 
-        What was served by weights that a rollback or a promotion has since taken back is judged on arrival.
+        What was served by other weights than have become these, `here` is False, is judged on arrival.
         """
         learner, said, y = self.learner, revealed.prediction, revealed.y
-        here = path.has(said.seq) and said.seq >= path.promoted
         made, before = learner.updates, learner.examples
         if self.settings.judge == "served" and said.served is not None and here:
             flag, point = learner.learn_served(said.x, y, _as_served(said.served, said)), said.point
@@ -166,26 +163,36 @@ def _as_served(served: Served, said: Prediction) -> Served:
     return served if said.point is None else served._replace(point=dict(as_numbers({**said.x, **said.point})))
 
 
-class Rival:
+class Duel(msgspec.Struct, eq=False):
     """A challenger, and how it and the model did on the examples since it came: each predicts before it learns."""
 
-    def __init__(self, line: Line, wrong: int = 0, model_wrong: int = 0, examples: int = 0) -> None:
-        self.line = line
-        self.wrong, self.model_wrong, self.examples = wrong, model_wrong, examples
+    line: LearnerLine
+    wrong: int = 0
+    model_wrong: int = 0
+    examples: int = 0
 
 
-class State:
-    """A model after the event `seq`."""
+class ModelState(msgspec.Struct, eq=False):
+    """A model after the event `seq`: the path to it, and the event that last promoted a challenger."""
 
-    def __init__(self, seq: int, line: Line, challengers: dict[str, Rival], path: Path) -> None:
-        self.seq, self.line, self.challengers, self.path = seq, line, challengers, path
+    seq: int
+    line: LearnerLine
+    challengers: dict[str, Duel] = {}
+    parts: Path = (Stretch(0, FOR_EVER),)
+    promoted: int = 0
 
     @property
     def learner(self) -> OnlinePerceptron:
         return self.line.learner
 
-    def all_lines(self) -> list[Line]:
-        return [self.line, *(rival.line for rival in self.challengers.values())]
+    def all_lines(self) -> list[LearnerLine]:
+        return [self.line, *(duel.line for duel in self.challengers.values())]
+
+    def go_on_from(self, rollback: int) -> None:
+        """Become the state after the event `rollback`, which went back to this one."""
+        *parts, last = self.parts
+        self.parts = (*parts, Stretch(last.start, self.seq), Stretch(rollback, FOR_EVER))
+        self.seq = rollback
 
 
 class Ready(NamedTuple):
@@ -196,15 +203,79 @@ class Ready(NamedTuple):
     learner: OnlinePerceptron
 
 
-def start(row: Row) -> State:
+def to_file(learner: OnlinePerceptron) -> bytes:
+    """A model file, which `novikoff predict` and `novikoff.load` read."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = FilePath(folder, "model.novikoff")
+        save(learner, path)
+        return path.read_bytes()
+
+
+def from_file(content: bytes) -> OnlinePerceptron:
+    """The online perceptron of a model file; anything else is a ValueError that says what is wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = FilePath(folder, "model.novikoff")
+        path.write_bytes(content)
+        try:
+            learner = load_plain(path)
+        except (ValueError, TypeError, MemoryError) as error:
+            raise ValueError(str(error).replace(str(path), "the file")) from None
+    if not isinstance(learner, OnlinePerceptron):
+        raise ValueError(
+            f"the file has a {type(learner).__name__}, and a service learns with an OnlinePerceptron, from examples "
+            "with named features: make one with novikoff online, or use this model with novikoff predict"
+        )
+    return learner
+
+
+def learner_of(settings: Settings) -> OnlinePerceptron:
+    """A learner with these settings, or that of their file."""
+    if settings.file is not None:
+        return from_file(settings.file)
+    return OnlinePerceptron(**{name: getattr(settings, name) for name in PARAMETERS})
+
+
+def settled(settings: Settings) -> tuple[Settings, OnlinePerceptron]:
+    """The settings as they will be, and their learner: a file brings its own parameters, and must bring all that the
+    others need, and nothing that a log cannot hold.
+
+    What makes no sense is a ValueError.
+    """
+    learner = learner_of(settings)
+    given = [name for name in PARAMETERS if getattr(settings, name) != getattr(Settings(), name)]
+    if settings.file is not None and given:
+        raise ValueError(f"a model file brings its own {' and '.join(given)}; leave that out")
+    if settings.judge == "served" and not learner.classes_are_fixed:
+        raise ValueError('judge="served" needs classes from the start: no label may be new when it is revealed')
+    wanted = msgspec.structs.replace(
+        settings,
+        readout=learner.readout,
+        tie=learner.tie,
+        fit_intercept=learner.fit_intercept,
+        scale=learner.scale,
+        half_life=float(learner.half_life),
+        lead=learner.lead,
+        classes=list(learner.classes) if learner.classes_are_fixed else None,
+    )
+    try:
+        events.decode("create", events.encode([wanted]))
+        labels = msgspec.convert(list(learner.classes), list[Label])
+    except (msgspec.MsgspecError, TypeError) as error:
+        raise ValueError(f"the file has parameters or labels that a service cannot write down: {error}") from None
+    if any(isinstance(label, float) and not math.isfinite(label) for label in labels):
+        raise ValueError("the file has an infinite label, which JSON does not know")
+    return wanted, learner
+
+
+def start(row: Row) -> ModelState:
     """The model of the first event of a log; a learner of a file goes on from there."""
     (settings,) = events.decode("create", row.body)
     return begin(settings, learner_of(settings))
 
 
-def begin(settings: Settings, learner: OnlinePerceptron) -> State:
+def begin(settings: Settings, learner: OnlinePerceptron) -> ModelState:
     """A model with these settings, and the learner that they make."""
-    return State(0, Line(0, plain(settings), learner), {}, Path())
+    return ModelState(0, LearnerLine(0, plain(settings), learner))
 
 
 def plain(settings: Settings) -> Settings:
@@ -212,10 +283,10 @@ def plain(settings: Settings) -> Settings:
     return msgspec.structs.replace(settings, file=None)
 
 
-def apply(state: State, row: Row, content: list[Any] | None = None, upto: int | None = None) -> list[bool]:
+def apply(state: ModelState, row: Row, content: list[Any] | None = None, upto: int | None = None) -> list[bool]:
     """Fold a row of the log into the state, as far as `upto`, and say which examples were mistakes.
 
-    `content` is what the row holds, if it is at hand. A rollback is applied by whoever knows the earlier state.
+    `content` is what the row holds, if it is at hand. A rollback is not folded: the earlier state goes on from it.
     """
     if row.first != state.seq + 1:
         raise ValueError(f"the log has a gap: event {row.first} follows {state.seq}")
@@ -228,63 +299,60 @@ def apply(state: State, row: Row, content: list[Any] | None = None, upto: int | 
     return flags
 
 
-def _learn(state: State, first: int, examples: list[Example]) -> list[bool]:
+def _learn(state: ModelState, first: int, examples: list[Example]) -> list[bool]:
     if not state.challengers:
         return state.line.learn(first, examples)
     flags: list[bool] = []
     for seq, example in enumerate(examples, start=first):
         _compare(state, example.x, example.y)
         flags += state.line.learn(seq, [example])
-        for rival in state.challengers.values():
-            rival.line.learn(seq, [example])
+        for duel in state.challengers.values():
+            duel.line.learn(seq, [example])
     return flags
 
 
-def _reveal(state: State, first: int, revealed: list[Revealed]) -> list[bool]:
+def _reveal(state: ModelState, first: int, revealed: list[Revealed]) -> list[bool]:
     flags = []
     for seq, each in enumerate(revealed, start=first):
         said, y = each.prediction, each.y
         _compare(state, said.x, y)
-        flags.append(state.line.reveal(seq, each, state.path))
+        is_here = is_on(state.parts, said.seq) and said.seq >= state.promoted  # not rolled back or replaced since
+        flags.append(state.line.reveal(seq, each, is_here))
         state.line.counts.revealed += 1
         state.line.counts.wrong += said.label != y
-        for rival in state.challengers.values():
-            rival.line.learn(seq, [Example(said.x, y)])
+        for duel in state.challengers.values():
+            duel.line.learn(seq, [Example(said.x, y)])
     return flags
 
 
-def _compare(state: State, x: Mapping[str, Any], y: Label) -> None:
+def _compare(state: ModelState, x: Mapping[str, Any], y: Label) -> None:
     if not state.challengers:
         return
     wrong = state.learner.predict_one(x) != y
-    for rival in state.challengers.values():
-        rival.examples += 1
-        rival.wrong += rival.line.learner.predict_one(x) != y
-        rival.model_wrong += wrong
+    for duel in state.challengers.values():
+        duel.examples += 1
+        duel.wrong += duel.line.learner.predict_one(x) != y
+        duel.model_wrong += wrong
 
 
-def _challenge(state: State, seq: int, content: list[events.Challenge | Ready]) -> list[bool]:
+def _challenge(state: ModelState, seq: int, content: list[events.Challenge | Ready]) -> list[bool]:
     (challenge,) = content
     settings = challenge.settings
     learner = challenge.learner if isinstance(challenge, Ready) else learner_of(settings)
-    state.challengers[challenge.name] = Rival(Line(seq, plain(settings), learner))
+    state.challengers[challenge.name] = Duel(LearnerLine(seq, plain(settings), learner))
     return []
 
 
-def _promote(state: State, seq: int, content: list[events.Challenger]) -> list[bool]:
+def _promote(state: ModelState, seq: int, content: list[events.Challenger]) -> list[bool]:
     (promoted,) = content
     state.line = state.challengers.pop(promoted.name).line
-    state.path = state.path.promoting(seq)
+    state.promoted = seq
     return []
 
 
-def _retire(state: State, seq: int, content: list[events.Challenger]) -> list[bool]:
+def _retire(state: ModelState, seq: int, content: list[events.Challenger]) -> list[bool]:
     (retired,) = content
     del state.challengers[retired.name]
-    return []
-
-
-def _nothing(state: State, seq: int, content: list[Any]) -> list[bool]:
     return []
 
 
@@ -294,5 +362,4 @@ _FOLDS: dict[str, Any] = {
     "challenge": _challenge,
     "promote": _promote,
     "retire": _retire,
-    "rollback": _nothing,
 }

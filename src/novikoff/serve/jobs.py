@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import events, fold, messages
 from novikoff.serve.events import Kind, Prediction, Revealed, Row, Settings
-from novikoff.serve.files import to_file
-from novikoff.serve.fold import State
+from novikoff.serve.fold import ModelState, to_file
 from novikoff.serve.models import Model, Models
 from novikoff.serve.refused import RefusedError
 from novikoff.serve.replay import load_snapshot, take_snapshot
@@ -119,11 +118,14 @@ class Append(Job):
         self.remember_key(store, now, self.row.first)
 
     def apply(self) -> bytes:
-        flags = fold.apply(self.model.state, self.row, self.content)
-        answer = answer_to(self.row, flags)
+        answer = answer_to(self.row, self.fold())
         if self.token is not None:
             self.model.answers[self.token.name] = answer
         return answer
+
+    def fold(self) -> list[bool]:
+        """Change the model, and say which examples were mistakes."""
+        return fold.apply(self.model.state, self.row, self.content)
 
 
 class Reveal(Append):
@@ -155,14 +157,17 @@ class Reveal(Append):
 class RollBack(Append):
     """The model becomes what it was after an earlier event, which `earlier` is."""
 
-    def __init__(self, model: Model, earlier: State, token: Token | None) -> None:
+    def __init__(self, model: Model, earlier: ModelState, token: Token | None) -> None:
         content = [events.Rollback(earlier.seq)]
         super().__init__(model, "rollback", content, events.encode(content), token)
         self.earlier = earlier
 
-    def apply(self) -> bytes:
-        self.model.roll_back(self.row.first, self.earlier)
-        return super().apply()
+    def fold(self) -> list[bool]:
+        self.earlier.go_on_from(self.row.first)
+        for line in self.earlier.all_lines():
+            line.mistakes = []  # they are in the index since they were learned
+        self.model.state = self.earlier
+        return []
 
 
 class Remember(Job):
@@ -238,7 +243,7 @@ class TakeSnapshot(Job):
         known = store.snapshots(number)
         asked = self.asked or any(old.asked for old in known if old.seq == self.snapshot.seq)
         store.add_snapshot(number, self.snapshot._replace(asked=asked), self.content)
-        found = [snapshot for snapshot in store.snapshots(number) if self.model.state.path.has(snapshot.seq)]
+        found = [snapshot for snapshot in store.snapshots(number) if fold.is_on(self.model.state.parts, snapshot.seq)]
         for old in store.snapshots(number):
             if not old.asked and old not in found[:NEWEST]:
                 store.delete_snapshot(number, old.seq)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import fold
 from novikoff.serve.events import Settings
-from novikoff.serve.fold import FOR_EVER, Mistake, Part, Path, State
+from novikoff.serve.fold import Mistake, ModelState
 from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.replay import state_at
 from novikoff.serve.store import FIRST_FENCE, Store, StoreError
@@ -30,7 +30,7 @@ class DeferredWrite(NamedTuple):
 class Model:
     """A model in memory. `state` is what has been learned; `head` is the last event that is planned, or on the disk."""
 
-    def __init__(self, number: int, name: str, state: State, saved: int, fence: int = FIRST_FENCE) -> None:
+    def __init__(self, number: int, name: str, state: ModelState, saved: int, fence: int = FIRST_FENCE) -> None:
         self.number, self.name, self.state, self.fence = number, name, state, fence
         self.head = state.seq
         self.saved = saved  # the event of the newest snapshot
@@ -50,17 +50,8 @@ class Model:
             line.mistakes = []
         return write
 
-    def roll_back(self, number: int, earlier: State) -> None:
-        """Become an earlier state again, by the event `number`, which is to be folded next."""
-        *parts, last = earlier.path.parts
-        path = (*parts, Part(last.start, earlier.seq), Part(number, FOR_EVER))
-        earlier.seq, earlier.path = number - 1, Path(path, earlier.path.promoted)
-        for line in earlier.all_lines():
-            line.mistakes = []  # they are in the index since they were learned
-        self.state = earlier
 
-
-def figures_of(state: State) -> dict[str, float]:
+def figures_of(state: ModelState) -> dict[str, float]:
     """What a monitor wants to know of a model."""
     counts, drift = state.line.counts, state.line.counts.drift
     return {
@@ -91,9 +82,7 @@ class Models:
 
     async def open(self) -> None:
         """Load the models that learned last."""
-        with self.store.lock:
-            found = self.store.recent(self.most)
-        for name in reversed(found):
+        for name in reversed(self.store.recent(self.most)):
             await self._load(name)
 
     async def use(self, name: str, even_aside: bool = False) -> Model:
@@ -132,8 +121,7 @@ class Models:
 
     def _from_store(self, name: str) -> tuple[Model, str | None]:
         """A model; or what is needed to delete it, and why there is no more: one log must not stop the others."""
-        with self.store.lock:
-            held = self.store.hold(name)
+        held = self.store.hold(name)
         if held is None:
             raise RefusedError(404, f"there is no model {name!r}; PUT /v1/models/{name} creates it")
         try:
@@ -145,8 +133,7 @@ class Models:
             _LOG.error("model %r is set aside, because its log cannot be replayed: %s", name, why)
             nothing = fold.begin(Settings(), OnlinePerceptron())
             return Model(held.model, name, nothing, 0, held.fence), why
-        with self.store.lock:
-            found = self.store.snapshots(held.model)
+        found = self.store.snapshots(held.model)
         return Model(held.model, name, state, found[0].seq if found else 0, held.fence), None
 
     def add(self, model: Model, losses: int) -> None:
@@ -211,8 +198,7 @@ async def keep_renewing(store: Store, models: Models, every: float, on_failure: 
 def holder(store: Store, name: str) -> str | None:
     """The URL of the other server that holds a model. If nobody does any more, this one does now."""
     try:
-        with store.lock:
-            store.hold(name)
+        store.hold(name)
     except ElsewhereError as error:
         return error.url
     return None

@@ -67,7 +67,7 @@ class PostgresStore(Store):
     address_of_row = "ctid"
 
     def __init__(self, where: str, url: str, lease: float) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.where, self.url, self.until = shown(where), url, 0.0
         self.lease: float | None = lease
         self.server: int | None = None
@@ -207,20 +207,21 @@ class PostgresStore(Store):
         )
 
     def hold(self, name: str) -> Held | None:
-        me = self.server
-        found = self._all(
-            "SELECT model, fence, server, url, expires > clock_timestamp() FROM models "
-            "LEFT JOIN servers USING (server) WHERE name = ?",
-            name,
-        )
-        if not found:
-            return None
-        model, fence, server, url, alive = found[0]
-        if server != me or me is None:
-            if alive:
-                raise ElsewhereError(name, url)
-            fence = self._take(name, model, fence, me)
-        return Held(model, self.last(model), fence)
+        with self.lock:
+            me = self.server
+            found = self._all(
+                "SELECT model, fence, server, url, expires > clock_timestamp() FROM models "
+                "LEFT JOIN servers USING (server) WHERE name = ?",
+                name,
+            )
+            if not found:
+                return None
+            model, fence, server, url, alive = found[0]
+            if server != me or me is None:
+                if alive:
+                    raise ElsewhereError(name, url)
+                fence = self._take(name, model, fence, me)
+            return Held(model, self.last(model), fence)
 
     def _take(self, name: str, model: int, fence: int, me: int | None) -> int:
         """Take a model whose holder has ended or expired, unless somebody is quicker; its new fence."""
@@ -308,5 +309,5 @@ class PostgresStore(Store):
     def _all(self, statement: str, *values: Any) -> list[Any]:
         if any(isinstance(value, str) and "\0" in value for value in values):
             return []  # no text in the database has a NUL
-        with self._or_end():
+        with self.lock, self._or_end():
             return self._execute(statement, values, binary=True).fetchall()

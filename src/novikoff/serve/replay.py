@@ -6,13 +6,13 @@ A snapshot is a state as bytes: its learners as model files, and what is counted
 import hashlib
 import logging
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
 from novikoff.serve import fold
 from novikoff.serve.events import Row, Settings, decode
-from novikoff.serve.files import from_file, to_file
-from novikoff.serve.fold import FOR_EVER, Counts, Line, Mistake, Part, Path, Rival, State, path_to
+from novikoff.serve.fold import Counts, LearnerLine, Mistake, ModelState, Path, from_file, is_on, path_to, to_file
 from novikoff.serve.store import Snapshot, Store
 
 ROWS_AT_ONCE = 1000
@@ -30,23 +30,17 @@ class TrimmedError(ValueError):
     """The events that lead to a state are no longer in the log."""
 
 
-def encode_mistakes(mistakes: list[Mistake]) -> bytes:
-    """A part of the index of mistakes."""
-    return msgspec.msgpack.encode(mistakes)
-
-
-def state_at(store: Store, model: int, seq: int) -> State:
+def state_at(store: Store, model: int, seq: int) -> ModelState:
     """The model after the event `seq`. A damaged snapshot is passed over, as long as the log makes up for it."""
     parts = path_to(seq, rollbacks_of(store, model))
-    with store.lock:
-        found = store.snapshots(model)
-    state = _newest_whole(store, model, parts, [snapshot for snapshot in found if snapshot.seq <= seq])
+    found = [snapshot for snapshot in store.snapshots(model) if snapshot.seq <= seq]
+    state = _newest_whole(store, model, parts, found)
     start = -1 if state is None else state.seq
-    for i, part in enumerate(parts):
+    for part in parts:
         if part.end <= start:
             continue
         if state is not None and state.seq < part.start:
-            state.seq, state.path = part.start, _path(parts[: i + 1], state.path.promoted)
+            state.go_on_from(part.start)
         for row in _rows(store, model, -1 if state is None else state.seq, part.end):
             if state is None:
                 state = fold.start(row)
@@ -60,17 +54,15 @@ def state_at(store: Store, model: int, seq: int) -> State:
 
 def rollbacks_of(store: Store, model: int) -> list[tuple[int, int]]:
     """The number of every rollback, and of the event that it went back to."""
-    with store.lock:
-        return [(row.first, decode("rollback", row.body)[0].seq) for row in store.rollbacks(model)]
+    return [(row.first, decode("rollback", row.body)[0].seq) for row in store.rollbacks(model)]
 
 
-def _newest_whole(store: Store, model: int, parts: tuple[Part, ...], found: list[Snapshot]) -> State | None:
+def _newest_whole(store: Store, model: int, parts: Path, found: list[Snapshot]) -> ModelState | None:
     """The newest snapshot on the path that is not damaged."""
     for snapshot in found:
-        if not any(part.start <= snapshot.seq <= part.end for part in parts):
+        if not is_on(parts, snapshot.seq):
             continue
-        with store.lock:
-            content = store.snapshot(model, snapshot.seq)
+        content = store.snapshot(model, snapshot.seq)
         try:
             return load_snapshot(content or b"", snapshot.sha256, snapshot.mistakes)
         except (ValueError, TypeError, msgspec.MsgspecError) as error:
@@ -78,16 +70,10 @@ def _newest_whole(store: Store, model: int, parts: tuple[Part, ...], found: list
     return None
 
 
-def _path(parts: tuple[Part, ...], promoted: int) -> Path:
-    """The path of a state in the last of these parts, which goes on."""
-    return Path((*parts[:-1], Part(parts[-1].start, FOR_EVER)), promoted)
-
-
 def _rows(store: Store, model: int, after: int, end: int) -> Iterator[Row]:
     """The rows that follow an event, up to the one that holds the event `end`."""
     while after < end:
-        with store.lock:
-            rows = store.rows(model, after + 1, ROWS_AT_ONCE)
+        rows = store.rows(model, after + 1, ROWS_AT_ONCE)
         if not rows or rows[0].first != after + 1:
             raise TrimmedError(f"event {after + 1} is no longer in the log")
         for row in rows:
@@ -97,10 +83,10 @@ def _rows(store: Store, model: int, after: int, end: int) -> Iterator[Row]:
         after = rows[-1].last
 
 
-def _compare(store: Store, model: int, state: State, start: int) -> None:
+def _compare(store: Store, model: int, state: ModelState, start: int) -> None:
     """Whether the log made the same mistakes again as when it was learned; what is not in the index yet is kept."""
     for line in state.all_lines():
-        indexed, end = mistakes_of(store, model, line, state.path, start + 1)
+        indexed, end = mistakes_of(store, model, line, state.parts, start + 1)
         again = [mistake for mistake in line.mistakes if mistake.seq <= end]
         first_time = [mistake for mistake in indexed if mistake.seq <= state.seq]
         if again != first_time:
@@ -111,83 +97,56 @@ def _compare(store: Store, model: int, state: State, start: int) -> None:
         line.mistakes = [mistake for mistake in line.mistakes if mistake.seq > end]
 
 
-def mistakes_of(store: Store, model: int, line: Line, path: Path, start: int) -> tuple[list[Mistake], int]:
+def mistakes_of(store: Store, model: int, line: LearnerLine, path: Path, start: int) -> tuple[list[Mistake], int]:
     """The mistakes of a line from the event `start` on, as far as they are in the index, and how far that is."""
     found: list[Mistake] = []
     end = start - 1
-    while True:
-        with store.lock:
-            parts = store.mistakes(model, line.number, end + 1, PARTS_AT_ONCE)
-        if not parts:
-            return found, end
+    while parts := store.mistakes(model, line.number, end + 1, PARTS_AT_ONCE):
         for last, body in parts:
-            found += [mistake for mistake in _MISTAKES.decode(body) if mistake.seq >= start and path.has(mistake.seq)]
+            found += [
+                mistake for mistake in _MISTAKES.decode(body) if mistake.seq >= start and is_on(path, mistake.seq)
+            ]
             end = last
+    return found, end
 
 
 class SavedLine(msgspec.Struct):
+    """What a snapshot holds of a line: its learner as a model file, and no mistakes, which are in the index."""
+
     number: int
     settings: Settings
     counts: Counts
     file: bytes
 
 
-class SavedRival(msgspec.Struct):
-    line: SavedLine
-    wrong: int
-    model_wrong: int
-    examples: int
+def _saved(line: LearnerLine) -> SavedLine:
+    return SavedLine(line.number, line.settings, line.counts, to_file(line.learner))
 
 
-class Saved(msgspec.Struct):
-    """What a snapshot holds."""
-
-    seq: int
-    line: SavedLine
-    challengers: dict[str, SavedRival]
-    parts: list[Part]
-    promoted: int
+def _line(kind: type, content: Any) -> LearnerLine:
+    saved = msgspec.convert(content, SavedLine)
+    return LearnerLine(saved.number, saved.settings, from_file(saved.file), saved.counts)
 
 
-def take_snapshot(state: State) -> tuple[bytes, str]:
+_ENCODER = msgspec.msgpack.Encoder(enc_hook=_saved)
+_DECODER = msgspec.msgpack.Decoder(ModelState, dec_hook=_line)
+
+
+def take_snapshot(state: ModelState) -> tuple[bytes, str]:
     """The state as bytes, and their SHA-256. It is loaded again before it counts."""
-    saved = _saved(state)
-    content = msgspec.msgpack.encode(saved)
+    content = _ENCODER.encode(state)
     digest = hashlib.sha256(content).hexdigest()
     again = load_snapshot(content, digest, state.learner.mistakes)
-    if _saved(again) != saved:
+    if msgspec.msgpack.decode(_ENCODER.encode(again)) != msgspec.msgpack.decode(content):
         raise ValueError("a snapshot does not come back as it was written; nothing is trimmed")
     return content, digest
 
 
-def load_snapshot(content: bytes, sha256: str, mistakes: int) -> State:
+def load_snapshot(content: bytes, sha256: str, mistakes: int) -> ModelState:
     """The state of a snapshot; a ValueError if it is damaged."""
     if hashlib.sha256(content).hexdigest() != sha256:
         raise ValueError("its SHA-256 is wrong")
-    saved = msgspec.msgpack.decode(content, type=Saved)
-    rivals = {
-        name: Rival(_line(rival.line), rival.wrong, rival.model_wrong, rival.examples)
-        for name, rival in saved.challengers.items()
-    }
-    path = Path(tuple(saved.parts), saved.promoted)
-    state = State(saved.seq, _line(saved.line), rivals, path)
+    state = _DECODER.decode(content)
     if state.learner.mistakes != mistakes:
         raise ValueError(f"it has {state.learner.mistakes} mistakes and should have {mistakes}")
     return state
-
-
-def _saved(state: State) -> Saved:
-    rivals = {
-        name: SavedRival(_saved_line(rival.line), rival.wrong, rival.model_wrong, rival.examples)
-        for name, rival in state.challengers.items()
-    }
-    parts, promoted = list(state.path.parts), state.path.promoted
-    return Saved(state.seq, _saved_line(state.line), rivals, parts, promoted)
-
-
-def _saved_line(line: Line) -> SavedLine:
-    return SavedLine(line.number, line.settings, line.counts, to_file(line.learner))
-
-
-def _line(saved: SavedLine) -> Line:
-    return Line(saved.number, saved.settings, from_file(saved.file), saved.counts)

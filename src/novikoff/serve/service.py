@@ -19,7 +19,7 @@ from novikoff.features.names import as_numbers
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import answering, events, fold, jobs, messages
 from novikoff.serve.events import Settings
-from novikoff.serve.files import settled, to_file
+from novikoff.serve.fold import settled, to_file
 from novikoff.serve.jobs import Token
 from novikoff.serve.models import Model, Models, keep_renewing
 from novikoff.serve.refused import RefusedError
@@ -88,7 +88,7 @@ class Service:
         self.models = Models(store, self.options.most_models)
         self.writer = Writer(store, self.models, self.clock, on_failure)
         self.writer.after_commit = self._after_commit
-        self.watchers = Watchers(self.models, self._names, self._waiting)
+        self.watchers = Watchers(self.models)
         self.ready = False
         self._one_file = asyncio.Lock()
         self.requests: Counter[tuple[str, str, int]] = Counter()  # route, method, status
@@ -205,11 +205,7 @@ class Service:
             raise RefusedError(422, str(error), field) from None
 
     async def names(self) -> list[str]:
-        return sorted(await asyncio.to_thread(self._names))
-
-    def _names(self) -> list[str]:
-        with self.store.lock:
-            return self.store.names()
+        return sorted(await asyncio.to_thread(self.store.names))
 
     async def delete(self, model: Model) -> None:
         await self.writer.submit(jobs.Delete(self.models, model))
@@ -256,15 +252,11 @@ class Service:
     # What a model knows, and why
 
     async def record(self, model: Model, margin: float | None) -> messages.Record:
-        waiting = await asyncio.to_thread(self._waiting, model.number)
+        waiting = await asyncio.to_thread(self.store.waiting, model.number)
         return answering.record(model.state, waiting, margin)
 
-    def _waiting(self, number: int) -> int:
-        with self.store.lock:
-            return self.store.waiting(number)
-
     async def why(self, model: Model, name: str, top: int) -> messages.Why:
-        found = await asyncio.to_thread(self._remembered, model.number, name)
+        found = await asyncio.to_thread(self.store.remembered, model.number, name)
         if found is None or found.expires < self.clock():
             raise RefusedError(404, f"no prediction {name!r} is remembered; it may have been too long ago", "id")
         return await self._why(model, events.decode_prediction(found.body), top)
@@ -286,10 +278,6 @@ class Service:
         except TrimmedError as error:
             raise RefusedError(410, str(error)) from None
 
-    def _remembered(self, number: int, name: str) -> Any:
-        with self.store.lock:
-            return self.store.remembered(number, name)
-
     async def model_file(self, model: Model, seq: int | None) -> bytes:
         """A model file, as the model is or as it was after an event."""
         if seq is None or seq == model.state.seq:
@@ -297,7 +285,7 @@ class Service:
         state = await self._earlier(model, seq)
         return await asyncio.to_thread(to_file, state.learner)
 
-    async def _earlier(self, model: Model, seq: int) -> fold.State:
+    async def _earlier(self, model: Model, seq: int) -> fold.ModelState:
         if seq > model.state.seq:
             raise RefusedError(422, f"the last event of {model.name!r} is {model.state.seq}; there is no {seq}", "seq")
         try:
@@ -311,12 +299,8 @@ class Service:
         return await self._submit(jobs.TakeSnapshot(model, True, self.options.keep_seconds, token))
 
     async def snapshots(self, model: Model) -> messages.Kept:
-        def read() -> list[messages.Taken]:
-            with self.store.lock:
-                found = self.store.snapshots(model.number)
-            return [messages.Taken(each.seq, each.sha256, each.mistakes) for each in found]
-
-        return messages.Kept(await asyncio.to_thread(read))
+        found = await asyncio.to_thread(self.store.snapshots, model.number)
+        return messages.Kept([messages.Taken(each.seq, each.sha256, each.mistakes) for each in found])
 
     async def roll_back(self, model: Model, seq: int, token: Token | None) -> bytes:
         earlier = await self._earlier(model, seq)
@@ -362,8 +346,7 @@ class Service:
 
     def _answer_again(self, number: int, key: Key) -> bytes:
         """The answer to a request that was learned before a kill and not answered: fold the log up to it again."""
-        with self.store.lock:
-            rows = self.store.rows(number, key.first, 1)
+        rows = self.store.rows(number, key.first, 1)
         if not rows or rows[0].first != key.first:
             raise RefusedError(410, "the answer to this request is no longer known; it was learned")
         (row,) = rows

@@ -8,7 +8,7 @@ import math
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ class SqliteStore(Store):
     until = math.inf
 
     def __init__(self, folder: str | Path) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.path = Path(folder) / FILE
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # One thread at a time uses the connection, though not always the same.
@@ -83,8 +83,9 @@ class SqliteStore(Store):
         return time.time()
 
     def hold(self, name: str) -> Held | None:
-        found = self._all("SELECT model FROM models WHERE name = ?", name)
-        return Held(found[0][0], self.last(found[0][0]), FIRST_FENCE) if found else None
+        with self.lock:
+            found = self._all("SELECT model FROM models WHERE name = ?", name)
+            return Held(found[0][0], self.last(found[0][0]), FIRST_FENCE) if found else None
 
     def renew(self) -> bool:
         return True
@@ -97,22 +98,20 @@ class SqliteStore(Store):
     # A full disk, a disk that fails, a file that is damaged: whatever it is, nothing more may be promised.
 
     def _run(self, statement: str, *values: Any) -> None:
-        self._count(statement, *values)
+        self._execute(self.connection.execute, statement, values)
 
     def _count(self, statement: str, *values: Any) -> int:
-        try:
-            return self.connection.execute(statement, values).rowcount
-        except sqlite3.Error as error:
-            raise StoreError(f"{self.path}: {error}") from error
+        return self._execute(self.connection.execute, statement, values).rowcount
 
     def _many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
-        try:
-            self.connection.executemany(statement, rows)
-        except sqlite3.Error as error:
-            raise StoreError(f"{self.path}: {error}") from error
+        self._execute(self.connection.executemany, statement, rows)
 
     def _all(self, statement: str, *values: Any) -> list[Any]:
+        with self.lock:
+            return self._execute(lambda *given: self.connection.execute(*given).fetchall(), statement, values)
+
+    def _execute(self, run: Callable[[str, Any], Any], statement: str, values: Sequence[Any]) -> Any:
         try:
-            return self.connection.execute(statement, values).fetchall()
+            return run(statement, values)
         except sqlite3.Error as error:
             raise StoreError(f"{self.path}: {error}") from error

@@ -1,7 +1,8 @@
 """Where logs, snapshots and remembered predictions are kept. A store keeps them, and decides nothing.
 
-Who uses a store holds its lock. Whatever changes it happens between `begin` and `commit`; after `commit` it is on the
-disk, and a store that cannot promise that raises `StoreError`, upon which the process must end.
+Whoever changes a store holds its lock from before `begin` until after `commit`, so that others read nothing in between.
+After `commit` all is on the disk, and a store that cannot promise that raises `StoreError`, upon which the process must
+end.
 
 A model is written by one process at a time, which holds it. Where several servers share a store, one that was not heard
 of for `lease` seconds, by the clock of the store, loses what it held to whoever asks next. Whoever takes a model gets a
@@ -104,7 +105,7 @@ class Store(ABC):
 
     address_of_row = "rowid"  # by what a row of a table is known to the database
 
-    lock: threading.Lock
+    lock: threading.RLock
     lease: float | None  # None, if no other server can have the store
     until: float  # by time.monotonic(): what is held, is held until then, unless the lease is renewed
 
@@ -153,7 +154,7 @@ class Store(ABC):
 
     @abstractmethod
     def _all(self, statement: str, *values: Any) -> list[Any]:
-        """The rows that a query finds."""
+        """The rows that a query finds, once nobody else holds the lock."""
 
     def names(self) -> list[str]:
         return [name for (name,) in self._all("SELECT name FROM models")]

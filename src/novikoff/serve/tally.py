@@ -16,10 +16,10 @@ MOST_EVENTS = 32
 ALARM = 0.01
 
 
-class Curve(msgspec.Struct):
+class MistakeCurve(msgspec.Struct):
     """The mistakes after every `stride` examples; when there are too many points, every second one goes.
 
-    >>> curve = Curve()
+    >>> curve = MistakeCurve()
     >>> curve.add([True] * 3 + [False] * 2000)
     >>> curve.stride, curve.mistakes[:3], curve.mistakes[-1]
     (4, [3, 3, 3], 3)
@@ -59,7 +59,7 @@ class Alarm(msgspec.Struct, frozen=True):
     chance: float
 
 
-class Drift(msgspec.Struct):
+class DriftWindow(msgspec.Struct):
     """The mistakes in a window of examples, against the record before it.
 
     If the world stays the same, the window is like any other part of the record: given all mistakes so far, the number

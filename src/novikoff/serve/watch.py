@@ -38,10 +38,10 @@ class Watcher:
 
 
 class Watchers:
-    """All who watch these models. `names` are of all in the store; `waiting` is how many labels one waits for."""
+    """All who watch these models."""
 
-    def __init__(self, models: Models, names: Callable[[], list[str]], waiting: Callable[[int], int]) -> None:
-        self._models, self._names, self._waiting = models, names, waiting
+    def __init__(self, models: Models) -> None:
+        self._models = models
         self._old: set[Watcher] = set()
         self._new: set[Watcher] = set()  # they have to be told of all models
         self._changed: set[str] = set()
@@ -104,7 +104,7 @@ class Watchers:
         """How the models of these names are now; without names, all of them."""
 
         def read() -> Changes:
-            there = set(self._names())
+            there = set(self._models.store.names())
             found = there if names is None else names & there
             return Changes([self._brief(name) for name in sorted(found)], sorted((names or set()) - there))
 
@@ -115,7 +115,7 @@ class Watchers:
         figures = self._models.figures.get(name) if model is None else figures_of(model.state)
         if figures is None or number is None:
             return Brief(name, None)
-        return Brief(name, {**figures, "waiting": self._waiting(number)})
+        return Brief(name, {**figures, "waiting": self._models.store.waiting(number)})
 
     @staticmethod
     def _tell(watchers: set[Watcher], message: bytes) -> None:

@@ -15,7 +15,7 @@ from novikoff.features.names import Intercept, as_numbers
 from novikoff.learn.online.past import Average, Fading
 from novikoff.serve import events
 from novikoff.serve.events import Example, Label, Prediction, Row, Settings
-from novikoff.serve.fold import Line, Mistake, Path, State, path_to
+from novikoff.serve.fold import LearnerLine, Mistake, ModelState, Path, path_to
 from novikoff.serve.messages import Contribution, PastMistake, Why
 from novikoff.serve.replay import mistakes_of, rollbacks_of, state_at
 from novikoff.serve.store import Store
@@ -23,10 +23,10 @@ from novikoff.serve.store import Store
 MISTAKES_AT_ONCE = 500
 
 
-def why(store: Store, model: int, state: State, said: Prediction, top: int) -> Why:
+def why(store: Store, model: int, state: ModelState, said: Prediction, top: int) -> Why:
     """The features and the mistakes that decided a prediction, those that weigh most."""
     line = state.line if said.line == state.line.number else state_at(store, model, said.seq).line
-    path = Path(path_to(said.seq, rollbacks_of(store, model)))
+    path = path_to(said.seq, rollbacks_of(store, model))
     x, given = _folded(said.x, said.point, line.settings), _folded(said.x, None, line.settings)
     by_feature: dict[Any, float] = defaultdict(float)
     past: list[PastMistake] = []
@@ -81,13 +81,12 @@ def _sign(mistake: Mistake, y: Label, said: Prediction) -> int:
     return (y == said.label) - (other == said.label) - (y == said.rival) + (other == said.rival)
 
 
-def _examples(store: Store, model: int, line: Line, path: Path, upto: int) -> Iterator[tuple[Mistake, Example]]:
+def _examples(store: Store, model: int, line: LearnerLine, path: Path, upto: int) -> Iterator[tuple[Mistake, Example]]:
     """The mistakes of a line up to an event, with their examples, as far as they are still in the log."""
     mistakes = [mistake for mistake in mistakes_of(store, model, line, path, 0)[0] if mistake.seq <= upto]
     for start in range(0, len(mistakes), MISTAKES_AT_ONCE):
         some = mistakes[start : start + MISTAKES_AT_ONCE]
-        with store.lock:
-            rows = store.rows_of(model, [mistake.seq for mistake in some])
+        rows = store.rows_of(model, [mistake.seq for mistake in some])
         examples = {seq: example for row in rows for seq, example in _examples_of(row)}
         yield from ((mistake, examples[mistake.seq]) for mistake in some if mistake.seq in examples)
 

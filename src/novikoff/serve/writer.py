@@ -15,10 +15,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import msgspec
+
 from novikoff.serve.jobs import Job
 from novikoff.serve.models import DeferredWrite, Model, Models
 from novikoff.serve.refused import ElsewhereError, RefusedError
-from novikoff.serve.replay import encode_mistakes
 from novikoff.serve.store import Store, StoreError
 
 MOST_EVENTS = 2048
@@ -199,4 +200,4 @@ class Writer:
         for name, answer in write.answers.items():
             self.store.answer_key(number, name, answer)
         for line, last, mistakes in write.mistakes:
-            self.store.add_mistakes(number, line, last, encode_mistakes(mistakes))
+            self.store.add_mistakes(number, line, last, msgspec.msgpack.encode(mistakes))
