@@ -76,7 +76,7 @@ def live(where, port, fail_after=None, largest_file=None, lease=10.0, options=No
 
     from novikoff.serve.app import App
     from novikoff.serve.run import open_store, serve
-    from novikoff.serve.service import Options, Service
+    from novikoff.serve.service import Service, ServiceOptions
     from novikoff.web import address_of, listen
 
     if largest_file is not None:
@@ -88,7 +88,7 @@ def live(where, port, fail_after=None, largest_file=None, lease=10.0, options=No
         store.connection.execute(f"PRAGMA {pragma}")
     if fail_after is not None:
         _fail(store, fail_after)
-    serve(listener, App(Service(store, Options(**(options or {})))))
+    serve(listener, App(Service(store, ServiceOptions(**(options or {})))))
 
 
 def _fail(store, after):

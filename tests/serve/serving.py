@@ -8,9 +8,9 @@ import pytest
 
 from novikoff.serve import messages
 from novikoff.serve.events import Settings
-from novikoff.serve.refused import RefusedError
+from novikoff.serve.messages import RefusedError
 from novikoff.serve.run import open_store
-from novikoff.serve.service import Options, Service
+from novikoff.serve.service import Service, ServiceOptions
 
 
 class Clock:
@@ -40,7 +40,7 @@ def run(test):
 
 async def started(where, clock=None, on_failure=None, store=None, **options):
     failure = Failure() if on_failure is None else on_failure
-    service = Service(store or opened(where), Options(**options), clock, failure)
+    service = Service(store or opened(where), ServiceOptions(**options), clock, failure)
     await service.start()
     if service.store.lease is not None:
         await service.models.open()  # each model is held as if somebody had asked for it

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import events, fold
-from novikoff.serve.events import Example, Row, Settings
+from novikoff.serve.events import Example, LogRow, Settings
 from novikoff.serve.fold import to_file
 
 VALUES = st.integers(-3, 3).map(float) | st.sampled_from([0.1, -0.3, 1e-17, 1e16, "red", "blue", True])
@@ -34,11 +34,11 @@ def learner_after(settings, examples):
 
 
 def created(settings):
-    return Row(0, 1, 0.0, "create", events.encode([settings]))
+    return LogRow(0, 1, 0.0, "create", events.encode([settings]))
 
 
 def learned(first, examples):
-    return Row(first, len(examples), 0.0, "learn", events.encode(examples))
+    return LogRow(first, len(examples), 0.0, "learn", events.encode(examples))
 
 
 def folded(rows):

@@ -8,7 +8,8 @@ import pytest
 
 from novikoff.keep.models import load_plain
 from novikoff.serve import Client
-from novikoff.serve.client import Learned, ServiceError
+from novikoff.serve.client import ServiceError
+from novikoff.serve.messages import LearnReply
 from tests.cli.calling import call
 from tests.serve.listening import listening
 
@@ -27,8 +28,8 @@ def client(address, request):
 
 
 def test_predict_reveal_learn(client, tmp_path):
-    assert client.learn({"a": 1}, "up") == Learned(mistakes=1, examples=1, seq=1)
-    assert client.learn_many([{"a": 1}, {"a": -3}], ["up", "down"]) == Learned(mistakes=0, examples=2, seq=3)
+    assert client.learn({"a": 1}, "up") == LearnReply(mistakes=1, examples=1, seq=1)
+    assert client.learn_many([{"a": 1}, {"a": -3}], ["up", "down"]) == LearnReply(mistakes=0, examples=2, seq=3)
     said = client.predict({"a": 2}, remember=True)
     assert (said.label, said.seq, set(said.scores)) == ("up", 3, {"down", "up"})
     assert client.predict({"a": 2}).id is None

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from novikoff.engine.rounding import down
 from novikoff.serve import answering, events, fold
-from novikoff.serve.events import Example, Revealed, Row, Settings
+from novikoff.serve.events import Example, LogRow, Revealed, Settings
 from tests.late import as_example, late_streams, rounds, squares
 from tests.serve.serving import Caller, run, serving
 from tests.serve.streams import created, same
@@ -22,7 +22,7 @@ def played(points, delays, chosen):
             said[i] = answering.to_remember(str(i), state, example, *answering.predict(state.learner, example))
             continue
         before = state.learner.updates
-        fold.apply(state, Row(state.seq + 1, 1, 0.0, "reveal", events.encode([Revealed(said[i], y)])))
+        fold.apply(state, LogRow(state.seq + 1, 1, 0.0, "reveal", events.encode([Revealed(said[i], y)])))
         if state.learner.updates > before:
             waited.append(before - said[i].mistakes)
     return state, waited
@@ -52,7 +52,7 @@ def test_with_random_delays_the_mistakes_stay_below_the_bound_in_the_record(data
     assert record.delay.longest == max(waited, default=0)
     assert record.bound.on_arrival <= record.bound.as_served
     # With examples that were learned at once among them, the mean is over all mistakes.
-    fold.apply(state, Row(state.seq + 1, 1, 0.0, "learn", events.encode([Example({"new": 1.0}, n_classes - 1)])))
+    fold.apply(state, LogRow(state.seq + 1, 1, 0.0, "learn", events.encode([Example({"new": 1.0}, n_classes - 1)])))
     after = answering.record(state, 0, None)
     updates = after.mistakes + after.narrow
     assert after.delay.mean == (sum(waited) / updates if updates else 0)
@@ -69,7 +69,7 @@ def test_judged_on_arrival_a_late_label_is_an_example_like_any_other(stream):
     arrivals = [Example(as_example(x), y) for comes, _, x, y in rounds(points, delays) if comes]
     plain = fold.start(created(chosen))
     if arrivals:
-        fold.apply(plain, Row(1, len(arrivals), 0.0, "learn", events.encode(arrivals)))
+        fold.apply(plain, LogRow(1, len(arrivals), 0.0, "learn", events.encode(arrivals)))
     assert same(state.learner, plain.learner)
 
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
-from novikoff.serve.refused import RefusedError
+from novikoff.serve.messages import RefusedError
 from tests.serve.serving import Caller, run, serving
 from tests.serve.streams import FEATURES, SETTINGS, STREAMS
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.serve import events, fold, replay
-from novikoff.serve.events import Challenge, Challenger, Example, Row, Settings
+from novikoff.serve.events import Challenge, Challenger, Example, LogRow, Settings
 from novikoff.serve.fold import path_to
 from tests.serve.streams import SETTINGS, STREAMS, created, folded, learned, learner_after, same
 
@@ -68,7 +68,7 @@ def test_a_promoted_challenger_is_the_learner_that_saw_the_stream_since_it_came(
         *[("learn", example) for example in after],
     ]
     rows = [created(own)]
-    rows += [Row(seq, 1, 0.0, kind, events.encode([event])) for seq, (kind, event) in enumerate(happened, start=1)]
+    rows += [LogRow(seq, 1, 0.0, kind, events.encode([event])) for seq, (kind, event) in enumerate(happened, start=1)]
     state = folded(rows)
     assert same(state.learner, learner_after(other, stream[len(before) :]))
     at_promotion = folded(rows[: 2 + len(before) + len(between)])
@@ -78,7 +78,7 @@ def test_a_promoted_challenger_is_the_learner_that_saw_the_stream_since_it_came(
 
 def test_challenger_and_model_are_compared_by_what_they_predict_before_they_learn():
     state = folded([created(Settings()), learned(1, [Example({"a": 1.0}, "u"), Example({"a": -1.0}, "v")] * 3)])
-    fold.apply(state, Row(7, 1, 0.0, "challenge", events.encode([Challenge("rival")])))
+    fold.apply(state, LogRow(7, 1, 0.0, "challenge", events.encode([Challenge("rival")])))
     fold.apply(state, learned(8, [Example({"a": 1.0}, "u")] * 4))
     rival = state.challengers["rival"]
     assert (rival.examples, rival.wrong, rival.model_wrong) == (4, 1, 0)

@@ -12,7 +12,7 @@ import novikoff
 from novikoff.serve import fold
 from novikoff.serve.api import metrics
 from novikoff.serve.events import Challenge, Settings
-from novikoff.serve.refused import RefusedError
+from novikoff.serve.messages import RefusedError
 from tests.keep.test_hostile_files import forged
 from tests.serve.serving import DOWN, UP, Caller, refused, run, serving, tamper
 

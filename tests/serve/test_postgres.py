@@ -12,12 +12,12 @@ import time
 import httpx
 import pytest
 
+from novikoff.serve.app import PASSED_ON
 from novikoff.serve.client import Client
-from novikoff.serve.events import Row, Settings
+from novikoff.serve.events import LogRow, Settings
 from novikoff.serve.fold import to_file
-from novikoff.serve.forward import PASSED_ON
+from novikoff.serve.messages import ElsewhereError, RefusedError
 from novikoff.serve.postgres import FORMAT
-from novikoff.serve.refused import ElsewhereError, RefusedError
 from novikoff.serve.run import open_store, reached_at
 from novikoff.serve.store import Held, StoreError
 from novikoff.serve.writer import EXIT_CODE
@@ -118,7 +118,7 @@ def test_a_server_that_lost_a_model_changes_nothing_and_learns_who_has_it(databa
 def a_model(store):
     store.begin([])
     store.create("m")
-    store.append(1, Row(0, 1, 0.0, "create", b""))
+    store.append(1, LogRow(0, 1, 0.0, "create", b""))
     store.commit()
 
 
@@ -126,7 +126,7 @@ def test_an_expired_server_in_the_middle_of_a_transaction_is_ended_with_it(datab
     here, there = opened(database, HERE), opened(database, THERE)
     a_model(here)
     assert here.begin([(1, 1), (1, 2), (7, 1)]) == {(1, 2), (7, 1)}
-    here.append(1, Row(1, 1, 0.0, "learn", b""))
+    here.append(1, LogRow(1, 1, 0.0, "learn", b""))
     ask(database, EXPIRE.format(HERE))
     with pytest.raises(ElsewhereError):
         there.hold("m")

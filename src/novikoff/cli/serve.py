@@ -97,7 +97,7 @@ def serve(
     from novikoff.cli.render import show
     from novikoff.serve.app import App
     from novikoff.serve.run import serve as run
-    from novikoff.serve.service import Options, Service
+    from novikoff.serve.service import Service, ServiceOptions
     from novikoff.web import address_of, listen
 
     listener = listen(port, host)
@@ -105,7 +105,7 @@ def serve(
     opened = open_store(store, reached_at(url, address, store), lease)
     document = documents.document("serve", address=address, store=shown(store))
     show(output, Result(document, lambda: panel(document)))
-    service = Service(opened, Options(models, snapshot_every, keep_log))
+    service = Service(opened, ServiceOptions(models, snapshot_every, keep_log))
     run(listener, App(service, token, log=None if output.quiet else sys.stderr))
 
 

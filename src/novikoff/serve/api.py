@@ -15,21 +15,13 @@ import msgspec
 from novikoff import __version__
 from novikoff.serve import answering, events, messages
 from novikoff.serve.events import ENCODER, Name
-from novikoff.serve.http import EVENTS, NDJSON, Call, Reply, decoded, positive, whole
-from novikoff.serve.models import Model, figures_of
-from novikoff.serve.refused import RefusedError
+from novikoff.serve.http import EVENTS, NDJSON, Call, QueryParameter, Reply, decoded
+from novikoff.serve.messages import RefusedError
+from novikoff.serve.models import LoadedModel, figures_of
 from novikoff.serve.service import Service
 
 OCTETS = b"application/octet-stream"
 TEXT = b"text/plain; version=0.0.4; charset=utf-8"
-
-
-class Query(NamedTuple):
-    """A parameter of the query, with its schema."""
-
-    name: str
-    text: str
-    schema: dict[str, Any]
 
 
 class Route(NamedTuple):
@@ -45,7 +37,7 @@ class Route(NamedTuple):
     gives_many: bool = False  # and then answers one a line
     key: bool = False  # takes an Idempotency-Key
     by_name: bool = False  # is told the name of a model, which need not be there
-    queries: tuple[Query, ...] = ()
+    queries: tuple[QueryParameter, ...] = ()
     errors: tuple[int, ...] = ()
     kind: bytes = b"application/json"
 
@@ -58,33 +50,21 @@ def _json(answer: Any, status: int = 200) -> Reply:
     return Reply(ENCODER.encode(answer), status)
 
 
-_SETTINGS = msgspec.json.Decoder(events.Settings)
-_TO_PREDICT = msgspec.json.Decoder(messages.ToPredict)
-_TO_EXPLAIN = msgspec.json.Decoder(messages.ToExplain)
-_TO_REVEAL = msgspec.json.Decoder(messages.ToReveal)
-_TO_LEARN = msgspec.json.Decoder(messages.ToLearn)
-_PLAIN = msgspec.json.Decoder(messages.PlainToLearn)
-_ROLLBACK = msgspec.json.Decoder(events.Rollback)
-_CHALLENGE = msgspec.json.Decoder(events.Challenge)
-_CHALLENGER = msgspec.json.Decoder(events.Challenger)
-_TO_INFER = msgspec.json.Decoder(messages.ToInfer)
-
-
 async def list_models(call: Call) -> Reply:
     """The names of all models."""
-    return _json(messages.Names(await call.service.names()))
+    return _json(messages.ModelNames(await call.service.names()))
 
 
 async def create_model(call: Call) -> Reply:
     """Create a model, from parameters or from a model file; the same again changes nothing."""
     (name,) = call.names
-    settings = call.one(_SETTINGS)
+    settings = call.one(events.Settings)
     decoded(lambda given: msgspec.convert(given, events.Name), name)
     about, is_new = await call.service.create(name, settings)
     return _json(about, 201 if is_new else 200)
 
 
-async def show_model(call: Call, model: Model) -> Reply:
+async def show_model(call: Call, model: LoadedModel) -> Reply:
     """How a model learns, and how far it is."""
     return _json(answering.about(model.name, model.state))
 
@@ -99,23 +79,23 @@ async def delete_model(call: Call) -> Reply:
     return Reply(b"", 204)
 
 
-async def predict(call: Call, model: Model) -> Reply:
+async def predict(call: Call, model: LoadedModel) -> Reply:
     """Predict; with `remember`, keep the example until its label is revealed."""
-    asked = call.many(_TO_PREDICT)
+    asked = call.many(messages.ToPredict)
     answer = await call.service.predict(model, asked, call.token)
     return Reply(answer, kind=NDJSON) if call.kind == NDJSON else Reply(answer.rstrip())
 
 
-async def reveal(call: Call, model: Model) -> Reply:
+async def reveal(call: Call, model: LoadedModel) -> Reply:
     """Reveal the label of a prediction, and learn it. Many are revealed all, or none."""
-    return Reply(await call.service.reveal(model, call.many(_TO_REVEAL), call.token))
+    return Reply(await call.service.reveal(model, call.many(messages.ToReveal), call.token))
 
 
-async def learn(call: Call, model: Model) -> Reply:
+async def learn(call: Call, model: LoadedModel) -> Reply:
     """Learn an example with its label. Many are learned in the order given, all or none."""
     examples = _plain(call) if model.is_plain else None
     if examples is None:
-        examples = call.many(_TO_LEARN)
+        examples = call.many(messages.ToLearn)
         model.is_plain = False
     body = call.body if call.kind == NDJSON else None
     return Reply(await call.service.learn(model, examples, body, call.token))
@@ -124,68 +104,65 @@ async def learn(call: Call, model: Model) -> Reply:
 def _plain(call: Call) -> list[Any] | None:
     """The examples, if all are plain; a model that gets others is not asked again."""
     try:
-        return call.many(_PLAIN)
+        return call.many(messages.PlainToLearn)
     except RefusedError:
         return None
 
 
-async def show_record(call: Call, model: Model) -> Reply:
+async def show_record(call: Call, model: LoadedModel) -> Reply:
     """What happened, and what it proves: mistakes, the bound, delays, drift, challengers."""
-    query = call.query("margin")
-    return _json(await call.service.record(model, positive(query.get("margin"), "margin")))
+    return _json(await call.service.record(model, call.query(_MARGIN)))
 
 
-async def show_weights(call: Call, model: Model) -> Reply:
+async def show_weights(call: Call, model: LoadedModel) -> Reply:
     """The heaviest weights, by name."""
-    return _json(answering.weights(model.state, whole(call.query("top").get("top"), "top", 1, 1000) or 20))
+    return _json(answering.weights(model.state, call.query(_TOP)))
 
 
-async def show_why(call: Call, model: Model) -> Reply:
-    """Why a remembered prediction was what it was: the features and the past mistakes that contribute to it."""
-    top = whole(call.query("top").get("top"), "top", 1, 1000) or 20
-    return _json(await call.service.why(model, call.names[1], top))
+async def show_why(call: Call, model: LoadedModel) -> Reply:
+    """Why a remembered prediction was what it was: the features and the past mistakes that speak for it."""
+    return _json(await call.service.why(model, call.names[1], call.query(_TOP)))
 
 
-async def explain(call: Call, model: Model) -> Reply:
+async def explain(call: Call, model: LoadedModel) -> Reply:
     """Predict, and say why; nothing is remembered."""
-    top = whole(call.query("top").get("top"), "top", 1, 1000) or 20
-    return _json(await call.service.explain(model, call.one(_TO_EXPLAIN), top))
+    top = call.query(_TOP)
+    return _json(await call.service.explain(model, call.one(messages.ToExplain), top))
 
 
-async def get_file(call: Call, model: Model) -> Reply:
+async def get_file(call: Call, model: LoadedModel) -> Reply:
     """A model file, for `novikoff predict` and `novikoff.load`; as the model is, or as it was after an event."""
-    seq = whole(call.query("seq").get("seq"), "seq", 0, 2**53)
-    return Reply(await call.service.model_file(model, seq), kind=OCTETS)
+    return Reply(await call.service.model_file(model, call.query(_SEQ)), kind=OCTETS)
 
 
-async def list_snapshots(call: Call, model: Model) -> Reply:
+async def list_snapshots(call: Call, model: LoadedModel) -> Reply:
     """The snapshots of a model, the newest first."""
     return _json(await call.service.snapshots(model))
 
 
-async def take_snapshot(call: Call, model: Model) -> Reply:
+async def take_snapshot(call: Call, model: LoadedModel) -> Reply:
     """Take a snapshot, which is kept until the model is deleted."""
     return Reply(await call.service.snapshot(model, call.token), 201)
 
 
-async def roll_back(call: Call, model: Model) -> Reply:
+async def roll_back(call: Call, model: LoadedModel) -> Reply:
     """Go back to what the model was after an event. This is an event itself; nothing is erased."""
-    return Reply(await call.service.roll_back(model, call.one(_ROLLBACK).seq, call.token))
+    return Reply(await call.service.roll_back(model, call.one(events.Rollback).seq, call.token))
 
 
-async def add_challenger(call: Call, model: Model) -> Reply:
+async def add_challenger(call: Call, model: LoadedModel) -> Reply:
     """Let another learner learn from the same stream. It answers nothing, and is compared in the record."""
-    return Reply(await call.service.challenge(model, call.one(_CHALLENGE), call.token), 201)
+    return Reply(await call.service.challenge(model, call.one(events.Challenge), call.token), 201)
 
 
-async def retire_challenger(call: Call, model: Model) -> Reply:
+async def retire_challenger(call: Call, model: LoadedModel) -> Reply:
     """Let a challenger go."""
     return Reply(await call.service.retire(model, call.names[1], call.token))
 
 
-async def promote(call: Call, model: Model) -> Reply:
+async def promote(call: Call, model: LoadedModel) -> Reply:
     """Let a challenger become the model."""
-    return Reply(await call.service.promote(model, call.one(_CHALLENGER).name, call.token))
+    return Reply(await call.service.promote(model, call.one(events.Challenger).name, call.token))
 
 
 async def watch(call: Call) -> Reply:
@@ -217,49 +194,57 @@ async def server_metadata(call: Call) -> Reply:
     return _json(messages.ServerMetadata("novikoff", __version__, []))
 
 
-async def model_metadata(call: Call, model: Model) -> Reply:
+async def model_metadata(call: Call, model: LoadedModel) -> Reply:
     """Open Inference protocol: the tensors of a model."""
     return _json(answering.metadata(model.name, model.state))
 
 
-async def model_ready(call: Call, model: Model) -> Reply:
+async def model_ready(call: Call, model: LoadedModel) -> Reply:
     """Open Inference protocol: whether a model is ready."""
     return _json(messages.IsReady(True, model.name))
 
 
-async def infer_model(call: Call, model: Model) -> Reply:
+async def infer_model(call: Call, model: LoadedModel) -> Reply:
     """Open Inference protocol: predict rows, of which every feature is a tensor."""
     try:
-        return _json(answering.infer(model.name, model.state, call.one(_TO_INFER)))
+        return _json(answering.infer(model.name, model.state, call.one(messages.ToInfer)))
     except ValueError as error:
         raise RefusedError(422, str(error), "inputs") from None
 
 
-_TOP = Query("top", "how many to show", {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20})
-_MARGIN = Query(
+_TOP = QueryParameter("top", "how many to show", {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20})
+_MARGIN = QueryParameter(
     "margin",
     "the margin of which to state the bound; without it, the largest that is not ruled out",
     {"type": "number", "exclusiveMinimum": 0},
 )
-_SEQ = Query("seq", "the event after which", {"type": "integer", "minimum": 0, "maximum": 2**53})
+_SEQ = QueryParameter("seq", "the event after which", {"type": "integer", "minimum": 0, "maximum": 2**53})
 _OF = "/v1/models/{model}"
 
 ROUTES = (
-    Route("GET", "/v1/models", list_models, gives=messages.Names),
+    Route("GET", "/v1/models", list_models, gives=messages.ModelNames),
     Route("PUT", _OF, create_model, events.Settings, messages.About, status=201, errors=(409,), by_name=True),
     Route("GET", _OF, show_model, gives=messages.About),
     Route("DELETE", _OF, delete_model, status=204, by_name=True),
     Route(
-        "POST", f"{_OF}/predict", predict, messages.ToPredict, messages.Predicted, many=True, gives_many=True, key=True
+        *("POST", f"{_OF}/predict", predict, messages.ToPredict, messages.PredictReply),
+        many=True,
+        gives_many=True,
+        key=True,
     ),
-    Route("POST", f"{_OF}/reveal", reveal, messages.ToReveal, messages.Learned, many=True, key=True, errors=(409, 410)),
-    Route("POST", f"{_OF}/learn", learn, messages.ToLearn, messages.Learned, many=True, key=True, errors=(410,)),
+    Route(
+        *("POST", f"{_OF}/reveal", reveal, messages.ToReveal, messages.LearnReply),
+        many=True,
+        key=True,
+        errors=(409, 410),
+    ),
+    Route("POST", f"{_OF}/learn", learn, messages.ToLearn, messages.LearnReply, many=True, key=True, errors=(410,)),
     Route("GET", f"{_OF}/record", show_record, gives=messages.Record, queries=(_MARGIN,)),
-    Route("GET", f"{_OF}/weights", show_weights, gives=messages.Weights, queries=(_TOP,)),
+    Route("GET", f"{_OF}/weights", show_weights, gives=messages.HeaviestWeights, queries=(_TOP,)),
     Route("GET", f"{_OF}/why/{{id}}", show_why, gives=messages.Why, queries=(_TOP,), errors=(410,)),
     Route("POST", f"{_OF}/why", explain, messages.ToExplain, messages.Why, queries=(_TOP,), errors=(410,)),
     Route("GET", f"{_OF}/model", get_file, queries=(_SEQ,), errors=(410,), kind=OCTETS),
-    Route("GET", f"{_OF}/snapshots", list_snapshots, gives=messages.Kept),
+    Route("GET", f"{_OF}/snapshots", list_snapshots, gives=messages.SnapshotList),
     Route("POST", f"{_OF}/snapshots", take_snapshot, gives=messages.Taken, status=201, key=True),
     Route("POST", f"{_OF}/rollback", roll_back, events.Rollback, messages.Done, key=True, errors=(410,)),
     Route(

@@ -11,6 +11,8 @@ try:
 except ImportError as missing:
     raise ImportError('the client needs httpx; pip install "novikoff[client]"') from missing
 
+from novikoff.serve.messages import LearnReply
+
 NOT_NOW = (429, 502, 503)
 LONGEST_PAUSE = 10.0
 
@@ -23,21 +25,13 @@ class ServiceError(ValueError):
         self.status, self.field = status, field
 
 
-class Predicted(NamedTuple):
+class Said(NamedTuple):
     """A prediction: the label, None while none is known; the score of each class; its id, if it was remembered."""
 
     label: Any
     scores: dict[Any, float]
     seq: int
     id: str | None
-
-
-class Learned(NamedTuple):
-    """How many of the examples were mistakes, and the number of the last event."""
-
-    mistakes: int
-    examples: int
-    seq: int
 
 
 class Client:
@@ -79,28 +73,28 @@ class Client:
         """Create the model with `Settings`, such as readout, scale or classes. The same again is no error."""
         return self._json("PUT", "", settings)
 
-    def predict(self, x: Mapping[str, Any], *, remember: bool = False) -> Predicted:
+    def predict(self, x: Mapping[str, Any], *, remember: bool = False) -> Said:
         """The label of an example; with `remember`, its label can be revealed later, by id."""
-        return _predicted(self._json("POST", "/predict", {"x": x, "remember": remember}, is_change=remember))
+        return _said(self._json("POST", "/predict", {"x": x, "remember": remember}, is_change=remember))
 
-    def predict_many(self, examples: Iterable[Mapping[str, Any]], *, remember: bool = False) -> list[Predicted]:
+    def predict_many(self, examples: Iterable[Mapping[str, Any]], *, remember: bool = False) -> list[Said]:
         """The labels of examples, in one request."""
         lines = _lines({"x": x, "remember": remember} for x in examples)
         reply = self._send("POST", "/predict", lines, "application/x-ndjson", is_change=remember)
-        return [_predicted(json.loads(line)) for line in reply.text.splitlines()]
+        return [_said(json.loads(line)) for line in reply.text.splitlines()]
 
-    def reveal(self, id: str, y: Hashable) -> Learned:
+    def reveal(self, id: str, y: Hashable) -> LearnReply:
         """Reveal the label of a prediction, which is learned."""
-        return _learned(self._json("POST", "/reveal", {"id": id, "y": y}, is_change=True))
+        return LearnReply(**self._json("POST", "/reveal", {"id": id, "y": y}, is_change=True))
 
-    def learn(self, x: Mapping[str, Any], y: Hashable) -> Learned:
+    def learn(self, x: Mapping[str, Any], y: Hashable) -> LearnReply:
         """Learn an example with its label."""
-        return _learned(self._json("POST", "/learn", {"x": x, "y": y}, is_change=True))
+        return LearnReply(**self._json("POST", "/learn", {"x": x, "y": y}, is_change=True))
 
-    def learn_many(self, examples: Iterable[Mapping[str, Any]], labels: Iterable[Hashable]) -> Learned:
+    def learn_many(self, examples: Iterable[Mapping[str, Any]], labels: Iterable[Hashable]) -> LearnReply:
         """Learn examples in the order given, in one request: all of them, or none."""
         lines = _lines({"x": x, "y": y} for x, y in zip(examples, labels, strict=True))
-        return _learned(self._send("POST", "/learn", lines, "application/x-ndjson", is_change=True).json())
+        return LearnReply(**self._send("POST", "/learn", lines, "application/x-ndjson", is_change=True).json())
 
     def record(self, margin: float | None = None) -> dict[str, Any]:
         """What happened, and what it proves; with the bound for a margin."""
@@ -151,10 +145,6 @@ def _lines(values: Iterable[Any]) -> bytes:
     return "".join(f"{json.dumps(value)}\n" for value in values).encode()
 
 
-def _predicted(answer: dict[str, Any]) -> Predicted:
+def _said(answer: dict[str, Any]) -> Said:
     scores = {score["label"]: score["score"] for score in answer["scores"]}
-    return Predicted(answer["label"], scores, answer["seq"], answer["id"])
-
-
-def _learned(answer: dict[str, Any]) -> Learned:
-    return Learned(answer["mistakes"], answer["examples"], answer["seq"])
+    return Said(answer["label"], scores, answer["seq"], answer["id"])

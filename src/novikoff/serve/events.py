@@ -20,7 +20,7 @@ Judge = Literal["arrival", "served"]
 Kind = Literal["create", "learn", "reveal", "rollback", "challenge", "promote", "retire"]
 
 
-class Row(NamedTuple):
+class LogRow(NamedTuple):
     """A row of the log: `size` events of one kind, of which the first has the number `first`."""
 
     first: int

@@ -23,7 +23,7 @@ from novikoff.keep.models import load_plain, save
 from novikoff.learn.online.judge import Served
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import events
-from novikoff.serve.events import Example, Label, Prediction, Revealed, Row, Settings
+from novikoff.serve.events import Example, Label, LogRow, Prediction, Revealed, Settings
 from novikoff.serve.tally import DriftWindow, MistakeCurve
 
 _PAIR = attrgetter("x", "y")
@@ -267,7 +267,7 @@ def settled(settings: Settings) -> tuple[Settings, OnlinePerceptron]:
     return wanted, learner
 
 
-def start(row: Row) -> ModelState:
+def start(row: LogRow) -> ModelState:
     """The model of the first event of a log; a learner of a file goes on from there."""
     (settings,) = events.decode("create", row.body)
     return begin(settings, learner_of(settings))
@@ -283,7 +283,7 @@ def plain(settings: Settings) -> Settings:
     return msgspec.structs.replace(settings, file=None)
 
 
-def apply(state: ModelState, row: Row, content: list[Any] | None = None, upto: int | None = None) -> list[bool]:
+def apply(state: ModelState, row: LogRow, content: list[Any] | None = None, upto: int | None = None) -> list[bool]:
     """Fold a row of the log into the state, as far as `upto`, and say which examples were mistakes.
 
     `content` is what the row holds, if it is at hand. A rollback is not folded: the earlier state goes on from it.

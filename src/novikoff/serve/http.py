@@ -1,7 +1,8 @@
 """Requests and replies, as far as every route needs them: bodies within limits, queries, one shape of errors."""
 
-import math
+import contextlib
 import re
+from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote
 
@@ -9,7 +10,7 @@ import msgspec
 from msgspec import inspect
 
 from novikoff.serve.jobs import Token
-from novikoff.serve.refused import RefusedError
+from novikoff.serve.messages import RefusedError
 from novikoff.serve.service import Service
 from novikoff.serve.watch import Watcher
 from novikoff.web import RAW_HEADERS, problem
@@ -43,6 +44,31 @@ class Reply(NamedTuple):
     def all_headers(self) -> list[tuple[bytes, bytes]]:
         length = () if self.watcher is not None else ((b"content-length", b"%d" % len(self.body)),)
         return [(b"content-type", self.kind), *length, *self.headers, *OWN_HEADERS]
+
+
+class QueryParameter(NamedTuple):
+    """A parameter of the query, with its schema: a whole number within limits, or a positive number."""
+
+    name: str
+    text: str
+    schema: dict[str, Any]
+
+    def read(self, text: str) -> float:
+        """Its value."""
+        if self.schema["type"] == "integer":
+            least, most = self.schema["minimum"], self.schema["maximum"]
+            if re.fullmatch(r"[0-9]{1,16}", text) and least <= int(text) <= most:
+                return int(text)
+            wanted = f"a whole number from {least} to {most}"
+        else:
+            with contextlib.suppress(ValueError):
+                if 1e-300 <= float(text) <= 1e300:
+                    return float(text)
+            wanted = "a positive number"
+        raise RefusedError(422, f"{self.name}={text:.60} must be {wanted}", self.name)
+
+
+decoder_of = cache(msgspec.json.Decoder)
 
 
 class DisconnectedError(Exception):
@@ -88,17 +114,17 @@ class Call:
         """The content type, without parameters."""
         return self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
 
-    def one(self, decoder: Any) -> Any:
-        """The body, which must be JSON of the type that the decoder wants."""
+    def one(self, wanted: Any) -> Any:
+        """The body, which must be JSON of the type that is wanted."""
         if self.kind != JSON:
             raise RefusedError(415, "the request must be JSON: Content-Type: application/json")
-        return decoded(decoder.decode, self.body, decoder.type)
+        return decoded(decoder_of(wanted).decode, self.body, wanted)
 
-    def many(self, decoder: Any) -> list[Any]:
+    def many(self, wanted: Any) -> list[Any]:
         """The body, which may also have many, one a line."""
         if self.kind != NDJSON:
-            return [self.one(decoder)]
-        lines = decoded(decoder.decode_lines, self.body, decoder.type)
+            return [self.one(wanted)]
+        lines = decoded(decoder_of(wanted).decode_lines, self.body, wanted)
         if not lines:
             raise RefusedError(422, "the request has no lines")
         if len(lines) > MOST_LINES:
@@ -116,13 +142,15 @@ class Call:
             raise RefusedError(422, f"an Idempotency-Key has 1 to {LONGEST_KEY} characters", "Idempotency-Key")
         return Token.of(name, self.method.encode(), self.path.encode(), self.kind, self.body)
 
-    def query(self, *known: str) -> dict[str, str]:
-        """The query, in which only these names may stand."""
+    def query(self, parameter: QueryParameter) -> Any:
+        """The value of the one parameter that may stand in the query, or its default."""
         pairs = parse_qsl(self.raw_query.decode("latin-1"), keep_blank_values=True)
         for name, _ in pairs:
-            if name not in known:
-                raise RefusedError(422, f"unknown parameter {name!r:.60} in the query; {_there_are(known)}", name[:60])
-        return dict(pairs)
+            if name != parameter.name:
+                known = _there_are([parameter.name])
+                raise RefusedError(422, f"unknown parameter {name!r:.60} in the query; {known}", name[:60])
+        given = dict(pairs)
+        return parameter.read(given[parameter.name]) if given else parameter.schema.get("default")
 
 
 def _too_large() -> RefusedError:
@@ -175,28 +203,6 @@ def _field(place: str) -> str | None:
     field = re.sub(r"^\$(\[\d+\])?\.?|\[\.\.\.\]", "", place)
     before = f"line {int(line[1]) + 1}" if line else ""
     return ": ".join(filter(None, [before, field])) or None
-
-
-def whole(text: str | None, name: str, least: int, most: int) -> int | None:
-    """A whole number of the query."""
-    if text is None:
-        return None
-    if not re.fullmatch(r"[0-9]{1,16}", text) or not least <= int(text) <= most:
-        raise RefusedError(422, f"{name}={text:.60} must be a whole number from {least} to {most}", name)
-    return int(text)
-
-
-def positive(text: str | None, name: str) -> float | None:
-    """A positive number of the query."""
-    if text is None:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 1e-300 <= value <= 1e300:
-        raise RefusedError(422, f"{name}={text:.60} must be a positive number", name)
-    return value
 
 
 def refusal(error: RefusedError) -> Reply:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import events, fold, messages
-from novikoff.serve.events import Kind, Prediction, Revealed, Row, Settings
+from novikoff.serve.events import Kind, LogRow, Prediction, Revealed, Settings
 from novikoff.serve.fold import ModelState, to_file
-from novikoff.serve.models import Model, Models
-from novikoff.serve.refused import RefusedError
+from novikoff.serve.messages import RefusedError
+from novikoff.serve.models import LoadedModel, Models
 from novikoff.serve.replay import load_snapshot, take_snapshot
 from novikoff.serve.store import Key, Snapshot, Store
 
@@ -43,7 +43,7 @@ class Job:
     prepares = False
     refused: RefusedError | None = None
 
-    def __init__(self, model: Model, token: Token | None = None) -> None:
+    def __init__(self, model: LoadedModel, token: Token | None = None) -> None:
         self.model, self.token = model, token
         self.done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.again: Key | None = None
@@ -82,37 +82,38 @@ class Job:
             store.add_key(self.model.number, self.token.name, Key(self.token.digest, first, answer), now + KEYS_LAST)
 
 
-def answer_to(row: Row, flags: list[bool]) -> bytes:
+def answer_to(row: LogRow, flags: list[bool]) -> bytes:
     """What is answered to a request that made a row of the log; of examples, how many were mistakes."""
     if row.kind in ("learn", "reveal"):
-        return events.ENCODER.encode(messages.Learned(row.last, row.size, sum(flags)))
+        return events.ENCODER.encode(messages.LearnReply(row.last, row.size, sum(flags)))
     return events.ENCODER.encode(messages.Done(row.last))
 
 
 class Append(Job):
-    """Events of one kind, for the log.
+    """Events of one kind, for the log, in which they are `body`.
 
     `check` may still refuse; if the job is alone, it sees the model with all that came before.
     """
 
     def __init__(
         self,
-        model: Model,
+        model: LoadedModel,
         kind: Kind,
         content: list[Any],
-        body: bytes,
+        body: bytes | None = None,
         token: Token | None = None,
         check: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(model, token)
-        self.kind, self.content, self.body, self.check = kind, content, body, check
-        self.size, self.weight = len(content), len(body)
+        self.kind, self.content, self.check = kind, content, check
+        self.body = events.encode(content) if body is None else body
+        self.size, self.weight = len(content), len(self.body)
         self.alone = kind not in ("learn", "reveal")
 
     def write(self, store: Store, now: float) -> None:
         if self.check is not None:
             self.check()
-        self.row = Row(self.model.head + 1, len(self.content), now, self.kind, self.body)
+        self.row = LogRow(self.model.head + 1, len(self.content), now, self.kind, self.body)
         store.append(self.model.number, self.row)
         self.model.head = self.row.last
         self.remember_key(store, now, self.row.first)
@@ -131,7 +132,7 @@ class Append(Job):
 class Reveal(Append):
     """Labels of predictions that were remembered."""
 
-    def __init__(self, model: Model, labels: list[tuple[str, Any]], token: Token | None = None) -> None:
+    def __init__(self, model: LoadedModel, labels: list[tuple[str, Any]], token: Token | None = None) -> None:
         super().__init__(model, "reveal", labels, b"", token)
         self.labels = labels
 
@@ -157,9 +158,8 @@ class Reveal(Append):
 class RollBack(Append):
     """The model becomes what it was after an earlier event, which `earlier` is."""
 
-    def __init__(self, model: Model, earlier: ModelState, token: Token | None) -> None:
-        content = [events.Rollback(earlier.seq)]
-        super().__init__(model, "rollback", content, events.encode(content), token)
+    def __init__(self, model: LoadedModel, earlier: ModelState, token: Token | None) -> None:
+        super().__init__(model, "rollback", [events.Rollback(earlier.seq)], token=token)
         self.earlier = earlier
 
     def fold(self) -> list[bool]:
@@ -173,7 +173,9 @@ class RollBack(Append):
 class Remember(Job):
     """Predictions that wait for their labels."""
 
-    def __init__(self, model: Model, predictions: list[Prediction], answer: bytes, token: Token | None = None) -> None:
+    def __init__(
+        self, model: LoadedModel, predictions: list[Prediction], answer: bytes, token: Token | None = None
+    ) -> None:
         super().__init__(model, token)
         self.predictions = [(prediction.id, events.ENCODER.encode(prediction)) for prediction in predictions]
         self.answer, self.size = answer, len(predictions)
@@ -191,8 +193,8 @@ class Create(Job):
     """A new model."""
 
     def __init__(self, models: Models, name: str, settings: Settings, learner: OnlinePerceptron) -> None:
-        self.row = Row(0, 1, 0.0, "create", events.encode([settings]))
-        super().__init__(Model(0, name, fold.begin(settings, learner), 0))
+        self.row = LogRow(0, 1, 0.0, "create", events.encode([settings]))
+        super().__init__(LoadedModel(0, name, fold.begin(settings, learner), 0))
         self.models = models
 
     def write(self, store: Store, now: float) -> None:
@@ -203,7 +205,7 @@ class Create(Job):
         self.model.number = number
         store.append(number, self.row._replace(at=now))
 
-    def apply(self) -> Model:
+    def apply(self) -> LoadedModel:
         self.models.add(self.model, self.losses)
         return self.model
 
@@ -211,7 +213,7 @@ class Create(Job):
 class Delete(Job):
     """A model goes, with its log."""
 
-    def __init__(self, models: Models, model: Model) -> None:
+    def __init__(self, models: Models, model: LoadedModel) -> None:
         super().__init__(model)
         self.models = models
 
@@ -228,7 +230,7 @@ class TakeSnapshot(Job):
 
     prepares = True
 
-    def __init__(self, model: Model, asked: bool, keep_log: float | None, token: Token | None = None) -> None:
+    def __init__(self, model: LoadedModel, asked: bool, keep_log: float | None, token: Token | None = None) -> None:
         super().__init__(model, token)
         self.asked, self.keep_log = asked, keep_log
 
@@ -284,7 +286,7 @@ class Predict(Flush):
 
     alone = True
 
-    def __init__(self, model: Model, predict: Callable[[], Prediction]) -> None:
+    def __init__(self, model: LoadedModel, predict: Callable[[], Prediction]) -> None:
         super().__init__(model)
         self.predict = predict
 

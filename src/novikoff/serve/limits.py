@@ -15,7 +15,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from novikoff.serve.http import CLOSE, refusal
-from novikoff.serve.refused import RefusedError
+from novikoff.serve.messages import RefusedError
 
 SECONDS_TO_ASK = 30.0  # for headers, and again for what follows them
 SECONDS_TO_TAKE = 30.0  # answers, with some more for long ones, at

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from novikoff.serve.events import Example, Features, Judge, Label, Settings
-from novikoff.serve.tally import Alarm
+from novikoff.serve.tally import Alarm, MistakeCurve
 
 GivenFeatures = dict[str, float | str | bool | None]  # null is a value that is absent
 
@@ -51,7 +51,7 @@ class Score(msgspec.Struct, frozen=True):
     score: float
 
 
-class Predicted(msgspec.Struct):
+class PredictReply(msgspec.Struct):
     """The label, null while none is known; the read-out's score of each class; the last event that was learned."""
 
     id: str | None
@@ -60,7 +60,7 @@ class Predicted(msgspec.Struct):
     seq: int
 
 
-class Learned(msgspec.Struct):
+class LearnReply(msgspec.Struct):
     """The number of the last event that this request made, how many examples it had, how many were mistakes."""
 
     seq: int
@@ -82,7 +82,7 @@ class Taken(msgspec.Struct):
     mistakes: int
 
 
-class Kept(msgspec.Struct):
+class SnapshotList(msgspec.Struct):
     """The snapshots, the newest first."""
 
     snapshots: list[Taken]
@@ -101,7 +101,7 @@ class About(msgspec.Struct):
     challengers: list[str]
 
 
-class Names(msgspec.Struct):
+class ModelNames(msgspec.Struct):
     models: list[str]
 
 
@@ -144,13 +144,6 @@ class Bound(msgspec.Struct):
     as_served: int | None
     holds_for_this_model: int | None
     ruled_out: bool
-
-
-class Curve(msgspec.Struct):
-    """Mistakes over time: how many there were after `stride`, 2 `stride`, 3 `stride`, ... examples."""
-
-    stride: int
-    mistakes: list[int]
 
 
 class DriftReport(msgspec.Struct):
@@ -197,12 +190,12 @@ class Record(msgspec.Struct):
     margin_at_most: float | None
     delay: Delay
     bound: Bound | None
-    curve: Curve
+    curve: MistakeCurve
     drift: DriftReport
     challengers: list[Comparison]
 
 
-class Weight(msgspec.Struct):
+class FeatureWeight(msgspec.Struct):
     feature: str
     weight: float
 
@@ -212,10 +205,10 @@ class ClassWeights(msgspec.Struct):
 
     label: Label | None
     intercept: float
-    weights: list[Weight]
+    weights: list[FeatureWeight]
 
 
-class Weights(msgspec.Struct):
+class HeaviestWeights(msgspec.Struct):
     seq: int
     classes: list[ClassWeights]
 
@@ -256,7 +249,7 @@ class Why(msgspec.Struct):
     rest: float
 
 
-class Problem(msgspec.Struct):
+class ErrorDetail(msgspec.Struct):
     message: str
     field: str | None
 
@@ -264,7 +257,35 @@ class Problem(msgspec.Struct):
 class Error(msgspec.Struct):
     """What went wrong, and in which field of the request. Nothing was changed."""
 
-    error: Problem
+    error: ErrorDetail
+
+
+# Characters of a message, which may quote what was sent.
+LONGEST = 1000
+
+
+class RefusedError(Exception):
+    """A request that cannot be met. Nothing was changed. `closes`: what the client still sends is not read."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        field: str | None = None,
+        retry_after: int | None = None,
+        closes: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.field, self.retry_after, self.closes = status, field, retry_after, closes
+        self.message = message if len(message) <= LONGEST else f"{message[:LONGEST]}..."
+
+
+class ElsewhereError(RefusedError):
+    """Another server holds the model: the one at `url`; or it is not known which, while the model changes hands."""
+
+    def __init__(self, name: str, url: str | None = None) -> None:
+        super().__init__(503, f"the model {name!r} is on its way to another server; send again", retry_after=1)
+        self.url = url
 
 
 # The Open Inference protocol: a tensor for each feature, of one value a row.

@@ -12,7 +12,7 @@ from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import fold
 from novikoff.serve.events import Settings
 from novikoff.serve.fold import Mistake, ModelState
-from novikoff.serve.refused import ElsewhereError, RefusedError
+from novikoff.serve.messages import ElsewhereError, RefusedError
 from novikoff.serve.replay import state_at
 from novikoff.serve.store import FIRST_FENCE, Store, StoreError
 
@@ -22,12 +22,12 @@ _LOG = logging.getLogger("novikoff.serve")
 class DeferredWrite(NamedTuple):
     """What is known only after a commit, and goes into the next: answers to keys, and which events were mistakes."""
 
-    model: "Model"
+    model: "LoadedModel"
     answers: dict[str, bytes]
     mistakes: list[tuple[int, int, list[Mistake]]]  # line, last event, mistakes
 
 
-class Model:
+class LoadedModel:
     """A model in memory. `state` is what has been learned; `head` is the last event that is planned, or on the disk."""
 
     def __init__(self, number: int, name: str, state: ModelState, saved: int, fence: int = FIRST_FENCE) -> None:
@@ -73,10 +73,10 @@ class Models:
     def __init__(self, store: Store, most: int) -> None:
         self.store, self.most = store, most
         self.numbers: dict[str, int] = {}  # of those that are in memory, or were
-        self.loaded: OrderedDict[str, Model] = OrderedDict()
+        self.loaded: OrderedDict[str, LoadedModel] = OrderedDict()
         self.figures: dict[str, dict[str, float]] = {}  # the last ones of those that are not in memory
-        self.aside: dict[str, tuple[Model, str]] = {}  # those whose log cannot be replayed, and why
-        self.touched: set[Model] = set()  # since the last commit
+        self.aside: dict[str, tuple[LoadedModel, str]] = {}  # those whose log cannot be replayed, and why
+        self.touched: set[LoadedModel] = set()  # since the last commit
         self.losses = 0  # how often this process found that others hold models that it had held
         self._loading: dict[str, asyncio.Task[None]] = {}
 
@@ -85,7 +85,7 @@ class Models:
         for name in reversed(self.store.recent(self.most)):
             await self._load(name)
 
-    async def use(self, name: str, even_aside: bool = False) -> Model:
+    async def use(self, name: str, even_aside: bool = False) -> LoadedModel:
         """A model, in memory until whoever asked for it calls `release`."""
         while (model := self.loaded.get(name)) is None:
             if name in self.aside:
@@ -105,7 +105,7 @@ class Models:
         model.users += 1
         return model
 
-    def release(self, model: Model) -> None:
+    def release(self, model: LoadedModel) -> None:
         model.users -= 1
 
     async def _load(self, name: str) -> None:
@@ -119,7 +119,7 @@ class Models:
         finally:
             self._loading.pop(name, None)
 
-    def _from_store(self, name: str) -> tuple[Model, str | None]:
+    def _from_store(self, name: str) -> tuple[LoadedModel, str | None]:
         """A model; or what is needed to delete it, and why there is no more: one log must not stop the others."""
         held = self.store.hold(name)
         if held is None:
@@ -132,18 +132,18 @@ class Models:
             why = f"{type(error).__name__}: {error}"
             _LOG.error("model %r is set aside, because its log cannot be replayed: %s", name, why)
             nothing = fold.begin(Settings(), OnlinePerceptron())
-            return Model(held.model, name, nothing, 0, held.fence), why
+            return LoadedModel(held.model, name, nothing, 0, held.fence), why
         found = self.store.snapshots(held.model)
-        return Model(held.model, name, state, found[0].seq if found else 0, held.fence), None
+        return LoadedModel(held.model, name, state, found[0].seq if found else 0, held.fence), None
 
-    def add(self, model: Model, losses: int) -> None:
+    def add(self, model: LoadedModel, losses: int) -> None:
         """Let a model in, as the one that was used last, unless there were more losses since: it may be among them."""
         if losses == self.losses:
             self.numbers[model.name] = model.number
             self.loaded[model.name] = model
             self.touched.add(model)
 
-    def remove(self, model: Model) -> None:
+    def remove(self, model: LoadedModel) -> None:
         if self.loaded.get(model.name) is model:
             del self.loaded[model.name]
         self.aside.pop(model.name, None)
@@ -151,7 +151,7 @@ class Models:
         self.figures.pop(model.name, None)
         self.touched.discard(model)
 
-    def lose(self, models: Iterable[Model]) -> None:
+    def lose(self, models: Iterable[LoadedModel]) -> None:
         """Let go of models that other servers may hold by now. What is not in the store yet, they find by folding."""
         self.losses += 1
         self.aside.clear()
@@ -164,13 +164,12 @@ class Models:
         self.touched.clear()
         return deferred
 
-    def to_evict(self) -> list[Model]:
+    def to_evict(self) -> list[LoadedModel]:
         """Those used least recently, as far as there are too many and nobody uses them."""
         surplus = len(self.loaded) - self.most
-        unused = (model for model in self.loaded.values() if not model.users)
-        return [model for model, _ in zip(unused, range(surplus), strict=False)]
+        return [model for model in self.loaded.values() if not model.users][:surplus] if surplus > 0 else []
 
-    def evict(self, model: Model) -> bool:
+    def evict(self, model: LoadedModel) -> bool:
         """Let go of a model, unless it is in use, or something of it is not in the store yet."""
         unsaved = model.answers or any(line.mistakes for line in model.state.all_lines())
         if model.users or unsaved or model.head != model.state.seq or self.loaded.get(model.name) is not model:

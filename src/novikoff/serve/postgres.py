@@ -18,7 +18,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from novikoff.serve.refused import ElsewhereError, RefusedError
+from novikoff.serve.messages import ElsewhereError, RefusedError
 from novikoff.serve.run import shown
 from novikoff.serve.store import FIRST_FENCE, TABLES, Held, Store, StoreError
 

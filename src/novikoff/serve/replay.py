@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from novikoff.serve import fold
-from novikoff.serve.events import Row, Settings, decode
+from novikoff.serve.events import LogRow, Settings, decode
 from novikoff.serve.fold import Counts, LearnerLine, Mistake, ModelState, Path, from_file, is_on, path_to, to_file
 from novikoff.serve.store import Snapshot, Store
 
@@ -70,7 +70,7 @@ def _newest_whole(store: Store, model: int, parts: Path, found: list[Snapshot]) 
     return None
 
 
-def _rows(store: Store, model: int, after: int, end: int) -> Iterator[Row]:
+def _rows(store: Store, model: int, after: int, end: int) -> Iterator[LogRow]:
     """The rows that follow an event, up to the one that holds the event `end`."""
     while after < end:
         rows = store.rows(model, after + 1, ROWS_AT_ONCE)

@@ -21,12 +21,11 @@ from novikoff.serve import answering, events, fold, jobs, messages
 from novikoff.serve.events import Settings
 from novikoff.serve.fold import settled, to_file
 from novikoff.serve.jobs import Token
-from novikoff.serve.models import Model, Models, keep_renewing
-from novikoff.serve.refused import RefusedError
+from novikoff.serve.messages import RefusedError
+from novikoff.serve.models import LoadedModel, Models, keep_renewing
 from novikoff.serve.replay import TrimmedError, state_at
 from novikoff.serve.store import Key, Store
 from novikoff.serve.watch import Watchers
-from novikoff.serve.why import why
 from novikoff.serve.writer import Writer, end_process
 
 DAY, HOUR = 86400.0, 3600.0
@@ -34,14 +33,14 @@ MOST_CHALLENGERS = 8
 WORTH_A_SNAPSHOT = 1000  # events that a later start need not fold again
 
 
-class Clock:
+class SteadyClock:
     """Seconds since 1970, by the wall clock when the service starts, and by a steady one from then on.
 
     What the log says about time must not depend on who sets a clock.
     It starts no earlier than the last event of the log, so that times in the log never decrease.
 
     >>> steady = iter([5.0, 6.0, 9.0]).__next__
-    >>> clock = Clock(not_before=1000.0, wall=lambda: 900.0, steady=steady)
+    >>> clock = SteadyClock(not_before=1000.0, wall=lambda: 900.0, steady=steady)
     >>> clock(), clock()
     (1001.0, 1004.0)
     """
@@ -60,7 +59,7 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class Options:
+class ServiceOptions:
     """How many models are in memory, after how many events a snapshot is taken, how many days the log is kept."""
 
     most_models: int = 1000
@@ -78,13 +77,13 @@ class Service:
     def __init__(
         self,
         store: Store,
-        options: Options | None = None,
+        options: ServiceOptions | None = None,
         clock: Callable[[], float] | None = None,
         on_failure: Callable[[BaseException], None] = end_process,
     ) -> None:
         self.store = store
-        self.options = options or Options()
-        self.clock = clock or Clock(store.latest(), store.wall)
+        self.options = options or ServiceOptions()
+        self.clock = clock or SteadyClock(store.latest(), store.wall)
         self.models = Models(store, self.options.most_models)
         self.writer = Writer(store, self.models, self.clock, on_failure)
         self.writer.after_commit = self._after_commit
@@ -92,7 +91,7 @@ class Service:
         self.ready = False
         self._one_file = asyncio.Lock()
         self.requests: Counter[tuple[str, str, int]] = Counter()  # route, method, status
-        self._snapshots: set[Model] = set()
+        self._snapshots: set[LoadedModel] = set()
         self._housekeeper: asyncio.Task[None] | None = None
         self._renewing: asyncio.Task[None] | None = None
 
@@ -151,7 +150,7 @@ class Service:
             else:
                 self.models.evict(model)
 
-    def _snapshot_soon(self, model: Model) -> None:
+    def _snapshot_soon(self, model: LoadedModel) -> None:
         if model in self._snapshots:
             return
         self._snapshots.add(model)
@@ -160,7 +159,7 @@ class Service:
         job.done.add_done_callback(lambda done: self._snapshot_done(model, done))
         self.writer.submit(job, own=True)
 
-    def _snapshot_done(self, model: Model, done: "asyncio.Future[Any]") -> None:
+    def _snapshot_done(self, model: LoadedModel, done: "asyncio.Future[Any]") -> None:
         model.users -= 1
         self._snapshots.discard(model)
         if done.exception() is not None:
@@ -168,13 +167,8 @@ class Service:
 
     # Models
 
-    async def use(self, name: str, even_aside: bool = False) -> Model:
+    async def use(self, name: str, even_aside: bool = False) -> LoadedModel:
         """A model that stays in memory until it is released; one that is set aside only for whoever deletes it."""
-        model = self.models.loaded.get(name)
-        if model is not None and time.monotonic() < self.store.until:
-            model.users += 1
-            self.models.loaded.move_to_end(name)
-            return model
         model = await self.models.use(name, even_aside)
         self.make_room()
         return model
@@ -207,12 +201,12 @@ class Service:
     async def names(self) -> list[str]:
         return sorted(await asyncio.to_thread(self.store.names))
 
-    async def delete(self, model: Model) -> None:
+    async def delete(self, model: LoadedModel) -> None:
         await self.writer.submit(jobs.Delete(self.models, model))
 
     # Predict, reveal, learn
 
-    async def predict(self, model: Model, asked: list[messages.ToPredict], token: Token | None) -> bytes:
+    async def predict(self, model: LoadedModel, asked: list[messages.ToPredict], token: Token | None) -> bytes:
         """The answers, one a line; what is to be remembered is on the disk by then."""
         state, answers, kept = model.state, [], []
         for line, each in enumerate(asked, start=1):
@@ -222,13 +216,13 @@ class Service:
             if each.remember:
                 name = secrets.token_hex(12)
                 kept.append(answering.to_remember(name, state, x, label, scores))
-            answers.append(messages.Predicted(name, label, scores, state.seq))
+            answers.append(messages.PredictReply(name, label, scores, state.seq))
         answer = events.encode(answers)
         if not kept:
             return answer
         return await self._submit(jobs.Remember(model, kept, answer, token))
 
-    async def learn(self, model: Model, examples: list[Any], body: bytes | None, token: Token | None) -> bytes:
+    async def learn(self, model: LoadedModel, examples: list[Any], body: bytes | None, token: Token | None) -> bytes:
         """Learn examples in the order given; `body` is how they came, one a line."""
         _check_labels([example.y for example in examples], model, "y")
         if type(examples[0]) is messages.PlainToLearn:  # then all are
@@ -243,7 +237,7 @@ class Service:
                 example.x = numbers
         return await self._submit(jobs.Append(model, "learn", examples, body, token))
 
-    async def reveal(self, model: Model, labels: list[messages.ToReveal], token: Token | None) -> bytes:
+    async def reveal(self, model: LoadedModel, labels: list[messages.ToReveal], token: Token | None) -> bytes:
         """Learn examples that were predicted before, now that their labels have come."""
         _check_labels([each.y for each in labels], model, "y")
         pairs = [(each.id, each.y) for each in labels]
@@ -251,17 +245,17 @@ class Service:
 
     # What a model knows, and why
 
-    async def record(self, model: Model, margin: float | None) -> messages.Record:
+    async def record(self, model: LoadedModel, margin: float | None) -> messages.Record:
         waiting = await asyncio.to_thread(self.store.waiting, model.number)
         return answering.record(model.state, waiting, margin)
 
-    async def why(self, model: Model, name: str, top: int) -> messages.Why:
+    async def why(self, model: LoadedModel, name: str, top: int) -> messages.Why:
         found = await asyncio.to_thread(self.store.remembered, model.number, name)
         if found is None or found.expires < self.clock():
             raise RefusedError(404, f"no prediction {name!r} is remembered; it may have been too long ago", "id")
         return await self._why(model, events.decode_prediction(found.body), top)
 
-    async def explain(self, model: Model, asked: messages.ToExplain, top: int) -> messages.Why:
+    async def explain(self, model: LoadedModel, asked: messages.ToExplain, top: int) -> messages.Why:
         """Why an example gets its label; nothing is remembered."""
         x, numbers = _checked(asked.x)
 
@@ -272,20 +266,20 @@ class Service:
         answer = await self._why(model, await self.writer.submit(jobs.Predict(model, predict)), top)
         return msgspec.structs.replace(answer, id=None)
 
-    async def _why(self, model: Model, said: events.Prediction, top: int) -> messages.Why:
+    async def _why(self, model: LoadedModel, said: events.Prediction, top: int) -> messages.Why:
         try:
-            return await asyncio.to_thread(why, self.store, model.number, model.state, said, top)
+            return await asyncio.to_thread(answering.why, self.store, model.number, model.state, said, top)
         except TrimmedError as error:
             raise RefusedError(410, str(error)) from None
 
-    async def model_file(self, model: Model, seq: int | None) -> bytes:
+    async def model_file(self, model: LoadedModel, seq: int | None) -> bytes:
         """A model file, as the model is or as it was after an event."""
         if seq is None or seq == model.state.seq:
             return await self._submit(jobs.Export(model))
         state = await self._earlier(model, seq)
         return await asyncio.to_thread(to_file, state.learner)
 
-    async def _earlier(self, model: Model, seq: int) -> fold.ModelState:
+    async def _earlier(self, model: LoadedModel, seq: int) -> fold.ModelState:
         if seq > model.state.seq:
             raise RefusedError(422, f"the last event of {model.name!r} is {model.state.seq}; there is no {seq}", "seq")
         try:
@@ -295,18 +289,18 @@ class Service:
 
     # Snapshots, rollbacks, challengers
 
-    async def snapshot(self, model: Model, token: Token | None) -> bytes:
+    async def snapshot(self, model: LoadedModel, token: Token | None) -> bytes:
         return await self._submit(jobs.TakeSnapshot(model, True, self.options.keep_seconds, token))
 
-    async def snapshots(self, model: Model) -> messages.Kept:
+    async def snapshots(self, model: LoadedModel) -> messages.SnapshotList:
         found = await asyncio.to_thread(self.store.snapshots, model.number)
-        return messages.Kept([messages.Taken(each.seq, each.sha256, each.mistakes) for each in found])
+        return messages.SnapshotList([messages.Taken(each.seq, each.sha256, each.mistakes) for each in found])
 
-    async def roll_back(self, model: Model, seq: int, token: Token | None) -> bytes:
+    async def roll_back(self, model: LoadedModel, seq: int, token: Token | None) -> bytes:
         earlier = await self._earlier(model, seq)
         return await self._submit(jobs.RollBack(model, earlier, token))
 
-    async def challenge(self, model: Model, challenge: events.Challenge, token: Token | None) -> bytes:
+    async def challenge(self, model: LoadedModel, challenge: events.Challenge, token: Token | None) -> bytes:
         """Let a challenger learn from the same stream."""
         own, given = model.state.line.settings, challenge.settings
         if given.file is None and given.classes is None:
@@ -325,17 +319,18 @@ class Service:
         body = events.encode([challenge])
         return await self._submit(jobs.Append(model, "challenge", [ready], body, token, check))
 
-    async def promote(self, model: Model, name: str, token: Token | None) -> bytes:
-        return await self._append(model, "promote", events.Challenger(name), token, _is_challenger(model, name))
+    async def promote(self, model: LoadedModel, name: str, token: Token | None) -> bytes:
+        return await self._end_challenge(model, "promote", name, token)
 
-    async def retire(self, model: Model, name: str, token: Token | None) -> bytes:
-        return await self._append(model, "retire", events.Challenger(name), token, _is_challenger(model, name))
+    async def retire(self, model: LoadedModel, name: str, token: Token | None) -> bytes:
+        return await self._end_challenge(model, "retire", name, token)
 
-    async def _append(
-        self, model: Model, kind: events.Kind, event: Any, token: Token | None, check: Callable[[], None]
-    ) -> bytes:
-        body = events.encode([event])
-        return await self._submit(jobs.Append(model, kind, [event], body, token, check))
+    async def _end_challenge(self, model: LoadedModel, kind: events.Kind, name: str, token: Token | None) -> bytes:
+        def check() -> None:
+            if name not in model.state.challengers:
+                raise RefusedError(404, f"there is no challenger {name!r}", "name")
+
+        return await self._submit(jobs.Append(model, kind, [events.Challenger(name)], None, token, check))
 
     async def _submit(self, job: jobs.Job) -> bytes:
         """The answer of a job, when it is on the disk."""
@@ -369,7 +364,7 @@ def _checked(x: Mapping[str, Any], line: int = 1, lines: int = 1) -> tuple[Any, 
         raise RefusedError(422, str(error), _where(line, lines, "x")) from None
 
 
-def _check_labels(labels: list[Any], model: Model, field: str) -> None:
+def _check_labels(labels: list[Any], model: LoadedModel, field: str) -> None:
     learner = model.state.learner
     if not learner.classes_are_fixed or set(labels) <= set(learner.classes):
         return
@@ -377,11 +372,3 @@ def _check_labels(labels: list[Any], model: Model, field: str) -> None:
     known = list(learner.classes)
     message = f"label {label!r} is not among the classes of the model, {known!r}"
     raise RefusedError(422, message, _where(line, len(labels), field))
-
-
-def _is_challenger(model: Model, name: str) -> Callable[[], None]:
-    def check() -> None:
-        if name not in model.state.challengers:
-            raise RefusedError(404, f"there is no challenger {name!r}", "name")
-
-    return check

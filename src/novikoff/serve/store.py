@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from novikoff.serve.events import Row
+from novikoff.serve.events import LogRow
 
 
 class StoreError(RuntimeError):
@@ -175,17 +175,17 @@ class Store(ABC):
 
     # The log
 
-    def append(self, model: int, row: Row) -> None:
+    def append(self, model: int, row: LogRow) -> None:
         self._run("INSERT INTO log (model, first, size, at, kind, body) VALUES (?, ?, ?, ?, ?, ?)", model, *row)
 
-    def rows(self, model: int, start: int, most: int) -> list[Row]:
+    def rows(self, model: int, start: int, most: int) -> list[LogRow]:
         """Rows of the log, at most so many, from the one that holds the event `start` on."""
         found = self._all(
             "SELECT first, size, at, kind, body FROM log WHERE model = ? AND first >= coalesce("
             "(SELECT max(first) FROM log WHERE model = ? AND first <= ?), ?) ORDER BY first LIMIT ?",
             *(model, model, start, start, most),
         )
-        return [row for row in map(Row._make, found) if row.last >= start]
+        return [row for row in map(LogRow._make, found) if row.last >= start]
 
     def last(self, model: int) -> int:
         """The last event of a model."""
@@ -193,18 +193,18 @@ class Store(ABC):
             self._all("SELECT first + size - 1 FROM log WHERE model = ? ORDER BY first DESC LIMIT 1", model)[0][0]
         )
 
-    def rows_of(self, model: int, seqs: Sequence[int]) -> list[Row]:
+    def rows_of(self, model: int, seqs: Sequence[int]) -> list[LogRow]:
         """The rows that hold these events."""
-        found: dict[int, Row] = {}
+        found: dict[int, LogRow] = {}
         for seq in seqs:
             for row in self.rows(model, seq, 1):
                 if row.first <= seq:
                     found[row.first] = row
         return list(found.values())
 
-    def rollbacks(self, model: int) -> list[Row]:
+    def rollbacks(self, model: int) -> list[LogRow]:
         where = "WHERE model = ? AND kind = 'rollback' ORDER BY first"
-        return [Row(*row) for row in self._all(f"SELECT first, size, at, kind, body FROM log {where}", model)]
+        return [LogRow(*row) for row in self._all(f"SELECT first, size, at, kind, body FROM log {where}", model)]
 
     def trim(self, model: int, upto: int, before: float) -> int:
         """Delete the rows that end by the event `upto` and are older than `before`; how many they were.

@@ -10,9 +10,8 @@ import time
 from collections.abc import Callable, Iterable
 
 from novikoff.serve.events import ENCODER
-from novikoff.serve.messages import Brief, Changes
+from novikoff.serve.messages import Brief, Changes, RefusedError
 from novikoff.serve.models import Models, figures_of
-from novikoff.serve.refused import RefusedError
 
 MOST_WATCHERS = 64
 MOST_MESSAGES = 32  # that wait for one watcher

@@ -18,8 +18,8 @@ from typing import Any
 import msgspec
 
 from novikoff.serve.jobs import Job
-from novikoff.serve.models import DeferredWrite, Model, Models
-from novikoff.serve.refused import ElsewhereError, RefusedError
+from novikoff.serve.messages import ElsewhereError, RefusedError
+from novikoff.serve.models import DeferredWrite, LoadedModel, Models
 from novikoff.serve.store import Store, StoreError
 
 MOST_EVENTS = 2048
@@ -169,7 +169,7 @@ class Writer:
         except ValueError as error:
             job.refused = RefusedError(422, str(error))
 
-    def _commit(self, jobs: list[Job], deferred: list[DeferredWrite]) -> set[Model]:
+    def _commit(self, jobs: list[Job], deferred: list[DeferredWrite]) -> set[LoadedModel]:
         """Write it all, but for models that another server holds; which those are."""
         now, store = self.now(), self.store
         models = {*(write.model for write in deferred), *(job.model for job in jobs if job.model.number)}
