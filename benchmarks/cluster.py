@@ -269,7 +269,7 @@ def bytes_sent(folder: Path, options: argparse.Namespace) -> None:
     """What goes over the network in a round, and what the driver does with it."""
     import pickle
 
-    from novikoff.cluster.mixing import Mixture
+    from novikoff.cluster.rounds import Mixture
     from novikoff.cluster.worker import Change
 
     print("\nA round: weights once down to every node, changes and sums of weights once up from every shard")

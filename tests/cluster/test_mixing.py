@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from novikoff import Perceptron, Separator, Steps, certify, follow_proof
 from novikoff.cluster import fit
-from novikoff.cluster.mixing import largest_step
+from novikoff.cluster.rounds import largest_step
 from novikoff.prove.run.steps import CoordinateVectors
 from novikoff.prove.separable.points import Points
 from tests.cluster.files import rows, write

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.cluster.engine import Engine
-from novikoff.cluster.parts import Part
 from novikoff.cluster.shards import SHARD_BYTES, Shard, shards_of
 from novikoff.cluster.survey import agree_on_tables
-from novikoff.cluster.worker import Agreement, Prepared, Terms, Worker
+from novikoff.cluster.worker import Agreement, HeldPart, Prepared, Terms, Worker
 from novikoff.data.batches import stacked
 from novikoff.data.examples import Block
 from novikoff.data.held_out import HeldOut, check_parts
@@ -102,7 +101,7 @@ class Cluster:
         return kept, held
 
     def _only(self, held_out: HeldOut, wanted: bool) -> "Cluster":
-        part = Part(held_out, wanted, self.agreed.starts)
+        part = HeldPart(held_out, wanted, self.agreed.starts)
         sizes = [part.size(number) for number in range(len(self.shards))]
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         agreed = replace(self.agreed, starts=starts, part=part)

@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from novikoff.cluster.agreeing import Reading
 from novikoff.cluster.engine import Engine, Local
 from novikoff.cluster.shards import SHARD_BYTES, shards_of
-from novikoff.cluster.survey import PLAIN, Query, check_names, joined_types
+from novikoff.cluster.survey import PLAIN, SurveyQuery, check_names, joined_types
 from novikoff.cluster.worker import Worker
 from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.existence.search.existence import existence as of_table
@@ -36,18 +37,19 @@ def existence(
     """
     if progress is not None:
         progress("reading")
-    table = table_of(source, [formula, *map(str, _named(options))], engine, format=format, shard_bytes=shard_bytes)
+    reading = Reading(format=format, shard_bytes=shard_bytes)
+    table = table_of(source, [formula, *map(str, _named(options))], engine, reading)
     return of_table(formula, table, progress=progress, **options)
 
 
 def check_existence(
-    claimed: Existence, source: Any, engine: Engine | None, formula: str | None, **reading: Any
+    claimed: Existence, source: Any, engine: Engine | None, formula: str | None, reading: Reading
 ) -> None:
     """Prove a certificate again from the rows of all shards; nothing that it says is evaluated."""
     said = claimed.about["formula"]
     if said is None:
         raise ValueError("the certificate is about arrays, not about a table; check it in Python, by its method check")
-    table = table_of(source, [said["text"], *map(str, _named(said["options"]))], engine, **reading)
+    table = table_of(source, [said["text"], *map(str, _named(said["options"]))], engine, reading)
     if formula is None:
         claimed.check(table)
     else:
@@ -62,23 +64,17 @@ def _named(options: Any) -> list[Any]:
     return found
 
 
-def table_of(
-    source: Any,
-    words: Sequence[str],
-    engine: Engine | None = None,
-    *,
-    format: str | None = None,
-    shard_bytes: int = SHARD_BYTES,
-) -> Any:
+def table_of(source: Any, words: Sequence[str], engine: Engine | None = None, reading: Reading | None = None) -> Any:
     """The columns of all shards that some words name, as a data frame."""
     import pyarrow as pa
 
-    engine, shards = engine or Local(), shards_of(source, format=format, shard_bytes=shard_bytes)
+    engine, reading = engine or Local(), reading or Reading()
+    shards = shards_of(source, format=reading.format, shard_bytes=reading.shard_bytes)
     if not shards[0].is_table:
         raise ValueError(f"{shards[0].name} has no named columns, and a formula needs names")
     try:
         engine.start(Worker, shards)
-        found = engine.call("survey", Query(None, None))
+        found = engine.call("survey", SurveyQuery(None, None))
         check_names(shards, found, any(shard.format == "jsonl" for shard in shards))
         types = joined_types(shards, [part.types for part in found])
         names = [name for name in types if is_named(name, words)]

@@ -2,16 +2,22 @@
 
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from novikoff.cluster.agreeing import Reading, started
-from novikoff.cluster.checkpoint import Checkpoint, check_no_run_is_lost, read_checkpoint, take_up
+import numpy as np
+
+from novikoff import __version__
+from novikoff.cluster.agreeing import Cluster, Reading, started
 from novikoff.cluster.engine import Engine, Local
-from novikoff.cluster.mixing import MIXINGS, Mixing
-from novikoff.cluster.rounds import Rounds, Shards
+from novikoff.cluster.rounds import MIXINGS, MixedRounds, Mixing, Mixture, PassedRounds, Rounds, Shards
+from novikoff.keep.layout import Arrays, FileParts, read, write
 from novikoff.learn.choosing import leads_tried
+from novikoff.learn.cycles import Cycle
+from novikoff.learn.epochs import Epochs
 from novikoff.learn.fit import fit as learn_fit
 from novikoff.learn.fit import settled
 from novikoff.learn.linear.model import LinearModel
@@ -64,10 +70,18 @@ def fit(
     reading = Reading(**own, **shared).of(source)
     parameters: dict[str, Any] = {"label": reading.label}
     parameters |= {name: getattr(options, name) for name in (*SAME_RUN, "max_iter", "time_limit")}
-    kept = _Kept(checkpoint, {name: parameters[name] for name in ("label", *SAME_RUN)} | {"mixing": mixing}, resume)
+    kept = Checkpoint(
+        checkpoint, {name: parameters[name] for name in ("label", *SAME_RUN)} | {"mixing": mixing}, resume
+    )
     known = kept.lead() if options.lead == "auto" else None
+
+    def after(rounds: Rounds) -> None:
+        kept.write(rounds)
+        if watch is not None:
+            watch(rounds)
+
     with started(engine or Local(), source, reading, kept.token) as cluster:
-        space = Shards(mixing, kept.watched_by(watch), kept.take_up)
+        space = Shards(mixing, after, kept.take_up)
         learned = learn_fit(cluster, space, options if known is None else replace(options, lead=known))
     how = settled(options, cluster.n_rows)
     if known is not None and how.lead == "auto":
@@ -88,6 +102,11 @@ READING = (
 )  # fmt: skip
 SAME_RUN = ("readout", "fit_intercept", "shuffle", "random_state", "tie", "lead", "min_margin")
 
+KIND = "checkpoint of a cluster"
+COUNTS = ("steps", "flawless", "unfinished", "counts", "unfinished_narrow", "narrow")
+HISTORY = ("examples", "mistakes", "narrow", "lead", "longest")
+LOOKOUT = ("next", "kept", "since", "looks", "patience")
+
 
 def _options(mixing: Mixing, asked: dict[str, Any]) -> Options:
     if mixing not in MIXINGS:
@@ -104,37 +123,121 @@ def _options(mixing: Mixing, asked: dict[str, Any]) -> Options:
     return Options.of({**usual, **given}, "fit")
 
 
-class _Kept:
-    """The checkpoint of a run, if one is wanted, and what it goes on from."""
+class Checkpoint:
+    """What a driver writes after every round, so that a run goes on after it was killed, to the same bits.
 
-    def __init__(self, path: str | os.PathLike[str] | None, asked: dict[str, Any], resume: bool) -> None:
-        if resume and path is None:
-            raise ValueError("resume goes on from a checkpoint; say which, with checkpoint=")
-        self._parts = read_checkpoint(path, asked) if resume and path is not None else None
-        if self._parts is None:
-            check_no_run_is_lost(path)
+    A file in the layout of model files (`keep/layout.py`), which has its old content or all of the new: the weights,
+    the numbers of the proof, the mistakes of every round, and the fingerprints of the shards, by which changed data are
+    found. `asked` is what a run that goes on must ask for, too. Without a path nothing is written.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, asked: Mapping[str, Any], resume: bool) -> None:
+        self.path, self.asked = None if path is None else Path(path), dict(asked)
+        self._parts: FileParts | None = None
+        if resume:
+            self._parts = self._read()
+        elif self.path is not None and self.path.exists():
+            raise FileExistsError(f"{path} is the checkpoint of a run that can go on; resume it, or delete the file")
         self.token: str = secrets.token_hex(8) if self._parts is None else self._parts.header["token"]
-        self._file = None if path is None else Checkpoint(path, asked, self.token)
 
-    def watched_by(self, watch: Watcher | None) -> Watcher:
-        """What is called after every round."""
-
-        def after(rounds: Rounds) -> None:
-            if self._file is not None:
-                self._file.write(rounds)
-            if watch is not None:
-                watch(rounds)
-
-        return after
+    def _read(self) -> FileParts:
+        """What the file holds, if it is a checkpoint, and of a run that asked for the same."""
+        path = self.path
+        if path is None:
+            raise ValueError("resume goes on from a checkpoint; say which, with checkpoint=")
+        if not path.exists():
+            raise FileNotFoundError(f"there is no checkpoint {path} to go on from; begin without resume")
+        parts = read(path)
+        header = parts.header
+        if header.get("learner") != KIND:
+            raise ValueError(f"{path} is no checkpoint; name the one that the run has written")
+        if header.get("novikoff") != __version__:
+            raise ValueError(f"{path} was written by novikoff {header.get('novikoff')}, and this is {__version__}")
+        for name, value in self.asked.items():
+            if header["asked"].get(name) != value:
+                raise ValueError(
+                    f"{path} is of a run with {name}={header['asked'].get(name)!r}, not {name}={value!r}; "
+                    "ask for the same, or begin anew"
+                )
+        return parts
 
     def lead(self) -> float | None:
         """The lead of the run that goes on, which may have been chosen."""
         return None if self._parts is None else float(self._parts.header["history"]["lead"])
 
-    def take_up(self, space: Rounds) -> None:
-        if self._parts is not None:
-            take_up(space, self._parts)
+    def write(self, rounds: Rounds) -> None:
+        """Write what is known after a round."""
+        if self.path is None:
+            return
+        history, epochs = rounds.history, rounds.epochs
+        header: dict[str, Any] = {
+            "format": 1,
+            "novikoff": __version__,
+            "learner": KIND,
+            "token": self.token,
+            "asked": self.asked,
+            "shards": _shards(rounds.cluster),
+            "epochs": {name: getattr(epochs, name) for name in COUNTS},
+            "history": {name: getattr(history, name) for name in HISTORY},
+        }
+        arrays: Arrays = {"weights": history.weights}
+        if isinstance(rounds, MixedRounds):
+            mixture = rounds.mixture
+            header["mixture"] = {"counted": str(mixture.counted), "moved": mixture.moved}
+            arrays["summed"] = rounds.summed
+        elif isinstance(rounds, PassedRounds):
+            arrays |= {"drift": history.drift, "mistaken": rounds.mistaken}
+            header["cycle"] = None if epochs.cycle is None else list(vars(epochs.cycle).values())
+            if rounds.counted_rows is not None:
+                header["lookout"] = {name: getattr(rounds.lookout, name) for name in LOOKOUT}
+                arrays["counts"] = rounds.counted_rows.counts
+        write(self.path, header, arrays)
+
+    def take_up(self, rounds: Rounds) -> None:
+        """Put rounds where they were when the checkpoint was written, if the shards are still the same."""
+        if self._parts is None:
+            return
+        header, arrays = self._parts
+        _check_shards(rounds.cluster, header["shards"])
+        history = rounds.history
+        for name, value in header["history"].items():
+            setattr(history, name, value)
+        rounds.epochs = Epochs(rounds.cluster.n_rows, **{name: header["epochs"][name] for name in COUNTS})
+        history.weights = arrays["weights"]
+        if isinstance(rounds, MixedRounds):
+            mixture = header["mixture"]
+            counted = Fraction(mixture["counted"])
+            rounds.mixture = Mixture(history.weights, counted, history.updates, mixture["moved"])
+            rounds.summed = arrays["summed"]
+            rounds.remember()
+        elif isinstance(rounds, PassedRounds):
+            history.drift, rounds.mistaken = arrays["drift"], arrays["mistaken"].astype(np.bool_)
+            if header["cycle"] is not None:
+                since, until, rows, times, rivals = header["cycle"]
+                against = None if rivals is None else tuple(rivals)
+                rounds.epochs.cycle = Cycle(since, until, tuple(rows), tuple(times), against)
+                rounds.lookout.space = None
+            if rounds.counted_rows is not None:
+                rounds.counted_rows.counts[:] = arrays["counts"]
+                for name in LOOKOUT:
+                    setattr(rounds.lookout, name, header["lookout"][name])
 
     def remove(self) -> None:
-        if self._file is not None:
-            self._file.remove()
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+
+def _shards(cluster: Cluster) -> list[list[str]]:
+    of_each = zip(cluster.shards, cluster.agreed.prepared, strict=True)
+    return [[shard.name, prepared.fingerprint] for shard, prepared in of_each]
+
+
+def _check_shards(cluster: Cluster, before: list[list[str]]) -> None:
+    now = _shards(cluster)
+    for (name, fingerprint), (old_name, old_fingerprint) in zip(now, before, strict=False):
+        if name != old_name:
+            raise ValueError(f"the checkpoint is of other shards: {old_name} has become {name}")
+        if fingerprint != old_fingerprint:
+            raise ValueError(f"{name} has changed since the checkpoint was written; begin anew")
+    if len(now) != len(before):
+        raise ValueError(f"the checkpoint is of {len(before)} shards, and now there are {len(now)}; begin anew")

@@ -16,7 +16,7 @@ from novikoff.learn.model import Classifier
 
 
 @dataclass(frozen=True, eq=False)
-class Predicted:
+class PredictedRows:
     """The label of every row, in the order of the data, and its scores, as `Perceptron.decision_function` has them."""
 
     labels: NDArray[Any]
@@ -26,7 +26,7 @@ class Predicted:
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ErrorCounts:
     """How many rows a model gets wrong. `confusion` counts, for every label, what it was taken for.
 
     `labels` are the classes of the model, in its order, and then whatever other labels the rows have. `unseen` and
@@ -55,7 +55,7 @@ def predict(
     engine: Engine | None = None,
     format: str | None = None,
     shard_bytes: int = SHARD_BYTES,
-) -> Predicted:
+) -> PredictedRows:
     """What a `Perceptron` predicts for all rows of a source, as `cluster.fit` takes it.
 
     The indices of svmlight text begin where those of the text began that the model was learned from.
@@ -63,7 +63,7 @@ def predict(
     plain = _plain(model)
     parts = _on_shards(plain, source, engine, format, shard_bytes, None)
     labels = plain.classes[np.concatenate([part[0] for part in parts])]
-    return Predicted(labels, np.concatenate([part[1] for part in parts]), *_unknown(parts))
+    return PredictedRows(labels, np.concatenate([part[1] for part in parts]), *_unknown(parts))
 
 
 def score(
@@ -74,7 +74,7 @@ def score(
     engine: Engine | None = None,
     format: str | None = None,
     shard_bytes: int = SHARD_BYTES,
-) -> Scored:
+) -> ErrorCounts:
     """How many rows of a source a `Perceptron` gets wrong; the `label` is that of training, unless it is named."""
     plain = _plain(model)
     label = label or getattr(source, "label", None) or plain.parameters.get("label")
@@ -86,7 +86,7 @@ def score(
     names = [*known, *sorted({truth for truth, _ in pairs} - set(known), key=str)]
     rows, right = pairs.total(), sum(pairs[name, name] for name in known)
     confusion = tuple(tuple(pairs[truth, guess] for guess in known) for truth in names)
-    return Scored(rows, rows - right, tuple(names), confusion, *_unknown(parts))
+    return ErrorCounts(rows, rows - right, tuple(names), confusion, *_unknown(parts))
 
 
 def _plain(model: Any) -> Classifier:

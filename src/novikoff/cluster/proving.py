@@ -8,17 +8,16 @@ is one SHA-256 of all rows in order, as on one machine, and so is the check: the
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.cluster.agreeing import Cluster, Reading, started
 from novikoff.cluster.engine import Engine, Local
-from novikoff.cluster.shards import SHARD_BYTES
 from novikoff.cluster.worker import Agreement, Worker
 from novikoff.data.examples import Block, Examples
 from novikoff.engine.rows import Rows
@@ -35,60 +34,33 @@ from novikoff.prove.separable.search.certify import check_parameters, warned_if_
 from novikoff.prove.separable.search.working_set import Claims, MostUrgent, Passes, Subset, certify_examples, look_at
 from novikoff.prove.separable.subject import Fingerprint, Subject, header
 
-if TYPE_CHECKING:
-    from novikoff.data.svmlight import ZeroBased
-    from novikoff.features.encode import Encoding
-
 Numbers = NDArray[np.int64]
 
 
 def certify(
     source: Any,
     *,
-    label: str | None = None,
     engine: Engine | None = None,
-    fit_intercept: bool = True,
     tolerance: float = 1e-6,
     time_limit: float | None = None,
-    encoding: "Encoding | None" = None,
-    categorical: Sequence[str] = (),
-    text: Sequence[str] = (),
-    tfidf: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    format: str | None = None,
-    zero_based: "ZeroBased" = "auto",
-    shard_bytes: int = SHARD_BYTES,
-    cache_folder: str | None = None,
+    **reading: Any,
 ) -> Certificate:
     """Are the rows of all shards linearly separable, with what margin, and why?
 
     The certificate says of the rows what `novikoff.certify` says of them on one machine, and is checked by the same
-    `check`. `source`, `label`, `engine`, `encoding` and the options behind it are those of `cluster.fit`; `tolerance`
-    and `time_limit` are those of `novikoff.certify`. Which estimates are infinite tells `cluster.existence`.
+    `check`. `source`, `engine` and `reading`, such as `label`, `encoding` or `shard_bytes`, are those of `cluster.fit`;
+    `fit_intercept`, `tolerance` and `time_limit` are those of `novikoff.certify`. Which estimates are infinite tells
+    `cluster.existence`.
     """
     check_parameters(tolerance, time_limit)
-    reading = Reading(
-        label,
-        categorical,
-        text,
-        tfidf,
-        ignore,
-        format,
-        zero_based,
-        encoding=encoding,
-        fit_intercept=fit_intercept,
-        shard_bytes=shard_bytes,
-        cache_folder=cache_folder,
-    )
-    with started(engine or Local(), source, reading) as cluster:
+    with started(engine or Local(), source, Reading(**reading)) as cluster:
         found = certify_cluster(cluster, tolerance=tolerance, time_limit=time_limit)
     return warned_if_wide(found, tolerance)
 
 
 def certify_cluster(cluster: Cluster, **options: Any) -> Certificate:
     """The certificate of shards that have agreed; the options are those of `certify_examples`."""
-    fit_intercept = cluster.agreed.terms.fit_intercept
-    data = on_shards(cluster, fit_intercept)
+    data, fit_intercept = on_shards(cluster), cluster.agreed.terms.fit_intercept
     passes = OnShards(cluster)
     return certify_examples(data.examples, fit_intercept=fit_intercept, data=data, passes=passes, **options)
 
@@ -99,19 +71,18 @@ def check(
     *,
     engine: Engine | None = None,
     formula: str | None = None,
-    format: str | None = None,
-    zero_based: "ZeroBased" = "auto",
-    shard_bytes: int = SHARD_BYTES,
-    cache_folder: str | None = None,
+    **reading: Any,
 ) -> None:
     """Prove a certificate again from the rows of all shards; `CertificateError` names what differs.
 
-    A certificate about a formula that has more than names of columns needs the same `formula` again.
+    `reading` are `format`, `zero_based`, `shard_bytes` and `cache_folder` of `cluster.fit`; the certificate has the
+    rest. One about a formula that has more than names of columns needs the same `formula` again.
     """
+    how = Reading(**reading)
     if isinstance(certificate, Existence):
         from novikoff.cluster.estimates import check_existence
 
-        check_existence(certificate, source, engine, formula, format=format, shard_bytes=shard_bytes)
+        check_existence(certificate, source, engine, formula, how)
         return
 
     def derive(claimed: Certificate) -> Certificate:
@@ -120,17 +91,10 @@ def check(
         if claimed.estimates is not None:
             raise ValueError("the certificate has estimates, which need all rows; check it on one machine")
         table = claimed.table
-        reading = Reading(
-            None if table is None else table.label,
-            format=format,
-            zero_based=zero_based,
-            encoding=None if table is None else table.encoding,
-            fit_intercept=claimed.fit_intercept,
-            shard_bytes=shard_bytes,
-            cache_folder=cache_folder,
-        )
-        with unreadable_is_refused(), started(engine or Local(), source, reading) as cluster:
-            data = on_shards(cluster, claimed.fit_intercept)
+        label, encoding = (None, None) if table is None else (table.label, table.encoding)
+        certified = replace(how, label=label, encoding=encoding, fit_intercept=claimed.fit_intercept)
+        with unreadable_is_refused(), started(engine or Local(), source, certified) as cluster:
+            data = on_shards(cluster)
             check_subject(claimed, data.subject)
             return conclude(data, claimed.witnesses)
 
@@ -156,7 +120,7 @@ class ShardedExamples(Examples):
         raise TypeError("these examples are not here; shards pass over them")
 
 
-def on_shards(cluster: Cluster, fit_intercept: bool) -> "ShardedBlocks":
+def on_shards(cluster: Cluster) -> "ShardedBlocks":
     """The rows of all shards, as proofs want to know them."""
     agreed = cluster.agreed
     examples = ShardedExamples(
@@ -173,7 +137,7 @@ def on_shards(cluster: Cluster, fit_intercept: bool) -> "ShardedBlocks":
         rounded=next((part.rounded for part in agreed.prepared if part.rounded is not None), None),
         cluster=cluster,
     )
-    return ShardedBlocks(examples, fit_intercept, cluster)
+    return ShardedBlocks(examples, agreed.terms.fit_intercept, cluster)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,11 +196,11 @@ class ShardedBlocks(InBlocks):
         return self.cluster.engine.share(told)
 
     def lower_square(self, vector: Sequence[int]) -> Fraction | None:
-        squares = self.ask(lower_square, self.here, vector)
+        squares = self.ask(of_points, self.here, "lower_square", vector)
         return None if None in squares else min(squares)
 
     def weakly_separates(self, vector: Sequence[int]) -> bool:
-        found = self.ask(side, self.here, vector)
+        found = self.ask(of_points, self.here, "side", vector)
         return None not in found and any(found)
 
     def spans_all(self, points: Points, numbers: Numbers, clock: Clock) -> bool:
@@ -340,12 +304,9 @@ def contradicting(
     return None if rows is None else Subset(rows.numbers + start, rows.rows, rows.labels, rows.urgency), square
 
 
-def lower_square(worker: Worker, agreed: Agreement, here: Here, vector: Sequence[int]) -> Fraction | None:
-    return here.blocks(worker, agreed).lower_square(vector)
-
-
-def side(worker: Worker, agreed: Agreement, here: Here, vector: Sequence[int]) -> bool | None:
-    return here.blocks(worker, agreed).side(vector)
+def of_points(worker: Worker, agreed: Agreement, here: Here, method: str, *args: Any) -> Any:
+    """What a method of the points of this shard returns."""
+    return getattr(here.blocks(worker, agreed), method)(*args)
 
 
 def lies_in(worker: Worker, agreed: Agreement, here: Here, span: Span) -> bool:

@@ -6,8 +6,9 @@ are inside of quotes; so is a compressed file.
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data.columnar import row_groups
@@ -109,9 +110,7 @@ def shards_of(source: Any, *, format: str | None = None, shard_bytes: int = SHAR
     if shard_bytes < 1:
         raise ValueError(f"shard_bytes is {shard_bytes}, but a shard has at least one byte")
     if hasattr(source, "to_arrow_refs"):
-        from novikoff.cluster.datasets import shards_of_dataset
-
-        return list(shards_of_dataset(source, SHARD_ROWS))
+        return list(_shards_of_dataset(source, SHARD_ROWS))
     is_reader = isinstance(source, Reader)
     files, form = (source.files, source.form) if is_reader else (files_of(source), TableForm())
     if files == (STANDARD_INPUT,):
@@ -128,6 +127,35 @@ def shards_of(source: Any, *, format: str | None = None, shard_bytes: int = SHAR
             shards.append(FileShard(file, kind, part, stamp_of(file), rows, form))
             rows = None if rows is None or n_rows is None else rows + n_rows
     return shards
+
+
+def _shards_of_dataset(dataset: Any, shard_rows: int) -> Iterator[TableShard]:
+    """Shards of about as many rows, however many blocks the data set has, which depends on the cluster."""
+    if not dataset.context.execution_options.preserve_order:
+        raise ValueError(
+            "the data set does not keep the order of its rows, so that no two runs would see the same; before it is "
+            "made, set ray.data.DataContext.get_current().execution_options.preserve_order = True"
+        )
+    ray = import_module("ray")
+    pieces = dataset.to_arrow_refs()
+    count = ray.remote(num_cpus=0)(_rows_of)
+    sizes: list[int] = ray.get([count.remote(piece) for piece in pieces])
+    n_rows = sum(sizes)
+    if n_rows == 0:
+        raise ValueError("the data set has no rows; there is nothing to learn from")
+    n_shards = -(-n_rows // shard_rows)
+    starts = list(itertools.accumulate(sizes, initial=0))
+    for number in range(n_shards):
+        first, last = n_rows * number // n_shards, n_rows * (number + 1) // n_shards
+        parts = (
+            (piece, max(first - start, 0), min(last - start, size))
+            for piece, start, size in zip(pieces, starts, sizes, strict=False)
+        )
+        yield TableShard(tuple(part for part in parts if part[1] < part[2]), first)
+
+
+def _rows_of(table: Any) -> int:
+    return int(table.num_rows)
 
 
 def _parts(file: str, format: str, shard_bytes: int) -> list[tuple[tuple[int, int] | None, int | None]]:

@@ -22,7 +22,7 @@ PLAIN = ("null", "int64", "uint64", "double", "bool", "string")
 
 
 @dataclass(frozen=True)
-class Query:
+class SurveyQuery:
     """What a shard is asked: what each column is wanted to be, its type, and how many of its values come before.
 
     Without `wishes` only types are wanted, as the encoding is known.
@@ -43,7 +43,7 @@ class Surveyed:
     types: dict[str, str]
 
 
-def survey(number: int, shard: Shard, query: Query) -> Surveyed:
+def survey(number: int, shard: Shard, query: SurveyQuery) -> Surveyed:
     """Look at all records of a shard."""
     reader: Any = shard.reader(query.label, query.types)
     if query.wishes is None:
@@ -71,7 +71,7 @@ def agree_on_tables(
     encoding: Encoding | None = None,
 ) -> Tables:
     """Survey all shards, and join what they found; an encoding that is given is kept."""
-    query = Query(label, None if encoding is not None else wishes)
+    query = SurveyQuery(label, None if encoding is not None else wishes)
     found: list[Surveyed] = engine.call("survey", query)
     grows = any(shard.format == "jsonl" for shard in shards)
     check_names(shards, found, grows)
@@ -89,7 +89,7 @@ def agree_on_tables(
     return Tables(encoding, {name: types.get(name, "null") for name in needed})
 
 
-def _asked_again(engine: Engine, found: list[Surveyed], which: list[int], query: Query) -> list[Surveyed]:
+def _asked_again(engine: Engine, found: list[Surveyed], which: list[int], query: SurveyQuery) -> list[Surveyed]:
     if not which:
         return found
     again = dict(zip(which, engine.call("survey", query, on=which), strict=True))

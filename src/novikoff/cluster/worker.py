@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff import __version__
-from novikoff.cluster.parts import Part
 from novikoff.cluster.shards import Shard
-from novikoff.cluster.survey import Query, Surveyed, survey
+from novikoff.cluster.survey import Surveyed, SurveyQuery, survey
 from novikoff.data.cache import Cache, open_cache
 from novikoff.data.examples import Examples
+from novikoff.data.held_out import HeldOut
 from novikoff.data.labels import LabelCodes
 from novikoff.data.narrow import used_columns
 from novikoff.data.whole_file import WholeFile
@@ -92,6 +92,27 @@ class Prepared:
 
 
 @dataclass(frozen=True, eq=False)
+class HeldPart:
+    """The rows that are held out, by their numbers among all, or all others.
+
+    `starts` has the number of the first row of every shard, and the number of all rows.
+    """
+
+    held_out: HeldOut
+    wanted: bool
+    starts: NDArray[np.int64]
+
+    def size(self, shard: int) -> int:
+        """How many rows of a shard are in the part."""
+        first, stop = self.starts[shard : shard + 2].tolist()
+        return int((self.held_out.which(first, stop - first) == self.wanted).sum())
+
+    def of(self, examples: Examples, shard: int) -> Examples:
+        """Those of the examples of a shard, numbered from 0."""
+        return examples.only(self.held_out, self.wanted, int(self.starts[shard]))
+
+
+@dataclass(frozen=True, eq=False)
 class Agreement:
     """What all shards agree on: how they are read, the classes, the number of columns, and R^2, of all of them.
 
@@ -106,7 +127,7 @@ class Agreement:
     longest: float
     starts: NDArray[np.int64]
     columns: NDArray[np.int64] | None = None
-    part: Part | None = None
+    part: HeldPart | None = None
 
     @property
     def n_rows(self) -> int:
@@ -183,7 +204,7 @@ class Worker:
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def survey(self, query: Query) -> Surveyed:
+    def survey(self, query: SurveyQuery) -> Surveyed:
         return survey(self.number, self.shard, query)
 
     def counts_from_zero(self) -> bool:
