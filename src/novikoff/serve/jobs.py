@@ -9,10 +9,12 @@ import hashlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import msgspec
+
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import events, fold, messages
 from novikoff.serve.events import Kind, LogRow, Prediction, Revealed, Settings
-from novikoff.serve.fold import ModelState, to_file
+from novikoff.serve.fold import ModelState
 from novikoff.serve.messages import RefusedError
 from novikoff.serve.models import LoadedModel, Models
 from novikoff.serve.replay import load_snapshot, take_snapshot
@@ -271,6 +273,26 @@ class TakeSnapshot(Job):
         return self.answer()
 
 
+class Deferred(Job):
+    """What is known only after a commit, and goes into the next: answers to keys, and which events were mistakes."""
+
+    size = 0
+
+    def __init__(self, model: LoadedModel) -> None:
+        super().__init__(model)
+        self.answers, model.answers = model.answers, {}
+        self.mistakes = [(line.number, model.state.seq, line.mistakes) for line in model.state.all_lines()]
+        for line in model.state.all_lines():
+            line.mistakes = []
+
+    def write(self, store: Store, now: float) -> None:
+        for name, answer in self.answers.items():
+            store.answer_key(self.model.number, name, answer)
+        for line, last, mistakes in self.mistakes:
+            if mistakes:
+                store.add_mistakes(self.model.number, line, last, msgspec.msgpack.encode(mistakes))
+
+
 class Flush(Job):
     """Nothing but what every commit does: write down the deferred writes."""
 
@@ -281,26 +303,17 @@ class Flush(Job):
         return None
 
 
-class Predict(Flush):
-    """What the model says at a moment at which all its mistakes are in the index, so that it can be explained."""
-
-    alone = True
-
-    def __init__(self, model: LoadedModel, predict: Callable[[], Prediction]) -> None:
-        super().__init__(model)
-        self.predict = predict
-
-    def apply(self) -> Any:
-        return self.predict()
-
-
-class Export(Flush):
-    """A model file of what has been learned; nothing is learned while it is made."""
+class Ask(Flush):
+    """What a function finds out about the model while nothing is learned, when all its mistakes are in the index."""
 
     prepares = True
 
+    def __init__(self, model: LoadedModel, ask: Callable[[], Any]) -> None:
+        super().__init__(model)
+        self.ask = ask
+
     def prepare(self) -> None:
-        self.content = to_file(self.model.state.learner)
+        self.found = self.ask()
 
     def apply(self) -> Any:
-        return self.content
+        return self.found

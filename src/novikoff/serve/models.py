@@ -6,25 +6,16 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import fold
 from novikoff.serve.events import Settings
-from novikoff.serve.fold import Mistake, ModelState
+from novikoff.serve.fold import ModelState
 from novikoff.serve.messages import ElsewhereError, RefusedError
 from novikoff.serve.replay import state_at
 from novikoff.serve.store import FIRST_FENCE, Store, StoreError
 
 _LOG = logging.getLogger("novikoff.serve")
-
-
-class DeferredWrite(NamedTuple):
-    """What is known only after a commit, and goes into the next: answers to keys, and which events were mistakes."""
-
-    model: "LoadedModel"
-    answers: dict[str, bytes]
-    mistakes: list[tuple[int, int, list[Mistake]]]  # line, last event, mistakes
 
 
 class LoadedModel:
@@ -39,16 +30,10 @@ class LoadedModel:
         self.is_plain = True  # no example had texts, truths, nulls or very large numbers yet
         self.answers: dict[str, bytes] = {}
 
-    def take_deferred_write(self) -> DeferredWrite | None:
-        """What the next commit has to write down for this model."""
-        mistakes = [(line.number, self.state.seq, line.mistakes) for line in self.state.all_lines() if line.mistakes]
-        if self.deleted or not (mistakes or self.answers):
-            return None
-        write = DeferredWrite(self, self.answers, mistakes)
-        self.answers = {}
-        for line in self.state.all_lines():
-            line.mistakes = []
-        return write
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether something is known that the next commit has to write down."""
+        return bool(self.answers) or any(line.mistakes for line in self.state.all_lines())
 
 
 def figures_of(state: ModelState) -> dict[str, float]:
@@ -158,11 +143,11 @@ class Models:
         for model in models:
             self.remove(model)
 
-    def deferred_writes(self) -> list[DeferredWrite]:
-        """What the next commit has to write down."""
-        deferred = [write for model in self.touched if (write := model.take_deferred_write()) is not None]
+    def take_unsaved(self) -> list[LoadedModel]:
+        """The models of which the next commit has to write something down."""
+        unsaved = [model for model in self.touched if model.has_unsaved and not model.deleted]
         self.touched.clear()
-        return deferred
+        return unsaved
 
     def to_evict(self) -> list[LoadedModel]:
         """Those used least recently, as far as there are too many and nobody uses them."""
@@ -171,8 +156,12 @@ class Models:
 
     def evict(self, model: LoadedModel) -> bool:
         """Let go of a model, unless it is in use, or something of it is not in the store yet."""
-        unsaved = model.answers or any(line.mistakes for line in model.state.all_lines())
-        if model.users or unsaved or model.head != model.state.seq or self.loaded.get(model.name) is not model:
+        if (
+            model.users
+            or model.has_unsaved
+            or model.head != model.state.seq
+            or self.loaded.get(model.name) is not model
+        ):
             return False
         del self.loaded[model.name]
         self.figures[model.name] = figures_of(model.state)

@@ -13,6 +13,7 @@ import msgspec
 from novikoff.serve import fold
 from novikoff.serve.events import LogRow, Settings, decode
 from novikoff.serve.fold import Counts, LearnerLine, Mistake, ModelState, Path, from_file, is_on, path_to, to_file
+from novikoff.serve.messages import RefusedError
 from novikoff.serve.store import Snapshot, Store
 
 ROWS_AT_ONCE = 1000
@@ -26,8 +27,11 @@ class ReplayError(ValueError):
     """A log makes another model than it made."""
 
 
-class TrimmedError(ValueError):
+class TrimmedError(RefusedError):
     """The events that lead to a state are no longer in the log."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(410, message)
 
 
 def state_at(store: Store, model: int, seq: int) -> ModelState:

@@ -111,9 +111,7 @@ class Service:
         self.ready = False
         if self._housekeeper is not None:
             self._housekeeper.cancel()
-        for model in list(self.models.loaded.values()):
-            if model.state.seq - model.saved >= WORTH_A_SNAPSHOT:
-                self._snapshot_soon(model)
+        self.save_all(WORTH_A_SNAPSHOT)
         if self.models.touched:
             self.writer.submit(jobs.Flush(next(iter(self.models.touched))), own=True)
         await self.writer.stop()
@@ -129,10 +127,10 @@ class Service:
             await asyncio.sleep(HOUR)
             self.save_all()
 
-    def save_all(self) -> None:
-        """Take a snapshot of every model in memory that has learned since its last."""
+    def save_all(self, after: int = 1) -> None:
+        """Take a snapshot of every model in memory that has learned so many events since its last."""
         for model in list(self.models.loaded.values()):
-            if model.state.seq > model.saved:
+            if model.state.seq - model.saved >= after:
                 self._snapshot_soon(model)
 
     def _after_commit(self) -> None:
@@ -263,19 +261,16 @@ class Service:
             said = answering.predict(model.state.learner, numbers)
             return answering.to_remember("", model.state, x, *said)
 
-        answer = await self._why(model, await self.writer.submit(jobs.Predict(model, predict)), top)
+        answer = await self._why(model, await self.writer.submit(jobs.Ask(model, predict)), top)
         return msgspec.structs.replace(answer, id=None)
 
     async def _why(self, model: LoadedModel, said: events.Prediction, top: int) -> messages.Why:
-        try:
-            return await asyncio.to_thread(answering.why, self.store, model.number, model.state, said, top)
-        except TrimmedError as error:
-            raise RefusedError(410, str(error)) from None
+        return await asyncio.to_thread(answering.why, self.store, model.number, model.state, said, top)
 
     async def model_file(self, model: LoadedModel, seq: int | None) -> bytes:
         """A model file, as the model is or as it was after an event."""
         if seq is None or seq == model.state.seq:
-            return await self._submit(jobs.Export(model))
+            return await self._submit(jobs.Ask(model, lambda: to_file(model.state.learner)))
         state = await self._earlier(model, seq)
         return await asyncio.to_thread(to_file, state.learner)
 
@@ -285,7 +280,8 @@ class Service:
         try:
             return await asyncio.to_thread(state_at, self.store, model.number, seq)
         except TrimmedError as error:
-            raise RefusedError(410, str(error), "seq") from None
+            error.field = "seq"
+            raise
 
     # Snapshots, rollbacks, challengers
 

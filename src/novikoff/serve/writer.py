@@ -15,11 +15,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import msgspec
-
-from novikoff.serve.jobs import Job
+from novikoff.serve.jobs import Deferred, Job
 from novikoff.serve.messages import ElsewhereError, RefusedError
-from novikoff.serve.models import DeferredWrite, LoadedModel, Models
+from novikoff.serve.models import LoadedModel, Models
 from novikoff.serve.store import Store, StoreError
 
 MOST_EVENTS = 2048
@@ -141,8 +139,8 @@ class Writer:
         for job in jobs:
             if job.prepares:
                 await self._prepare(job)
-        loop = asyncio.get_running_loop()
-        commit = loop.run_in_executor(self._thread, self._commit, jobs, self.models.deferred_writes())
+        all_jobs = [*map(Deferred, self.models.take_unsaved()), *jobs]
+        commit = asyncio.get_running_loop().run_in_executor(self._thread, self._commit, all_jobs)
         self._apply(meanwhile)
         lost = await commit
         if lost:
@@ -169,17 +167,14 @@ class Writer:
         except ValueError as error:
             job.refused = RefusedError(422, str(error))
 
-    def _commit(self, jobs: list[Job], deferred: list[DeferredWrite]) -> set[LoadedModel]:
+    def _commit(self, jobs: list[Job]) -> set[LoadedModel]:
         """Write it all, but for models that another server holds; which those are."""
         now, store = self.now(), self.store
-        models = {*(write.model for write in deferred), *(job.model for job in jobs if job.model.number)}
+        models = {job.model for job in jobs if job.model.number}
         with store.lock:
             started = time.perf_counter()
             taken = store.begin([(model.number, model.fence) for model in models])
             lost = {model for model in models if (model.number, model.fence) in taken}
-            for write in deferred:
-                if write.model not in lost:
-                    self._add(write)
             for job in jobs:
                 try:
                     if job.model in lost:
@@ -194,10 +189,3 @@ class Writer:
             self.commits += 1
             self.seconds += time.perf_counter() - started
         return lost
-
-    def _add(self, write: DeferredWrite) -> None:
-        number = write.model.number
-        for name, answer in write.answers.items():
-            self.store.answer_key(number, name, answer)
-        for line, last, mistakes in write.mistakes:
-            self.store.add_mistakes(number, line, last, msgspec.msgpack.encode(mistakes))
