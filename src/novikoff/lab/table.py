@@ -18,7 +18,7 @@ HALF_WIDTH, GRID = 2.5, 64
 
 
 @dataclass(frozen=True)
-class Table:
+class PastedTable:
     """Named columns of texts, as they were in the file."""
 
     names: list[str]
@@ -30,7 +30,7 @@ class Table:
         return [row[self.names.index(name)] for row in self.rows]
 
 
-def read_table(text: Any) -> Table:
+def read_table(text: Any) -> PastedTable:
     """A table with a line of names, then rows of as many values; commas, semicolons or tabs between them."""
     text = text.lstrip("\ufeff") if isinstance(text, str) else ""
     if not text.strip():
@@ -47,7 +47,7 @@ def read_table(text: Any) -> Table:
     for number, row in enumerate(rows, start=2):
         if len(row) != len(names):
             raise StateError("text", f"row {number} has {len(row)} values, but the first line names {len(names)}")
-    return Table(names, rows)
+    return PastedTable(names, rows)
 
 
 def describe_table(document: Any) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def _part(document: Any, name: str) -> Any:
     return document[name]
 
 
-def _numbers(table: Table, name: Any, what: str) -> list[float]:
+def _numbers(table: PastedTable, name: Any, what: str) -> list[float]:
     values = [_number(value) for value in table.column(name, what)]
     for row, value in enumerate(values, start=2):
         if value is None:
