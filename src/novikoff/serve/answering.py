@@ -24,9 +24,9 @@ from novikoff.serve.events import Example, Label, LogRow, Prediction, Settings
 from novikoff.serve.fold import LearnerLine, Mistake, ModelState, Path, path_to, scaled_numbers
 from novikoff.serve.messages import (
     Contribution,
+    Datatype,
     Inferred,
     ModelMetadata,
-    OutTensor,
     PastMistake,
     Score,
     Tensor,
@@ -231,12 +231,12 @@ def infer(name: str, state: ModelState, asked: ToInfer) -> Inferred:
     learner = state.learner
     answers = [predict(learner, row) for row in rows]
     labels: list[Label | None] = [label for label, _ in answers]
-    scores = [score.score for _, scores in answers for score in scores]
+    scores: list[Any] = [score.score for _, scores in answers for score in scores]
     kind = _datatype(list(learner.classes))
     said: list[Any] = ["" if label is None else str(label) for label in labels] if kind == "BYTES" else labels
     outputs = [
-        OutTensor("label", [len(rows)], kind, said),
-        OutTensor("score", [len(rows), len(learner.classes)], "FP64", scores),
+        Tensor("label", [len(rows)], kind, said),
+        Tensor("score", [len(rows), len(learner.classes)], "FP64", scores),
     ]
     return Inferred(name, str(state.seq), asked.id, outputs)
 
@@ -252,12 +252,11 @@ def _column(tensor: Tensor) -> list[Any]:
     return tensor.data
 
 
-def _datatype(labels: list[Label]) -> str:
+def _datatype(labels: list[Label]) -> Datatype:
     kinds = {type(label) for label in labels}
     fits = all(not isinstance(label, int) or abs(label) < 2**63 for label in labels)
-    return (
-        {bool: "BOOL", int: "INT64", float: "FP64"}.get(kinds.pop(), "BYTES") if len(kinds) == 1 and fits else "BYTES"
-    )
+    known: dict[type, Datatype] = {bool: "BOOL", int: "INT64", float: "FP64"}
+    return known.get(kinds.pop(), "BYTES") if len(kinds) == 1 and fits else "BYTES"
 
 
 def metadata(name: str, state: ModelState) -> ModelMetadata:

@@ -23,7 +23,7 @@ from novikoff.keep.models import load_plain, save
 from novikoff.learn.online.judge import Served
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import events
-from novikoff.serve.events import Example, Label, LogRow, Prediction, Revealed, Settings
+from novikoff.serve.events import Example, Kind, Label, LogRow, Prediction, Revealed, Settings
 from novikoff.serve.tally import DriftWindow, MistakeCurve
 
 _PAIR = attrgetter("x", "y")
@@ -247,16 +247,10 @@ def settled(settings: Settings) -> tuple[Settings, OnlinePerceptron]:
         raise ValueError(f"a model file brings its own {' and '.join(given)}; leave that out")
     if settings.judge == "served" and not learner.classes_are_fixed:
         raise ValueError('judge="served" needs classes from the start: no label may be new when it is revealed')
-    wanted = msgspec.structs.replace(
-        settings,
-        readout=learner.readout,
-        tie=learner.tie,
-        fit_intercept=learner.fit_intercept,
-        scale=learner.scale,
-        half_life=float(learner.half_life),
-        lead=learner.lead,
-        classes=list(learner.classes) if learner.classes_are_fixed else None,
-    )
+    as_learned = {name: getattr(learner, name) for name in PARAMETERS}
+    as_learned["half_life"] = float(learner.half_life)
+    as_learned["classes"] = list(learner.classes) if learner.classes_are_fixed else None
+    wanted = msgspec.structs.replace(settings, **as_learned)
     try:
         events.decode("create", events.encode([wanted]))
         labels = msgspec.convert(list(learner.classes), list[Label])
@@ -294,7 +288,14 @@ def apply(state: ModelState, row: LogRow, content: list[Any] | None = None, upto
     if len(held) != row.size:
         raise ValueError(f"row {row.first} of the log has {len(held)} events and should have {row.size}")
     part = held if upto is None else held[: max(upto - row.first + 1, 0)]
-    flags = _FOLDS[row.kind](state, row.first, part) if part else []
+    flags: list[bool] = []
+    if row.kind == "learn":
+        flags = _learn(state, row.first, part)
+    elif row.kind == "reveal":
+        flags = _reveal(state, row.first, part)
+    else:
+        for event in part:
+            _change_challengers(state, row.first, row.kind, event)
     state.seq = row.first + len(part) - 1
     return flags
 
@@ -335,31 +336,13 @@ def _compare(state: ModelState, x: Mapping[str, Any], y: Label) -> None:
         duel.model_wrong += wrong
 
 
-def _challenge(state: ModelState, seq: int, content: list[events.Challenge | Ready]) -> list[bool]:
-    (challenge,) = content
-    settings = challenge.settings
-    learner = challenge.learner if isinstance(challenge, Ready) else learner_of(settings)
-    state.challengers[challenge.name] = Duel(LearnerLine(seq, plain(settings), learner))
-    return []
-
-
-def _promote(state: ModelState, seq: int, content: list[events.Challenger]) -> list[bool]:
-    (promoted,) = content
-    state.line = state.challengers.pop(promoted.name).line
-    state.promoted = seq
-    return []
-
-
-def _retire(state: ModelState, seq: int, content: list[events.Challenger]) -> list[bool]:
-    (retired,) = content
-    del state.challengers[retired.name]
-    return []
-
-
-_FOLDS: dict[str, Any] = {
-    "learn": _learn,
-    "reveal": _reveal,
-    "challenge": _challenge,
-    "promote": _promote,
-    "retire": _retire,
-}
+def _change_challengers(state: ModelState, seq: int, kind: Kind, event: Any) -> None:
+    if kind == "challenge":
+        learner = event.learner if isinstance(event, Ready) else learner_of(event.settings)
+        state.challengers[event.name] = Duel(LearnerLine(seq, plain(event.settings), learner))
+    elif kind == "promote":
+        state.line, state.promoted = state.challengers.pop(event.name).line, seq
+    elif kind == "retire":
+        del state.challengers[event.name]
+    else:
+        raise ValueError(f"event {seq} of the log is a {kind}, which is not to be folded")

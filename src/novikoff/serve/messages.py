@@ -295,10 +295,13 @@ Datatype = Literal[
 ]  # fmt: skip
 
 
-class Tensor(msgspec.Struct):
+class TensorAbout(msgspec.Struct):
     name: str
     shape: list[int]
     datatype: Datatype
+
+
+class Tensor(TensorAbout, omit_defaults=True):
     data: list[float | bool | str]
     parameters: dict[str, Any] = {}
 
@@ -312,24 +315,11 @@ class ToInfer(msgspec.Struct):
     outputs: list[dict[str, Any]] = []
 
 
-class OutTensor(msgspec.Struct):
-    name: str
-    shape: list[int]
-    datatype: str
-    data: list[Any]
-
-
 class Inferred(msgspec.Struct):
     model_name: str
     model_version: str
     id: str | None
-    outputs: list[OutTensor]
-
-
-class TensorAbout(msgspec.Struct):
-    name: str
-    shape: list[int]
-    datatype: str
+    outputs: list[Tensor]
 
 
 class ModelMetadata(msgspec.Struct):
