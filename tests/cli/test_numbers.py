@@ -60,7 +60,7 @@ def test_rows_without_labels_are_taken_as_they_are(folder):
         ("ball plain.csv", "name the label column with --label"),
         (
             "ball xor.csv --label bits --inside neither",
-            "not among the labels different, same|not among the labels same",
+            "not among the labels different, same|among the labels same",
         ),
         ("inequalities rows.csv", "the column 'note' of rows.csv has no numbers; leave it out by --ignore note"),
         ("inequalities rows.csv --ignore nota", "has no column 'nota'"),

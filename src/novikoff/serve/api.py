@@ -120,7 +120,7 @@ async def show_weights(call: Call, model: LoadedModel) -> Reply:
 
 
 async def show_why(call: Call, model: LoadedModel) -> Reply:
-    """Why a remembered prediction was what it was: the features and the past mistakes that speak for it."""
+    """Why a remembered prediction was what it was: the features and the past mistakes that contribute to it."""
     return _json(await call.service.why(model, call.names[1], call.query(_TOP)))
 
 
