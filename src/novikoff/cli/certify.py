@@ -63,8 +63,8 @@ def certify(
     exit code is 0 if it exists, 10 if it is infinite, 11 if no start exists, 12 if that is undecided.
     """
     from novikoff.cli.again import names_of
+    from novikoff.engine.clock import Clock
     from novikoff.features.examples import learned_encoding
-    from novikoff.prove.exact.clock import Clock
     from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.prove.separable.in_blocks import exactly
     from novikoff.prove.separable.search.certify import check_regression, with_estimates

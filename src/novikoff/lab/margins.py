@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from novikoff.engine.clock import Clock
 from novikoff.engine.rounding import at_least
 from novikoff.features.fold import fold_bias, unit_length
 from novikoff.lab.shapes import clipped, plane_shape
 from novikoff.lab.state import KNOWN, Floats, StateError, View
 from novikoff.learn.linear.space import perceptron
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.inequalities.search.perceptron import Phase, dunagan_vempala
 from novikoff.prove.inequalities.search.system import SearchLimits, System
 from novikoff.prove.separable.margin import Separator, radius

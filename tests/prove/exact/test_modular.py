@@ -8,9 +8,9 @@ from flint import fmpz_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
+from novikoff.engine.clock import Clock
 from novikoff.prove.exact import algebra, modular
 from novikoff.prove.exact.algebra import null_vectors, only_null_vector, regular_solution, solution
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.modular import drawn_prime, lifted
 
 WHOLE = st.integers(-4, 4) | st.integers(-(2**70), 2**70)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from novikoff.engine.clock import Clock
 from novikoff.prove.exact.algebra import rank
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.modular import PRIME, eliminated
 from novikoff.prove.exact.refined import MOST_DENSE, Regular, WholeMatrix
 from novikoff.prove.separable import proofs

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff import certify
+from novikoff.engine.clock import OutOfTimeError
 from novikoff.prove.exact import modular
-from novikoff.prove.exact.clock import OutOfTimeError
 from novikoff.prove.exact.modular import drawn_prime
 from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.existence.search.existence import existence

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from novikoff import CertificateError, ProgramCertificate, linprog
-from novikoff.prove.exact.clock import Clock
+from novikoff.engine.clock import Clock
 from novikoff.prove.programs.check import CLAIMS
 from novikoff.prove.programs.program import read_program
 from novikoff.prove.programs.search.linprog import solved

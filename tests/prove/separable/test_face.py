@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from novikoff.engine.clock import Clock
 from novikoff.prove.exact.algebra import dot, rank
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products
 from novikoff.prove.separable.proofs import vanishes, weakly_separates

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import nnls
 
-from novikoff.prove.exact.clock import Clock
+from novikoff.engine.clock import Clock
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.search import cutting_planes, minimum_norm
 from novikoff.prove.separable.search.minimum_norm import nearest_in_feature_space, nearest_point

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from novikoff import certify
-from novikoff.prove.exact.clock import Clock
+from novikoff.engine.clock import Clock
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.proofs import Span, spans_all, vanishes, weakly_separates
 from novikoff.prove.separable.search import gordan

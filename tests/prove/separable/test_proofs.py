@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from novikoff.engine.clock import Clock
 from novikoff.prove.exact.algebra import as_whole, null_vectors, rank, solution
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.separable import products
 from novikoff.prove.separable.conclude import InMemory
 from novikoff.prove.separable.kesler import kesler_points, point_numbers, rows_and_rivals

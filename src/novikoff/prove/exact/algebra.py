@@ -6,7 +6,7 @@ from fractions import Fraction
 from operator import mul
 from typing import Any, overload
 
-from novikoff.prove.exact.clock import Clock, OutOfTimeError
+from novikoff.engine.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.modular import TRIES, Fractions, Independent, independent, lifted, taken
 
 Whole = Sequence[int]

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.exact.clock import Clock
+from novikoff.engine.clock import Clock
 
 Floats = NDArray[np.float64]
 

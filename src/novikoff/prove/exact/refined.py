@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.clock import Clock
 from novikoff.prove.exact.algebra import regular_solution
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.modular import denominator_of
 
 Numbers = NDArray[Any]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from novikoff.prove.exact.clock import UNLIMITED, Clock
+from novikoff.engine.clock import UNLIMITED, Clock
 from novikoff.prove.exact.codec import Label, read_part, read_value, written_part
 from novikoff.prove.exact.document import CertificateError, ProofFields, claim, read_proof, written
 from novikoff.prove.existence.conclude import (

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.algebra import as_whole
-from novikoff.prove.exact.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.codec import Combination, Positive, Whole
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.floats import power_of_two

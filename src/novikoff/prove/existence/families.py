@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.exact.clock import UNLIMITED, Clock
+from novikoff.engine.clock import UNLIMITED, Clock
 from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.existence.likelihood import Likelihood
 from novikoff.prove.existence.rows import Numbers, whole_rows

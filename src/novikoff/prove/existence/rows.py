@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.algebra import as_whole, solution
-from novikoff.prove.exact.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.floats import as_integers, lowest_exponents
 from novikoff.prove.exact.modular import independent, lifted, taken
 from novikoff.prove.exact.refined import WholeMatrix

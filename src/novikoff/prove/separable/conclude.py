@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.engine.clock import UNLIMITED, Clock
 from novikoff.prove.exact.algebra import quotient
-from novikoff.prove.exact.clock import UNLIMITED, Clock
 from novikoff.prove.exact.document import CertificateError, claim
 from novikoff.prove.exact.floats import fraction_root_up, root_down
 from novikoff.prove.exact.given_numbers import exact_matrix

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Batch, Records
 from novikoff.data.cache import DENSE_COST, SPARSE_COST
 from novikoff.data.examples import Block, Examples
+from novikoff.engine.clock import Clock
 from novikoff.engine.rows import Rows, as_rows, csr_rows
 from novikoff.features.examples import cached, learned_encoding, rounded_column
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.given_numbers import exact_numbers
 from novikoff.prove.separable.conclude import folded_dimension, on_points
 from novikoff.prove.separable.kesler import KeslerPoints, point_numbers

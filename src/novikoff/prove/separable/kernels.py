@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.exact.clock import UNLIMITED, Clock
+from novikoff.engine.clock import UNLIMITED, Clock
 from novikoff.prove.exact.floats import as_integers, longest_square, lowest_exponent, power_of_two
 from novikoff.say.words import kernel_in_words
 

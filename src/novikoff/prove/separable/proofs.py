@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.engine.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.algebra import null_vectors, quotient
-from novikoff.prove.exact.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.exact.modular import PANEL, PRIME, centred, eliminated, multiplied, random_residues
 from novikoff.prove.exact.refined import Regular, WholeMatrix

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from novikoff.engine.clock import Clock, OutOfTimeError, check_time_limit
 from novikoff.prove.exact.algebra import as_whole
-from novikoff.prove.exact.clock import Clock, OutOfTimeError, check_time_limit
 from novikoff.prove.exact.codec import Combination
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.floats import power_of_two

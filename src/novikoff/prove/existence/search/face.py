@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.clock import Clock
 from novikoff.prove.exact.algebra import as_whole
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.codec import Combination
 from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.exact.modular import PRIME, centred

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from novikoff.engine.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.algebra import as_whole
-from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.existence.conclude import SignProof, lineality
 from novikoff.prove.existence.families import Cone
 from novikoff.prove.existence.rows import Numbers, Sparse, combination, rational, with_scale

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.engine.clock import Clock
 from novikoff.prove.exact.algebra import as_whole, dot
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.codec import Label
 from novikoff.prove.exact.floats import (
     as_integers,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.prove.exact.clock import Clock, check_time_limit
+from novikoff.engine.clock import Clock, check_time_limit
 from novikoff.prove.exact.codec import Combination
 from novikoff.prove.inequalities.check import (
     Inequalities,

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.clock import Clock
 from novikoff.prove.exact.algebra import as_whole
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.codec import Combination
 from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.inequalities.check import as_whole_vector, exact_sum, read_rows

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.exact.clock import Clock
+from novikoff.engine.clock import Clock
 from novikoff.prove.programs.program import Vector
 
 # HiGHS' tolerances, of which 1e-7 is its default; and what it takes for infinite, or refuses as a cost.

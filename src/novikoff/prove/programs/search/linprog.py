@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from novikoff.prove.exact.clock import Clock, OutOfTimeError
+from novikoff.engine.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.floats import nearest_float
 from novikoff.prove.programs.check import (
     Multipliers,

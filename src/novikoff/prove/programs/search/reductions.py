@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from novikoff.engine.clock import Clock
 from novikoff.features.fold import signs
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.codec import Combination
 from novikoff.prove.inequalities.search.solve import solve_inequalities
 from novikoff.prove.programs.program import Program, Vector, read_program

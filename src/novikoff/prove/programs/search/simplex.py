@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.exact.clock import Clock, OutOfTimeError
+from novikoff.engine.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.floats import as_integers, lowest_exponent
 from novikoff.prove.exact.refined import Regular, Solution, WholeMatrix, by_elimination
 from novikoff.prove.programs.program import Program, Ratios, Vector, WholeRows, nearest

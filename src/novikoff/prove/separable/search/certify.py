@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.examples import Examples
+from novikoff.engine.clock import Clock, OutOfTimeError, check_time_limit
 from novikoff.features.examples import comes_in_batches, comes_once
-from novikoff.prove.exact.clock import Clock, OutOfTimeError, check_time_limit
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.existence.regression import regression, why_none
 from novikoff.prove.separable.certificate import Certificate, Obstruction, Support, Witnesses

@@ -11,10 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.clock import Clock
 from novikoff.engine.descent import descend, descend_against_rivals, descend_by_products, squared_lengths
 from novikoff.engine.hull import settle
 from novikoff.engine.rows import as_rows
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.separable.kesler import KeslerPoints
 from novikoff.prove.separable.points import Points
 

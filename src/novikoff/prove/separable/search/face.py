@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.prove.exact.clock import Clock, OutOfTimeError
+from novikoff.engine.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.floats import power_of_two, scaled_floats
 from novikoff.prove.exact.refined import Regular, WholeMatrix
 from novikoff.prove.separable.points import Floats

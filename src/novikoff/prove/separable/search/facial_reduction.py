@@ -19,8 +19,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.clock import Clock
 from novikoff.prove.exact.algebra import as_whole
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.separable.points import Floats, Points

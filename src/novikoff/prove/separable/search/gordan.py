@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.clock import Clock
 from novikoff.prove.exact.algebra import only_null_vector
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.separable.kesler import KeslerPoints
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products, whole_points

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.examples import Examples
+from novikoff.engine.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.algebra import as_whole
-from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.modular import independent
 from novikoff.prove.exact.refined import WholeMatrix

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.clock import Clock
 from novikoff.engine.rows import Rows, as_rows, check_finite
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.search.cutting_planes import (
     MOST_FOR_CUTTING,

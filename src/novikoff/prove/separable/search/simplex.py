@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.engine.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.algebra import as_whole, solution
-from novikoff.prove.exact.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.separable.points import Floats
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from novikoff.engine.clock import Clock
 from novikoff.prove.exact.algebra import Whole, as_whole, rank_at_least, regular_solution
-from novikoff.prove.exact.clock import Clock
 
 
 class ExactNearest(NamedTuple):

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from novikoff.data.batches import stacked
 from novikoff.data.examples import Block, Examples
+from novikoff.engine.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.engine.rows import Rows
 from novikoff.prove.exact.algebra import null_vectors
-from novikoff.prove.exact.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.floats import fraction_root_up, root_down, scaled_floats
 from novikoff.prove.separable.certificate import Certificate, Support, Witnesses
 from novikoff.prove.separable.conclude import InMemory, off_points, on_points

@@ -3,7 +3,7 @@
 import itertools
 import math
 
-from novikoff.prove.exact.clock import Clock
+from novikoff.engine.clock import Clock
 
 
 def ticking():
