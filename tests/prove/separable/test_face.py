@@ -15,8 +15,8 @@ from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products
 from novikoff.prove.separable.proofs import vanishes, weakly_separates
 from novikoff.prove.separable.search import face, gordan
-from novikoff.prove.separable.search.facial_reduction import Scaled
 from novikoff.prove.separable.search.gordan import Face, decide, reduce_faces
+from novikoff.prove.separable.search.scaled import Scaled
 from tests.prove.separable.cone import can_be_positive
 
 
@@ -61,9 +61,8 @@ def find_face(Z, E=None, form=np.asarray, clock=None):
 
 
 WAYS = {
-    "by hulls": {},
-    "by programs": {"reduced": lambda *arguments: None},
-    "from few rows": {"reduced": lambda *arguments: None, "MANY": 0},
+    "by programs": {},
+    "from few rows": {"MANY": 0},
     "by Newton's method": {"MOST_FOR_PROGRAMS": 0},
     "peeled": {"DIMENSIONS_TO_PEEL": 0},
     "in whole numbers": {"spanning": lambda *arguments: None},

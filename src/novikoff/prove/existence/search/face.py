@@ -2,24 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.clock import Clock
-from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.codec import Combination
-from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.exact.modular import PRIME, centred
 from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.existence.families import Cone
 from novikoff.prove.existence.rows import NullSpace, Numbers
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.search import face
-from novikoff.prove.separable.search.facial_reduction import Distinct
+from novikoff.prove.separable.search.scaled import Distinct, Scaled
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -45,7 +41,7 @@ class ConeFace:
 
 def face_of(cone: Cone, clock: Clock, exactly: bool = False) -> ConeFace | None:
     """The face of a cone with its proof; None if it could not be proved in time. Raises OutOfTimeError."""
-    proof = face.find_face(ScaledCone.of(cone.whole), clock, cone.is_equation, exactly=exactly)
+    proof = face.find_face(ScaledCone.of_rows(cone.whole), clock, cone.is_equation, exactly=exactly)
     if proof is None:
         return None
     is_strict = np.zeros(cone.whole.n_rows, dtype=bool)
@@ -59,48 +55,40 @@ def face_of(cone: Cone, clock: Clock, exactly: bool = False) -> ConeFace | None:
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledCone:
-    """Whole rows as the search for a face wants them; vectors and weights are in the units of the whole rows."""
+class ScaledCone(Scaled):
+    """Whole rows as the search for a face wants them; vectors and weights are in the units of the whole rows.
+
+    The points are the same rows modulo the prime by which spans are found.
+    """
 
     whole_rows: WholeMatrix
     matrix: Any
-    rows: Numbers
-    columns: Numbers
-    is_sparse: bool = True
 
     @classmethod
-    def of(cls, whole_rows: WholeMatrix) -> "ScaledCone":
-        """Entries times 2^columns and divided by 2^rows, so that they are near 1."""
+    def of_rows(cls, whole: WholeMatrix) -> "ScaledCone":
         from scipy.sparse import csr_array
 
-        whole = whole_rows
+        def sparse(data: Floats) -> Any:
+            return csr_array((data, whole.indices.copy(), whole.indptr.copy()), shape=(whole.n_rows, whole.n_columns))
+
         mantissas, exponents = mantissas_of(whole.data)
         columns = np.full(whole.n_columns, LEAST)
         np.maximum.at(columns, whole.indices, exponents)
         exponents = exponents - columns[whole.indices]
         rows = largest_of_rows(exponents, whole.indptr)
         data = np.ldexp(mantissas, exponents - np.repeat(rows, np.diff(whole.indptr)))
-        matrix = csr_array((data, whole.indices.copy(), whole.indptr.copy()), shape=(whole.n_rows, whole.n_columns))
-        return cls(whole, matrix, rows, -np.where(columns == LEAST, 0, columns))
-
-    @property
-    def n_points(self) -> int:
-        return self.whole_rows.n_rows
+        residues = sparse(centred((whole.data % PRIME).astype(np.float64)))
+        points = Points(residues, np.ones(whole.n_rows, dtype=np.int8), 0.0)
+        return cls(points, rows, np.where(columns == LEAST, 0, columns), whole, sparse(data))
 
     @property
     def dimension(self) -> int:
+        """Without a place for a constant."""
         return self.whole_rows.n_columns
 
-    @cached_property
-    def for_spans(self) -> Points:
-        """Of the whole rows; a constant 0 comes last."""
-        from scipy.sparse import csr_array
-
-        whole = self.whole_rows
-        numbers = centred((whole.data % PRIME).astype(np.float64))
-        shape = (whole.n_rows, whole.n_columns)
-        matrix = csr_array((numbers, whole.indices.copy(), whole.indptr.copy()), shape=shape)
-        return Points(matrix, np.ones(whole.n_rows, dtype=np.int8), 0.0)
+    @property
+    def is_sparse(self) -> bool:
+        return True
 
     def products(self, b: Floats) -> Floats:
         return np.asarray(self.matrix @ b)
@@ -109,7 +97,8 @@ class ScaledCone:
         return self.matrix[which]
 
     def part(self, which: Numbers) -> "ScaledCone":
-        return ScaledCone(self.whole_rows.in_rows(which), self.matrix[which], self.rows[which], self.columns)
+        of_points = (self.points.part(which), self.rows[which], self.columns)
+        return ScaledCone(*of_points, self.whole_rows.in_rows(which), self.matrix[which])
 
     def distinct(self, which: Numbers) -> Distinct:
         """None are sought for."""
@@ -126,13 +115,7 @@ class ScaledCone:
     def _shifts(self, which: Numbers) -> Numbers:
         """What takes the entries of some rows to those of the scaled ones, as exponents."""
         few = self.whole_rows.in_rows(which)
-        return np.asarray(self.columns[few.indices] - np.repeat(self.rows[which], np.diff(few.indptr)))
-
-    def unscaled_weights(self, which: Numbers, weights: Sequence[Fraction]) -> list[int]:
-        return as_whole([w * power_of_two(-int(e)) for w, e in zip(weights, self.rows[which], strict=True)])
-
-    def unscaled(self, vector: Sequence[int]) -> list[int]:
-        return as_whole([value * power_of_two(int(e)) for value, e in zip(vector, self.columns, strict=True)])
+        return np.asarray(-self.columns[few.indices] - np.repeat(self.rows[which], np.diff(few.indptr)), dtype=np.int64)
 
     def signs(self, vector: Sequence[int]) -> NDArray[np.int8]:
         return np.sign(self.whole_rows.times(self.unscaled(vector))).astype(np.int8)

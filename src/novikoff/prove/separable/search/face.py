@@ -25,7 +25,7 @@ from novikoff.prove.exact.floats import power_of_two, scaled_floats
 from novikoff.prove.exact.refined import Regular, WholeMatrix
 from novikoff.prove.separable.points import Floats
 from novikoff.prove.separable.proofs import Spanning, spanning
-from novikoff.prove.separable.search.facial_reduction import Numbers, ScaledRows, reduced
+from novikoff.prove.separable.search.scaled import Numbers, Scaled
 from novikoff.prove.separable.search.simplex import ZERO, exact_face, largest_sum
 
 # Sparse points of more dimensions are peeled.
@@ -60,19 +60,11 @@ class FaceProof:
     weights: list[int] | None
 
 
-def find_face(
-    rows: ScaledRows,
-    clock: Clock,
-    is_equation: Mask | None = None,
-    known: Numbers | None = None,
-    exactly: bool = False,
-) -> FaceProof | None:
-    """The face of points; None if the time limit was reached.
-
-    Points of an obstruction may be known: they are on the face. If asked for, nothing is left to floats.
+def find_face(rows: Scaled, clock: Clock, is_equation: Mask | None = None, exactly: bool = False) -> FaceProof | None:
+    """The face of points; None if the time limit was reached. If asked for, nothing is left to floats.
 
     >>> from novikoff.prove.separable.points import Points
-    >>> from novikoff.prove.separable.search.facial_reduction import Scaled
+    >>> from novikoff.prove.separable.search.scaled import Scaled
     >>> points = Points(np.array([[1.0, 0.0], [1.0, 1.0], [-1.0, 0.0]]), np.ones(3, dtype=np.int8), 0.0)
     >>> proof = find_face(Scaled.of(points), Clock(None))
     >>> proof.beyond.tolist(), proof.weak, proof.rows.tolist(), proof.weights
@@ -81,15 +73,14 @@ def find_face(
     if clock.is_over():
         return None
     equations = np.zeros(rows.n_points, dtype=bool) if is_equation is None else is_equation
-    known = np.zeros(0, dtype=np.int64) if known is None else known
     if exactly or not rows.is_sparse or rows.dimension <= DIMENSIONS_TO_PEEL:
-        return _Search(rows, equations, known, clock).proof(exactly)
+        return _Search(rows, equations, clock).proof(exactly)
     Z = rows.written(np.arange(rows.n_points))
     peeled = Peeled.of(Z, equations)
     left = peeled.left
     if not peeled.layers:
-        return _Search(rows, equations, known, clock).proof()
-    inner = _Search(rows.part(left), equations[left], np.searchsorted(left, known), clock).proof()
+        return _Search(rows, equations, clock).proof()
+    inner = _Search(rows.part(left), equations[left], clock).proof()
     if inner is None:
         return None
     within = [0] * rows.dimension if inner.scaled_weak is None else inner.scaled_weak
@@ -107,10 +98,10 @@ def find_face(
 class _Search:
     """`fixed` are the equations, and the points whose opposites are points, too: these are on every face."""
 
-    def __init__(self, scaled: ScaledRows, equations: Mask, known: Numbers, clock: Clock) -> None:
-        self.scaled, self.points, self.clock, self.equations = scaled, scaled.for_spans, clock, equations
+    def __init__(self, scaled: Scaled, equations: Mask, clock: Clock) -> None:
+        self.scaled, self.points, self.clock, self.equations = scaled, scaled.points, clock, equations
         distinct = scaled.distinct(np.flatnonzero(~equations))
-        self.single, self.known = self._joined(distinct.single, known), known
+        self.single = distinct.single
         self.opposed = dict(zip(distinct.opposites.tolist(), distinct.opposed.tolist(), strict=True))
         self.fixed = np.sort(np.concatenate([np.flatnonzero(equations), distinct.opposites]))
         # What programs have found: some points, and a direction that has them on its side.
@@ -149,14 +140,7 @@ class _Search:
         candidates = self.single[fixed.are_outside(self.points)[self.single]]
         most = max(MANY * self.scaled.dimension, 1)
         working = np.sort(np.random.default_rng(0).permutation(candidates)[:most])
-        is_wide = self.scaled.dimension > MOST_FOR_PROGRAMS
-        likely = None
-        if not is_wide or len(fixed.rows) or len(self.known):
-            likely = reduced(self.scaled, candidates, fixed.rows, self.known, self.clock)
-        if likely is not None:
-            candidates, working = self._without(candidates, likely.beyond), np.unique(likely.seen)
-            self.layers += [(likely.beyond, likely.b)] if len(likely.beyond) else []
-        elif is_wide and len(candidates):
+        if self.scaled.dimension > MOST_FOR_PROGRAMS and len(candidates):
             by_weights = self._balanced(candidates, fixed)
             if by_weights is not None or self.clock.is_over():
                 return by_weights
@@ -273,6 +257,8 @@ class _Search:
                 }
                 weights |= zip(basis.rows.tolist(), map(Fraction, found.numerators), strict=True)
                 return self._in_whole_numbers(weights)
+            if self.clock.is_over():
+                return None
         return None
 
     def _in_whole_numbers(self, weights: dict[int, Fraction]) -> tuple[Numbers, list[int]] | None:

@@ -18,8 +18,8 @@ from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products, whole_points
 from novikoff.prove.separable.proofs import as_whole_floats, spanning
 from novikoff.prove.separable.search.face import find_face
-from novikoff.prove.separable.search.facial_reduction import Scaled
 from novikoff.prove.separable.search.minimum_norm import Nearest, nearest_point
+from novikoff.prove.separable.search.scaled import Scaled
 from novikoff.prove.separable.search.wolfe import ExactNearest, nearest_point_exactly
 
 # Up to so many coordinates in all, a question that floats cannot decide is answered in rationals.
@@ -224,7 +224,7 @@ def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Redu
         return ReducedFaces(obstruction, every, weak, settled=weak is not None)
     if _spans_the_space(points, obstruction, clock):
         return ReducedFaces(obstruction, every[:0], None, settled=True)
-    return _at_once(points, clock, obstruction.rows) or ReducedFaces(obstruction, every, None, settled=False)
+    return _at_once(points, clock) or ReducedFaces(obstruction, every, None, settled=False)
 
 
 def _spans_the_space(points: Points, obstruction: Obstruction, clock: Clock) -> bool:
@@ -233,12 +233,12 @@ def _spans_the_space(points: Points, obstruction: Obstruction, clock: Clock) -> 
     return span is not None and len(span.rows) == points.dimension - (points.constant == 0)
 
 
-def _at_once(points: Points, clock: Clock, known: NDArray[np.int64] | None = None) -> ReducedFaces | None:
-    """The whole obstruction, and a weak separator if there is one. Points of an obstruction may be known."""
+def _at_once(points: Points, clock: Clock) -> ReducedFaces | None:
+    """The whole obstruction, and a weak separator if there is one."""
     columns = points.columns_of(np.arange(points.n_points))
     few = points.in_columns(columns)
     is_tiny = points.n_points * points.dimension <= TINY
-    found = find_face(Scaled.of(few), clock, known=known, exactly=is_tiny)
+    found = find_face(Scaled.of(few), clock, exactly=is_tiny)
     if found is None or found.rows is None:
         return None
     weak = found.weak if few is points or found.weak is None else widened(found.weak, columns, points.dimension)

@@ -41,7 +41,10 @@ def largest_sum(goal: Floats, Z: Any, E: Any, clock: Clock) -> tuple[Floats, Flo
     least[Z.shape[0] : Z.shape[0] + E.shape[0]] = -np.inf
     bounds = np.stack([least, np.full(len(costs), np.inf)], axis=1)
     found = solved(clock, c=costs, A_eq=table, b_eq=-goal, bounds=bounds)
-    return None if found is None else (-found.eqlin.marginals, found.x[: Z.shape[0] + E.shape[0]])
+    if found is None:
+        return None
+    is_used = np.bincount(table.indices, minlength=size) > 2  # a coordinate that no row has may stay at 0
+    return np.where(is_used, -found.eqlin.marginals, 0.0), found.x[: Z.shape[0] + E.shape[0]]
 
 
 def solved(clock: Clock, **program: Any) -> Any:

@@ -1,0 +1,136 @@
+"""Points as linear programs want them: each once, of about the same size, and those that cancel each other set apart.
+
+Tables have many equal rows, and equal rows with opposite labels lie on every weak separator. Which rows are equal is
+told by 64-bit keys: two different rows may have the same one, in theory, and then one of them is forgotten.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.prove.exact.algebra import as_whole
+from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
+from novikoff.prove.exact.refined import WholeMatrix
+from novikoff.prove.separable.points import Floats, Points
+from novikoff.prove.separable.products import exact_sum, signs_of_products
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """Points whose coordinates and which themselves are divided by powers of two until their entries are about 1.
+
+    What is exact is said of the points as they are.
+    """
+
+    points: Points
+    rows: NDArray[np.integer]
+    columns: NDArray[np.integer]
+
+    @classmethod
+    def of(cls, points: Points) -> "Scaled":
+        columns = np.frexp(points.largest_by_column())[1]
+        scales = np.ldexp(1.0, np.minimum(-columns, 1000))  # a column of the smallest floats stays small
+        return cls(points, np.frexp(points.largest_by_row(scales))[1], columns)
+
+    @property
+    def n_points(self) -> int:
+        return self.points.n_points
+
+    @property
+    def dimension(self) -> int:
+        return self.points.dimension
+
+    @property
+    def is_sparse(self) -> bool:
+        """And may be written out."""
+        return self.points.is_sparse and not self.points.is_by_rivals
+
+    def products(self, b: Floats) -> Floats:
+        """With every point."""
+        return np.ldexp(self.points.products(np.ldexp(b, -self.columns)), -self.rows)
+
+    def written(self, which: Numbers) -> Any:
+        """Some points: a matrix, or a CSR of those that are sparse."""
+        part = self.points.written_out(which)
+        if not part.is_sparse:
+            return np.ldexp(part.take(np.arange(len(which))), -self.columns - self.rows[which, None])
+        matrix = part.signed()
+        matrix.data = np.ldexp(matrix.data, -self.columns[matrix.indices])
+        matrix.data = np.ldexp(matrix.data, -np.repeat(self.rows[which], np.diff(matrix.indptr)))
+        return matrix
+
+    def whole(self, which: Numbers) -> WholeMatrix:
+        """The same in whole multiples of a power of two: of the points themselves, as scaled floats may underflow."""
+        entries, scales, few = self._entries(which)
+        numbers = as_integers(entries, scales + self.unit(which))
+        if few is None:
+            return WholeMatrix.of_table(numbers.tolist(), self.dimension)
+        return WholeMatrix.of(numbers, few.indices, few.indptr, self.dimension)
+
+    def unit(self, which: Numbers) -> int:
+        """The exponent of that power of two."""
+        return lowest_exponent(*self._entries(which)[:2])
+
+    def _entries(self, which: Numbers) -> tuple[Floats, NDArray[np.int64], Any]:
+        """The entries of some points, and the exponents that they are divided by; and the CSR that has them, if any."""
+        part = self.points.written_out(which)
+        if not part.is_sparse:
+            table = part.take(np.arange(len(which)))
+            return table, (self.columns + self.rows[which, None]).astype(np.int64), None
+        few = part.signed()
+        few.eliminate_zeros()
+        scales = self.columns[few.indices] + np.repeat(self.rows[which], np.diff(few.indptr))
+        return few.data, scales.astype(np.int64), few
+
+    def distinct(self, which: Numbers) -> "Distinct":
+        """Which of some points are different."""
+        found = Distinct.of(self.points.part(which))
+        return Distinct(which[found.single], which[found.opposites], which[found.opposed])
+
+    def part(self, which: Numbers) -> "Scaled":
+        return Scaled(self.points.part(which), self.rows[which], self.columns)
+
+    def unscaled_weights(self, which: Numbers, weights: Sequence[Fraction]) -> list[int]:
+        """Weights of some points as whole weights of the points as they are."""
+        return as_whole([w * power_of_two(-int(e)) for w, e in zip(weights, self.rows[which], strict=True)])
+
+    def unscaled(self, vector: Sequence[int]) -> list[int]:
+        """A vector for the points as they are."""
+        return as_whole([value * power_of_two(-int(e)) for value, e in zip(vector, self.columns, strict=True)])
+
+    def signs(self, vector: Sequence[int]) -> NDArray[np.int8]:
+        """The exact sign of the product with every point."""
+        return signs_of_products(self.points, self.unscaled(vector))
+
+    def add_up_to_nothing(self, which: Numbers, weights: list[int]) -> bool:
+        """Whether some points as they are, each times a whole number, do so."""
+        return not any(exact_sum(self.points, which, weights)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """One of all points that are equal; `opposites` are equal to the negatives of others, `opposed`, in turn."""
+
+    single: Numbers
+    opposites: Numbers
+    opposed: Numbers
+
+    @classmethod
+    def of(cls, points: Points) -> "Distinct":
+        keys, signs = points.keys()
+        unique, place = np.unique(keys, return_inverse=True)
+        positive, negative = np.full((2, len(unique)), -1, dtype=np.int64)
+        numbers = np.arange(len(keys))[::-1]  # of equal ones the first, which is written last
+        for target, chosen in ((positive, signs >= 0), (negative, signs < 0)):
+            some = numbers[chosen[::-1]]
+            target[place[some]] = some
+        both = (positive >= 0) & (negative >= 0)
+        order = np.argsort(positive[both])
+        single = np.sort(np.where(positive >= 0, positive, negative)[~both])
+        return cls(single, positive[both][order], negative[both][order])
