@@ -4,9 +4,10 @@ methods have in common: when they stop, when they try a proof, and what they lea
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,9 @@ from novikoff.prove.inequalities.check import as_whole_vector, exact_sum, read_r
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products
 from novikoff.prove.separable.search.gordan import Answer, Face, decide
+from novikoff.prove.separable.search.scaled import Scaled
 
 ROUNDING = 2.0**-52
-# Stands for the exponent of 0: below that of every float.
-NOTHING = -(2**20)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class System:
         """The first row whose product with x is not positive, exactly; None if x solves all."""
         vector = x if isinstance(x, np.ndarray) else np.array(x, dtype=object)
         whole = as_whole_vector(vector, self.dimension)
-        violated = signs_of_products(self._rows_scaled.points, [*whole, 0]) <= 0
+        violated = signs_of_products(self._points, [*whole, 0]) <= 0
         return int(np.argmax(violated)) if violated.any() else None
 
     def is_cancelled_by(self, combination: Combination) -> bool:
@@ -106,60 +106,33 @@ class System:
         answer = self._decided(everything, clock)
         if answer.vector is None:
             return None, self._combination(everything, answer)
-        exponents = self._scaled.columns.tolist()
-        pairs = zip(answer.vector, exponents, strict=False)
-        x = as_whole([value * power_of_two(-exponent) for value, exponent in pairs])
+        x = self._scaled.unscaled(answer.vector)[:-1]
         return (x if self.is_solved_by(x) else None), None
 
     def _decided(self, which: NDArray[np.int64], clock: Clock) -> Answer:
-        return decide(Face(self._scaled.points, which), clock)
+        """What is true of some rows, once all entries are about 1: rounding could hide the others."""
+        return decide(Face(self._equilibrated, which), clock)
 
     def _combination(self, which: NDArray[np.int64], answer: Answer) -> Combination | None:
         if answer.obstruction is None:
             return None
         rows = which[answer.obstruction.rows]
-        exponents = self._scaled.rows[rows].tolist()
-        pairs = zip(answer.obstruction.weights, exponents, strict=True)
-        weights = as_whole([weight * power_of_two(-exponent) for weight, exponent in pairs])
+        weights = self._scaled.unscaled_weights(rows, list(map(Fraction, answer.obstruction.weights)))
         ascending = sorted(zip(rows.tolist(), weights, strict=True))
         combination = Combination(tuple(row for row, _ in ascending), tuple(weight for _, weight in ascending))
         return combination if self.is_cancelled_by(combination) else None
 
     @cached_property
-    def _rows_scaled(self) -> "_Equilibrated":
-        return _equilibrated(self.rows, with_columns=False)
+    def _points(self) -> Points:
+        return Points(self.rows, np.ones(self.n_rows, dtype=np.int8), 0.0)
 
     @cached_property
-    def _scaled(self) -> "_Equilibrated":
-        return _equilibrated(self.rows, with_columns=True)
+    def _scaled(self) -> Scaled:
+        return Scaled.of(self._points)
 
-
-class _Equilibrated(NamedTuple):
-    """The same system, row i divided by 2^rows[i] and column j by 2^columns[j]."""
-
-    points: Points
-    rows: NDArray[np.int64]
-    columns: NDArray[np.int64]
-
-
-def _equilibrated(matrix: Floats, *, with_columns: bool) -> _Equilibrated:
-    """Divide rows, and columns if asked, by powers of two until their largest entries are about 1.
-
-    Powers of two round nothing, so that nothing of the proof is lost. Where an entry would underflow, the columns, and
-    if need be the row, stay as they are.
-    """
-    rows, columns = (np.zeros(count, dtype=np.int64) for count in matrix.shape)
-    size = np.where(matrix == 0, NOTHING, np.frexp(matrix)[1].astype(np.int64))
-    for _ in range(3 if with_columns else 1):
-        rows = np.where(matrix.any(axis=1), (size - columns).max(axis=1, initial=NOTHING), 0)
-        if with_columns:
-            columns = np.where(matrix.any(axis=0), (size - rows[:, None]).max(axis=0), 0)
-    shifts = rows[:, None] + columns
-    underflows = (np.ldexp(np.ldexp(matrix, -shifts), shifts) != matrix).any(axis=1)
-    if with_columns and underflows.any():
-        return _equilibrated(matrix, with_columns=False)
-    shifts[underflows], rows[underflows] = 0, 0
-    return _Equilibrated(Points(np.ldexp(matrix, -shifts), np.ones(len(matrix), dtype=np.int8), 0.0), rows, columns)
+    @cached_property
+    def _equilibrated(self) -> Points:
+        return replace(self._points, rows=self._scaled.written(np.arange(self.n_rows))[:, :-1])
 
 
 # Seconds for the first attempt at an exact proof.
