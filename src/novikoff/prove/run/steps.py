@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, islice
+from itertools import accumulate
 from operator import mul
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ from novikoff.features.names import Intercept, as_numbers
 from novikoff.prove.exact.floats import as_integers, fraction_root_up, lowest_exponent, nearest_float, power_of_two
 from novikoff.prove.separable.margin import Separator, radius_square
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.products import smallest_product, whole_entries, whole_points
+from novikoff.prove.separable.products import smallest_product, whole_matrix
 
 Floats = NDArray[np.float64]
 
@@ -79,18 +79,8 @@ class CoordinateVectors:
 
     def rows(self, which: NDArray[np.int64]) -> WholeVectors:
         """Some of the vectors, as they are added."""
-        if not self.points.is_sparse:
-            written, exponent = whole_points(self.points, which)
-            found = [WholeVector(range(self.points.dimension), row) for row in written]
-            return WholeVectors(found, found, power_of_two(2 * exponent), power_of_two(exponent))
-        columns, values, lengths, exponent = whole_entries(self.points, which)
-        constant = int(Fraction(self.points.constant) / power_of_two(exponent))
-        bias = [self.points.dimension - 1] if constant else []
-        places, numbers = iter(columns), iter(values)
-        found = []
-        for n, sign in zip(lengths, self.points.signs[which].tolist(), strict=True):
-            row = [sign * value for value in islice(numbers, n)]
-            found.append(WholeVector([*islice(places, n), *bias], [*row, sign * constant] if bias else row))
+        matrix, exponent = whole_matrix(self.points, which)
+        found = [WholeVector(list(row), list(row.values())) for row in map(matrix.row, range(matrix.n_rows))]
         return WholeVectors(found, found, power_of_two(2 * exponent), power_of_two(exponent))
 
     @cached_property

@@ -1,6 +1,5 @@
 """Exact products of points and vectors: by floats where their error bound decides, by whole numbers where it cannot."""
 
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -25,14 +24,19 @@ TOGETHER = 32
 FEW_DIGITS = 8
 
 
-def whole_matrix(points: Points, which: NDArray[np.int64]) -> WholeMatrix:
-    """Some points as sparse rows of whole numbers, in units of a power of two."""
-    from scipy.sparse import csr_array
-
+def whole_matrix(points: Points, which: NDArray[np.int64]) -> tuple[WholeMatrix, int]:
+    """Some points as sparse rows of whole numbers, and the exponent of the power of two that they count."""
     part = points.written_out(which)
-    few = part.signed() if part.is_sparse else csr_array(part.take(np.arange(len(which))))
-    few.eliminate_zeros()
-    return WholeMatrix.of(as_integers(few.data, lowest_exponent(few.data)), few.indices, few.indptr, points.dimension)
+    if part.is_sparse:
+        few = part.signed()
+        few.eliminate_zeros()
+        entries, columns, starts = few.data, few.indices, few.indptr
+    else:
+        table = part.take(np.arange(len(which)))
+        entries, columns = table[table != 0], np.nonzero(table)[1]
+        starts = np.append(0, np.cumsum(np.count_nonzero(table, axis=1)))
+    exponent = lowest_exponent(entries)
+    return WholeMatrix.of(as_integers(entries, exponent), columns, starts, points.dimension), exponent
 
 
 def whole_points(points: Points, which: NDArray[np.int64] | None = None) -> tuple[list[list[int]], int]:
@@ -48,25 +52,16 @@ def exact_sum(points: Points, which: NDArray[np.int64], weights: Sequence[int]) 
         parts = [exact_sum(*part) for part in points.by_class(which, weights)]
         exponent = min(lowest for _, lowest in parts)
         return [*(value << lowest - exponent for part, lowest in parts for value in part), 0], exponent
-    total = [0] * points.dimension
-    if not points.is_sparse:
-        blocks = list(_blocks(points, len(which)))
-        exponent = min((lowest_exponent(points.take(which[block])) for block in blocks), default=0)
-        for block in blocks:
-            rows = as_integers(points.take(which[block]), exponent).tolist()
-            for weight, row in zip(weights[block], rows, strict=True):
-                total = [partial + weight * value for partial, value in zip(total, row, strict=True)]
-        return total, exponent
-    by_digits = _sum_by_digits(points, which, weights) if len(which) > MANY else None
+    by_digits = _sum_by_digits(points, which, weights) if points.is_sparse and len(which) > MANY else None
     if by_digits is not None:
         return by_digits
-    columns, values, lengths, exponent = whole_entries(points, which)
-    signed = [weight * int(sign) for weight, sign in zip(weights, points.signs[which], strict=True)]
-    each = itertools.chain.from_iterable(itertools.repeat(w, n) for w, n in zip(signed, lengths, strict=True))
-    for column, value, weight in zip(columns, values, each, strict=True):
-        total[column] += weight * value
-    total[-1] = sum(signed) * int(Fraction(points.constant) / power_of_two(exponent))
-    return total, exponent
+    sums = []
+    for block in _blocks(points, len(which)):
+        rows, lowest = whole_matrix(points, which[block])
+        sums.append((rows.transposed().times(np.array(weights[block], dtype=object)).astype(object), lowest))
+    exponent = min((lowest for _, lowest in sums), default=0)
+    total = sum((part << lowest - exponent for part, lowest in sums), np.zeros(points.dimension, dtype=object))
+    return total.tolist(), exponent
 
 
 def _sum_by_digits(points: Points, which: NDArray[np.int64], weights: Sequence[int]) -> tuple[list[int], int] | None:
@@ -98,13 +93,6 @@ def _blocks(points: Points, count: int, used: int | None = None) -> Iterator[sli
     """So many points in blocks that can be written out; in the coordinates that are used, if it is said how many."""
     size = max(1, BLOCK // min(points.widest, used or points.widest))
     return (slice(start, start + size) for start in range(0, count, size))
-
-
-def whole_entries(points: Points, which: NDArray[np.int64]) -> tuple[list[int], list[int], list[int], int]:
-    """The entries of some sparse rows, without their labels: columns, whole numbers, how many a row, the exponent."""
-    rows = points.written_out(which).rows
-    exponent = lowest_exponent(np.append(rows.data, points.constant))
-    return rows.indices.tolist(), as_integers(rows.data, exponent).tolist(), np.diff(rows.indptr).tolist(), exponent
 
 
 def signs_of_products(points: Points, w: Sequence[int]) -> NDArray[np.int8]:
@@ -154,8 +142,8 @@ def _exact_signs(
         base, n_digits = digits
         tables = [_digits_of_whole(w, base) for w in vectors]
         return [_carried(sums, base) for sums in _sums_of_digits(points, which, tables, base, n_digits)]
-    products = (_exact_products(points, which, w)[0] for w in vectors)
-    return [np.array([(value > 0) - (value < 0) for value in values], dtype=np.int8) for values in products]
+    rows, _ = whole_matrix(points, which)
+    return [np.sign(rows.times(w)).astype(np.int8) for w in vectors]
 
 
 def _sums_of_digits(
@@ -225,9 +213,10 @@ def smallest_product(points: Points, w: Sequence[int]) -> tuple[Fraction, int]:
     best: tuple[Fraction, int] | None = None
     for block in _blocks(points, len(candidates)):
         which = candidates[block]
-        products, exponent = _exact_products(points, which, w)
-        place = min(range(len(which)), key=products.__getitem__)
-        found = (products[place] * power_of_two(exponent), int(which[place]))
+        rows, exponent = whole_matrix(points, which)
+        products = rows.times(w)
+        place = int(np.argmin(products))
+        found = (int(products[place]) * power_of_two(exponent), int(which[place]))
         best = found if best is None else min(best, found)
     assert best is not None  # there is a point, and the minimum is among the candidates
     return best
@@ -247,14 +236,3 @@ def approximate_products(points: Points, scaled: Floats, longest: float) -> tupl
         length = float(np.linalg.norm(scaled))
         error = 4.0 * (points.widest + 4) * UNIT_ROUNDOFF * longest * length + 2.0**-1000
     return products, error if math.isfinite(error) else math.inf
-
-
-def _exact_products(points: Points, which: NDArray[np.int64], w: Sequence[int]) -> tuple[list[int], int]:
-    if not points.is_sparse:
-        rows, exponent = whole_points(points, which)
-        return [sum(a * b for a, b in zip(row, w, strict=True) if a) for row in rows], exponent
-    columns, values, lengths, exponent = whole_entries(points, which)
-    terms = (value * w[column] for column, value in zip(columns, values, strict=True))
-    bias = w[-1] * int(Fraction(points.constant) / power_of_two(exponent))
-    signs = points.signs[which].tolist()
-    return [s * (sum(itertools.islice(terms, n)) + bias) for s, n in zip(signs, lengths, strict=True)], exponent
