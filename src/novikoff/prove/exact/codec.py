@@ -99,6 +99,7 @@ def read_value(part: ProofFields, value: Any, name: str, kind: Any) -> Any:
         Positive: part.positive,
         Fraction: part.fraction,
         int: part.as_whole,
+        float: part.as_number,
         str: part.as_text,
     }
     return readers[kind](value, name)

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import at_least, at_most
+from novikoff.say.words import cancelling, counted, no_margin_above, radius_in_words, whole_at_most
+from novikoff.prove.exact.codec import Label, Positive, Whole
 from novikoff.prove.exact.floats import scaled_floats
 from novikoff.prove.separable.margin import Separator
 from novikoff.prove.separable.question import Verdict
@@ -59,15 +61,15 @@ class Support(NamedTuple):
 
     rows: tuple[int, ...]
     weights: tuple[float, ...]
-    rivals: tuple[Any, ...] | None = None
+    rivals: tuple[Label, ...] | None = None
 
 
 class Obstruction(NamedTuple):
     """Rows whose combination y x, with these positive whole weights, is 0: nothing separates them."""
 
     rows: tuple[int, ...]
-    weights: tuple[int, ...]
-    rivals: tuple[Any, ...] | None = None
+    weights: tuple[Positive, ...]
+    rivals: tuple[Label, ...] | None = None
 
 
 class Planes(NamedTuple):
@@ -87,12 +89,12 @@ class Witnesses:
     is overlapping.
     """
 
-    vector: tuple[int, ...] | None = None
-    coefficients: tuple[int, ...] | None = None
+    vector: tuple[Whole, ...] | None = None
+    coefficients: tuple[Whole, ...] | None = None
+    weak_separator: tuple[Whole, ...] | None = None
     support: Support | None = None
     obstruction: Obstruction | None = None
     spans: bool = False
-    weak_separator: tuple[int, ...] | None = None
 
 
 def _witness(name: str) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,34 +28,11 @@ from novikoff.prove.separable.proofs import lower_square, spans_all, upper_squar
 from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.subject import Subject, check_width, exact_labels, fingerprinted, floor_of, names_of
 
+if TYPE_CHECKING:
+    from novikoff.prove.separable.in_blocks import InBlocks
 
-class Data(Protocol):
-    """What has to be known of the examples that a certificate is about, in memory or in blocks."""
-
-    @property
-    def subject(self) -> Subject: ...
-
-    @property
-    def radius_square(self) -> Fraction: ...
-
-    @property
-    def dimension(self) -> int:
-        """Of the folded space; for many classes, of all their weights together."""
-        ...
-
-    def named(self, rows: Sequence[int], rivals: Sequence[Any] | None) -> tuple[Points, NDArray[np.int64]]:
-        """Points among which those of some rows, perhaps against rivals, are, and which they are."""
-        ...
-
-    def label_of(self, rows: Sequence[int]) -> list[Any]: ...
-
-    def lower_square(self, vector: Sequence[int]) -> Fraction | None: ...
-
-    def weakly_separates(self, vector: Sequence[int]) -> bool:
-        """Whether a vector has no point on its wrong side, nor all points on it."""
-        ...
-
-    def spans_all(self, points: Points, numbers: NDArray[np.int64], clock: Clock) -> bool: ...
+# What has to be known of the examples that a certificate is about.
+Data: TypeAlias = "InMemory | InBlocks"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +68,11 @@ class InMemory:
 
     @property
     def dimension(self) -> int:
+        """Of the folded space; for many classes, of all their weights together."""
         return folded_dimension(self.subject)
 
     def named(self, rows: Sequence[int], rivals: Sequence[Any] | None) -> tuple[Points, NDArray[np.int64]]:
+        """Points among which those of some rows, perhaps against rivals, are, and which they are."""
         return self.points, point_numbers(self.labels, rows, rivals)
 
     def label_of(self, rows: Sequence[int]) -> list[Any]:

@@ -4,9 +4,12 @@ What is read has the right form and nothing else. Whether it is true, `check` fi
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from novikoff.prove.exact.codec import Label, read_part, read_value, written_part
 from novikoff.prove.exact.document import CertificateError, ProofFields, integers, read_proof, written
 from novikoff.prove.existence import certificate as existence_files
 from novikoff.prove.separable.certificate import Bracket, Certificate, Obstruction, Support, Witnesses
@@ -75,19 +78,10 @@ VECTORS = ("vector", "coefficients", "weak_separator")
 
 
 def _witnesses(found: Witnesses, verdict: Verdict) -> dict[str, Any]:
-    parts: dict[str, Any] = {name: getattr(found, name) for name in VECTORS}
-    parts = {name: integers(vector) for name, vector in parts.items() if vector is not None}
-    if found.support is not None:
-        parts["support"] = _named(found.support, list(found.support.weights))
+    parts = written_part(replace(found, spans=False))
     if found.obstruction is not None:
-        named = _named(found.obstruction, integers(found.obstruction.weights))
-        parts["obstruction"] = {**named, "spans": verdict is Verdict.OVERLAPPING}
+        parts["obstruction"]["spans"] = verdict is Verdict.OVERLAPPING
     return parts
-
-
-def _named(part: Support | Obstruction, weights: list[Any]) -> dict[str, Any]:
-    rivals = None if part.rivals is None else list(part.rivals)
-    return _filled({"rows": list(part.rows), "weights": weights, "rivals": rivals})
 
 
 def _filled(parts: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,7 +115,7 @@ def _read_data(data: ProofFields) -> dict[str, Any]:
     return {
         "n_rows": data.whole("rows", least=1),
         "n_columns": data.whole("columns"),
-        "classes": data.each("classes", _scalar(data)),
+        "classes": data.each("classes", partial(read_value, data, kind=Label)),
         "feature_names": names,
         "table": _read_table(data.part("table")) if _present(data, "table") else None,
         "data_hash": data.text("sha256", longest=64),
@@ -180,29 +174,13 @@ def _read_witnesses(witnesses: ProofFields, verdict: Verdict) -> Witnesses:
         name: witnesses.each(name, witnesses.as_integer) for name in VECTORS if _present(witnesses, name)
     }
     if _present(witnesses, "support"):
-        part = witnesses.part("support")
-        found["support"] = Support(part.rows("rows"), part.each("weights", part.as_number), _rivals(part))
-        part.close()
+        found["support"] = read_part(witnesses.part("support"), Support)
     if _present(witnesses, "obstruction"):
         part = witnesses.part("obstruction")
         if part.flag("spans") != (verdict is Verdict.OVERLAPPING):
             part.fail("spans all points exactly if the verdict is overlapping, and this one says otherwise")
-        found["obstruction"] = Obstruction(part.rows("rows"), part.each("weights", part.positive), _rivals(part))
-        part.close()
+        found["obstruction"] = read_part(part, Obstruction)
     return Witnesses(**found, spans=verdict is Verdict.OVERLAPPING)
-
-
-def _rivals(part: ProofFields) -> tuple[Any, ...] | None:
-    return part.each("rivals", _scalar(part)) if _present(part, "rivals") else None
-
-
-def _scalar(part: ProofFields) -> Callable[[Any, str], Any]:
-    def read(value: Any, name: str) -> Any:
-        if type(value) not in (str, int, float, bool):
-            part.fail(f"has {name} = {value!r:.60}, which is not a label")
-        return value
-
-    return read
 
 
 def _present(part: ProofFields, name: str) -> bool:
