@@ -27,7 +27,6 @@ WORK = [
     (algebra, "independent", 1.0),
     (algebra, "lifted", 1.0),
     (rows, "independent", 1.0),
-    (rows, "lifted", 1.0),
     (products, "signs_near", 1.0),
     (cutting_planes, "settle", 1.0),
     (wolfe, "_affine_minimiser", 1.0),

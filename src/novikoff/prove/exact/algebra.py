@@ -64,7 +64,7 @@ def only_null_vector(rows: Sequence[Whole], dimension: int, clock: Clock) -> lis
     chosen = independent(matrix, clock)
     if chosen is None or len(chosen.rows) != dimension - 1:
         return None
-    basis = _null_vectors_of(matrix, chosen, clock)
+    basis = null_vectors_of(matrix, chosen, clock)
     if not basis or any((matrix * fmpz_mat(basis).transpose()).entries()):
         return None
     return _primitive(basis[0])
@@ -72,10 +72,10 @@ def only_null_vector(rows: Sequence[Whole], dimension: int, clock: Clock) -> lis
 
 def _null_vectors(matrix: Any, clock: Clock) -> list[list[int]] | None:
     chosen = independent(matrix, clock)
-    return None if chosen is None else _null_vectors_of(matrix, chosen, clock)
+    return None if chosen is None else null_vectors_of(matrix, chosen, clock)
 
 
-def _null_vectors_of(matrix: Any, chosen: Independent, clock: Clock) -> list[list[int]] | None:
+def null_vectors_of(matrix: Any, chosen: Independent, clock: Clock) -> list[list[int]] | None:
     """A basis of what is orthogonal to some independent rows of a matrix, which may or may not be all that matter."""
     free = sorted(set(range(matrix.ncols())) - set(chosen.columns))
     if not chosen.rows:

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.clock import UNLIMITED, Clock, OutOfTimeError
-from novikoff.prove.exact.algebra import as_whole, solution
+from novikoff.prove.exact.algebra import as_whole, null_vectors_of, solution
 from novikoff.prove.exact.floats import as_integers, lowest_exponents
-from novikoff.prove.exact.modular import independent, lifted, taken
+from novikoff.prove.exact.modular import independent
 from novikoff.prove.exact.refined import WholeMatrix
 
 Numbers = NDArray[np.int64]
@@ -288,17 +288,9 @@ def _null_of_few(whole: WholeMatrix, few: Numbers, clock: Clock) -> tuple[list[i
     chosen = independent(matrix, clock)
     if chosen is None:
         raise OutOfTimeError
-    free = sorted(set(range(whole.n_columns)) - set(chosen.columns))
-    found = lifted(taken(matrix, *chosen), taken(matrix, chosen.rows, free), clock)
-    if found is None:
+    basis = null_vectors_of(matrix, chosen, clock)
+    if basis is None:
         raise OutOfTimeError
-    basis = []
-    for k, column in enumerate(free):
-        vector = [0] * whole.n_columns
-        vector[column] = int(found.denominator)
-        for i, leading in enumerate(chosen.columns):
-            vector[leading] = -int(found.numerators[i, k])
-        basis.append(vector)
     return few[chosen.rows].tolist(), basis
 
 
