@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import at_least, at_most
-from novikoff.say.words import cancelling, counted, no_margin_above, radius_in_words, whole_at_most
 from novikoff.prove.exact.codec import Label, Positive, Whole
 from novikoff.prove.exact.floats import scaled_floats
 from novikoff.prove.separable.margin import Separator
