@@ -20,8 +20,8 @@ from novikoff.cluster.agreeing import Cluster, Reading, started
 from novikoff.cluster.engine import Engine, Local
 from novikoff.cluster.worker import Agreement, Worker
 from novikoff.data.examples import Block, Examples
+from novikoff.engine.clock import Clock
 from novikoff.engine.rows import Rows
-from novikoff.prove.exact.clock import Clock
 from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.check import check_derived, check_subject, unreadable_is_refused
