@@ -18,7 +18,7 @@ from novikoff.cluster.worker import Change, Learning, Passed
 from novikoff.engine.rounding import up
 from novikoff.learn.cycles import Cycle, Lookout
 from novikoff.learn.epochs import Epochs, Learner, Limits, Watch
-from novikoff.learn.linear.memory import Memory, Mixed
+from novikoff.learn.linear.memory import LinearMemory, Mixed
 from novikoff.learn.linear.space import CountedRows
 from novikoff.learn.run import Run, Stopped
 from novikoff.options import Options, Readout
@@ -70,7 +70,7 @@ class Rounds(Learner):
 
     cluster: Cluster
     how: Learning
-    history: Memory
+    history: LinearMemory
     after: Callable[["Rounds"], None]
     epochs: Epochs = field(init=False)
     returning: None = None

@@ -15,7 +15,7 @@ from novikoff.engine.rows import as_rows
 from novikoff.estimators.shell import (
     CHECKS,
     ClassifierShell,
-    Scaled,
+    ColumnScales,
     all_or_nothing,
     as_matrix,
     at_least_two,
@@ -36,10 +36,10 @@ from novikoff.estimators.shell import (
 from novikoff.features.examples import cached
 from novikoff.learn.class_weights import class_weights
 from novikoff.learn.epochs import Watcher, put_off_interrupt
-from novikoff.learn.fit import Learned
+from novikoff.learn.fit import Fitted
 from novikoff.learn.kernel.budget import check_budget
 from novikoff.learn.kernel.kernels import Objects, as_points, check_kernel, is_matrix, make_kernel
-from novikoff.learn.kernel.memory import Memory
+from novikoff.learn.kernel.memory import KernelMemory
 from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.kernel.space import kernel_perceptron, learn_online
 from novikoff.learn.linear.files import learnable
@@ -297,7 +297,7 @@ class KernelPerceptron(ClassifierShell):
 
     # -- the shell's own work -----------------------------------------------------------------------------------------
 
-    def _learn_table(self, X: Any, y: Any, options: dict[str, Any]) -> Learned:
+    def _learn_table(self, X: Any, y: Any, options: dict[str, Any]) -> Fitted:
         """A run on a table, whose columns are encoded as those of its file."""
         self._check_options()
         source = read_frame(X, labels=targets(y))
@@ -305,7 +305,7 @@ class KernelPerceptron(ClassifierShell):
         with cached(source, encoding=encoding, check=learnable(False)) as examples:
             return kernel_perceptron(examples, **options)
 
-    def _learn_matrix(self, X: Any, y: Any, options: dict[str, Any]) -> Learned:
+    def _learn_matrix(self, X: Any, y: Any, options: dict[str, Any]) -> Fitted:
         X, labels = self._validated(X, y, reset=True)
         classes = at_least_two(np.unique(labels))
         encoding, why = self._scales(X, options["held_out"])
@@ -349,12 +349,12 @@ class KernelPerceptron(ClassifierShell):
             raise ValueError("X has no examples to predict")
         return stacked(parts)
 
-    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> Scaled:
+    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> ColumnScales:
         """The scales of rows, but for those held out; or a word about columns that need some."""
         if isinstance(X, Objects) or not self._takes_columns:
             if self.scale not in (False, "auto"):
                 raise ValueError("scale=True is for rows of numbers and a kernel with a name; leave it out")
-            return Scaled()
+            return ColumnScales()
         return scales_of(self, as_rows(X), aside, self._feature_names())
 
     def _are_objects(self, X: Any, *, first: bool) -> bool:
@@ -363,12 +363,12 @@ class KernelPerceptron(ClassifierShell):
             return False
         return not is_matrix(X) if first else self.model_.n_columns is None
 
-    def _empty_memory(self, X: Any, classes: NDArray[Any]) -> Memory:
+    def _empty_memory(self, X: Any, classes: NDArray[Any]) -> KernelMemory:
         numbers: dict[str, Any] = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         kernel = make_kernel(self.kernel, as_points(X, self.kernel), **numbers, params=self.kernel_params)
         weights = class_weights(self.class_weight, classes, None)
         vote = self.readout == "vote"
-        return Memory.empty(kernel, len(classes), vote=vote, budget=self.budget, class_weights=weights)
+        return KernelMemory.empty(kernel, len(classes), vote=vote, budget=self.budget, class_weights=weights)
 
     def _known_classes(self, labels: NDArray[Any], named: ArrayLike | None, before: KernelModel | None) -> NDArray[Any]:
         if before is None:

@@ -38,9 +38,9 @@ from novikoff.estimators.shell import (
 from novikoff.features.examples import comes_in_batches
 from novikoff.learn.class_weights import class_weights
 from novikoff.learn.epochs import Watcher, put_off_interrupt
-from novikoff.learn.fit import Learned
+from novikoff.learn.fit import Fitted
 from novikoff.learn.linear.files import learn_from
-from novikoff.learn.linear.memory import Memory, columns_to_keep
+from novikoff.learn.linear.memory import LinearMemory, columns_to_keep
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.space import grow, learn_online, perceptron
 from novikoff.learn.run import Stopped
@@ -424,7 +424,7 @@ class Perceptron(ClassifierShell):
             )
         return (self._given(X, targets(y)) if goes_on else read_frame(X, labels=targets(y))), None
 
-    def _learn_matrix(self, X: Any, y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Learned:
+    def _learn_matrix(self, X: Any, y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Fitted:
         rows, labels = self._validated(X, y, reset=not goes_on)
         classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
         inner, options = inner_labels(labels, classes), self._options(goes_on, watch, weights)
@@ -438,7 +438,7 @@ class Perceptron(ClassifierShell):
             run = replace(run, cycle=replace(run.cycle, rivals=tuple(classes[list(run.cycle.rivals)].tolist())))
         return replace(learned, classes=classes, encoding=encoding, run=run)
 
-    def _learn_batches(self, X: Iterable[Any], y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Learned:
+    def _learn_batches(self, X: Iterable[Any], y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Fitted:
         check_options(eta0=self.eta0)
         is_table = getattr(X, "is_table", False)
         if self.scale not in (False, "auto") and not is_table and not goes_on:
@@ -459,12 +459,12 @@ class Perceptron(ClassifierShell):
         more = {"start": self.model_.memory if goes_on else None, "watch": watch, "sample_weight": weights}
         return {**own, "random_state": seed_of(self.random_state, shuffle=self.shuffle), **more}
 
-    def _memory_for(self, rows: Rows, classes: NDArray[Any], before: LinearModel | None) -> Memory:
+    def _memory_for(self, rows: Rows, classes: NDArray[Any], before: LinearModel | None) -> LinearMemory:
         """What to learn these rows into."""
         if before is None:
             columns = columns_to_keep([rows], rows.n_columns, rows.n_entries, len(classes))
             options: dict[str, Any] = {"fit_intercept": self.fit_intercept, "vote": self.readout == "vote"}
-            memory = Memory.empty(rows.n_columns, len(classes), **options, columns=columns)
+            memory = LinearMemory.empty(rows.n_columns, len(classes), **options, columns=columns)
             return replace(memory, class_weights=class_weights(self.class_weight, classes, None))
         if len(classes) > len(before.classes):
             return grow(before.memory, np.searchsorted(classes, before.classes).tolist(), len(classes))

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from novikoff.estimators.elsewhere import NO_CHANCES
 from novikoff.estimators.shell import Absent, Shell, all_or_nothing, seed_of, warn_unless_converged
 from novikoff.learn.chain.space import SequenceRun
-from novikoff.learn.chain.tagger import Constraint, Scored, Tagger, Weight, learn_tagger
+from novikoff.learn.chain.tagger import Constraint, LabelWeight, ScoredLabels, Tagger, learn_tagger
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.run import Stopped
 from novikoff.options import Lead, MaxIter, Readout
@@ -167,7 +167,7 @@ class SequencePerceptron(Shell):
         """The best label sequence of one sequence."""
         return self._fitted().label([tokens])[0]
 
-    def predict_with_scores(self, X: Any) -> list[Scored]:
+    def predict_with_scores(self, X: Any) -> list[ScoredLabels]:
         """The best label sequences with their scores, and by how much each beats the second best."""
         return self._fitted().label_with_scores(X)
 
@@ -182,7 +182,7 @@ class SequencePerceptron(Shell):
         """
         return self._fitted().accuracy(X, y)
 
-    def heaviest(self, n: int | None = 20, label: Hashable | None = None) -> list[Weight]:
+    def heaviest(self, n: int | None = 20, label: Hashable | None = None) -> list[LabelWeight]:
         """The weights of features by name, the largest in size first; of one label, if it is named."""
         return self._fitted().heaviest(n, label)
 

@@ -242,14 +242,14 @@ def verbose_watch(watch: Watcher | None, verbose: int) -> Watcher | None:
     return look
 
 
-class Scaled(NamedTuple):
+class ColumnScales(NamedTuple):
     """How the columns of rows are scaled, if they are, and why, for the record."""
 
     encoding: "Encoding | None" = None
     why: str | None = None
 
 
-def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str, ...] | None) -> Scaled:
+def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str, ...] | None) -> ColumnScales:
     """The scales that a model wants of its first rows, without those held out.
 
     Where the numbers decide, a model without an intercept keeps them, because what is centred is separated elsewhere;
@@ -261,10 +261,10 @@ def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str,
     if model.scale == "auto" and getattr(model, "fit_intercept", True) and model.readout != "last":
         why = why_scale(known, names)
     if why is None:
-        return Scaled()
+        return ColumnScales()
     from novikoff.features.encode import Encoding
 
-    return Scaled(Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known)), why)
+    return ColumnScales(Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known)), why)
 
 
 def is_table(X: Any) -> bool:
@@ -354,10 +354,10 @@ class ClassifierShell(ClassifierMixin, Shell):
     def _first_scales(self, X: Any) -> "Encoding | None":
         """The scales of the first rows that are learned in parts; whether there should be some, these do not know."""
         check_options(scale=self.scale)
-        scaled: Scaled = Scaled() if self.scale == "auto" else self._scales(X)
+        scaled: ColumnScales = ColumnScales() if self.scale == "auto" else self._scales(X)
         return scaled.encoding
 
-    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> Scaled:
+    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> ColumnScales:
         """The scales of rows, but for those held out, and why they are scaled."""
         return scales_of(self, X, aside, self._feature_names())
 

@@ -35,8 +35,8 @@ from novikoff.keep.codec import (
 from novikoff.keep.layout import Arrays, FileParts
 from novikoff.keep.parameters import decode_parameters, needed_function
 from novikoff.keep.values import decode, decode_names, encode, encode_names
-from novikoff.learn.kernel.kernels import KERNELS, GrowingArray, GrowingPoints, Kernel
-from novikoff.learn.kernel.memory import Memory, Mistakes
+from novikoff.learn.kernel.kernels import KERNELS, GrowingArray, GrowingPoints, KernelFunction
+from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes
 from novikoff.learn.kernel.model import KernelModel
 
 BY_HAND = (*OF_CLASSIFIERS, "memory", "mistake_guesses")
@@ -54,7 +54,7 @@ SUPPORTS: dict[str, dict[str, Any]] = {
 def to_parts(model: KernelModel) -> FileParts:
     memory, arrays = model.memory, Arrays()
     if memory.kept is not None:
-        memory = replace(memory, kept=[Mistakes.joined(memory.kept)])
+        memory = replace(memory, kept=[KernelMistakes.joined(memory.kept)])
     codec = _codec(None)
     header = {
         **write_classifier(model),
@@ -68,7 +68,7 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     header, arrays = parts.header, dict(parts.arrays)
     needed_function(header, "kernel", functions)
     classes, codec = read_classes(header, least=2), _codec(functions.get("kernel"))
-    memory: Memory = codec.read(Memory, header["memory"], arrays)
+    memory: KernelMemory = codec.read(KernelMemory, header["memory"], arrays)
     _check(memory, len(classes))
     known = codec.read_fields(KernelModel, header, arrays, without=BY_HAND)
     check_all_taken(arrays)
@@ -95,20 +95,20 @@ def _codec(function: Callable[..., Any] | None) -> Codec:
     """With the function that is the kernel, if it is one."""
     return Codec(
         {
-            Kernel: TypeForm(_write_kernel, lambda plain, path, arrays: _read_kernel(plain, function)),
+            KernelFunction: TypeForm(_write_kernel, lambda plain, path, arrays: _read_kernel(plain, function)),
             GrowingArray: TypeForm(_write_growing, _read_growing),
             GrowingPoints: TypeForm(_write_points, _read_points),
         }
     )
 
 
-def _write_kernel(kernel: Kernel, path: str, arrays: Arrays) -> dict[str, Any]:
+def _write_kernel(kernel: KernelFunction, path: str, arrays: Arrays) -> dict[str, Any]:
     form = kernel.form if isinstance(kernel.form, str) else None
     numbers = {"gamma": float(kernel.gamma), "degree": int(kernel.degree), "coef0": float(kernel.coef0)}
     return {"form": form, **numbers, "params": encode(kernel.params, "kernel_params")}
 
 
-def _read_kernel(plain: Any, function: Callable[..., Any] | None) -> Kernel:
+def _read_kernel(plain: Any, function: Callable[..., Any] | None) -> KernelFunction:
     ensure(isinstance(plain, dict) and len(plain) == 5, "there is no kernel")
     form, gamma, degree, coef0 = (plain[name] for name in ("form", "gamma", "degree", "coef0"))
     ensure((form is None) == (function is not None), "the kernel of the parameters is another than that of the model")
@@ -118,7 +118,7 @@ def _read_kernel(plain: Any, function: Callable[..., Any] | None) -> Kernel:
     ensure(type(coef0) is float and math.isfinite(coef0), "coef0 is not finite")
     params = decode(plain["params"])
     ensure(params is None or isinstance(params, dict), "kernel_params is no dictionary")
-    return Kernel(function or form, gamma, degree, coef0, params)
+    return KernelFunction(function or form, gamma, degree, coef0, params)
 
 
 def _write_growing(values: GrowingArray, path: str, arrays: Arrays) -> None:
@@ -152,7 +152,7 @@ def _read_points(kind: Any, path: str, arrays: Arrays) -> GrowingPoints:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _check(memory: Memory, n_classes: int) -> None:
+def _check(memory: KernelMemory, n_classes: int) -> None:
     ensure(memory.n_classes == n_classes, "there are not as many classes as the coefficients are for")
     vectors, support = n_classes if n_classes > 2 else 1, len(memory.rows.array)
     for name in ("by_class", "squares"):
@@ -177,7 +177,7 @@ def _check(memory: Memory, n_classes: int) -> None:
         _check_kept(memory, memory.kept[0], support)
 
 
-def _check_support(memory: Memory, support: int) -> None:
+def _check_support(memory: KernelMemory, support: int) -> None:
     points, n_columns = memory.support, memory.n_columns
     if not points.parts and not points.items:
         ensure(support == 0, "there are not as many support rows as coefficients")
@@ -201,7 +201,7 @@ def _check_support(memory: Memory, support: int) -> None:
     points.width = n_columns if len(parts) > 1 and n_columns is not None else -1
 
 
-def _check_kept(memory: Memory, kept: Mistakes, support: int) -> None:
+def _check_kept(memory: KernelMemory, kept: KernelMistakes, support: int) -> None:
     ensure(memory.budget is None, "there is no vote on a budget")
     ends = {"support": support, "classes": len(memory.by_class), "times": memory.examples, "rows": 2**62}
     for name, end in ends.items():

@@ -29,7 +29,7 @@ from novikoff.keep.codec import (
 )
 from novikoff.keep.layout import Arrays, FileParts
 from novikoff.keep.parameters import decode_parameters
-from novikoff.learn.linear.memory import Memory
+from novikoff.learn.linear.memory import LinearMemory
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.vote import Ballot
 
@@ -78,9 +78,9 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     )
 
 
-def read_memory(plain: Any, arrays: Arrays, n_classes: int) -> Memory:
+def read_memory(plain: Any, arrays: Arrays, n_classes: int) -> LinearMemory:
     """What was learned, if its parts fit together, so that neither a kernel nor a proof is led astray."""
-    memory: Memory = CODEC.read(Memory, plain, arrays)
+    memory: LinearMemory = CODEC.read(LinearMemory, plain, arrays)
     ensure(memory.n_classes == n_classes, "there are not as many classes as the weights are for")
     ensure(memory.constant in (0.0, 1.0), "the constant is neither 0 nor 1")
     width = memory.weights.shape[-1]
@@ -104,7 +104,7 @@ def read_memory(plain: Any, arrays: Arrays, n_classes: int) -> Memory:
     return memory
 
 
-def _check_ballot(ballot: Ballot, memory: Memory) -> None:
+def _check_ballot(ballot: Ballot, memory: LinearMemory) -> None:
     mistakes, n = ballot.mistakes, len(ballot.mistakes.rows)
     ensure(ballot.support.n_columns == memory.n_columns, "the rows of the vote have other columns")
     ends = {"rows": ballot.support.n_rows, "times": memory.examples}

@@ -35,7 +35,7 @@ from novikoff.keep.layout import Arrays, FileParts, ModelFileError
 from novikoff.keep.parameters import decode_parameters
 from novikoff.keep.values import decode, decode_names, encode, encode_names
 from novikoff.learn.chain.space import SequenceRun
-from novikoff.learn.chain.tagger import Features, Tagger
+from novikoff.learn.chain.tagger import Tagger, TokenFeatures
 
 CODEC = Codec()
 BY_HAND = (*OF_MODELS, "classes", "labels", "features", "weights")
@@ -181,7 +181,7 @@ def _weights(arrays: Arrays, n_labels: int, n_bytes: int) -> Weights:
     return Weights(Emissions.of_entries(n_labels, counts, labels, weights), linked)
 
 
-def _features(kind: Fields, arrays: Arrays, n_features: int) -> Features:
+def _features(kind: Fields, arrays: Arrays, n_features: int) -> TokenFeatures:
     name, columns = kind.choice("kind", ("templates", "attributes", "numbers")), kind.texts("columns")
     index: TemplateIndex | AttributeIndex | Numbers = Numbers(n_features)
     if name == "attributes":
@@ -189,7 +189,7 @@ def _features(kind: Fields, arrays: Arrays, n_features: int) -> Features:
     elif name == "templates":
         index = _template_index(kind, arrays)
     kind.close()
-    return Features(index, columns)
+    return TokenFeatures(index, columns)
 
 
 def _templates(kind: Fields) -> tuple[Template, ...]:

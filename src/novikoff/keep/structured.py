@@ -21,10 +21,10 @@ from novikoff.keep.codec import (
 from novikoff.keep.layout import Arrays, FileParts
 from novikoff.keep.parameters import decode_parameters, needed_function
 from novikoff.keep.values import decode_names, encode_names
-from novikoff.learn.structure.memory import Memory, Weights
-from novikoff.learn.structure.model import Mistakes, StructuredModel
+from novikoff.learn.structure.memory import FeatureWeights, StructureMemory
+from novikoff.learn.structure.model import MistakenStructures, StructuredModel
 from novikoff.learn.structure.perceptron import PARAMETERS
-from novikoff.learn.structure.search import Search
+from novikoff.learn.structure.search import StructureSearch
 
 CODEC = Codec()
 BY_HAND = (*OF_MODELS, "memory", "search", "mistakes", "mistake_rows")
@@ -62,31 +62,31 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     rows, mistakes = take(arrays, "mistake_rows", np.int64, may_be_none=True), None
     check_mistake_rows(rows)
     if rows is not None:
-        mistakes = Mistakes(rows.tolist(), decode_names(take(arrays, "mistake_guesses", np.uint8)))
+        mistakes = MistakenStructures(rows.tolist(), decode_names(take(arrays, "mistake_guesses", np.uint8)))
         ensure(len(mistakes.rows) == len(mistakes.guesses), "there are not as many guesses as mistakes")
     known = CODEC.read_fields(StructuredModel, header, arrays, without=BY_HAND)
     check_all_taken(arrays)
     run = read_run(header)
     ensure(known["readout"] != "vote", "there is no vote of structures")
     ensure(known["readout"] == parameters["readout"], "the read-out of the parameters is another than the model's")
-    search = Search(*(parameters[name] for name in ("features", "decode", "loss", "violation")))
+    search = StructureSearch(*(parameters[name] for name in ("features", "decode", "loss", "violation")))
     return StructuredModel(
         memory, search, mistakes=mistakes, run=None if goes_on(header) else run, parameters=parameters, **known
     )
 
 
-def _memory(plain: Any, arrays: Arrays) -> Memory:
+def _memory(plain: Any, arrays: Arrays) -> StructureMemory:
     names = decode_names(take(arrays, "names", np.uint8))
     weights, drift, square = (take(arrays, name, np.float64) for name in ("weights", "drift", "square"))
     for name, array in (("weights", weights), ("drift", drift)):
         check_shape(array, name, len(weights))
     check_shape(square, "square", 1)
     ensure(len(names) == len(weights) == len(set(names)), "there are not as many different names as weights")
-    memory = Memory(
-        Weights(zip(names, weights.tolist(), strict=True)),
+    memory = StructureMemory(
+        FeatureWeights(zip(names, weights.tolist(), strict=True)),
         dict(zip(names, drift.tolist(), strict=True)),
         square=float(square[0]),
-        **CODEC.read_fields(Memory, plain, arrays, "memory", BY_HAND_OF_MEMORY),
+        **CODEC.read_fields(StructureMemory, plain, arrays, "memory", BY_HAND_OF_MEMORY),
     )
     check_lead(memory)
     ensure(memory.updates <= memory.examples, "there are more mistakes than examples")

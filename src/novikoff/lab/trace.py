@@ -21,7 +21,7 @@ from novikoff.lab.walk import (
     walk_of,
     weights_along,
 )
-from novikoff.learn.linear.memory import Memory, predicted, read_out
+from novikoff.learn.linear.memory import LinearMemory, predicted, read_out
 from novikoff.learn.run import Stopped
 from novikoff.options import Readout
 from novikoff.prove.run.follow import follow_proof
@@ -208,7 +208,7 @@ def moment_as_json(state: State, step: int) -> dict[str, Any]:
     if step and walk.mistaken[step - 1]:
         before = boundary(state, memory_at(state, step - 1), "last")
         fields["before"] = None if before is None else before.as_json()
-    if isinstance(memory, Memory) and state.points:
+    if isinstance(memory, LinearMemory) and state.points:
         weights = state.as_plane(memory.weights[0]).tolist()
         fields["region"] = solution_region(state, weights)
         fields["tie"] = tie_line(state, int(walk.visits[step - 1]), weights) if step else []
@@ -219,7 +219,7 @@ def boundary(state: State, memory: Any, readout: Readout) -> Shape | None:
     """Where a read-out changes its mind; before the first mistake it has none."""
     if not memory.updates:
         return None
-    if isinstance(memory, Memory) and readout != "vote":
+    if isinstance(memory, LinearMemory) and readout != "vote":
         return plane_shape(state.as_plane(read_out(memory, readout)[0]).tolist(), state.view)
     return grid_shape(lambda plane: decided(state, memory, readout, plane) >= 0, state.view)
 

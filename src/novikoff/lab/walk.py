@@ -15,11 +15,11 @@ from novikoff.engine.rows import as_rows
 from novikoff.features.fold import fold_bias
 from novikoff.lab.state import Floats, State, lifted
 from novikoff.learn.kernel import space as kernel
-from novikoff.learn.kernel.kernels import Kernel, Vectors
-from novikoff.learn.kernel.memory import Memory as KernelMemory
+from novikoff.learn.kernel.kernels import KernelFunction, Vectors
+from novikoff.learn.kernel.memory import KernelMemory
 from novikoff.learn.kernel.readout import decide as kernel_decide
 from novikoff.learn.linear import space as linear
-from novikoff.learn.linear.memory import Memory, decider, scores
+from novikoff.learn.linear.memory import LinearMemory, decider, scores
 from novikoff.learn.run import Stopped
 from novikoff.options import Readout
 
@@ -64,17 +64,17 @@ def walk_of(state: State) -> Walk:
     return Walk(np.concatenate(visits), np.concatenate(mistaken), stopped)
 
 
-def empty_memory(state: State) -> Memory | KernelMemory:
+def empty_memory(state: State) -> LinearMemory | KernelMemory:
     if state.is_kernel:
         return KernelMemory.empty(kernel_of(state), vote=True)
-    return Memory.empty(state.rows.shape[1], fit_intercept=state.adds_one, vote=True)
+    return LinearMemory.empty(state.rows.shape[1], fit_intercept=state.adds_one, vote=True)
 
 
-def kernel_of(state: State) -> Kernel:
+def kernel_of(state: State) -> KernelFunction:
     """(<x, z> + 1)^degree, with the 1 for the bias, or exp(-gamma ||x - z||^2), which needs none."""
     if state.space == "rbf":
-        return Kernel("rbf", gamma=state.gamma)
-    return Kernel("poly", gamma=1.0, degree=state.degree, coef0=float(state.fit_intercept))
+        return KernelFunction("rbf", gamma=state.gamma)
+    return KernelFunction("poly", gamma=1.0, degree=state.degree, coef0=float(state.fit_intercept))
 
 
 def _learn(state: State, memory: Any, rows: Numbers) -> Numbers:
@@ -87,7 +87,7 @@ def _learn(state: State, memory: Any, rows: Numbers) -> Numbers:
     return mistakes.times - before
 
 
-def memory_at(state: State, step: int) -> Memory | KernelMemory:
+def memory_at(state: State, step: int) -> LinearMemory | KernelMemory:
     """What the learner remembers after so many steps."""
     memory = empty_memory(state)
     if step:
@@ -95,7 +95,7 @@ def memory_at(state: State, step: int) -> Memory | KernelMemory:
     return memory
 
 
-def decided(state: State, memory: Memory | KernelMemory, readout: Readout, plane: Floats) -> Floats:
+def decided(state: State, memory: LinearMemory | KernelMemory, readout: Readout, plane: Floats) -> Floats:
     """The score of points of the plane, or their share of the votes."""
     if isinstance(memory, KernelMemory):
         return kernel_decide(memory, Vectors.of(plane), readout)

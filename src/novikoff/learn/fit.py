@@ -50,7 +50,7 @@ class Space(Protocol):
 
 
 @dataclass(frozen=True)
-class Learned:
+class Fitted:
     """What was learned: the memory, the record of the run, and, if asked for, its mistakes in order.
 
     `classes` are the labels, sorted; of two, the second is +1. `encoding` says how records became numbers, if they were
@@ -73,7 +73,7 @@ def fit(
     start: Any = None,
     watch: Watcher | None = None,
     progress: Callable[[Any], None] | None = None,
-) -> Learned:
+) -> Fitted:
     """Learn examples, epoch by epoch, until one makes no mistake or a limit is reached.
 
     Theorem (Block 1962, Novikoff 1962): with examples of length at most R that some unit vector separates with margin
@@ -104,7 +104,7 @@ def fit(
         mistakes = _numbered_again(learner, part, examples.n_rows, counts, mistakes)
     record = learner.history.recorded(options.readout, stopped, n_rows=learned.n_rows, kind=space.record, **counts)
     classes, encoding, fingerprint = (getattr(examples, name, None) for name in ("classes", "encoding", "fingerprint"))
-    return Learned(learner.history.finished(), record, classes, mistakes, encoding, fingerprint)
+    return Fitted(learner.history.finished(), record, classes, mistakes, encoding, fingerprint)
 
 
 def settled(options: Options, n_rows: int, *, leads: bool = True, start: Any = None) -> Options:

@@ -39,7 +39,7 @@ from novikoff.engine.viterbi import Links, Scratch, Weights, best_paths, label_s
 from novikoff.features.tokens import Tokens
 from novikoff.learn.cycles import MOST_COUNTED, Cycle, never
 from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs, Learner, Watch, Watcher
-from novikoff.learn.fit import Learned, fit
+from novikoff.learn.fit import Fitted, fit
 from novikoff.learn.history import History
 from novikoff.learn.run import Run, Stopped
 from novikoff.options import Options
@@ -51,7 +51,7 @@ PLACES_PER_FEATURE = 8
 
 @dataclass
 class ChainMemory(History):
-    """What a chain remembers: the sum of its mistakes, and the drift from which the average follows (see `Memory`).
+    """What a chain remembers: the sum of its mistakes, and the drift from which the average follows.
 
     `is_whole` if all features are whole numbers, so that nothing that was compared was rounded.
     """
@@ -218,7 +218,7 @@ def sequence_perceptron(
     cost: float = 0.0,
     watch: Watcher | None = None,
     **options: Any,
-) -> Learned:
+) -> Fitted:
     """Learn label sequences, epoch by epoch, until one makes no mistake. The options are those of `novikoff.options`.
 
     It also stops after `max_iter` epochs, after `time_limit` seconds, as soon as ||w||/k < `min_margin` at the end of

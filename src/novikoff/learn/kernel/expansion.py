@@ -21,13 +21,13 @@ from novikoff.learn.kernel.kernels import (
     Floats,
     GrowingArray,
     GrowingPoints,
-    Kernel,
+    KernelFunction,
     Points,
     Vectors,
     check_finite,
     check_symmetric,
 )
-from novikoff.learn.kernel.memory import Memory, Mistakes, Numbers, blocks_of
+from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes, Numbers, blocks_of
 from novikoff.learn.kernel.readout import are_close, decide
 from novikoff.learn.linear.memory import predicted
 from novikoff.learn.run import Stopped
@@ -83,7 +83,7 @@ class Expansion(Learner):
     `lead` goes by R^2 of the rows that were visited, `so_far`, of which `longer` marks those that made it grow. `place`
     is the support row that each row has become, or -1."""
 
-    history: Memory
+    history: KernelMemory
     examples: PointExamples
     points: Points
     labels: Floats
@@ -101,13 +101,13 @@ class Expansion(Learner):
     fresh_rows: list[Numbers] = field(default_factory=list)
     fresh_added: GrowingArray = field(default_factory=lambda: GrowingArray.empty(np.float64))
     fresh_drift: GrowingArray = field(default_factory=lambda: GrowingArray.empty(np.float64))
-    parts: list[Mistakes] = field(default_factory=list)
-    settled: list[Mistakes] = field(default_factory=list)
+    parts: list[KernelMistakes] = field(default_factory=list)
+    settled: list[KernelMistakes] = field(default_factory=list)
 
     @classmethod
     def of(
         cls,
-        memory: Memory,
+        memory: KernelMemory,
         examples: PointExamples,
         tie: Tie,
         generator: np.random.Generator,
@@ -135,7 +135,7 @@ class Expansion(Learner):
         self.returning = CountedPoints.of(self)
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> KernelMemory:
         return self.history
 
     def _anew(self) -> "Expansion":
@@ -192,9 +192,9 @@ class Expansion(Learner):
                 own.array[self.place[rows]] += added.array
             self._anew()
         if memory.kept is not None and self.parts:
-            made = Mistakes.joined(self.parts)
+            made = KernelMistakes.joined(self.parts)
             places = self.place[made.rows - self.first]
-            memory.kept = [*memory.kept, Mistakes(made.rows, made.times, made.classes, made.signs, places)]
+            memory.kept = [*memory.kept, KernelMistakes(made.rows, made.times, made.classes, made.signs, places)]
             self.settled, self.parts = [*self.settled, *self.parts], []
 
     def _visit(self, rows: Numbers) -> tuple[int, int]:
@@ -300,13 +300,13 @@ class Expansion(Learner):
             self.returning.count(rows[at])
         if self.keep and len(at):
             times, signs = self.memory.examples + at, added[classes, at]
-            self.parts.append(Mistakes(rows[at] + self.first, times, classes, signs, np.full(len(at), -1)))
+            self.parts.append(KernelMistakes(rows[at] + self.first, times, classes, signs, np.full(len(at), -1)))
 
-    def mistakes(self) -> Mistakes | None:
+    def mistakes(self) -> KernelMistakes | None:
         """All mistakes of these rows, if they were kept."""
         if not self.keep:
             return None
-        return Mistakes.joined([*self.settled, *self.parts])
+        return KernelMistakes.joined([*self.settled, *self.parts])
 
     def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:
         """With more than two classes each has a vote of its own, of which less is known."""
@@ -349,7 +349,7 @@ class Expansion(Learner):
         return (labels[0] > 0).astype(np.int64) if len(labels) == 1 else np.argmax(labels, axis=0)
 
 
-def _signs(labels: NDArray[Any], memory: Memory) -> Floats:
+def _signs(labels: NDArray[Any], memory: KernelMemory) -> Floats:
     """-1 and +1, a row a class: one row for two classes, every class against the rest for more; times the weight of the
     class that an example is of."""
     n_classes, weights = memory.n_classes, memory.class_weights
@@ -396,7 +396,7 @@ class CountedPoints:
             return None
         kernel, times = self.space.memory.kernel, self.counts[rows].tolist()
         signed = [int(label) * count for label, count in zip(self.space.labels[0, rows], times, strict=True)]
-        products = Kernel("linear").between(points, points).tolist()
+        products = KernelFunction("linear").between(points, points).tolist()
         square = 0
         for a, line in zip(signed, products, strict=True):
             if is_late():
@@ -405,7 +405,7 @@ class CountedPoints:
         return None if square else Cycle(since, until, tuple(rows.tolist()), tuple(times))
 
 
-def _is_whole(kernel: Kernel, points: Points) -> bool:
+def _is_whole(kernel: KernelFunction, points: Points) -> bool:
     """Whether every value of the kernel is a whole number, and the products are not rounded."""
     if kernel.form not in ("linear", "poly") or not isinstance(points, Vectors) or not points.rows.is_whole():
         return False
@@ -413,7 +413,7 @@ def _is_whole(kernel: Kernel, points: Points) -> bool:
     return bool(whole and points.squares.max(initial=0.0) < 2.0**53)
 
 
-def _power(kernel: Kernel, product: int) -> int:
+def _power(kernel: KernelFunction, product: int) -> int:
     if kernel.form == "linear":
         return product
     value: int = (int(kernel.gamma) * product + int(kernel.coef0)) ** kernel.degree

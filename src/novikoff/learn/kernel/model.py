@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch, Records, with_columns
 from novikoff.engine.rows import Rows, as_rows
-from novikoff.learn.fit import Learned
+from novikoff.learn.fit import Fitted
 from novikoff.learn.kernel.kernels import Points, as_points
-from novikoff.learn.kernel.memory import Memory
+from novikoff.learn.kernel.memory import KernelMemory
 from novikoff.learn.kernel.readout import decide, read_out
 from novikoff.learn.linear.memory import predicted
 from novikoff.learn.model import Classifier, Decided
@@ -29,10 +29,10 @@ class KernelModel(Classifier):
     ['even', 'even', 'odd', 'odd']
     """
 
-    memory: Memory
+    memory: KernelMemory
 
     @classmethod
-    def of(cls, learned: Learned, parameters: Mapping[str, Any]) -> "KernelModel":
+    def of(cls, learned: Fitted, parameters: Mapping[str, Any]) -> "KernelModel":
         """The model that was learned from examples; `parameters` are the options with which it was."""
         encoding, mistakes = learned.encoding, learned.mistakes
         return cls(

@@ -28,13 +28,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.batches import stacked
 from novikoff.data.examples import Examples, check_labels, class_places
-from novikoff.learn.class_weights import Weights, class_weights, multiplied_squares, weights_of_rows
+from novikoff.learn.class_weights import ExampleWeights, class_weights, multiplied_squares, weights_of_rows
 from novikoff.learn.epochs import Watch, Watcher, put_off_interrupt
-from novikoff.learn.fit import Learned, fit
+from novikoff.learn.fit import Fitted, fit
 from novikoff.learn.kernel.budget import check_budget
 from novikoff.learn.kernel.expansion import Expansion, PointExamples
-from novikoff.learn.kernel.kernels import Entries, Kernel, Points, Vectors, as_points, check_finite, make_kernel
-from novikoff.learn.kernel.memory import Memory, Mistakes
+from novikoff.learn.kernel.kernels import Entries, KernelFunction, Points, Vectors, as_points, check_finite, make_kernel
+from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes
 from novikoff.learn.run import Run
 from novikoff.options import Options, Tie, check_options
 
@@ -52,8 +52,8 @@ class KernelSpace:
     coef0: float = 1.0
     kernel_params: dict[str, Any] | None = None
     budget: int | None = None
-    form: Kernel | None = None
-    weights: Weights = None
+    form: KernelFunction | None = None
+    weights: ExampleWeights = None
     record = Run
     shards = 1
     leads = True
@@ -71,11 +71,11 @@ class KernelSpace:
         return replace(self, form=form, weights=weights)
 
     def learner(
-        self, examples: PointExamples, options: Options, start: Memory | None = None, one_by_one: bool = False
+        self, examples: PointExamples, options: Options, start: KernelMemory | None = None, one_by_one: bool = False
     ) -> Expansion:
         assert self.form is not None
         n_classes, vote = len(examples.classes), options.readout == "vote"
-        memory = Memory.empty(self.form, n_classes, vote=vote, budget=self.budget, class_weights=self.weights)
+        memory = KernelMemory.empty(self.form, n_classes, vote=vote, budget=self.budget, class_weights=self.weights)
         prepare(memory, examples.points, examples.labels)
         generator, keep = np.random.default_rng(options.random_state), options.record_mistakes
         return Expansion.of(memory, examples, options.tie, generator, keep, options.shuffle, float(options.lead))
@@ -93,9 +93,9 @@ def kernel_perceptron(
     *,
     n_classes: int = 2,
     watch: Watcher | None = None,
-    progress: Callable[[Memory], None] | None = None,
+    progress: Callable[[KernelMemory], None] | None = None,
     **asked: Any,
-) -> Learned:
+) -> Fitted:
     """The batch perceptron with a kernel: epochs until one makes no mistake, or a limit is reached.
 
     What was asked for are fields of `KernelSpace` (kernel, gamma, degree, coef0, kernel_params, budget)
@@ -145,14 +145,14 @@ def _as_points(X: Any, y: ArrayLike | None, kernel: str | Callable[..., Any], n_
 
 
 def learn_online(
-    memory: Memory,
+    memory: KernelMemory,
     X: Any,
     y: ArrayLike,
     *,
     tie: Tie = "mistake",
     lead: float = 0.0,
     record_mistakes: bool = False,
-) -> Mistakes | None:
+) -> KernelMistakes | None:
     """Learn the rows in the order given, once, into `memory`.
 
     If anything is wrong with rows or labels, `memory` is not changed; what comes out of a kernel can be wrong later, so
@@ -177,7 +177,7 @@ def learn_online(
     return space.mistakes()
 
 
-def prepare(memory: Memory, points: Points, labels: NDArray[Any]) -> None:
+def prepare(memory: KernelMemory, points: Points, labels: NDArray[Any]) -> None:
     """Learn what must be known of the rows before the first is visited: their width, R^2, what rounding may do."""
     n_columns: int | None = None
     if isinstance(points, Vectors):

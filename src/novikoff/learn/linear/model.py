@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch, Records, with_columns
 from novikoff.engine.rows import Rows
-from novikoff.learn.fit import Learned
-from novikoff.learn.linear.memory import Decider, Memory, decider, read_out, written_out
+from novikoff.learn.fit import Fitted
+from novikoff.learn.linear.memory import Decider, LinearMemory, decider, read_out, written_out
 from novikoff.learn.model import Classifier, Decided, NamedWeight
 from novikoff.options import Tie, check_options
 
@@ -34,7 +34,7 @@ class LinearModel(Classifier):
     ['red', 'blue']
     """
 
-    memory: Memory
+    memory: LinearMemory
     _: KW_ONLY
     tie: Tie = "mistake"
     eta0: float = 1.0
@@ -44,7 +44,7 @@ class LinearModel(Classifier):
         check_options(readout=self.readout, tie=self.tie, eta0=self.eta0)
 
     @classmethod
-    def of(cls, learned: Learned, parameters: Mapping[str, Any], **more: Any) -> "LinearModel":
+    def of(cls, learned: Fitted, parameters: Mapping[str, Any], **more: Any) -> "LinearModel":
         """The model that was learned; `parameters` are the options with which it was."""
         encoding, mistakes = learned.encoding, learned.mistakes
         own = {

@@ -7,34 +7,34 @@ from typing import Any
 
 from novikoff.learn.model import Model, NamedWeight
 from novikoff.learn.run import Run
-from novikoff.learn.structure.memory import Memory, Weights
-from novikoff.learn.structure.search import Search
+from novikoff.learn.structure.memory import FeatureWeights, StructureMemory
+from novikoff.learn.structure.search import StructureSearch
 from novikoff.options import Readout
 
 
 @dataclass(frozen=True)
-class Mistakes:
+class MistakenStructures:
     """The mistaken inputs by number, in order, and what was guessed."""
 
     rows: list[int]
     guesses: list[Any]
 
-    def numbered(self, numbers: Any) -> "Mistakes":
+    def numbered(self, numbers: Any) -> "MistakenStructures":
         """The same mistakes, their rows numbered otherwise."""
-        return Mistakes([int(numbers[row]) for row in self.rows], self.guesses)
+        return MistakenStructures([int(numbers[row]) for row in self.rows], self.guesses)
 
-    def followed_by(self, more: "Mistakes") -> "Mistakes":
-        return Mistakes(self.rows + more.rows, self.guesses + more.guesses)
+    def followed_by(self, more: "MistakenStructures") -> "MistakenStructures":
+        return MistakenStructures(self.rows + more.rows, self.guesses + more.guesses)
 
 
 @dataclass(frozen=True, eq=False)
 class StructuredModel(Model):
     """The weights by feature, the functions that they are for, and how they are read out."""
 
-    memory: Memory
-    search: Search
+    memory: StructureMemory
+    search: StructureSearch
     readout: Readout = "average"
-    mistakes: Mistakes | None = None
+    mistakes: MistakenStructures | None = None
 
     @property
     def record(self) -> Run:
@@ -43,12 +43,12 @@ class StructuredModel(Model):
         return record
 
     @cached_property
-    def weights(self) -> Weights:
+    def weights(self) -> FeatureWeights:
         """The weights of the read-out, by feature."""
         return self.memory.read_out(self.readout)
 
     @cached_property
-    def deciding_weights(self) -> Weights:
+    def deciding_weights(self) -> FeatureWeights:
         """The same, before they are divided, which is what structures are found by."""
         return self.memory.deciding_weights(self.readout)
 

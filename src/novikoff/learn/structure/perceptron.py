@@ -11,9 +11,9 @@ from typing import Any, Self
 from novikoff.learn.epochs import Watch, Watcher
 from novikoff.learn.fit import fit
 from novikoff.learn.run import Run, Stopped
-from novikoff.learn.structure.memory import Memory, Weights
-from novikoff.learn.structure.model import Mistakes, StructuredModel
-from novikoff.learn.structure.search import Search, Violation, same
+from novikoff.learn.structure.memory import FeatureWeights, StructureMemory
+from novikoff.learn.structure.model import MistakenStructures, StructuredModel
+from novikoff.learn.structure.search import StructureSearch, Violation, same
 from novikoff.learn.structure.space import AnyStructure, Pairs, Structures
 from novikoff.options import MaxIter, Options, Readout
 from novikoff.say.runs import why_not_converged
@@ -129,7 +129,7 @@ class StructuredPerceptron:
         raised again; a second one leaves the model as it was.
         """
         search, pairs = self._checked(), _paired(xs, ys)
-        memory = self.model_.memory if hasattr(self, "model_") else Memory()
+        memory = self.model_.memory if hasattr(self, "model_") else StructureMemory()
         space = Structures(memory, search, Pairs.of(pairs), keep=self.record_mistakes, before=memory.examples)
         watch = Watch()
         with watch.interrupt.noted():
@@ -140,7 +140,9 @@ class StructuredPerceptron:
             raise KeyboardInterrupt
         return self
 
-    def _keep(self, memory: Memory, search: Search, made: Mistakes | None, run: Run | None) -> None:
+    def _keep(
+        self, memory: StructureMemory, search: StructureSearch, made: MistakenStructures | None, run: Run | None
+    ) -> None:
         """Become what was learned: by a fit, which leaves a record, or on top of what was there."""
         before = getattr(self, "model_", None) if run is None else None
         mistakes = None if before is None else before.mistakes
@@ -184,7 +186,7 @@ class StructuredPerceptron:
         return sum(same(guess, gold) for guess, (_, gold) in zip(guesses, pairs, strict=True)) / len(pairs)
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> FeatureWeights:
         """The weights of the read-out, by feature; those that are 0 are left out, and are read as 0 all the same."""
         return self.to_model().weights
 
@@ -217,7 +219,7 @@ class StructuredPerceptron:
         """The largest loss of a mistake."""
         return self.to_model().memory.largest_loss
 
-    def _mistakes(self) -> Mistakes:
+    def _mistakes(self) -> MistakenStructures:
         mistakes = self.to_model().mistakes
         if mistakes is None:
             raise AttributeError("the mistakes were not recorded; fit with record_mistakes=True")
@@ -233,10 +235,10 @@ class StructuredPerceptron:
             state = f"{counted(memory.mistakes, 'mistake')} on {counted(memory.examples, 'example')}"
         return f"StructuredPerceptron({', '.join(shown)}): {state}"
 
-    def _checked(self) -> Search:
+    def _checked(self) -> StructureSearch:
         """The search, if all choices make sense."""
         self._options()
-        return Search(self.features, self.decode, self.loss, self.violation)
+        return StructureSearch(self.features, self.decode, self.loss, self.violation)
 
     def _options(self) -> Options:
         """The options of learning, checked."""

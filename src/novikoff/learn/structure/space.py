@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 from novikoff.learn.cycles import Cycle, never
 from novikoff.learn.epochs import Epochs, Learner, Watch
 from novikoff.learn.run import Run, Stopped
-from novikoff.learn.structure.memory import Memory
-from novikoff.learn.structure.model import Mistakes
-from novikoff.learn.structure.search import Search, same
+from novikoff.learn.structure.memory import StructureMemory
+from novikoff.learn.structure.model import MistakenStructures
+from novikoff.learn.structure.search import StructureSearch, same
 from novikoff.options import Options
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Pairs:
 class AnyStructure:
     """The space of any argmax: features of structures, and the search for the best one. `chance` shuffles."""
 
-    search: Search
+    search: StructureSearch
     chance: Any = None
     record = Run
     shards = 1
@@ -69,9 +69,9 @@ class AnyStructure:
         return self
 
     def learner(
-        self, examples: Pairs, options: Options, start: Memory | None = None, one_by_one: bool = False
+        self, examples: Pairs, options: Options, start: StructureMemory | None = None, one_by_one: bool = False
     ) -> "Structures":
-        return Structures(start or Memory(), self.search, examples, self.chance, options.record_mistakes)
+        return Structures(start or StructureMemory(), self.search, examples, self.chance, options.record_mistakes)
 
 
 @dataclass
@@ -82,8 +82,8 @@ class Structures(Learner):
     numbered from `before`, and `guesses` what was guessed; `mistaken` has those that ever were.
     """
 
-    history: Memory
-    search: Search
+    history: StructureMemory
+    search: StructureSearch
     examples: Pairs
     chance: Any = None
     keep: bool = False
@@ -98,8 +98,8 @@ class Structures(Learner):
         repeats = self.chance is None and self.search.violation is None
         self.returning = CountedGuesses(self.history, self.search, self.pairs) if repeats else None
 
-    def mistakes(self) -> Mistakes | None:
-        return Mistakes(self.rows, self.guesses) if self.keep else None
+    def mistakes(self) -> MistakenStructures | None:
+        return MistakenStructures(self.rows, self.guesses) if self.keep else None
 
     def wrong(self, examples: Pairs, readout: Any) -> list[bool]:
         weights = self.history.deciding_weights(readout)
@@ -155,7 +155,7 @@ class Structures(Learner):
 class CountedGuesses:
     """How often each input was mistaken for each guess."""
 
-    def __init__(self, memory: Memory, search: Search, pairs: Sequence[tuple[Any, Any]]) -> None:
+    def __init__(self, memory: StructureMemory, search: StructureSearch, pairs: Sequence[tuple[Any, Any]]) -> None:
         self.memory, self.search, self.pairs = memory, search, pairs
         self.made: dict[int, list[tuple[Any, int]]] = {}
 
