@@ -14,7 +14,7 @@ from novikoff.keep.values import decode, decode_names, encode, encode_names
 from novikoff.learn.online.memory import OnlineState
 from novikoff.learn.online.past import OLD
 from novikoff.learn.online.perceptron import OnlinePerceptron
-from novikoff.learn.online.weights import Weights
+from novikoff.learn.online.weights import NamedWeights
 from novikoff.options import MOST_LEAD
 
 CODEC = Codec()
@@ -104,7 +104,7 @@ def _scales_of(arrays: Arrays) -> dict[Any, RunningScale]:
     return dict(zip(names, map(RunningScale, *(column.tolist() for column in columns)), strict=True))
 
 
-def _by_name(arrays: Arrays, place: int) -> Weights:
+def _by_name(arrays: Arrays, place: int) -> NamedWeights:
     names = decode_names(take(arrays, f"names.{place}", np.uint8))
     parts = [take(arrays, f"{part}.{place}", np.float64) for part in ("weights", "drift")]
     for part in parts:

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from novikoff.features.names import as_numbers
-from novikoff.learn.online.judge import Served
-from novikoff.learn.online.perceptron import OnlinePerceptron
+from novikoff.learn.online.perceptron import OnlinePerceptron, Served
 from novikoff.serve import events
 from novikoff.serve.events import Example, Label, Prediction, Revealed, Row, Settings
 from novikoff.serve.files import learner_of
