@@ -5,19 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.keep.codec import (
-    OF_MODELS,
-    Codec,
-    check_all_taken,
-    check_lead,
-    check_mistake_rows,
-    check_shape,
-    ensure,
-    goes_on,
-    read_run,
-    take,
-    write_model,
-)
+from novikoff.keep import checks
+from novikoff.keep.checks import ensure, take, take_named
+from novikoff.keep.codec import OF_MODELS, Codec, goes_on, read_run, write_model
 from novikoff.keep.layout import Arrays, FileParts
 from novikoff.keep.parameters import decode_parameters, needed_function
 from novikoff.keep.values import decode_names, encode_names
@@ -60,12 +50,12 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     ensure(parameters.keys() == set(PARAMETERS), "the parameters are others than those of a StructuredPerceptron")
     memory = _memory(header["memory"], arrays)
     rows, mistakes = take(arrays, "mistake_rows", np.int64, may_be_none=True), None
-    check_mistake_rows(rows)
+    checks.mistake_rows(rows)
     if rows is not None:
         mistakes = MistakenStructures(rows.tolist(), decode_names(take(arrays, "mistake_guesses", np.uint8)))
         ensure(len(mistakes.rows) == len(mistakes.guesses), "there are not as many guesses as mistakes")
     known = CODEC.read_fields(StructuredModel, header, arrays, without=BY_HAND)
-    check_all_taken(arrays)
+    checks.all_taken(arrays)
     run = read_run(header)
     ensure(known["readout"] != "vote", "there is no vote of structures")
     ensure(known["readout"] == parameters["readout"], "the read-out of the parameters is another than the model's")
@@ -76,18 +66,15 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
 
 
 def _memory(plain: Any, arrays: Arrays) -> StructureMemory:
-    names = decode_names(take(arrays, "names", np.uint8))
-    weights, drift, square = (take(arrays, name, np.float64) for name in ("weights", "drift", "square"))
-    for name, array in (("weights", weights), ("drift", drift)):
-        check_shape(array, name, len(weights))
-    check_shape(square, "square", 1)
-    ensure(len(names) == len(weights) == len(set(names)), "there are not as many different names as weights")
+    names, (weights, drift) = take_named(arrays, "names", {"weights": np.float64, "drift": np.float64})
+    square = take(arrays, "square", np.float64)
+    checks.shape(square, "square", 1)
     memory = StructureMemory(
-        FeatureWeights(zip(names, weights.tolist(), strict=True)),
-        dict(zip(names, drift.tolist(), strict=True)),
+        FeatureWeights(zip(names, weights, strict=True)),
+        dict(zip(names, drift, strict=True)),
         square=float(square[0]),
         **CODEC.read_fields(StructureMemory, plain, arrays, "memory", BY_HAND_OF_MEMORY),
     )
-    check_lead(memory)
+    checks.lead(memory)
     ensure(memory.updates <= memory.examples, "there are more mistakes than examples")
     return memory
