@@ -17,7 +17,7 @@ from novikoff.cluster.mixing import Mixing, Mixture
 from novikoff.cluster.worker import Change, Learning, Passed
 from novikoff.engine.rounding import up
 from novikoff.learn.cycles import Cycle, Lookout
-from novikoff.learn.epochs import Epochs, Learner, Limits, Watch
+from novikoff.learn.epochs import Epochs, Learner, Watch
 from novikoff.learn.linear.memory import LinearMemory, Mixed
 from novikoff.learn.linear.space import CountedRows
 from novikoff.learn.run import Run, Stopped
@@ -56,7 +56,7 @@ class Shards:
         memory = examples.agreed.new_memory()
         rounds: Rounds
         if self.mixing == "none":
-            rounds = PassedRounds(examples, how, memory, after, limits=Limits(options))
+            rounds = PassedRounds(examples, how, memory, after, options=options)
         else:
             rounds = MixedRounds(examples, how, memory, after, mixing=self.mixing)
         if is_run:
@@ -181,7 +181,7 @@ class MixedRounds(Rounds):
 class PassedRounds(Rounds):
     """Rounds in which the weights go from shard to shard: the run of one machine, in the order given."""
 
-    limits: Limits = field(default_factory=Limits)
+    options: Options = field(default_factory=Options)
     mistaken: NDArray[np.bool_] = field(init=False)
     counted_rows: CountedRows | None = field(init=False)
     lookout: Lookout = field(init=False)
@@ -190,16 +190,16 @@ class PassedRounds(Rounds):
         super().__post_init__()
         self.history.longest = 0.0
         self.mistaken = np.zeros(self.cluster.n_rows, dtype=np.bool_)
-        repeats = self.limits.max_iter != 1
+        repeats = self.options.epochs != 1
         self.counted_rows = CountedRows.of(self.cluster, self.history) if repeats else None  # type: ignore[arg-type]
         self.lookout = Lookout(self.counted_rows, self.cluster.n_rows)
 
     def learn(self, watch: Watch) -> Stopped | None:
-        if self.epochs.cycle is not None and self.limits.wants_convergence:
+        if self.epochs.cycle is not None and self.options.wants_convergence:
             return Stopped.CYCLE
         began = time.monotonic()
         for number in range(len(self.cluster.shards)):
-            [passed] = self.cluster.call("go_on", self.shared, self.history, self.limits.min_margin, on=[number])
+            [passed] = self.cluster.call("go_on", self.shared, self.history, self.options.min_margin, on=[number])
             self._note(passed)
             stopped = passed.stopped or watch.cut_short()
             if stopped is not None:
@@ -208,7 +208,7 @@ class PassedRounds(Rounds):
             self.epochs.cycle = cycle
         self.seconds = time.monotonic() - began
         self.after(self)
-        return Stopped.CYCLE if self.epochs.cycle is not None and self.limits.wants_convergence else None
+        return Stopped.CYCLE if self.epochs.cycle is not None and self.options.wants_convergence else None
 
     def _note(self, passed: Passed) -> None:
         seen, narrow = (getattr(passed.memory, name) - getattr(self.history, name) for name in ("examples", "narrow"))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from novikoff.engine.clock import now
-from novikoff.learn.epochs import Learner, Limits, run
+from novikoff.learn.epochs import Learner, Watcher, run
 from novikoff.learn.run import Stopped
 from novikoff.options import Options
 
@@ -182,7 +182,7 @@ def _lead(examples: Any, options: Options, begin: Begin, shards: int) -> tuple[f
         for lead, tried in zip(trial.leads, trial.tried, strict=True):
             how = _of_trial(options, lead=tried, max_iter=trial.epochs)
             learner = begin(some, how, False)
-            run_or_raise(learner, Limits(how))
+            run_or_raise(learner, how)
             learner.settle()
             weights = learner.error_weights(judging)
             wrong[lead].append(learner.wrong(judging, options.readout) * (1.0 if weights is None else weights))
@@ -208,7 +208,7 @@ def _errors_by_epoch(examples: Any, options: Options, begin: Begin) -> list[int]
         since = len(errors) - 1 - errors.index(min(errors))
         return Stopped.VALIDATION if since >= options.n_iter_no_change else None
 
-    run_or_raise(learner, Limits(tried, watch))
+    run_or_raise(learner, tried, watch)
     if len(errors) < learner.epochs.begun:  # the last epoch ended the run before it was looked at
         watch(learner.history)
     return errors
@@ -232,9 +232,7 @@ def _later(options: Options, began: float) -> Options:
     return replace(options, time_limit=max(options.time_limit - (now() - began), 1e-3 * options.time_limit))
 
 
-def run_or_raise(learner: Learner, limits: Limits) -> Stopped:
+def run_or_raise(learner: Learner, options: Options, watch: Watcher | None = None) -> None:
     """A run of which nothing is kept: Ctrl-C ends the call."""
-    stopped = run(learner, limits)
-    if stopped is Stopped.INTERRUPTED:
+    if run(learner, options, watch) is Stopped.INTERRUPTED:
         raise KeyboardInterrupt
-    return stopped

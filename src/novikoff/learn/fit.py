@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from novikoff.learn.choosing import choose
-from novikoff.learn.epochs import Learner, Limits, Watcher, run
+from novikoff.learn.epochs import Learner, Watcher, run
 from novikoff.learn.run import Run, Stopped
 from novikoff.options import Options, epochs_for
 
@@ -89,7 +89,7 @@ def fit(
     options = settled(options, learned.n_rows, leads=space.leads, start=start)
     chosen = choose(learned, options, lambda some, how, each: space.learner(some, how, None, each), space.shards)
     learner = space.learner(learned, chosen.options, start, one_by_one=options.tol is not None)
-    stopped = chosen.reason(run(learner, Limits(chosen.options, watch, progress)))
+    stopped = chosen.reason(run(learner, chosen.options, watch, progress))
     learner.settle()
     counts = learner.counts(options.readout, stopped)
     if start is not None:  # the rows may have been learned before, and say nothing about new ones
