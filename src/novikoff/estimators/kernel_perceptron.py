@@ -21,6 +21,7 @@ from novikoff.estimators.shell import (
     at_least_two,
     check_same_classes,
     encoded,
+    end_run,
     held_out_part,
     inner_labels,
     inner_weights,
@@ -31,7 +32,6 @@ from novikoff.estimators.shell import (
     scales_of,
     seed_of,
     targets,
-    warn_unless_converged,
 )
 from novikoff.features.examples import cached
 from novikoff.learn.class_weights import class_weights
@@ -44,7 +44,6 @@ from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.kernel.space import kernel_perceptron, learn_online
 from novikoff.learn.linear.files import learnable
 from novikoff.learn.linear.memory import predicted
-from novikoff.learn.run import Stopped
 from novikoff.options import ClassWeight, Lead, MaxIter, Readout, Scale, Tie, check_options
 
 if TYPE_CHECKING:
@@ -215,10 +214,8 @@ class KernelPerceptron(ClassifierShell):
             if not self.record_mistakes:  # they may have been kept for a vote
                 learned = replace(learned, mistakes=None)
             names = None if as_table else self._feature_names()
-            self._hold(replace(KernelModel.of(learned, parameters), feature_names=names))
-        if learned.run.stopped is Stopped.INTERRUPTED:
-            raise KeyboardInterrupt
-        warn_unless_converged(self, learned.run)
+            self._hold(KernelModel.of(learned, parameters, feature_names=names))
+        end_run(self, learned.run)
         return self
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -229,27 +226,16 @@ class KernelPerceptron(ClassifierShell):
         it was, and Ctrl-C is heard when the rows are learned. A precomputed kernel matrix cannot be learned in parts.
         """
         with put_off_interrupt(), all_or_nothing(self):
+            self._check_options()
             before = getattr(self, "model_", None)
-            if self._takes_columns and self._learns_as_table(X):
-                self._check_options()
-                X, labels, encoding = self._table_to_learn(X, y)
-            else:
-                X, labels = self._validated(X, y, reset=before is None)
-                encoding = self._first_scales(X) if before is None else before.encoding
-                X = X if encoding is None else encoded(as_rows(X), encoding)
+            X, labels, encoding = self._rows_to_learn(X, y)
             known = self._known_classes(labels, classes, before)
             memory = self._empty_memory(X, known) if before is None else before.memory.copy()
             options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
             options["lead"] = lead_of(self)
             mistakes = learn_online(memory, X, inner_labels(labels, known), **options)
-            recorded = None if before is None else before.mistake_rows
-            if mistakes is not None and self.record_mistakes:
-                earlier = np.empty(0, dtype=np.int64) if recorded is None else recorded
-                recorded = np.concatenate([earlier, mistakes.rows])
-            n_iter = 1 if before is None else before.n_iter + 1
-            names = None if encoding is not None and encoding.is_of_table else self._feature_names()
-            held: dict[str, Any] = {"feature_names": names, "n_iter": n_iter, "mistake_rows": recorded}
-            self._hold(KernelModel(memory, known, encoding=encoding, **held))
+            rows = None if mistakes is None or not self.record_mistakes else mistakes.rows
+            self._hold(KernelModel(memory, known, **self._so_far(encoding, mistake_rows=rows)))
         return self
 
     # -- predicting ---------------------------------------------------------------------------------------------------
@@ -319,6 +305,9 @@ class KernelPerceptron(ClassifierShell):
     def _takes_columns(self) -> bool:
         """Whether rows have columns of their own, and are no things or products that only the user understands."""
         return not callable(self.kernel) and self.kernel != "precomputed"
+
+    def _learns_as_table(self, X: Any) -> bool:
+        return self._takes_columns and super()._learns_as_table(X)
 
     def _check_options(self) -> None:
         choices = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "params": self.kernel_params}

@@ -22,6 +22,7 @@ from novikoff.estimators.shell import (
     check_penalty,
     check_same_classes,
     encoded,
+    end_run,
     held_out_part,
     inner_labels,
     inner_weights,
@@ -32,7 +33,6 @@ from novikoff.estimators.shell import (
     seed_of,
     targets,
     verbose_watch,
-    warn_unless_converged,
     weighted_rows,
 )
 from novikoff.features.examples import comes_in_batches
@@ -43,7 +43,6 @@ from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.memory import LinearMemory, columns_to_keep
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.space import grow, learn_online, perceptron
-from novikoff.learn.run import Stopped
 from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie, check_options
 
 if TYPE_CHECKING:
@@ -281,11 +280,7 @@ class Perceptron(ClassifierShell):
                 learned = replace(learned, mistakes=learned.mistakes.numbered(rows))
             names = None if comes_in_batches(X) else self._feature_names()
             self._hold(LinearModel.of(learned, self.get_params(deep=False), feature_names=names))
-        if learned.run.stopped is Stopped.INTERRUPTED:
-            raise KeyboardInterrupt
-        warn_unless_converged(
-            self, learned.run, TINY_MARGINS if len(self.classes_) == 2 and learned.run.cycle is None else ""
-        )
+        end_run(self, learned.run, TINY_MARGINS if len(self.classes_) == 2 and learned.run.cycle is None else "")
         return self
 
     def partial_fit(
@@ -307,36 +302,17 @@ class Perceptron(ClassifierShell):
             check_options(readout=self.readout, tie=self.tie, eta0=self.eta0)
             before = getattr(self, "model_", None)
             X, y, weights, kept = weighted_rows(X, y, sample_weight)
-            if self._learns_as_table(X):
-                rows, labels, encoding = self._table_to_learn(X, y)
-            else:
-                rows, labels = self._validated(X, y, reset=before is None)
-                encoding = self._first_scales(rows) if before is None else before.encoding
-                rows = encoded(rows, encoding)
+            rows, labels, encoding = self._rows_to_learn(X, y)
             known, fixed = self._known_classes(labels, classes, before)
             memory = self._memory_for(rows, known, before)
             seen = memory.examples
             options: dict[str, Any] = {"tie": self.tie, "lead": lead, "record_mistakes": self.record_mistakes}
             mistakes = learn_online(memory, rows, inner_labels(labels, known), sample_weight=weights, **options)
-            if kept is not None and mistakes is not None:
-                mistakes = mistakes.numbered(kept)
-            recorded = None if before is None else before.mistake_rows
-            guessed = None if before is None else before.mistake_guesses
+            made: dict[str, Any] = dict.fromkeys(("mistake_rows", "mistake_guesses"))
             if mistakes is not None and self.record_mistakes:
-                earlier = np.empty(0, dtype=np.int64) if recorded is None else recorded
-                recorded = np.concatenate([earlier, mistakes.rows + seen])
-                guessed = np.concatenate([known[:0] if guessed is None else guessed, known[mistakes.wrong]])
-            model = LinearModel(
-                memory,
-                known,
-                encoding=encoding,
-                feature_names=None if encoding is not None and encoding.is_of_table else self._feature_names(),
-                n_iter=1 if before is None else before.n_iter + 1,
-                classes_are_fixed=fixed,
-                mistake_rows=recorded,
-                mistake_guesses=guessed,
-            )
-            self._hold(model)
+                rows = mistakes.rows if kept is None else kept[mistakes.rows]
+                made = {"mistake_rows": rows + seen, "mistake_guesses": known[mistakes.wrong]}
+            self._hold(LinearModel(memory, known, classes_are_fixed=fixed, **self._so_far(encoding, **made)))
         return self
 
     # -- predicting ---------------------------------------------------------------------------------------------------

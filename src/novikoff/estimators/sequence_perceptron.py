@@ -6,11 +6,10 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from novikoff.estimators.elsewhere import NO_CHANCES
-from novikoff.estimators.shell import Absent, Shell, all_or_nothing, seed_of, warn_unless_converged
+from novikoff.estimators.shell import Absent, Shell, all_or_nothing, end_run, seed_of
 from novikoff.learn.chain.space import SequenceRun
 from novikoff.learn.chain.tagger import Constraint, LabelWeight, ScoredLabels, Tagger, learn_tagger
 from novikoff.learn.epochs import Watcher
-from novikoff.learn.run import Stopped
 from novikoff.options import Lead, MaxIter, Readout
 
 
@@ -154,9 +153,7 @@ class SequencePerceptron(Shell):
             options = self.get_params(deep=False)
             options["random_state"] = seed_of(options["random_state"])
             self.model_ = learn_tagger(X, y, **options, watch=watch)
-        if self.run_.stopped is Stopped.INTERRUPTED:
-            raise KeyboardInterrupt
-        warn_unless_converged(self, self.run_)
+        end_run(self, self.run_)
         return self
 
     def predict(self, X: Any) -> list[list[Hashable]]:

@@ -28,7 +28,7 @@ from novikoff.features.examples import batches_of, comes_in_batches, given_to, l
 from novikoff.features.scaling import Scaling, why_scale
 from novikoff.learn.class_weights import class_weights, sample_weights
 from novikoff.learn.epochs import Watcher
-from novikoff.learn.run import Run
+from novikoff.learn.run import Run, Stopped
 from novikoff.options import ClassWeight, Scale, check_options
 from novikoff.say.runs import why_not_converged
 
@@ -366,10 +366,15 @@ class ClassifierShell(ClassifierMixin, Shell):
         check_options(scale=self.scale)
         return learned_encoding(source, None, held_out, scale=self.scale is not False)
 
-    def _table_to_learn(self, X: Any, y: Any) -> tuple[Rows, NDArray[Any], "Encoding | None"]:
+    def _rows_to_learn(self, X: Any, y: Any) -> tuple[Any, NDArray[Any], "Encoding | None"]:
         """Rows for `partial_fit`, their labels, and their encoding, which the first rows decide."""
+        goes_on = self.__sklearn_is_fitted__()
+        if not self._learns_as_table(X):
+            rows, labels = self._validated(X, y, reset=not goes_on)
+            encoding = self.model_.encoding if goes_on else self._first_scales(rows)
+            return rows if encoding is None else encoded(as_rows(rows), encoding), labels, encoding
         labels = targets(y)
-        if self.__sklearn_is_fitted__():
+        if goes_on:
             encoding, source = self.model_.encoding, self._given(X, labels)
         else:
             as_matrix(X)
@@ -379,6 +384,20 @@ class ClassifierShell(ClassifierMixin, Shell):
         if rows.n_rows != len(labels):
             raise ValueError(f"y has {len(labels)} labels, but X has {rows.n_rows} rows: one label a row is needed")
         return rows, labels, encoding
+
+    def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
+        """Rows and labels, as scikit-learn has looked at them."""
+        raise NotImplementedError
+
+    def _so_far(self, encoding: "Encoding | None", **made: Any) -> dict[str, Any]:
+        """What every model has that was learned in parts; the mistakes that were `made` follow those from before."""
+        before, of_table = getattr(self, "model_", None), encoding is not None and encoding.is_of_table
+        for name, new in made.items():
+            earlier = getattr(before, name, None)
+            both = earlier is not None and new is not None
+            made[name] = np.concatenate([earlier, new]) if both else earlier if new is None else new
+        n_iter, names = getattr(before, "n_iter", 0) + 1, None if of_table else self._feature_names()
+        return {"encoding": encoding, "feature_names": names, "n_iter": n_iter, **made}
 
 
 def lead_of(model: Any) -> float:
@@ -440,8 +459,11 @@ def inner_weights(class_weight: ClassWeight, classes: NDArray[Any]) -> ClassWeig
     return None if weights is None else weights.tolist()
 
 
-def warn_unless_converged(model: Any, run: Run, otherwise: str = "") -> None:
-    """Whoever asked for convergence and did not get it is told why, and what to do next, or `otherwise`."""
+def end_run(model: Any, run: Run, otherwise: str = "") -> None:
+    """Ctrl-C is heard again once the model holds what was learned. Whoever asked for convergence and did not get it is
+    told why, and what to do next, or `otherwise`."""
+    if run.stopped is Stopped.INTERRUPTED:
+        raise KeyboardInterrupt
     what = why_not_converged(run, model.readout, model.min_margin)
     if not what:
         return
