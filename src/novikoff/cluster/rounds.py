@@ -18,16 +18,17 @@ from novikoff.cluster.worker import Change, Learning, Passed
 from novikoff.engine.rounding import up
 from novikoff.learn.cycles import Cycle, Lookout
 from novikoff.learn.epochs import Epochs, Learner, Watch
+from novikoff.learn.fit import Space
 from novikoff.learn.linear.memory import LinearMemory, Mixed
 from novikoff.learn.linear.space import CountedRows
-from novikoff.learn.run import Run, Stopped
+from novikoff.learn.run import Stopped
 from novikoff.options import Options, Readout
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Shards:
+class Shards(Space):
     """The space of a sharded perceptron. `after` is called after every round, and `take_up` before the first.
 
     A trial, by which a lead is chosen, is not shown, and leaves no checkpoint: who was killed in it begins anew.
@@ -37,8 +38,6 @@ class Shards:
     after: "Callable[[Rounds], None]" = lambda rounds: None
     take_up: "Callable[[Rounds], None]" = lambda rounds: None
     whole: Cluster | None = None
-    record = Run
-    leads = True
 
     def over(self, examples: Cluster, options: Options) -> "Shards":
         return replace(self, whole=examples)
@@ -48,7 +47,7 @@ class Shards:
         """Of how many learners the weights are mixed."""
         return 1 if self.mixing == "none" or self.whole is None else len(self.whole.shards)
 
-    def learner(self, examples: Cluster, options: Options, start: Any = None, one_by_one: bool = False) -> "Rounds":
+    def learner(self, examples: Cluster, options: Options, start: Any = None) -> "Rounds":
         seed = int(options.random_state) if options.shuffle else None
         how = Learning(options.tie, seed, options.readout == "average", float(options.lead))
         is_run = examples is self.whole

@@ -25,7 +25,7 @@ from novikoff.keep.checks import ensure, take
 from novikoff.keep.layout import Arrays, ModelFileError
 from novikoff.keep.parameters import encode_parameters
 from novikoff.keep.values import decode, encode
-from novikoff.learn.model import Model
+from novikoff.learn.model import LearnedModel
 from novikoff.learn.run import Run
 from novikoff.options import READOUTS
 
@@ -213,7 +213,7 @@ OF_MODELS = (*EVIDENCE, "run", "goes_on", "parameters", "mistake_guesses")
 RECORDS = Codec(finite=False)
 
 
-def write_model(model: Model, record: Run) -> dict[str, Any]:
+def write_model(model: LearnedModel, record: Run) -> dict[str, Any]:
     """The parameters and the record; learning goes on if a model has none of its own."""
     known = {"parameters": encode_parameters(model.parameters), "run": write_run(record)}
     return {**known, "goes_on": model.run is None}

@@ -12,9 +12,9 @@ from novikoff.keep.layout import Arrays, FileParts
 from novikoff.keep.parameters import decode_parameters, needed_function
 from novikoff.keep.values import decode_names, encode_names
 from novikoff.learn.structure.memory import FeatureWeights, StructureMemory
-from novikoff.learn.structure.model import MistakenStructures, StructuredModel
-from novikoff.learn.structure.perceptron import PARAMETERS
+from novikoff.learn.structure.perceptron import PARAMETERS, StructuredModel
 from novikoff.learn.structure.search import StructureSearch
+from novikoff.learn.structure.space import MistakenStructures
 
 CODEC = Codec()
 BY_HAND = (*OF_MODELS, "memory", "search", "mistakes", "mistake_rows")

@@ -194,6 +194,7 @@ class Learner:
     history: History
     epochs: Epochs
     returning: Any  # a `Returning`, what notices that the weights return; None where it cannot be noticed
+    one_by_one: bool = False  # whether somebody looks at every epoch
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Learn an epoch, and count its mistakes; the reason if it was ended in the middle."""

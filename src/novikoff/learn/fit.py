@@ -1,17 +1,13 @@
 """The one way to learn: put rows aside, choose what is to be chosen, run the epochs, count, and record.
 
 Every way in ends here: estimators, readers, the command line, shards, the lab. What differs between two learners is the
-space in which examples are added, and a space is all that differs:
-
-- `space.over(examples, options)` settles what all trials and the run share: weights of classes, a kernel's width;
-- `space.learner(examples, options, start, one_by_one)` begins to learn, into the memory `start` or a new one.
-
-Examples can be `parted` into those that are learned and those that judge; whatever else they are is the space's own.
+space in which examples are added, and a space is all that differs. Examples can be `parted` into those that are learned
+and those that judge; whatever else they are is the space's own.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from novikoff.learn.choosing import choose
 from novikoff.learn.epochs import Learner, Watcher, run
@@ -22,31 +18,28 @@ if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
 
 
-class Space(Protocol):
-    """What examples are added in: coordinates, a kernel's space, label sequences, any structure, shards."""
+class Space:
+    """What examples are added in: coordinates, a kernel's space, label sequences, any structure, shards.
 
-    @property
-    def record(self) -> type[Run]:
-        """The class of the record."""
-        ...
+    `record` is the class of the record, and `leads` says whether the rows choose a lead where it is "auto"; else that
+    is 0.
+    """
+
+    record: ClassVar[type[Run]] = Run
+    leads: ClassVar[bool] = True
 
     @property
     def shards(self) -> int:
         """Of how many learners the weights are mixed."""
-        ...
-
-    @property
-    def leads(self) -> bool:
-        """Whether the rows choose a lead where it is "auto"; else that is 0."""
-        ...
+        return 1
 
     def over(self, examples: Any, options: Options) -> "Space":
-        """The same space, with what follows from all examples that are learned."""
-        ...
+        """The same space, with what all trials and the run share: weights of classes, a kernel's width."""
+        return self
 
-    def learner(self, examples: Any, options: Options, start: Any = None, one_by_one: bool = False) -> Learner:
-        """Examples about to be learned."""
-        ...
+    def learner(self, examples: Any, options: Options, start: Any = None) -> Learner:
+        """Examples about to be learned, into the memory `start` or a new one."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -87,8 +80,9 @@ def fit(
     learned, judged = (examples, None) if part is None else examples.parted(part)
     space = space.over(learned, options)
     options = settled(options, learned.n_rows, leads=space.leads, start=start)
-    chosen = choose(learned, options, lambda some, how, each: space.learner(some, how, None, each), space.shards)
-    learner = space.learner(learned, chosen.options, start, one_by_one=options.tol is not None)
+    chosen = choose(learned, options, space)
+    learner = space.learner(learned, chosen.options, start)
+    learner.one_by_one = options.tol is not None
     stopped = chosen.reason(run(learner, chosen.options, watch, progress))
     learner.settle()
     counts = learner.counts(options.readout, stopped)

@@ -35,7 +35,7 @@ def heaviest_first(weights: Iterable[NamedWeight]) -> list[NamedWeight]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Model:
+class LearnedModel:
     """A model of any space.
 
     `run` is the record of a fit, or None if learning goes on. `parameters` are what the user asked for. `mistake_rows`
@@ -71,7 +71,7 @@ class Decided:
 
 
 @dataclass(frozen=True, eq=False)
-class Classifier(Model):
+class Classifier(LearnedModel):
     """A model of two or more classes, which can go on learning from its `memory`.
 
     `classes` are sorted; of two, the second has the scores of 0 and above. `n_iter` counts epochs of a fit, or calls.

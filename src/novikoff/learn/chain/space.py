@@ -39,7 +39,7 @@ from novikoff.engine.viterbi import Links, Scratch, Weights, best_paths, label_s
 from novikoff.features.tokens import Tokens
 from novikoff.learn.cycles import MOST_COUNTED, Cycle, never
 from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs, Learner, Watch, Watcher
-from novikoff.learn.fit import Fitted, fit
+from novikoff.learn.fit import Fitted, Space, fit
 from novikoff.learn.history import History
 from novikoff.learn.run import Run, Stopped
 from novikoff.options import Options
@@ -170,26 +170,19 @@ class LabelledSequences:
 
 
 @dataclass(frozen=True)
-class Chain:
+class Chain(Space):
     """The space of label sequences: links that are not `allowed` (labels and the outside, squared) stay forbidden."""
 
     allowed: NDArray[np.bool_] | None = None
     cost: float = 0.0
     record = SequenceRun
-    shards = 1
     leads = False  # trials would take long, and were never seen to pay
 
     def over(self, examples: LabelledSequences, options: Options) -> "Chain":
         _check(examples, options, self.cost)
         return self
 
-    def learner(
-        self,
-        examples: LabelledSequences,
-        options: Options,
-        start: "ChainMemory | None" = None,
-        one_by_one: bool = False,
-    ) -> "Sequences":
+    def learner(self, examples: LabelledSequences, options: Options, start: ChainMemory | None = None) -> "Sequences":
         rows = examples.tokens.rows
         memory = ChainMemory.empty(rows.n_columns, examples.n_labels, self.allowed, rows=not rows.is_sparse)
         generator = np.random.default_rng(options.random_state) if options.shuffle else None

@@ -39,7 +39,7 @@ from novikoff.learn.chain.space import (
 )
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.fit import fit, held_out_part
-from novikoff.learn.model import Model, NamedWeight
+from novikoff.learn.model import LearnedModel, NamedWeight
 from novikoff.options import Options
 
 Label = Hashable
@@ -109,7 +109,7 @@ class ScoredLabels:
 
 
 @dataclass(frozen=True, eq=False)
-class Tagger(Model):
+class Tagger(LearnedModel):
     """A trained sequence labeller.
 
     `weights` decide. Those of an average are the sum of `divisor` weight vectors, and what is shown is divided by it.

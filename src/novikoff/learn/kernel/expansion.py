@@ -1,7 +1,7 @@
 """Rows that are learned into an expansion in kernel values, block by block: the space of a kernel."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -85,64 +85,39 @@ class Expansion(Learner):
 
     history: KernelMemory
     examples: PointExamples
-    points: Points
-    labels: Floats
     tie: Tie
     generator: np.random.Generator
     keep: bool
-    shuffle: bool
-    place: Numbers
-    first: int
+    shuffle: bool = False
     lead: float = 0.0
     so_far: float = 0.0
-    min_margin: float = 0.0
-    known: Floats | None = None
-    fresh: GrowingPoints = field(default_factory=GrowingPoints)
-    fresh_rows: list[Numbers] = field(default_factory=list)
-    fresh_added: GrowingArray = field(default_factory=lambda: GrowingArray.empty(np.float64))
-    fresh_drift: GrowingArray = field(default_factory=lambda: GrowingArray.empty(np.float64))
-    parts: list[KernelMistakes] = field(default_factory=list)
-    settled: list[KernelMistakes] = field(default_factory=list)
-
-    @classmethod
-    def of(
-        cls,
-        memory: KernelMemory,
-        examples: PointExamples,
-        tie: Tie,
-        generator: np.random.Generator,
-        keep: bool,
-        shuffle: bool = False,
-        lead: float = 0.0,
-        so_far: float = 0.0,
-    ) -> "Expansion":
-        points = examples.points
-        if isinstance(points, Vectors):
-            points = points.like(memory.support.points())
-        place = np.full(len(points), -1, dtype=np.int64)
-        signs, keep = _signs(examples.labels, memory), keep or memory.kept is not None
-        memory.lead = max(memory.lead, lead)
-        task = (memory, examples, points, signs, tie, generator, keep, shuffle, place, memory.examples)
-        return cls(*task, lead=lead, so_far=so_far)._anew()
 
     def __post_init__(self) -> None:
-        self.epochs = Epochs(len(self.points))
-        self.longer = np.zeros(len(self.points), dtype=np.bool_)
-        self.squares = np.zeros(len(self.points))
+        memory, points = self.history, self.examples.points
+        self.points: Points = points.like(memory.support.points()) if isinstance(points, Vectors) else points
+        self.labels, self.place = _signs(self.examples.labels, memory), np.full(len(points), -1, dtype=np.int64)
+        self.keep = self.keep or memory.kept is not None
+        self.first, self.min_margin = memory.examples, 0.0
+        memory.lead = max(memory.lead, self.lead)
+        self.known: Floats | None = None
+        self.parts: list[KernelMistakes] = []
+        self.settled: list[KernelMistakes] = []
+        self.epochs = Epochs(len(points))
+        self.longer, self.squares = np.zeros(len(points), dtype=np.bool_), np.zeros(len(points))
         if self.lead:
-            own = self.memory.kernel.diagonal(self.points)
-            self.squares = multiplied_squares(own, weights_of_rows(self.memory.class_weights, self._places()))
+            own = memory.kernel.diagonal(self.points)
+            self.squares = multiplied_squares(own, weights_of_rows(memory.class_weights, self._places()))
+        self._begin_anew()
         self.returning = CountedPoints.of(self)
 
     @property
     def memory(self) -> KernelMemory:
         return self.history
 
-    def _anew(self) -> "Expansion":
-        n_classes = len(self.labels)
-        self.fresh, self.fresh_rows = GrowingPoints(), []
-        self.fresh_added, self.fresh_drift = (GrowingArray.empty(np.float64, n_classes) for _ in range(2))
-        return self
+    def _begin_anew(self) -> None:
+        """Nothing was added in this epoch so far."""
+        self.fresh, self.fresh_rows = GrowingPoints(), list[Numbers]()
+        self.fresh_added, self.fresh_drift = (GrowingArray.empty(np.float64, len(self.labels)) for _ in range(2))
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Visit all rows, block by block."""
@@ -190,7 +165,7 @@ class Expansion(Learner):
             for own, added in ((memory.coefficients, self.fresh_added), (memory.drift, self.fresh_drift)):
                 own.extend(np.zeros((len(new), len(self.labels))))
                 own.array[self.place[rows]] += added.array
-            self._anew()
+            self._begin_anew()
         if memory.kept is not None and self.parts:
             made = KernelMistakes.joined(self.parts)
             places = self.place[made.rows - self.first]

@@ -89,18 +89,15 @@ class KernelMemory(History):
         class_weights: ExampleWeights = None,
     ) -> "KernelMemory":
         n = n_classes if n_classes > 2 else 1
-        zeros, none = np.zeros(n, dtype=np.int64), GrowingArray.empty(np.float64, n)
-        return cls(
+        memory = cls(
             kernel,
             n_classes,
-            zeros,
-            np.zeros(n),
-            none,
-            GrowingArray.empty(np.float64, n),
-            kept=[] if vote else None,
-            budget=budget,
-            class_weights=class_weights,
+            by_class=np.zeros(n, dtype=np.int64),
+            squares=np.zeros(n),
+            coefficients=GrowingArray.empty(np.float64, n),
+            drift=GrowingArray.empty(np.float64, n),
         )
+        return replace(memory, kept=[] if vote else None, budget=budget, class_weights=class_weights)
 
     def copy(self) -> "KernelMemory":
         """A memory to learn into while this one stays as it is, as long as learning fails; arrays are shared."""

@@ -30,17 +30,16 @@ from novikoff.data.batches import stacked
 from novikoff.data.examples import Examples, check_labels, class_places
 from novikoff.learn.class_weights import ExampleWeights, class_weights, multiplied_squares, weights_of_rows
 from novikoff.learn.epochs import Watch, Watcher, put_off_interrupt
-from novikoff.learn.fit import Fitted, fit
+from novikoff.learn.fit import Fitted, Space, fit
 from novikoff.learn.kernel.budget import check_budget
 from novikoff.learn.kernel.expansion import Expansion, PointExamples
 from novikoff.learn.kernel.kernels import Entries, KernelFunction, Points, Vectors, as_points, check_finite, make_kernel
 from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes
-from novikoff.learn.run import Run
 from novikoff.options import Options, Tie, check_options
 
 
 @dataclass(frozen=True)
-class KernelSpace:
+class KernelSpace(Space):
     """The space of a kernel, which may have a parameter that follows from the rows (gamma="scale"), and a budget.
 
     `form` is the kernel once the rows are known, and `weights` are those of the classes, if they have some.
@@ -54,9 +53,6 @@ class KernelSpace:
     budget: int | None = None
     form: KernelFunction | None = None
     weights: ExampleWeights = None
-    record = Run
-    shards = 1
-    leads = True
 
     def over(self, examples: PointExamples, options: Options) -> "KernelSpace":
         margin = options.min_margin
@@ -70,15 +66,13 @@ class KernelSpace:
         weights = class_weights(options.class_weight, examples.classes, examples.counts)
         return replace(self, form=form, weights=weights)
 
-    def learner(
-        self, examples: PointExamples, options: Options, start: KernelMemory | None = None, one_by_one: bool = False
-    ) -> Expansion:
+    def learner(self, examples: PointExamples, options: Options, start: KernelMemory | None = None) -> Expansion:
         assert self.form is not None
         n_classes, vote = len(examples.classes), options.readout == "vote"
         memory = KernelMemory.empty(self.form, n_classes, vote=vote, budget=self.budget, class_weights=self.weights)
         prepare(memory, examples.points, examples.labels)
         generator, keep = np.random.default_rng(options.random_state), options.record_mistakes
-        return Expansion.of(memory, examples, options.tie, generator, keep, options.shuffle, float(options.lead))
+        return Expansion(memory, examples, options.tie, generator, keep, options.shuffle, float(options.lead))
 
     @property
     def is_scaled(self) -> bool:
@@ -170,7 +164,7 @@ def learn_online(
     so_far = memory.longest
     prepare(memory, points, labels)
     examples = PointExamples(points, labels, np.arange(memory.n_classes))
-    space = Expansion.of(memory, examples, tie, np.random.default_rng(), record_mistakes, lead=lead, so_far=so_far)
+    space = Expansion(memory, examples, tie, np.random.default_rng(), record_mistakes, lead=lead, so_far=so_far)
     with put_off_interrupt():
         space.learn(Watch())
         space.settle()

@@ -39,10 +39,10 @@ from novikoff.learn.class_weights import (
 )
 from novikoff.learn.cycles import MOST_COUNTED, Cycle, never, next_look, vanishes
 from novikoff.learn.epochs import Epochs, Learner, Watch, Watcher, put_off_interrupt
-from novikoff.learn.fit import Fitted, fit
+from novikoff.learn.fit import Fitted, Space, fit
 from novikoff.learn.linear.memory import LinearMemory, columns_to_keep, decider
 from novikoff.learn.linear.vote import Ballot, LinearMistakes
-from novikoff.learn.run import Run, Stopped
+from novikoff.learn.run import Stopped
 from novikoff.options import Options, Readout, Tie, check_options
 
 # Between two calls of a kernel the clock is read and Ctrl-C is heard.
@@ -53,23 +53,18 @@ HELD_ENTRIES = 1 << 24
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Space):
     """The space of the linear perceptron: examples are added coordinate by coordinate.
 
     `weights` are those of the classes, if they have some.
     """
 
     weights: ExampleWeights = None
-    record = Run
-    shards = 1
-    leads = True
 
     def over(self, examples: Examples, options: Options) -> "Linear":
         return Linear(class_weights(options.class_weight, examples.classes, examples.counts))
 
-    def learner(
-        self, examples: Examples, options: Options, start: LinearMemory | None = None, one_by_one: bool = False
-    ) -> "LinearLearner":
+    def learner(self, examples: Examples, options: Options, start: LinearMemory | None = None) -> "LinearLearner":
         vote, lead = options.readout == "vote", options.lead
         if start is None:
             memory = empty_memory(examples, options.fit_intercept, vote, self.weights)
@@ -79,7 +74,7 @@ class Linear:
             _make_room(memory, examples)
         generator = np.random.default_rng(options.random_state) if options.shuffle else None
         task = (examples, memory, options.tie, generator, options.epochs, options.record_mistakes, float(lead))
-        return LinearLearner(*task, one_by_one=one_by_one)
+        return LinearLearner(*task)
 
 
 def perceptron(
@@ -222,7 +217,6 @@ class LinearLearner(Learner):
     max_iter: int | None
     keep: bool = False
     lead: float = 0.0
-    one_by_one: bool = False
     parts: list[LinearMistakes] = field(default_factory=list)
     kept: list[LinearMistakes] = field(default_factory=list)
     measured: set[int] = field(default_factory=set)

@@ -5,19 +5,55 @@ import operator
 import random
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from heapq import nsmallest
 from typing import Any, Self
 
 from novikoff.learn.epochs import Watch, Watcher
 from novikoff.learn.fit import fit
+from novikoff.learn.model import LearnedModel, NamedWeight
 from novikoff.learn.run import Run, Stopped
 from novikoff.learn.structure.memory import FeatureWeights, StructureMemory
-from novikoff.learn.structure.model import MistakenStructures, StructuredModel
 from novikoff.learn.structure.search import StructureSearch, Violation, same
-from novikoff.learn.structure.space import AnyStructure, Pairs, Structures
+from novikoff.learn.structure.space import AnyStructure, MistakenStructures, Pairs, Structures
 from novikoff.options import MaxIter, Options, Readout
 from novikoff.say.runs import why_not_converged
 from novikoff.say.words import counted
+
+
+@dataclass(frozen=True, eq=False)
+class StructuredModel(LearnedModel):
+    """What was learned: the weights by feature, the functions that they are for, and how they are read out."""
+
+    memory: StructureMemory
+    search: StructureSearch
+    readout: Readout = "average"
+    mistakes: MistakenStructures | None = None
+
+    @property
+    def record(self) -> Run:
+        """The record of the run, also while learning goes on."""
+        record: Run = self.memory.recorded(self.readout) if self.run is None else self.run
+        return record
+
+    @cached_property
+    def weights(self) -> FeatureWeights:
+        """The weights of the read-out, by feature."""
+        return self.memory.read_out(self.readout)
+
+    @cached_property
+    def deciding_weights(self) -> FeatureWeights:
+        """The same, before they are divided, which is what structures are found by."""
+        return self.memory.deciding_weights(self.readout)
+
+    def weights_by_name(self) -> list[NamedWeight]:
+        """The weights, the largest in size first."""
+        return [NamedWeight(None, name, weight) for name, weight in self.heaviest(len(self.weights))]
+
+    def heaviest(self, n: int) -> list[tuple[Any, float]]:
+        """The n features of the largest weights, of either sign, with their weights."""
+        return nsmallest(n, self.weights.items(), key=lambda item: (-abs(item[1]), repr(item[0])))
 
 
 class StructuredPerceptron:

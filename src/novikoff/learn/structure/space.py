@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from novikoff.learn.cycles import Cycle, never
 from novikoff.learn.epochs import Epochs, Learner, Watch
-from novikoff.learn.run import Run, Stopped
+from novikoff.learn.fit import Space
+from novikoff.learn.run import Stopped
 from novikoff.learn.structure.memory import StructureMemory
-from novikoff.learn.structure.model import MistakenStructures
 from novikoff.learn.structure.search import StructureSearch, same
 from novikoff.options import Options
 
@@ -56,21 +56,29 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class AnyStructure:
+class MistakenStructures:
+    """The mistaken inputs by number, in order, and what was guessed."""
+
+    rows: list[int]
+    guesses: list[Any]
+
+    def numbered(self, numbers: Any) -> "MistakenStructures":
+        """The same mistakes, their rows numbered otherwise."""
+        return MistakenStructures([int(numbers[row]) for row in self.rows], self.guesses)
+
+    def followed_by(self, more: "MistakenStructures") -> "MistakenStructures":
+        return MistakenStructures(self.rows + more.rows, self.guesses + more.guesses)
+
+
+@dataclass(frozen=True)
+class AnyStructure(Space):
     """The space of any argmax: features of structures, and the search for the best one. `chance` shuffles."""
 
     search: StructureSearch
     chance: Any = None
-    record = Run
-    shards = 1
     leads = False
 
-    def over(self, examples: Pairs, options: Options) -> "AnyStructure":
-        return self
-
-    def learner(
-        self, examples: Pairs, options: Options, start: StructureMemory | None = None, one_by_one: bool = False
-    ) -> "Structures":
+    def learner(self, examples: Pairs, options: Options, start: StructureMemory | None = None) -> "Structures":
         return Structures(start or StructureMemory(), self.search, examples, self.chance, options.record_mistakes)
 
 
