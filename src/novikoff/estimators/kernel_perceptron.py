@@ -18,13 +18,10 @@ from novikoff.estimators.shell import (
     ColumnScales,
     all_or_nothing,
     as_matrix,
-    at_least_two,
     check_same_classes,
-    encoded,
     end_run,
     held_out_part,
     inner_labels,
-    inner_weights,
     is_table,
     labels_to_check,
     lead_of,
@@ -210,7 +207,9 @@ class KernelPerceptron(ClassifierShell):
             options["held_out"] = held_out_part(self.held_out, options["random_state"])
             del options["scale"]
             as_table = is_table(X) and self._takes_columns
-            learned = (self._learn_table if as_table else self._learn_matrix)(X, y, options)
+            learned = (
+                self._learn_table(X, y, options) if as_table else self._learn_rows(kernel_perceptron, X, y, options)
+            )
             if not self.record_mistakes:  # they may have been kept for a vote
                 learned = replace(learned, mistakes=None)
             names = None if as_table else self._feature_names()
@@ -290,16 +289,6 @@ class KernelPerceptron(ClassifierShell):
         encoding = self._first_encoding(source, options["held_out"])
         with cached(source, encoding=encoding, check=learnable(False)) as examples:
             return kernel_perceptron(examples, **options)
-
-    def _learn_matrix(self, X: Any, y: Any, options: dict[str, Any]) -> Fitted:
-        X, labels = self._validated(X, y, reset=True)
-        classes = at_least_two(np.unique(labels))
-        encoding, why = self._scales(X, options["held_out"])
-        X = X if encoding is None else encoded(as_rows(X), encoding)
-        options["class_weight"] = inner_weights(self.class_weight, classes)
-        learned = kernel_perceptron(X, inner_labels(labels, classes), n_classes=len(classes), **options)
-        run = replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why)
-        return replace(learned, classes=classes, encoding=encoding, run=run)
 
     @property
     def _takes_columns(self) -> bool:

@@ -18,14 +18,11 @@ from novikoff.estimators.shell import (
     ClassifierShell,
     all_or_nothing,
     as_matrix,
-    at_least_two,
     check_penalty,
     check_same_classes,
-    encoded,
     end_run,
     held_out_part,
     inner_labels,
-    inner_weights,
     is_table,
     labels_to_check,
     lead_of,
@@ -401,18 +398,9 @@ class Perceptron(ClassifierShell):
         return (self._given(X, targets(y)) if goes_on else read_frame(X, labels=targets(y))), None
 
     def _learn_matrix(self, X: Any, y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Fitted:
-        rows, labels = self._validated(X, y, reset=not goes_on)
-        classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
-        inner, options = inner_labels(labels, classes), self._options(goes_on, watch, weights)
-        options["held_out"] = aside = held_out_part(self.held_out, options["random_state"])
-        encoding, why = (self.model_.encoding, self.run_.scaled) if goes_on else self._scales(rows, aside)
-        rows = encoded(rows, encoding)
-        options["class_weight"] = inner_weights(self.class_weight, classes)
-        learned = perceptron(rows, inner, n_classes=len(classes), **options)
-        run = replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why)
-        if run.cycle is not None and run.cycle.rivals is not None:  # in a record, classes have their names
-            run = replace(run, cycle=replace(run.cycle, rivals=tuple(classes[list(run.cycle.rivals)].tolist())))
-        return replace(learned, classes=classes, encoding=encoding, run=run)
+        options = self._options(goes_on, watch, weights)
+        options["held_out"] = held_out_part(self.held_out, options["random_state"])
+        return self._learn_rows(perceptron, X, y, options, goes_on=goes_on)
 
     def _learn_batches(self, X: Iterable[Any], y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Fitted:
         check_options(eta0=self.eta0)

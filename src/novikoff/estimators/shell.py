@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -28,6 +28,7 @@ from novikoff.features.examples import batches_of, comes_in_batches, given_to, l
 from novikoff.features.scaling import Scaling, why_scale
 from novikoff.learn.class_weights import class_weights, sample_weights
 from novikoff.learn.epochs import Watcher
+from novikoff.learn.fit import Fitted
 from novikoff.learn.run import Run, Stopped
 from novikoff.options import ClassWeight, Scale, check_options
 from novikoff.say.runs import why_not_converged
@@ -384,6 +385,23 @@ class ClassifierShell(ClassifierMixin, Shell):
         if rows.n_rows != len(labels):
             raise ValueError(f"y has {len(labels)} labels, but X has {rows.n_rows} rows: one label a row is needed")
         return rows, labels, encoding
+
+    def _learn_rows(
+        self, learn: Callable[..., Fitted], X: Any, y: Any, options: dict[str, Any], *, goes_on: bool = False
+    ) -> Fitted:
+        """A run on a matrix, by the function that learns one; what `goes_on` keeps its classes and scales."""
+        rows, labels = self._validated(X, y, reset=not goes_on)
+        classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
+        inner = inner_labels(labels, classes)
+        scaled = (self.model_.encoding, self.run_.scaled) if goes_on else self._scales(rows, options["held_out"])
+        encoding, why = scaled
+        rows = rows if encoding is None else encoded(as_rows(rows), encoding)
+        weights = inner_weights(options["class_weight"], classes)
+        learned = learn(rows, inner, n_classes=len(classes), **{**options, "class_weight": weights})
+        run = replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why)
+        if run.cycle is not None and run.cycle.rivals is not None:  # in a record, classes have their names
+            run = replace(run, cycle=replace(run.cycle, rivals=tuple(classes[list(run.cycle.rivals)].tolist())))
+        return replace(learned, classes=classes, encoding=encoding, run=run)
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
         """Rows and labels, as scikit-learn has looked at them."""
