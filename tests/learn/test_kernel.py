@@ -12,7 +12,7 @@ from scipy import sparse
 
 from novikoff import Stopped
 from novikoff.engine.sums import exact_sum
-from novikoff.learn.kernel import expansion as learner
+from novikoff.learn.kernel import learner
 from novikoff.learn.kernel.kernels import GrowingPoints, KernelFunction, Vectors, as_points, make_kernel, variance
 from novikoff.learn.kernel.memory import KernelMemory
 from novikoff.learn.kernel.readout import decide

@@ -165,7 +165,7 @@ class MixedRounds(Rounds):
             assert change.rows is not None
             assert change.rivals is not None
             counted.count(change.rows, change.rivals)
-        return counted.cancelled(done - 1, done)
+        return counted.cancelled(done - 1, done, Watch())
 
     def settle(self) -> None:
         """Have the average as a memory has it."""
@@ -203,7 +203,7 @@ class PassedRounds(Rounds):
             stopped = passed.stopped or watch.cut_short()
             if stopped is not None:
                 return stopped
-        if self.epochs.flawless is None and (cycle := self.lookout.look(self.epochs.begun)) is not None:
+        if self.epochs.flawless is None and (cycle := self.lookout.look(self.epochs.begun, Watch())) is not None:
             self.epochs.cycle = cycle
         self.seconds = time.monotonic() - began
         self.after(self)

@@ -14,26 +14,25 @@ from novikoff.keep.values import decode_names, encode_names
 from novikoff.learn.structure.memory import FeatureWeights, StructureMemory
 from novikoff.learn.structure.perceptron import PARAMETERS, StructuredModel
 from novikoff.learn.structure.search import StructureSearch
-from novikoff.learn.structure.space import MistakenStructures
 
 CODEC = Codec()
-BY_HAND = (*OF_MODELS, "memory", "search", "mistakes", "mistake_rows")
+BY_HAND = (*OF_MODELS, "memory", "search", "mistake_rows")
 
 # Weights are arrays, ||w||^2 may be rounded below 0, and the others are only for the time of learning.
 BY_HAND_OF_MEMORY = ("weights", "drift", "square", "saved", "astray")
 
 
 def to_parts(model: StructuredModel) -> FileParts:
-    memory, mistakes = model.memory, model.mistakes
+    memory, guesses = model.memory, model.mistake_guesses
     arrays: Arrays = {
         "names": encode_names(memory.weights, "a feature"),
         "weights": np.array(list(memory.weights.values()), dtype=np.float64),
         "drift": np.array([memory.drift[name] for name in memory.weights], dtype=np.float64),
         "square": np.array([memory.square], dtype=np.float64),
     }
-    if mistakes is not None:
-        arrays["mistake_rows"] = np.array(mistakes.rows, dtype=np.int64)
-        arrays["mistake_guesses"] = encode_names(mistakes.guesses, "mistake_guesses_ (learn without record_mistakes)")
+    if guesses is not None:
+        arrays["mistake_rows"] = np.array(model.mistake_rows, dtype=np.int64)
+        arrays["mistake_guesses"] = encode_names(guesses, "mistake_guesses_ (learn without record_mistakes)")
     header = {
         **write_model(model, model.record),
         **CODEC.write_fields(model, arrays, without=BY_HAND),
@@ -49,11 +48,11 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
         needed_function(header, name, functions)
     ensure(parameters.keys() == set(PARAMETERS), "the parameters are others than those of a StructuredPerceptron")
     memory = _memory(header["memory"], arrays)
-    rows, mistakes = take(arrays, "mistake_rows", np.int64, may_be_none=True), None
+    rows, guesses = take(arrays, "mistake_rows", np.int64, may_be_none=True), None
     checks.mistake_rows(rows)
     if rows is not None:
-        mistakes = MistakenStructures(rows.tolist(), decode_names(take(arrays, "mistake_guesses", np.uint8)))
-        ensure(len(mistakes.rows) == len(mistakes.guesses), "there are not as many guesses as mistakes")
+        rows, guesses = rows.tolist(), decode_names(take(arrays, "mistake_guesses", np.uint8))
+        ensure(len(rows) == len(guesses), "there are not as many guesses as mistakes")
     known = CODEC.read_fields(StructuredModel, header, arrays, without=BY_HAND)
     checks.all_taken(arrays)
     run = read_run(header)
@@ -61,7 +60,13 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     ensure(known["readout"] == parameters["readout"], "the read-out of the parameters is another than the model's")
     search = StructureSearch(*(parameters[name] for name in ("features", "decode", "loss", "violation")))
     return StructuredModel(
-        memory, search, mistakes=mistakes, run=None if goes_on(header) else run, parameters=parameters, **known
+        memory,
+        search,
+        run=None if goes_on(header) else run,
+        parameters=parameters,
+        mistake_rows=rows,
+        mistake_guesses=guesses,
+        **known,
     )
 
 

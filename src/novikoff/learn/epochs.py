@@ -277,7 +277,7 @@ def _until_stopped(learner: Learner, options: Options, watch: Watcher | None, cl
         if learner.epochs.flawless is not None:
             return Stopped.NO_MISTAKES
         stopped = stopped or clock.reason_to_stop(learner.history)
-        if stopped is None and (cycle := lookout.look(learner.epochs.begun, clock.is_over)) is not None:
+        if stopped is None and (cycle := lookout.look(learner.epochs.begun, clock)) is not None:
             learner.epochs.cycle = cycle
             stopped = Stopped.CYCLE if options.wants_convergence else None
         if stopped is None and plateau.is_reached(learner.epochs.last, learner.epochs.n_rows):

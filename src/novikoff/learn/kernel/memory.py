@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, down, root_up, up
 from novikoff.learn.class_weights import ExampleWeights
-from novikoff.learn.history import History
+from novikoff.learn.history import History, Mistakes
 from novikoff.learn.kernel.kernels import Floats, GrowingArray, GrowingPoints, KernelFunction
 
 Numbers = NDArray[np.int64]
@@ -20,7 +20,7 @@ VALUES = 1 << 22
 
 
 @dataclass(frozen=True)
-class KernelMistakes:
+class KernelMistakes(Mistakes):
     """The mistakes in order: the row, how many examples went before it, the class that was mistaken, and its sign,
     times the weight of the example's class if classes have weights.
 
@@ -42,10 +42,6 @@ class KernelMistakes:
             return np.concatenate([none, *(getattr(part, name) for part in parts)])
 
         return cls(column("rows"), column("times"), column("classes"), column("signs").astype(float), column("support"))
-
-    def numbered(self, numbers: NDArray[np.int64]) -> "KernelMistakes":
-        """The same mistakes, their rows numbered otherwise."""
-        return replace(self, rows=numbers[self.rows])
 
 
 @dataclass

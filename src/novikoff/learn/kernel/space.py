@@ -32,8 +32,8 @@ from novikoff.learn.class_weights import ExampleWeights, class_weights, multipli
 from novikoff.learn.epochs import Watch, Watcher, put_off_interrupt
 from novikoff.learn.fit import Fitted, Space, fit
 from novikoff.learn.kernel.budget import check_budget
-from novikoff.learn.kernel.expansion import Expansion, PointExamples
 from novikoff.learn.kernel.kernels import Entries, KernelFunction, Points, Vectors, as_points, check_finite, make_kernel
+from novikoff.learn.kernel.learner import KernelLearner, PointExamples
 from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes
 from novikoff.options import Options, Tie, check_options
 
@@ -66,13 +66,13 @@ class KernelSpace(Space):
         weights = class_weights(options.class_weight, examples.classes, examples.counts)
         return replace(self, form=form, weights=weights)
 
-    def learner(self, examples: PointExamples, options: Options, start: KernelMemory | None = None) -> Expansion:
+    def learner(self, examples: PointExamples, options: Options, start: KernelMemory | None = None) -> KernelLearner:
         assert self.form is not None
         n_classes, vote = len(examples.classes), options.readout == "vote"
         memory = KernelMemory.empty(self.form, n_classes, vote=vote, budget=self.budget, class_weights=self.weights)
         prepare(memory, examples.points, examples.labels)
         generator, keep = np.random.default_rng(options.random_state), options.record_mistakes
-        return Expansion(memory, examples, options.tie, generator, keep, options.shuffle, float(options.lead))
+        return KernelLearner(memory, examples, options.tie, generator, keep, options.shuffle, float(options.lead))
 
     @property
     def is_scaled(self) -> bool:
@@ -164,7 +164,7 @@ def learn_online(
     so_far = memory.longest
     prepare(memory, points, labels)
     examples = PointExamples(points, labels, np.arange(memory.n_classes))
-    space = Expansion(memory, examples, tie, np.random.default_rng(), record_mistakes, lead=lead, so_far=so_far)
+    space = KernelLearner(memory, examples, tie, np.random.default_rng(), record_mistakes, lead=lead, so_far=so_far)
     with put_off_interrupt():
         space.learn(Watch())
         space.settle()

@@ -37,7 +37,7 @@ from novikoff.learn.class_weights import (
     sample_weights,
     weights_of_rows,
 )
-from novikoff.learn.cycles import MOST_COUNTED, Cycle, never, next_look, vanishes
+from novikoff.learn.cycles import MOST_COUNTED, Cycle, next_look, vanishes
 from novikoff.learn.epochs import Epochs, Learner, Watch, Watcher, put_off_interrupt
 from novikoff.learn.fit import Fitted, Space, fit
 from novikoff.learn.linear.memory import LinearMemory, columns_to_keep, decider
@@ -493,28 +493,30 @@ class CountedRows:
     def count_anew(self) -> None:
         self.counts[:] = 0
 
-    def cancelled(self, since: int, until: int, is_late: Callable[[], bool] = never) -> Cycle | None:
+    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
         places = np.flatnonzero(self.counts)
         times, (rows, rivals) = self.counts[places], np.divmod(places, self.n_rivals)
         block = self.examples.take(rows)
         labels = block.labels.astype(np.int64)
         if self.n_rivals == 1:
-            is_zero, names = self._vanish(block.rows, labels * times, is_late), None
+            is_zero, names = self._vanish(block.rows, labels * times, watch), None
         else:  # for the weights of each class: added where it is the right one, subtracted where it is the rival
             signs = ((labels == c).astype(np.int64) - (rivals == c) for c in range(self.n_rivals))
-            is_zero = all(self._vanish(block.rows, sign * times, is_late) for sign in signs)
+            is_zero = all(self._vanish(block.rows, sign * times, watch) for sign in signs)
             names = tuple(self.examples.classes[rivals].tolist())
         return Cycle(since, until, tuple(rows.tolist()), tuple(times.tolist()), names) if is_zero else None
 
-    def _vanish(self, rows: Rows, times: Numbers, is_late: Callable[[], bool]) -> bool:
+    def _vanish(self, rows: Rows, times: Numbers, watch: Watch) -> bool:
         """Whether rows, each so many times, add up to exactly 0, and it is known before it gets late."""
         if self.memory.constant and times.sum() != 0:
             return False
         if not rows.is_sparse:
-            return all(not is_late() and vanishes(column, times.tolist()) for column in rows.as_array().T.tolist())
+            return all(
+                not watch.is_over() and vanishes(column, times.tolist()) for column in rows.as_array().T.tolist()
+            )
         columns = narrow(rows, used_columns([rows])).as_scipy().tocsc()
         parts = (slice(*ends) for ends in pairwise(columns.indptr.tolist()))
         return all(
-            not is_late() and vanishes(columns.data[part].tolist(), times[columns.indices[part]].tolist())
+            not watch.is_over() and vanishes(columns.data[part].tolist(), times[columns.indices[part]].tolist())
             for part in parts
         )

@@ -21,13 +21,14 @@ from novikoff.engine.linear import Replay, binary_votes, multiclass_votes
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
 from novikoff.engine.scoring import TINY
+from novikoff.learn.history import Mistakes
 
 # How many products of two rows to hold at a time.
 PRODUCTS = 1 << 22
 
 
 @dataclass(frozen=True)
-class LinearMistakes:
+class LinearMistakes(Mistakes):
     """The mistakes in order: the row, how many examples went before it, its class, the class taken instead, and the
     number by which the row was multiplied."""
 
@@ -43,10 +44,6 @@ class LinearMistakes:
             return np.concatenate([np.empty(0, dtype=kind), *(getattr(part, name) for part in parts)])
 
         return cls(column("rows"), column("times"), column("right"), column("wrong"), column("amounts", np.float64))
-
-    def numbered(self, numbers: NDArray[np.int64]) -> "LinearMistakes":
-        """The same mistakes, their rows numbered otherwise."""
-        return replace(self, rows=numbers[self.rows])
 
     def renamed(self, places: Sequence[int]) -> "LinearMistakes":
         """The same mistakes after class c has become class `places[c]`."""

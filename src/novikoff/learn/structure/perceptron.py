@@ -12,11 +12,12 @@ from typing import Any, Self
 
 from novikoff.learn.epochs import Watch, Watcher
 from novikoff.learn.fit import fit
+from novikoff.learn.history import GuessedMistakes
 from novikoff.learn.model import LearnedModel, NamedWeight
 from novikoff.learn.run import Run, Stopped
 from novikoff.learn.structure.memory import FeatureWeights, StructureMemory
 from novikoff.learn.structure.search import StructureSearch, Violation, same
-from novikoff.learn.structure.space import AnyStructure, MistakenStructures, Pairs, Structures
+from novikoff.learn.structure.space import AnyStructure, Pairs, StructureLearner
 from novikoff.options import MaxIter, Options, Readout
 from novikoff.say.runs import why_not_converged
 from novikoff.say.words import counted
@@ -29,7 +30,6 @@ class StructuredModel(LearnedModel):
     memory: StructureMemory
     search: StructureSearch
     readout: Readout = "average"
-    mistakes: MistakenStructures | None = None
 
     @property
     def record(self) -> Run:
@@ -166,7 +166,7 @@ class StructuredPerceptron:
         """
         search, pairs = self._checked(), _paired(xs, ys)
         memory = self.model_.memory if hasattr(self, "model_") else StructureMemory()
-        space = Structures(memory, search, Pairs.of(pairs), keep=self.record_mistakes, before=memory.examples)
+        space = StructureLearner(memory, search, Pairs.of(pairs), keep=self.record_mistakes, before=memory.examples)
         watch = Watch()
         with watch.interrupt.noted():
             with memory.all_or_nothing():
@@ -177,14 +177,15 @@ class StructuredPerceptron:
         return self
 
     def _keep(
-        self, memory: StructureMemory, search: StructureSearch, made: MistakenStructures | None, run: Run | None
+        self, memory: StructureMemory, search: StructureSearch, made: GuessedMistakes | None, run: Run | None
     ) -> None:
         """Become what was learned: by a fit, which leaves a record, or on top of what was there."""
         before = getattr(self, "model_", None) if run is None else None
-        mistakes = None if before is None else before.mistakes
+        kept: dict[str, Any] = {name: getattr(before, name, None) for name in ("mistake_rows", "mistake_guesses")}
         if made is not None:
-            mistakes = made if mistakes is None else mistakes.followed_by(made)
-        self.model_ = StructuredModel(memory, search, run=run, mistakes=mistakes)
+            new = {"mistake_rows": made.rows, "mistake_guesses": made.guesses}
+            kept = {name: [*(kept[name] or ()), *more] for name, more in new.items()}
+        self.model_ = StructuredModel(memory, search, run=run, **kept)
 
     @classmethod
     def from_model(cls, model: StructuredModel) -> Self:
@@ -238,12 +239,14 @@ class StructuredPerceptron:
     @property
     def mistake_rows_(self) -> list[int]:
         """The rows of all mistakes, in order, if they were to be recorded."""
-        return self._mistakes().rows
+        rows: list[int] = self._recorded("mistake_rows")
+        return rows
 
     @property
     def mistake_guesses_(self) -> list[Any]:
         """What was guessed in their place."""
-        return self._mistakes().guesses
+        guesses: list[Any] = self._recorded("mistake_guesses")
+        return guesses
 
     @property
     def search_errors_(self) -> int:
@@ -255,11 +258,11 @@ class StructuredPerceptron:
         """The largest loss of a mistake."""
         return self.to_model().memory.largest_loss
 
-    def _mistakes(self) -> MistakenStructures:
-        mistakes = self.to_model().mistakes
-        if mistakes is None:
+    def _recorded(self, name: str) -> Any:
+        recorded = getattr(self.to_model(), name)
+        if recorded is None:
             raise AttributeError("the mistakes were not recorded; fit with record_mistakes=True")
-        return mistakes
+        return recorded
 
     def __repr__(self) -> str:
         defaults = inspect.signature(StructuredPerceptron).parameters

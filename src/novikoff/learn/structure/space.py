@@ -14,14 +14,15 @@ a mistake adds at most R^2 + 2 max loss to ||w||^2, and still at least gamma to 
 sqrt(k (R^2 + 2 max loss)) follows k <= (R^2 + 2 max loss)/gamma^2.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from novikoff.learn.cycles import Cycle, never
+from novikoff.learn.cycles import Cycle
 from novikoff.learn.epochs import Epochs, Learner, Watch
 from novikoff.learn.fit import Space
+from novikoff.learn.history import GuessedMistakes
 from novikoff.learn.run import Stopped
 from novikoff.learn.structure.memory import StructureMemory
 from novikoff.learn.structure.search import StructureSearch, same
@@ -56,21 +57,6 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class MistakenStructures:
-    """The mistaken inputs by number, in order, and what was guessed."""
-
-    rows: list[int]
-    guesses: list[Any]
-
-    def numbered(self, numbers: Any) -> "MistakenStructures":
-        """The same mistakes, their rows numbered otherwise."""
-        return MistakenStructures([int(numbers[row]) for row in self.rows], self.guesses)
-
-    def followed_by(self, more: "MistakenStructures") -> "MistakenStructures":
-        return MistakenStructures(self.rows + more.rows, self.guesses + more.guesses)
-
-
-@dataclass(frozen=True)
 class AnyStructure(Space):
     """The space of any argmax: features of structures, and the search for the best one. `chance` shuffles."""
 
@@ -78,12 +64,12 @@ class AnyStructure(Space):
     chance: Any = None
     leads = False
 
-    def learner(self, examples: Pairs, options: Options, start: StructureMemory | None = None) -> "Structures":
-        return Structures(start or StructureMemory(), self.search, examples, self.chance, options.record_mistakes)
+    def learner(self, examples: Pairs, options: Options, start: StructureMemory | None = None) -> "StructureLearner":
+        return StructureLearner(start or StructureMemory(), self.search, examples, self.chance, options.record_mistakes)
 
 
 @dataclass
-class Structures(Learner):
+class StructureLearner(Learner):
     """Inputs with their gold structures, whose differences to the guesses are added: the space of any argmax.
 
     Without `chance`, which shuffles, they come in the order given. To `keep` the mistakes, `rows` has the inputs,
@@ -106,8 +92,8 @@ class Structures(Learner):
         repeats = self.chance is None and self.search.violation is None
         self.returning = CountedGuesses(self.history, self.search, self.pairs) if repeats else None
 
-    def mistakes(self) -> MistakenStructures | None:
-        return MistakenStructures(self.rows, self.guesses) if self.keep else None
+    def mistakes(self) -> GuessedMistakes | None:
+        return GuessedMistakes(self.rows, self.guesses) if self.keep else None
 
     def wrong(self, examples: Pairs, readout: Any) -> list[bool]:
         weights = self.history.deciding_weights(readout)
@@ -179,11 +165,11 @@ class CountedGuesses:
     def count_anew(self) -> None:
         self.made = {}
 
-    def cancelled(self, since: int, until: int, is_late: Callable[[], bool] = never) -> Cycle | None:
+    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
         made = [(row, guess, times) for row, guesses in sorted(self.made.items()) for guess, times in guesses]
         total: dict[Any, Fraction] = {}
         for row, guess, times in made:
-            if is_late():
+            if watch.is_over():
                 return None
             x, gold = self.pairs[row]
             for structure, sign in ((gold, times), (guess, -times)):

@@ -13,7 +13,7 @@ from novikoff.data.order import POOL, random_order
 from novikoff.engine.gram import DOUBT, FULL, RULED_OUT, Pass, visit_block
 from novikoff.engine.sums import exact_sum
 from novikoff.learn.class_weights import multiplied_squares, weights_of_rows
-from novikoff.learn.cycles import Cycle, never
+from novikoff.learn.cycles import Cycle
 from novikoff.learn.epochs import Epochs, Learner, Watch
 from novikoff.learn.kernel.budget import begin_to_project, visit_projected
 from novikoff.learn.kernel.kernels import (
@@ -73,7 +73,7 @@ class PointExamples:
 
 
 @dataclass
-class Expansion(Learner):
+class KernelLearner(Learner):
     """Rows being learned into a memory, whose weights are an expansion in kernel values: the space of a kernel.
 
     It has what is known of the rows, and the mistakes that the memory does not have yet.
@@ -341,12 +341,12 @@ MOST_ROWS = 2000
 class CountedPoints:
     """How often each row was a mistake, of two classes."""
 
-    def __init__(self, space: "Expansion") -> None:
+    def __init__(self, space: "KernelLearner") -> None:
         self.space = space
         self.counts = np.zeros(len(space.points), dtype=np.int64)
 
     @classmethod
-    def of(cls, space: "Expansion") -> "CountedPoints | None":
+    def of(cls, space: "KernelLearner") -> "CountedPoints | None":
         """None if a return could not be proved, or does not decide what follows."""
         memory = space.memory
         in_order = not space.shuffle and memory.budget is None and memory.n_classes == 2
@@ -364,7 +364,7 @@ class CountedPoints:
     def count_anew(self) -> None:
         self.counts[:] = 0
 
-    def cancelled(self, since: int, until: int, is_late: Callable[[], bool] = never) -> Cycle | None:
+    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
         rows = np.flatnonzero(self.counts)
         points = self.space.points.take(rows)
         if len(rows) > MOST_ROWS or not isinstance(points, Vectors):
@@ -374,7 +374,7 @@ class CountedPoints:
         products = KernelFunction("linear").between(points, points).tolist()
         square = 0
         for a, line in zip(signed, products, strict=True):
-            if is_late():
+            if watch.is_over():
                 return None
             square += a * sum(b * _power(kernel, int(product)) for b, product in zip(signed, line, strict=True))
         return None if square else Cycle(since, until, tuple(rows.tolist()), tuple(times))
