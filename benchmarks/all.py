@@ -23,7 +23,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from figures import FIGURES, PAGES, rendered
+from figures import FIGURES, PAGES, draw_all, rendered
 from timing import ROWS
 
 FOLDER = Path(__file__).resolve().parent
@@ -82,7 +82,8 @@ def main() -> None:
         arguments.out.write_text(json.dumps(parts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if arguments.out == FIGURES:
         for page in PAGES:
-            page.write_text(rendered(page.read_text(encoding="utf-8"), parts), encoding="utf-8")
+            page.write_text(rendered(page.read_text(encoding="utf-8"), parts, page), encoding="utf-8")
+        draw_all(parts)
 
 
 def measure(name: str, arguments: argparse.Namespace) -> dict[str, object] | None:

@@ -12,19 +12,14 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_iris, make_moons
-from sklearn.pipeline import make_pipeline
 
 from novikoff import (
     BoundaryDisplay,
     ConfusionDisplay,
-    CriterionDisplay,
-    FoldingDisplay,
     HeaviestDisplay,
     KernelPerceptron,
     MarginsDisplay,
     MistakesDisplay,
-    Paraboloid,
-    ParaboloidDisplay,
     Perceptron,
     ProofDisplay,
     WeightSpaceDisplay,
@@ -34,7 +29,7 @@ from novikoff import (
 TOGETHER = (
     *("proof", "boundary", "weight_space"),
     *("mistakes", "kernel", "margins"),
-    *("confusion", "paraboloid", "heaviest"),
+    *("confusion", "regions", "heaviest"),
 )
 LAST = {"readout": "last", "max_iter": None, "record_mistakes": True}
 
@@ -53,14 +48,6 @@ def high_dimensions():
     return generator.normal(0, 1, (60, 100)), generator.choice(["blue", "red"], 60)
 
 
-def disc():
-    """Points in a disc, and around it."""
-    X = np.random.default_rng(4).uniform(-2.2, 2.2, (60, 2))
-    distance = np.linalg.norm(X - [0.5, -0.3], axis=1)
-    far_enough = abs(distance - 1.2) > 0.15
-    return X[far_enough], np.where(distance < 1.2, "red", "blue")[far_enough]
-
-
 def displays():
     """Every display, by the name of its picture."""
     iris = load_iris(as_frame=True)
@@ -76,19 +63,14 @@ def displays():
     curved.fit(moons, moon)
     regions = Perceptron(random_state=0, scale=False)
     three = Perceptron(random_state=0, scale=False).fit(iris.data, species)
-    points, colour = disc()
-    lifted = make_pipeline(Paraboloid(), Perceptron(**LAST, random_state=0)).fit(points, colour)
     return {
         "mistakes": MistakesDisplay.from_estimator(long_walk, certificate=certify(many, colours)),
         "proof": ProofDisplay.from_estimator(long_walk, many, colours),
         "boundary": BoundaryDisplay.from_estimator(line, petals, setosa, certificate=certify(petals, setosa)),
         "weight_space": WeightSpaceDisplay.from_estimator(walk, X, y),
-        "criterion": CriterionDisplay.from_estimator(walk, X, y),
-        "folding": FoldingDisplay.from_estimator(walk, X, y),
         "margins": MarginsDisplay.from_estimator(three, iris.data, species),
         "kernel": BoundaryDisplay.from_estimator(curved, moons, moon),
         "regions": BoundaryDisplay.from_estimator(regions.fit(petals, species), petals, species),
-        "paraboloid": ParaboloidDisplay.from_estimator(lifted, points, colour),
         "confusion": ConfusionDisplay.from_estimator(three, iris.data, species),
         "heaviest": HeaviestDisplay.from_estimator(three, n=12),
     }
@@ -102,7 +84,7 @@ def main(folder=Path(__file__).parent):
         plt.close(display.figure_)
     figure = plt.figure(figsize=(19, 16.5), layout="constrained")
     for part, name in zip(figure.subfigures(3, 3).flat, TOGETHER, strict=True):
-        drawn[name].plot(ax=part.add_subplot(projection="3d" if name == "paraboloid" else None))
+        drawn[name].plot(ax=part.add_subplot())
     figure.savefig(folder / "plots.png", dpi=60)
 
 

@@ -11,7 +11,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from novikoff import Perceptron, Steps, certify, follow_proof
+from novikoff import Perceptron, Separator, Steps, certify, follow_proof
 
 RED, BLUE = "#c0392b", "#2166ac"
 
@@ -42,20 +42,17 @@ def draw_separators(ax, X, y, widest):
     ax.legend(loc="lower left")
 
 
-def draw_distance(ax, X, y, widest):
-    learner = Perceptron(readout="last", max_iter=None, random_state=0, record_mistakes=True).fit(X, y)
-    proof = follow_proof(Steps.of_rows(X, y, learner.mistake_rows_), widest)
-    k = np.arange(proof.mistakes + 1)
-    first = proof.distance[0]
-    ax.plot(k, proof.distance / first, color=BLUE, label=r"$\alpha_k/\alpha_0$")
-    ax.plot(k, proof.distance_ceiling / first, color=RED, label=r"its ceiling, $1 - k\gamma^2/R^2$")
-    share = proof.distance[-1] / first
-    ax.set(
-        xlabel="mistakes k",
-        ylim=(0, 1.05),
-        title=rf"After {proof.mistakes} mistakes, $\alpha_k$ is {share:.0%} of $\alpha_0$",
-    )
-    ax.legend(loc="lower left", frameon=False)
+def draw_distance(ax):
+    """Along the worked example of the second note: 25, 20, 10, 5."""
+    X = np.array([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]])
+    proof = follow_proof(Steps.of_rows(X, [-1, 1, 1, -1, -1, 1], [0, 2, 4], fit_intercept=False), Separator([1, 0]))
+    k = np.arange(proof.bound + 1)
+    ax.plot(k, proof.distance[0] - k * proof.radius**2, color=RED, linestyle="--", label=r"its ceiling, $25 - 5k$")
+    ax.plot(proof.distance, "o-", color=BLUE, label=r"$\alpha_k$")
+    for i, distance in enumerate(proof.distance):
+        ax.annotate(f"{distance:.0f}", (i, distance), xytext=(7, 6), textcoords="offset points", color=BLUE)
+    ax.set(xlabel="mistakes k", ylim=(0, 27), title=r"$\alpha_k$ falls by at least $R^2 = 5$, never below 0")
+    ax.legend(loc="upper right", frameon=False)
 
 
 def main(folder=Path(__file__).parent):
@@ -63,7 +60,7 @@ def main(folder=Path(__file__).parent):
     widest = certify(X, y).separator
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
     draw_separators(left, X, y, widest)
-    draw_distance(right, X, y, widest)
+    draw_distance(right)
     figure.savefig(folder / "theory_third_note.png", dpi=110)
 
 

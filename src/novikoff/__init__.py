@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from novikoff.keep.models import save as save
     from novikoff.learn.chunk_scores import ChunkScores as ChunkScores
     from novikoff.learn.chunk_scores import score_chunks as score_chunks
+    from novikoff.learn.linear.descent import batch_descent as batch_descent
+    from novikoff.learn.linear.descent import perceptron_criterion as perceptron_criterion
+    from novikoff.learn.linear.descent import stochastic_descent as stochastic_descent
     from novikoff.learn.new_rows import Generalisation as Generalisation
     from novikoff.learn.new_rows import Statement as Statement
     from novikoff.learn.online.perceptron import OnlinePerceptron as OnlinePerceptron
@@ -76,12 +79,9 @@ if TYPE_CHECKING:
     from novikoff.prove.separable.search.certify import certify as certify
     from novikoff.show.boundary import BoundaryDisplay as BoundaryDisplay
     from novikoff.show.confusion import ConfusionDisplay as ConfusionDisplay
-    from novikoff.show.criterion import CriterionDisplay as CriterionDisplay
-    from novikoff.show.folding import FoldingDisplay as FoldingDisplay
     from novikoff.show.heaviest import HeaviestDisplay as HeaviestDisplay
     from novikoff.show.margins import MarginsDisplay as MarginsDisplay
     from novikoff.show.mistakes import MistakesDisplay as MistakesDisplay
-    from novikoff.show.paraboloid import ParaboloidDisplay as ParaboloidDisplay
     from novikoff.show.progress_line import ProgressLine as ProgressLine
     from novikoff.show.proof import ProofDisplay as ProofDisplay
     from novikoff.show.weight_space import WeightSpaceDisplay as WeightSpaceDisplay
@@ -100,10 +100,11 @@ _NAMES = {
     "features.templates": "default_templates read_templates",
     "keep.models": "load save",
     "learn.chunk_scores": "ChunkScores score_chunks",
-    "learn.run": "Run Stopped",
+    "learn.linear.descent": "batch_descent perceptron_criterion stochastic_descent",
     "learn.new_rows": "Generalisation Statement",
     "learn.online.perceptron": "OnlinePerceptron",
     "learn.protocol": "predict_reveal_learn",
+    "learn.run": "Run Stopped",
     "learn.structure.perceptron": "StructuredPerceptron",
     "prove.exact.codec": "Combination",
     "prove.exact.document": "CertificateError",
@@ -130,12 +131,9 @@ _NAMES = {
     "prove.separable.search.certify": "certify",
     "show.boundary": "BoundaryDisplay",
     "show.confusion": "ConfusionDisplay",
-    "show.criterion": "CriterionDisplay",
-    "show.folding": "FoldingDisplay",
     "show.heaviest": "HeaviestDisplay",
     "show.margins": "MarginsDisplay",
     "show.mistakes": "MistakesDisplay",
-    "show.paraboloid": "ParaboloidDisplay",
     "show.progress_line": "ProgressLine",
     "show.proof": "ProofDisplay",
     "show.weight_space": "WeightSpaceDisplay",

@@ -235,7 +235,7 @@ def _declared(*more: Declared) -> dict[str, Declared]:
 DECLARED = _declared(
     Declared("eta0", Number("a positive number"), "Multiply the weights by this when they are read out.", 1.0),
     Declared("warm_start", Flag(), "Continue from the weights of the last call of fit.", False),
-    Declared("scale", Flag(auto=True), "Learn columns in standard deviations from their means.", "auto"),
+    Declared("scale", Flag(auto=True), "Standardise columns (zero mean, unit variance) before learning.", "auto"),
     Declared("n_jobs", Anything(), "The number of threads; -1 is all cores.", None),
 )
 

@@ -31,7 +31,14 @@ def test_readme_and_docs_show_the_table():
 @pytest.mark.parametrize("page", MARKED, ids=lambda page: page.name)
 def test_a_page_agrees_with_the_table(page):
     text = page.read_text(encoding="utf-8")
-    assert FIGURES.rendered(text, PARTS) == text, "python benchmarks/all.py --render writes it anew"
+    assert FIGURES.rendered(text, PARTS, page) == text, "python benchmarks/all.py --render writes it anew"
+
+
+@pytest.mark.parametrize("page", MARKED, ids=lambda page: page.name)
+def test_the_charts_of_a_page_are_there(page):
+    shown = re.findall(r"\]\(([^)]*pictures/figures/[^)]*)\)", page.read_text(encoding="utf-8"))
+    assert shown
+    assert all((page.parent / chart).exists() for chart in shown), "python benchmarks/all.py --render draws them"
 
 
 def test_no_page_has_a_comparison_of_its_own():
@@ -64,4 +71,4 @@ def test_every_benchmark_is_run_by_the_one_command():
     run = module("all")
     assert run.ASKED.keys() <= {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     for name in run.NAMES:
-        assert "--smoke" in (ROOT / "benchmarks" / f"{name}.py").read_text(), f"{name} is no benchmark"
+        assert "--smoke" in (ROOT / "benchmarks" / f"{name}.py").read_text(), f"{name} is not a benchmark"

@@ -126,7 +126,7 @@ def test_shards_on_a_ray_that_is_started_here_are_scored_alike(folder, monkeypat
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (["--mixing", "none"], "--mixing is for learning from shards; say where these are, too, by --cluster"),
+        (["--mixing", "none"], "--mixing applies to shards only; add --cluster"),
         (["--resume"], "--resume is for learning from shards"),
         (
             ["--cluster", "there"],
@@ -134,7 +134,7 @@ def test_shards_on_a_ray_that_is_started_here_are_scored_alike(folder, monkeypat
             "ray://HOST:PORT, or local for this process",
         ),
         (["--cluster", "local", "--folds", "3"], "--folds does not go with --cluster"),
-        (["--cluster", "local", "--tol", "0.1"], "--tol does not go with --cluster; leave out one of them"),
+        (["--cluster", "local", "--tol", "0.1"], "--tol cannot be combined with --cluster; omit one of them"),
         (["--cluster", "local", "--readout", "vote"], "a vote needs every mistake"),
         (["--cluster", "local", "--report", "page.html"], "--report does not go with --cluster"),
         (["--cluster", "local", "--resume"], "there is no checkpoint model.checkpoint to go on from"),

@@ -1,11 +1,12 @@
 """Whatever a command can do is documented, and what the documentation shows is what happens."""
 
 import re
+import shlex
 
 import click
 import pytest
 
-from tests.cli.calling import ROOT
+from tests.cli.calling import ROOT, call
 from tests.cli.consoles import CONSOLE, command_named, run_page, with_option_tables
 
 COMMANDS = ROOT / "docs" / "commands.md"
@@ -53,3 +54,40 @@ def test_the_codes_of_the_verdicts_are_documented():
     proofs = [*certify.CODES.items(), *existence.CODES.items(), *ball.CODES.items(), *inequalities.CODES.items()]
     for word, code in [*proofs, *outcomes.items()]:
         assert re.search(rf"^\| {code} \| {word}", page, re.MULTILINE), word
+
+
+def quoted_commands():
+    """The commands that pages mention in a sentence, as words."""
+    # certificates.md quotes the first lines of files, which look like commands.
+    pages = [page for page in (ROOT / "docs").glob("**/*.md") if page.name != "certificates.md"]
+    lines = {line for page in (*pages, README) for line in re.findall(r"`novikoff ([^`]+)`", page.read_text())}
+    return [shlex.split(line.replace("\n", " ")) for line in sorted(lines)]
+
+
+def test_a_command_that_a_sentence_mentions_exists_with_its_options():
+    for words in quoted_commands():
+        path, group = [], command_named("")
+        while isinstance(group, click.Group) and words[len(path) :] and not words[len(path)].startswith("-"):
+            path.append(words[len(path)])
+            group = command_named(" ".join(path))
+        known = {name for option in group.params for name in (*option.opts, *option.secondary_opts)} | {"--help"}
+        assert {word for word in words if word.startswith("--")} <= known, words
+
+
+@pytest.mark.parametrize(
+    "words", [words for words in quoted_commands() if {"six_points.svm", "circle.csv"} & set(words)], ids=" ".join
+)
+def test_a_command_that_a_sentence_mentions_does_what_it_says(words, folder):
+    done = call(*words, "--force", folder=folder)
+    assert done.code == 0, done
+    if "six_points.svm" in words:  # as the slide of the second note has them
+        assert re.findall("[✗✓]", done.out)[:6] == list("✗✓✗✓✗✓")
+
+
+def test_a_ball_is_around_the_class_that_can_be_inside(folder):
+    for more in ((), ("--inside", "inside")):
+        done = call("ball", "circle.csv", "--label", "where", "--ignore", "z", *more, "--json", folder=folder)
+        assert (done.code, done.json["inside"]) == (0, "inside")
+    assert (
+        call("ball", "circle.csv", "--label", "where", "--ignore", "z", "--inside", "outside", folder=folder).code == 30
+    )

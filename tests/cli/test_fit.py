@@ -107,7 +107,7 @@ def test_a_lead_and_a_validation_part_are_in_the_panels_of_fit_and_inspect(folde
         assert "learned unless right by more than 0.5 R^2; the last weights separate" in in_one_line(shown)
     assert "with a lead of 0.5 the theorem allows 2 (R/gamma)^2" in in_one_line(done)
     done = call("fit", "cars.csv", "--label", "sport_car", "--force", "--early-stopping", folder=folder)
-    assert "on the rows put aside for that" in in_one_line(done)
+    assert "on the validation rows" in in_one_line(done)
     assert call("fit", "cars.csv", "--label", "sport_car", "--lead", "much", folder=folder).code == 2
 
 
@@ -119,13 +119,13 @@ def test_a_lead_that_was_chosen_is_in_the_panels_of_fit_and_inspect_also_if_it_i
     assert chosen == load_plain(folder / "cars.novikoff").run.lead
     words = f"learned unless right by more than {chosen:g} R^2" if chosen else "none"
     for one in shown:
-        assert f"{words}, as rows that were put aside chose" in in_one_line(one)
+        assert f"{words} (chosen on the validation rows)" in in_one_line(one)
 
 
 def test_a_lead_that_was_chosen_is_told_apart_from_one_that_was_asked_for(folder):
     call("fit", "cars.csv", "--label", "sport_car", "--force", "--lead", "0.5", folder=folder)
     run, asked = load_plain(folder / "cars.novikoff").run, "learned unless right by more than 0.5 R^2"
-    assert wording.lead(run, was_chosen=True).startswith(f"{asked}, as rows that were put aside chose")
+    assert wording.lead(run, was_chosen=True).startswith(f"{asked} (chosen on the validation rows)")
     assert wording.lead(run, was_chosen=False).startswith(asked)
     assert "chose" not in wording.lead(run, was_chosen=False)
 
@@ -200,7 +200,7 @@ def test_a_table_can_come_compressed_and_through_a_pipe(folder):
 def test_whoever_asked_for_convergence_and_did_not_get_it_is_warned(folder):
     done = call("fit", "xor.csv", "--label", "bits", "--readout", "last", folder=folder)
     assert done.code == 0
-    assert "it did not converge: max_iter was reached" in done.err
+    assert "did not converge: max_iter was reached" in done.err
     assert "overlapping (exact)" in done.out
 
 
@@ -229,7 +229,7 @@ def test_a_model_is_replaced_and_any_other_file_is_kept(folder):
     before = (folder / "cars.csv").read_bytes()
     done = call(*line, "cars.csv", folder=folder)
     assert done.code == 1
-    assert "cars.csv is already there, is no model file, and is kept; choose another name, or pass --force" in done.err
+    assert "cars.csv already exists and is not a model file; choose another name, or pass --force" in done.err
     assert (folder / "cars.csv").read_bytes() == before
 
 
@@ -264,8 +264,8 @@ def test_what_was_learned_is_saved_before_anything_is_certified(folder, monkeypa
     monkeypatch.setattr("novikoff.prove.separable.search.working_set.certify_examples", fails)
     done = call("fit", "cars.csv", "--label", "sport_car", "--force", folder=folder)
     assert done.code == 0
-    assert "the model is saved, but the table is not certified: there is not enough memory for this" in done.err
-    assert "certified       no: there is not enough memory for this" in done.out
+    assert "the model is saved; the table was not certified: not enough memory for this" in done.err
+    assert "certified       no: not enough memory for this" in done.out
     model = load_plain(folder / "cars.novikoff")
     assert (model.run.mistakes, model.certificate) == (28, None)
 

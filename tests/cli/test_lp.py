@@ -73,7 +73,7 @@ def test_the_exit_code_is_the_outcome(tmp_path, arrays, code, status):
     [
         ("no.mps", None, "there is no file no.mps"),
         ("broken.mps", b"hello\n", "broken.mps, line 1: the section 'hello' is not part of a linear program"),
-        ("broken.npz", b"PK\x03\x04", "broken.npz is no linear program"),
+        ("broken.npz", b"PK\x03\x04", "broken.npz is not a linear program"),
         ("whole.mps", MPS.replace("UP BND       X ", "UI BND       X ").encode(), "whole.mps, line 19"),
     ],
 )

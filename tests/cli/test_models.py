@@ -154,7 +154,7 @@ def test_a_tagger_can_be_inspected(folder):
     [
         ("predict chunks.novikoff cars.csv", "holds a Tagger, not a Classifier; use novikoff tag run"),
         ("tag run cars.novikoff chunks.conll", "holds a LinearModel, not a Tagger; use novikoff predict"),
-        ("predict cars.csv cars.csv", "cars.csv is no model file"),
+        ("predict cars.csv cars.csv", "cars.csv is not a model file"),
         ("predict cars.novikoff six_points.svm", "is svmlight text, but the model was learned from a table"),
     ],
 )

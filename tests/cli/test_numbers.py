@@ -57,7 +57,7 @@ def test_rows_without_labels_are_taken_as_they_are(folder):
     ("line", "what"),
     [
         ("ball rows.csv --label note", "3 classes; a ball tells two apart"),
-        ("ball plain.csv", "name the column with the labels by --label"),
+        ("ball plain.csv", "name the label column with --label"),
         ("ball xor.csv --label bits --inside neither", "none of the labels different, same|none of the labels same"),
         ("inequalities rows.csv", "the column 'note' of rows.csv has no numbers; leave it out by --ignore note"),
         ("inequalities rows.csv --ignore nota", "has no column 'nota'"),

@@ -87,7 +87,7 @@ def test_a_certificate_that_is_cut_off_is_refused(folder, size):
     (folder / "cut.cert").write_bytes((folder / "cars.cert").read_bytes()[:size])
     done = call("check", "cut.cert", "cars.csv", folder=folder)
     assert done.code == 1
-    assert "cut.cert is no certificate, or is cut off" in done.err
+    assert "cut.cert is not a certificate, or is truncated" in done.err
 
 
 def test_diverging_coefficients_have_names(folder):
@@ -171,7 +171,7 @@ def test_a_table_whose_numbers_are_rounded_is_learned_but_never_certified(tmp_pa
     (tmp_path / "rounded.csv").write_text(f"number,y\n{float(2**53 + 1)},a\n{float(2**53 + 3)},b\n1.0,a\n")
     done = call("fit", "large.csv", "--label", "y", "--json", folder=tmp_path)
     assert (done.code, done.json["certificate"]) == (0, None)
-    assert "the model is saved, but the table is not certified: the column 'number'" in done.err
+    assert "the model is saved; the table was not certified: the column 'number'" in done.err
     call("certify", "rounded.csv", "--label", "y", "--out", "rounded.cert", folder=tmp_path)
     assert call("check", "rounded.cert", "rounded.csv", folder=tmp_path).code == 0
     done = call("check", "rounded.cert", "large.csv", folder=tmp_path)

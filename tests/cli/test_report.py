@@ -207,13 +207,18 @@ def test_an_interrupted_certificate_leaves_a_report_without_it(folder, monkeypat
     assert "not certified" in words_of(folder / "cars.html")
 
 
-def test_a_report_needs_neither_scikit_learn_nor_matplotlib(folder):
+@pytest.mark.parametrize("with_matplotlib", [True, False])
+def test_a_report_needs_neither_scikit_learn_nor_matplotlib(folder, with_matplotlib):
     words = [*FIT, "--report", "cars.html", "--quiet"]
+    hidden = "import novikoff.show.style as style; style.find_spec = lambda name: None; "
     program = (
         "import sys; from novikoff.cli.commands import novikoff; "
+        f"{'' if with_matplotlib else hidden}"
         f"novikoff.main({words!r}, standalone_mode=False); "
-        "sys.exit(bool({'sklearn', 'matplotlib'} & set(sys.modules)))"
+        f"sys.exit('sklearn' in sys.modules or ('matplotlib' in sys.modules) != {with_matplotlib})"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=folder, env=environment(), check=False)
     assert done.returncode == 0
-    assert (folder / "cars.html").exists()
+    drawn = [image.get("src") for image in page_of(folder / "cars.html").iter("img")]
+    assert bool(drawn) == with_matplotlib
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in drawn)

@@ -16,10 +16,10 @@ from tests.cli.calling import call, command, environment, spawn
 BAD_INPUT = {
     "no such file": ("fit nope.csv --label y", "there is no file nope.csv"),
     "a label that is no column": ("fit cars.csv --label sport_cars --model m", "did you mean 'sport_car'?"),
-    "no label": ("fit cars.csv --model m", "name the column with the labels by --label"),
+    "no label": ("fit cars.csv --model m", "name the label column with --label"),
     "one class": ("fit one.csv --label y", "all labels are 'p'; at least two classes are needed"),
     "ragged rows": ("fit ragged.csv --label y", "ragged.csv, line 3:"),
-    "a truncated model": ("predict cut.novikoff cars.csv", "cut.novikoff is no model file, or is damaged"),
+    "a truncated model": ("predict cut.novikoff cars.csv", "cut.novikoff is not a model file, or is damaged"),
     "a model for other columns": ("predict cars.novikoff animals.csv", "animals.csv has no column 'doors'"),
     "a certificate for other data": ("check cars.cert other.csv", "the data are not those that were certified"),
     "an unwritable folder": ("fit cars.csv --label sport_car --model nowhere/m", "there is no folder nowhere"),
@@ -104,7 +104,7 @@ def test_an_interrupted_fit_keeps_the_weights_of_a_complete_epoch(folder):
     done = subprocess.run(line, cwd=folder, env=shell, capture_output=True, text=True, check=False)
     assert done.returncode == 130
     assert "interrupted; the weights after the last complete epoch were saved" in done.stderr
-    assert "it was interrupted" in done.stdout
+    assert "interrupted" in done.stdout
     run = load_plain(folder / "endless.novikoff").run
     assert run.stopped.name == "INTERRUPTED"
     assert run.examples % 4 == 0

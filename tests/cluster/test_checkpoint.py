@@ -96,5 +96,5 @@ def test_a_checkpoint_is_for_the_same_question_about_the_same_data(tmp_path):
     with pytest.raises(ValueError, match=r"changed|shards"):
         fit(pattern, label="y", checkpoint=kept, resume=True)
     kept.write_bytes(b"something else, which is long enough")
-    with pytest.raises(ValueError, match="is no model file"):
+    with pytest.raises(ValueError, match="is not a model file"):
         fit(pattern, label="y", checkpoint=kept, resume=True)

@@ -111,7 +111,7 @@ def test_a_lie_is_refused_by_the_shards(tmp_path):
     certificate = certify(pattern, label="y")
     with pytest.raises(CertificateError, match="radius is"):
         check(replace(certificate, radius=certificate.radius / 2), pattern)
-    with pytest.raises(CertificateError, match="does not have every example strictly on its side"):
+    with pytest.raises(CertificateError, match="does not separate strictly"):
         check(forged(certificate, vector=tuple(-v for v in certificate.vector)), pattern)
     write(tmp_path / "part-1.csv", rows(41, 7, words=False))
     with pytest.raises(CertificateError, match="the data are not those that were certified"):

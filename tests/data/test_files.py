@@ -31,7 +31,7 @@ FILES = {
     "a.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel file; save the sheet as CSV"),
     "misnamed.csv": (zipped("xl/workbook.xml"), "an Excel file"),
     "a.zip": (zipped("table.csv"), "a ZIP archive; unpack it first"),
-    "a.json": (b'[{"x": 1, "y": "a"}]', "a JSON array, and one object a line is wanted; make it with: jq"),
+    "a.json": (b'[{"x": 1, "y": "a"}]', "a JSON array, and one object per line is expected; make it with: jq"),
     "a.pkl": (b"\x80\x04\x95", "a pickle, which could run code"),
     "a.html": (b"<!DOCTYPE html><html>", "a web page; download the table itself"),
 }
@@ -72,5 +72,5 @@ def test_a_directory_is_no_model(tmp_path):
 
 def test_a_model_of_another_kind_of_file_says_which(tmp_path):
     (tmp_path / "a.npz").write_bytes(FILES["a.npz"][0])
-    with pytest.raises(ValueError, match="is no model file: it is a NumPy archive"):
+    with pytest.raises(ValueError, match="is not a model file: it is a NumPy archive"):
         load_plain(tmp_path / "a.npz")

@@ -95,9 +95,7 @@ def test_a_table_without_names_is_learned_predicted_scored_and_checked(tmp_path)
 def test_a_first_line_that_looks_like_data_is_a_warning(tmp_path):
     written(tmp_path, IRIS, "iris.csv")
     done = call("fit", "iris.csv", "--label", "setosa", folder=tmp_path)
-    assert (
-        "was read as names of columns, but looks like data (5.1, 3.5, setosa); if it is, pass --no-header" in done.err
-    )
+    assert "was read as column names, but looks like data (5.1, 3.5, setosa); if it is, pass --no-header" in done.err
     done = call("fit", "iris.csv", "--label", "kind", folder=tmp_path)
     assert "--no-header says so" in done.err
     written(tmp_path, "1,1,2\n3,4,5\n", "twice.csv")

@@ -204,7 +204,7 @@ def test_null_in_the_first_line_is_an_error_and_not_a_crash(folder):
             [sys.executable, "-c", script], env=environment(), capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stderr) == (0, "")
-        assert f"null{number}.jsonl, line 1: null, not an object; JSON lines have one object a line" in done.stdout
+        assert f"null{number}.jsonl, line 1: null, not an object; JSON lines have one object per line" in done.stdout
 
 
 def test_a_value_that_is_null_is_missing_like_a_key_that_is_not_there(folder):

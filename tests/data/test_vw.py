@@ -108,7 +108,7 @@ def test_words_as_values_are_features_of_their_own(tmp_path):
         ("1 2 |a b", "the importance 2 is not 1; repeat the line"),
         ("1 1 0.5 |a b", "the initial prediction 0.5 is not 0"),
         ("1 1 0 0 |a b", "4 numbers stand before the first |"),
-        ("good |a b", "'good' is no label"),
+        ("good |a b", "'good' is not a label"),
         ("1 a b", "there is no |"),
         ("", "this line is empty"),
         ("1 |a :3", "':3' has no name"),
@@ -119,7 +119,7 @@ def test_words_as_values_are_features_of_their_own(tmp_path):
         ("1 |a:1e300 b:1e300", "overflows"),
         ("1 |a:x b", "'a:x' is no namespace"),
         ("1 |label b", "a namespace is called 'label'"),
-        ("1e999 |a b", "'1e999' is no label"),
+        ("1e999 |a b", "'1e999' is not a label"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(tmp_path, line, complaint):

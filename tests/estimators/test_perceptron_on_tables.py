@@ -109,7 +109,7 @@ def test_a_table_in_memory_gives_the_model_of_its_file(learner, form, frame, tmp
 
 
 def test_the_record_says_in_one_line_that_a_table_was_scaled():
-    said = "Learned columns in standard deviations from their means: the default for tables; a missing value counts as"
+    said = "Columns standardised: the default for tables; a missing value counts as"
     assert f"{said} the mean, with a feature that marks it.\n" in str(Perceptron(random_state=0).fit(NUMBERS, Y).run_)
     assert f"{said} the mean.\n" in str(Perceptron(random_state=0).fit(FRAME[["doors"]], Y).run_)
     assert "standard deviations" not in str(Perceptron(random_state=0).fit(FRAME[["colour"]], Y).run_)

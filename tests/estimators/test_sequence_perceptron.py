@@ -338,7 +338,7 @@ def test_a_run_that_did_not_converge_warns_who_asked_for_it():
         (lambda: fitted().prune(-1), "below=-1 must be"),
         (lambda: fitted([np.eye(2)], [["x", "y"]], templates=None).predict([np.eye(3)]), "have 3 numbers, but 2"),
         (lambda: fitted([np.eye(2), np.eye(3)], [["x"] * 2, ["y"] * 3], templates=None), "tokens of 2, 3 numbers"),
-        (lambda: fitted([np.eye(2), [[np.nan, 1]]], [["x"] * 2, ["y"]], templates=None), "sequence 1 is no array"),
+        (lambda: fitted([np.eye(2), [[np.nan, 1]]], [["x"] * 2, ["y"]], templates=None), "sequence 1 is not an array"),
         (lambda: fitted([np.array([[1, np.nan]])], [["x"]], templates=None), "token 0 of sequence 0 has NaN"),
     ],
 )

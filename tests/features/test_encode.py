@@ -285,7 +285,7 @@ def test_a_file_is_read_for_prediction_with_the_types_of_the_encoding(cars, tmp_
     assert encoded.missing == {"fast": 1}
     assert encoded.labels is None
     path.write_text("weight,fast,manufacturer,year,doors\n1000,true,7,1997,2\n1000,true,7,1997,two\n")
-    with pytest.raises(ValueError, match=r"new.csv, line 3: 'two' in the column 'doors' is no number"):
+    with pytest.raises(ValueError, match=r"new.csv, line 3: 'two' in the column 'doors' is not a number"):
         list(read(path, types=encoding.types))
     with pytest.raises(ValueError, match=r"new.csv, line 3: the column 'doors' has numbers, but here it has 'two'"):
         encoding.encode(next(iter(read(path))))
@@ -378,7 +378,7 @@ def test_a_unit_that_is_none_is_refused():
         ([1, 2], {"categorical": ["y"]}, "has no column 'y'"),
         ([1, 2], {"categorical": ["x"], "text": ["x"]}, "cannot be both categorical and text"),
         ([1, 2], {"ignore": ["x", "z"]}, "no column is left"),
-        ([[1], [2]], {}, r"which is no number, word, date or boolean; ignore=\['x'\]"),
+        ([[1], [2]], {}, r"which is not a number, word, date or boolean; ignore=\['x'\]"),
         ([True, False], {"text": ["x"]}, "is no text but bool"),
         ([], {}, "no records"),
     ],
@@ -421,7 +421,7 @@ def test_words_that_were_booleans_are_refused():
 
 @pytest.mark.parametrize("plain", [{}, {"columns": [{"name": "x", "kind": "strange"}], "is_dense": True}])
 def test_what_is_no_encoding_is_refused(plain):
-    with pytest.raises(ValueError, match="this is no encoding"):
+    with pytest.raises(ValueError, match="this is not an encoding"):
         Encoding.from_dict(plain)
 
 

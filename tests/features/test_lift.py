@@ -72,7 +72,7 @@ def test_what_is_no_lift_is_refused():
     with pytest.raises(ValueError, match="lift='cone' is unknown; choose one of paraboloid, squares"):
         learn_encoding([records()], lift="cone")
     for plain in ({"lift": "cone"}, {"width": 3}, {"lift": "squares", "width": -1}):
-        with pytest.raises(ValueError, match="this is no encoding"):
+        with pytest.raises(ValueError, match="this is not an encoding"):
             Encoding.from_dict({"is_dense": False, "columns": [], **plain})
 
 

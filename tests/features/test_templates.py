@@ -137,12 +137,12 @@ def test_tuples_and_mappings_give_the_same_features():
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("w", "'w' is no part"),
-        ("w[0]|", "'' is no part"),
-        ("w[x]", "is no part"),
+        ("w", "'w' is not a part"),
+        ("w[0]|", "'' is not a part"),
+        ("w[x]", "is not a part"),
         ("stem(w[0])", "the function 'stem' is unknown"),
         ("prefix0(w[0])", "the function 'prefix0' is unknown"),
-        ("prefix2(w[0]", "is no part"),
+        ("prefix2(w[0]", "is not a part"),
     ],
 )
 def test_a_broken_template_is_named(text, what):

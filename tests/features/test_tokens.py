@@ -52,9 +52,9 @@ def test_a_string_is_one_attribute():
 @pytest.mark.parametrize(
     ("token", "what"),
     [
-        ([1], "the attribute 1 is no string but int"),
+        ([1], "the attribute 1 is not a string but int"),
         ({"a": None}, "the attribute 'a' has the value None"),
-        ({"a": [1]}, "the attribute 1 is no string"),
+        ({"a": [1]}, "the attribute 1 is not a string"),
         ({"a": float("nan")}, "only finite numbers"),
         (7, "not int"),
     ],

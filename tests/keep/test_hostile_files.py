@@ -92,7 +92,7 @@ def test_our_own_forgeries_are_otherwise_right(path):
 def test_a_file_that_is_cut_off_anywhere_is_an_error(name, path):
     content = GOLDEN[name]
     for length in [*range(0, len(content), 97), *range(40), len(content) - 1]:
-        with pytest.raises(ValueError, match=r"model\.novikoff is no model file, or is damaged"):
+        with pytest.raises(ValueError, match=r"model\.novikoff is not a model file, or is damaged"):
             attempt(content[:length], path, name)
 
 
@@ -355,7 +355,7 @@ def test_labels_without_weights_get_no_links(path):
 def test_two_keys_alike_among_many_are_found_at_once():
     """Looked for one by one, they took time in the square of the keys."""
     text = json.dumps({f"key {number}": number for number in range(200_000)})[:-1] + ', "key 199999": 1}'
-    with pytest.raises(strict_json.JSONError, match="the key 'key 199999' stands twice"):
+    with pytest.raises(strict_json.JSONError, match="the key 'key 199999' occurs twice"):
         strict_json.parse(text)
 
 

@@ -324,7 +324,7 @@ def test_a_model_file_is_replaced_and_any_other_file_is_kept(path):
     save(novikoff.Perceptron(readout="vote").fit(X, Y), path)
     assert load(path).readout == "vote"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(FileExistsError, match="is no model file, and is kept; choose another name"):
+    with pytest.raises(FileExistsError, match="is not a model file; choose another name"):
         save(novikoff.Perceptron().fit(X, Y), path)
     assert path.read_text() == "a,b\n1,2\n"
     save(novikoff.Perceptron().fit(X, Y), path, force=True)

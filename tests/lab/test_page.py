@@ -16,7 +16,7 @@ if not os.environ.get("CI"):
 import numpy as np
 
 from novikoff import Perceptron, Steps, certify, follow_proof
-from novikoff.lab.glossary import SYMBOLS
+from novikoff.lab.state import KNOWN
 from tests.browser import chromium, in_ascii
 from tests.lab.browser import Lab, served_lab
 
@@ -121,8 +121,48 @@ def test_an_inseparable_scene_shows_the_proof_that_there_is_no_line(lab):
     assert lab.page.locator("#evidence .hull").count() == 2
     assert lab.page.locator("#plane .share").all_text_contents() == ["\N{MULTIPLICATION SIGN} 1"] * 4
     lab.page.keyboard.press("End")
-    lab.page.wait_for_selector('body[data-ready="400"]')
-    assert "forever" in lab.text("#detail")
+    lab.page.wait_for_selector('body[data-ready="8"]')
+    assert lab.text("#cycle") == "The weights came back to what they were after epoch 1: no separator exists."
+    assert lab.page.locator("#weights .walk.cycle").count() == 1
+
+
+def test_undo_on_an_untouched_page_changes_nothing_and_later_takes_back_one_change(lab):
+    before = shown_points(lab)
+    lab.page.keyboard.press("Control+z")
+    lab.settle()
+    assert shown_points(lab) == before
+    click_at(lab, 2.0, 2.0)
+    assert len(shown_points(lab)) == len(before) + 1
+    lab.page.keyboard.press("Control+z")
+    lab.settle()
+    assert shown_points(lab) == before
+    assert lab.page.input_value("#scene") == "worked"
+    lab.scene("xor")
+    lab.page.keyboard.press("Control+z")
+    lab.settle()
+    assert shown_points(lab) == before
+
+
+def test_equalities_and_whole_numbers_are_shown_as_such(lab):
+    lab.page.keyboard.press("ArrowRight")
+    lab.page.wait_for_selector('body[data-ready="1"]')
+    signs = lab.page.locator("#sandwich-numbers > span").all_text_contents()
+    assert signs == ["=", "\N{LESS-THAN OR EQUAL TO}", "="]
+    assert lab.page.locator("#sandwich-numbers [data-name=length_ceiling]").inner_text().startswith("2.236")
+    assert {"0", "\N{VULGAR FRACTION ONE HALF}", "1"} <= set(
+        lab.page.locator("#cosine .coordinate").all_text_contents()
+    )
+    assert {"0", "25"} <= set(lab.page.locator("#distance .coordinate").all_text_contents())
+
+
+def test_folding_says_why_nothing_is_learned(lab):
+    lab.page.click("#rules-button")
+    lab.page.check('#rules input[name="fold_labels"]')
+    lab.settle()
+    lab.page.keyboard.press("Escape")
+    lab.page.keyboard.press("End")
+    lab.settle()
+    assert "nothing is learned" in lab.text("#detail")
 
 
 def test_rules_change_what_is_learned(lab):
@@ -236,7 +276,7 @@ def test_a_letter_explains_itself_on_hover_on_focus_and_on_touch(lab):
         symbol = lab.page.locator(f'#symbols [data-term="{name}"]')
         for show in (symbol.hover, symbol.focus, symbol.click):
             show()
-            assert SYMBOLS[name][1] in card.inner_text()
+            assert KNOWN["symbols"][name]["called"] in card.inner_text()
             box = card.bounding_box()
             assert 0 <= box["x"] <= 1280 - box["width"]
         lab.page.keyboard.press("Escape")
@@ -245,6 +285,9 @@ def test_a_letter_explains_itself_on_hover_on_focus_and_on_touch(lab):
 
 def test_more_points_and_more_noise_change_the_run(lab):
     lab.scene("sample")
+    assert lab.text("#sample-noise-shown") == "10 %"
+    lab.page.locator("#sample-noise").fill("0")
+    lab.page.wait_for_selector('#verdict-title:has-text("Separable")')
     before = shown_points(lab)
     lab.page.focus("#sample-count")
     lab.page.keyboard.press("ArrowRight")
@@ -306,7 +349,7 @@ def test_the_subsets_of_four_points_follow_the_points(lab):
     lab.visit(f"{lab.address}shattering.html")
     assert lab.page.locator("#subsets button").count() == 16
     assert lab.page.locator("#subsets .missing").all_inner_texts() == ["no {r, s}"]
-    assert "cross" in lab.text("#why")
+    assert "= 2\N{MIDDLE DOT}r + 2\N{MIDDLE DOT}s as points" in lab.text("#why")
     lab.page.click("#families label:nth-child(4)")
     lab.page.wait_for_selector('body[data-ready="16"]')
     lab.page.click("#families label:nth-child(1)")
@@ -352,15 +395,18 @@ def downloaded(lab, kind):
     return Path(wait.value.path()).read_text()
 
 
-def test_a_downloaded_script_runs_and_says_the_same(lab, tmp_path):
-    lab.scene("wide")
+@pytest.mark.parametrize(("scene", "end"), [("wide", "#converged"), ("xor", "#cycle")])
+def test_a_downloaded_script_runs_and_says_the_same(lab, tmp_path, scene, end):
+    lab.scene(scene)
     lab.page.keyboard.press("End")
-    lab.page.wait_for_selector("#converged")
+    lab.page.wait_for_selector(end)
     script = tmp_path / "scene.py"
     script.write_text(downloaded(lab, "script"))
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
-    assert f"bound: {lab.number('bound'):.0f}" in done.stdout
+    assert f"mistakes: {lab.page.locator('#ticks rect').count()} " in done.stdout
+    if scene == "wide":
+        assert f"bound: {lab.number('bound'):.0f}" in done.stdout
     weights = lab.page.locator('[data-name="weights"]').get_attribute("data-value")
     assert f"the sum of the mistakes: {[float(part) for part in weights.split(',')]}" in done.stdout
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import certify, freund_schapire_bound
-from novikoff.lab.sample import answer_sample, sample_points
+from novikoff.lab.scenes import answer_sample, sample_points
 from novikoff.lab.state import StateError, parse_state
 from novikoff.lab.trace import run_as_json
 

@@ -59,7 +59,7 @@ def test_an_almost_flat_circle_is_drawn_as_its_arc(c):
 @given(st.integers(0, 99))
 def test_on_a_grid_the_same_half_plane_is_found(seed):
     weights = np.random.default_rng(seed).standard_normal(3)
-    shape = grid_shape(lambda plane: plane @ weights[:2] + weights[2] >= 0, VIEW)
+    shape = grid_shape(lambda plane: plane @ weights[:2] + weights[2], VIEW)
     for x, y in places(20, seed).tolist():
         score = float(np.dot(weights, (x, y, 1.0)))
         if abs(score) > 0.01:
@@ -68,8 +68,16 @@ def test_on_a_grid_the_same_half_plane_is_found(seed):
         assert all(abs(float(np.dot(weights, (x, y, 1.0)))) < 0.01 for x, y in curve)
 
 
+def test_on_a_grid_a_vote_changes_where_its_sign_does():
+    shape = grid_shape(lambda plane: np.where(plane @ [3.0, 1.0] > 0.1, 0.9, -0.1), VIEW, jumps=True)
+    for curve in shape.curves:
+        assert max(abs(3 * x + y - 0.1) for x, y in curve) < 0.01
+    assert is_inside(shape.positive, 1.0, 1.0)
+    assert not is_inside(shape.positive, -1.0, 1.0)
+
+
 def test_on_a_grid_a_checkerboard_has_both_diagonals():
-    shape = grid_shape(lambda plane: plane[:, 0] * plane[:, 1] > 0, VIEW)
+    shape = grid_shape(lambda plane: plane[:, 0] * plane[:, 1], VIEW)
     assert is_inside(shape.positive, 1.0, 1.0)
     assert is_inside(shape.positive, -1.0, -1.0)
     assert not is_inside(shape.positive, 1.0, -1.0)

@@ -41,6 +41,7 @@ def test_every_shape_holds_its_subset_and_nothing_else(family, points):
     for subset in shown["subsets"]:
         assert subset["cut"] == (tuple(subset["rows"]) in cut_out)
         assert bool(subset["why"]) != subset["cut"]
+        assert family != "triangle" or subset["cut"] or "lies among" in subset["why"]
         for row, point in enumerate(given_points if subset["cut"] else []):
             if family == "circle" and any(is_near(point, part, 0.02 * shown["view"][2]) for part in subset["shape"]):
                 continue
@@ -53,16 +54,24 @@ LISTED = ["", "r", "p", "q", "s", "ps", "pq", "pr", "rq", "qs", "rpq", "prs", "p
 
 
 def test_circles_cut_out_what_the_note_lists_and_r_s_is_missing():
-    shown = answer_shattering({"points": ARRANGEMENTS["quadrangle"][1], "family": "circle"})
+    shown = answer_shattering({"points": ARRANGEMENTS["quadrangle"], "family": "circle"})
     cut = {frozenset(subset["name"]) & set("pqrs") for subset in shown["subsets"] if subset["cut"]}
     assert cut == {frozenset(letters) for letters in LISTED}
     missing = [subset for subset in shown["subsets"] if not subset["cut"]]
     assert [subset["name"] for subset in missing] == ["{r, s}"]
-    assert "cross" in missing[0]["why"]
+    assert "p + 3\N{MIDDLE DOT}q = 2\N{MIDDLE DOT}r + 2\N{MIDDLE DOT}s as points" in missing[0]["why"]
+
+
+def test_every_missing_pair_of_a_square_has_a_reason_of_its_own():
+    shown = answer_shattering({"points": ARRANGEMENTS["square"], "family": "circle"})
+    missing = {subset["name"]: subset["why"] for subset in shown["subsets"] if not subset["cut"]}
+    assert set(missing) == {"{p, q}", "{r, s}"}
+    assert missing["{p, q}"].startswith("r + s = p + q")
+    assert missing["{r, s}"].startswith("p + q = r + s")
 
 
 def test_a_point_inside_a_triangle_is_held_by_every_circle_around_it():
-    shown = answer_shattering({"points": ARRANGEMENTS["inside"][1], "family": "circle"})
+    shown = answer_shattering({"points": ARRANGEMENTS["inside"], "family": "circle"})
     missing = [subset for subset in shown["subsets"] if not subset["cut"]]
     assert [subset["name"] for subset in missing] == ["{p, q, r}"]
     assert "convex" in missing[0]["why"]

@@ -51,7 +51,7 @@ def test_a_lead_is_that_of_the_library_and_its_proof_is_followed(name, lead):
     state = state_of(name, lead=lead, tie="predict", space="line")
     run = run_as_json(state)
     rules = {"fit_intercept": state.fit_intercept, "shuffle": False, "max_iter": state.epochs, "lead": lead}
-    model = Perceptron(record_mistakes=True, **rules).fit(state.rows, state.labels)
+    model = Perceptron(readout="last", record_mistakes=True, **rules).fit(state.rows, state.labels)
     assert np.array(run["steps"]["row"])[run["steps"]["mistake"]].tolist() == model.mistake_rows_.tolist()
     assert sum(run["steps"]["narrow"]) == model.n_narrow_
     assert run["proof"]["symbols"]["root"] == "√S"
@@ -168,7 +168,7 @@ def test_the_solution_region_holds_the_weights_that_have_every_example_right():
 
 
 def test_data_that_are_not_separable_have_no_solution_region():
-    assert moment_as_json(state_of("shared"), 20)["region"] == []
+    assert moment_as_json(state_of("shared"), 12)["region"] == []
 
 
 POINT = st.tuples(st.integers(-6, 6), st.integers(-6, 6), st.sampled_from([-1, 1])).map(list)

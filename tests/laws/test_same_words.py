@@ -68,9 +68,9 @@ def test_a_certificate_says_the_same_everywhere(scene):
 
 @pytest.mark.filterwarnings("ignore::Warning")
 def test_a_run_says_the_same_everywhere(scene):
-    model = Perceptron(shuffle=False, max_iter=20).fit(scene.X, scene.y)
+    model = Perceptron(readout="last", shuffle=False, max_iter=20).fit(scene.X, scene.y)
     run, certificate = model.run_, certify(scene.X, scene.y)
-    panel, page = scene.shown("fit", "--no-shuffle", "--max-iter", "20")
+    panel, page = scene.shown("fit", "--no-shuffle", "--max-iter", "20", "--readout", "last")
     lab = run_as_json(parse_state(scene.state))
     assert lab["ending"] == say.ending(run)
     for fact in filter(None, (say.ending(run), say.made(run), say.wrong(run), say.returned(run))):

@@ -99,7 +99,7 @@ def test_balanced_weights_are_those_of_the_counts_and_survive_a_file(tmp_path):
     ("asked", "message"),
     [
         ("equal", "is unknown"),
-        ({2: 1.0}, "which is none of the classes"),
+        ({2: 1.0}, "which is not among the classes"),
         ({0: -1.0}, "must be a positive number"),
         ({0: float("nan")}, "must be a positive number"),
     ],

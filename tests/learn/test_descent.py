@@ -32,9 +32,14 @@ def test_each_gradient_step_is_the_perceptrons(data, epochs):
     assert np.array_equal(np.diff(path, axis=0), steps)
 
 
-@given(examples(), st.sampled_from([0.25, 2.0, 8.0]))
+@given(examples(), st.sampled_from([0.25, 2.0, 8.0, 0.1]))
 def test_the_rate_scales_the_path_and_changes_no_mistake(data, rate):
     assert np.array_equal(stochastic_descent(*data, rate=rate), rate * stochastic_descent(*data))
+
+
+def test_a_rate_of_a_tenth_ends_at_a_tenth():
+    ended = [stochastic_descent([[3], [2], [1], [2]], [-1, 1, 1, -1], epochs=3, rate=rate)[-1, 0] for rate in (1, 0.1)]
+    assert ended == [-1.0, -0.1]
 
 
 @given(examples(), st.lists(WHOLE, min_size=3, max_size=3))

@@ -262,7 +262,7 @@ def test_the_record_says_what_was_narrow():
     options = {"fit_intercept": False, "shuffle": False, "record_mistakes": True, "readout": "last"}
     model = Perceptron(lead=0.5, **options).fit(X, y)
     words = str(model.run_)
-    assert "because an epoch made no mistake, and nothing was narrow." in words
+    assert "(an epoch without a mistake or narrow example)." in words
     assert "Made 2 mistakes and 3 narrow ones on 18 examples; by epoch: 2, 0, 0; narrow: 2, 1, 0." in words
     assert "The last weights separate the examples with a margin of at least 0.49029" in words
     steps = model.run_.steps(X, y, model.mistake_rows_, fit_intercept=False)

@@ -143,9 +143,9 @@ def test_wrong_examples_are_named(X, y, words):
 
 def test_the_record_reads_as_sentences():
     text = str(perceptron(XOR_X, XOR_Y, max_iter=15, random_state=0).run)
-    assert text.startswith("Stopped after 15 epochs because max_iter was reached.\nMade ")
+    assert text.startswith("Stopped after 15 epochs: reached max_iter.\nMade ")
     assert ", ..." in text
     assert "errors on 4 training rows." in text
     memory = LinearMemory.empty(1)
     learn_online(memory, [[1.0]], [1])
-    assert "Made 1 mistake on 1 example so far, and goes on learning." in str(memory.recorded("last"))
+    assert "Made 1 mistake on 1 example so far; still learning." in str(memory.recorded("last"))

@@ -462,7 +462,7 @@ def test_features_that_are_no_numbers_are_named(vector, error, words):
         ({"decode": lambda weights, x: None}, "decode returned None for example 0"),
         ({"loss": lambda gold, guess: -1}, r"loss\(gold, guess\) of example 0 is -1"),
         ({"decode": None}, "decode=None cannot be called"),
-        ({"random_state": "now"}, "random_state='now' is no seed"),
+        ({"random_state": "now"}, "random_state='now' is not a seed"),
     ],
 )
 def test_errors_say_what_is_wrong_and_how_to_fix_it(wrong, words):

@@ -148,7 +148,7 @@ def test_two_processes_cannot_have_one_store_in_a_folder(folder):
 
 def test_a_file_that_is_no_store_is_refused(folder):
     (folder / FILE).write_bytes(b"no database" * 1000)
-    with pytest.raises(ValueError, match="is no store of novikoff"):
+    with pytest.raises(ValueError, match="is not a store of novikoff"):
         SqliteStore(folder)
 
 

@@ -56,7 +56,7 @@ def test_a_model_goes_on_from_a_file(where):
             for caller in (old, new):
                 await caller.learn(UP, ({"b": 1.0}, "down"))
             assert await old.file() == await new.file()
-            await refused(422, Caller(service, "bad").create(file=b"no file"), "the file is no model file")
+            await refused(422, Caller(service, "bad").create(file=b"no file"), "the file is not a model file")
             await refused(
                 422, Caller(service, "bad").create(file=await old.file(), tie="predict"), "brings its own tie"
             )

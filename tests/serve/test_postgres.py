@@ -458,7 +458,7 @@ def test_a_schema_that_is_no_store_or_of_a_later_format_is_refused(database):
     with pytest.raises(ValueError, match=f"has format {FORMAT + 1}"):
         opened(database)
     ask(database, "DROP SCHEMA novikoff CASCADE", "CREATE SCHEMA novikoff")
-    with pytest.raises(ValueError, match="has a schema novikoff that is no store"):
+    with pytest.raises(ValueError, match="has a schema novikoff that is not a store"):
         opened(database)
     ask(database, "DROP SCHEMA novikoff")
 

@@ -14,12 +14,9 @@ from novikoff import Perceptron, Separator, certify
 from novikoff.say.words import whole_at_most
 from novikoff.show.boundary import BoundaryDisplay
 from novikoff.show.confusion import ConfusionDisplay
-from novikoff.show.criterion import CriterionDisplay
-from novikoff.show.folding import FoldingDisplay
 from novikoff.show.heaviest import HeaviestDisplay
 from novikoff.show.margins import MarginsDisplay
 from novikoff.show.mistakes import MistakesDisplay
-from novikoff.show.paraboloid import ParaboloidDisplay
 from novikoff.show.proof import ProofDisplay
 from novikoff.show.style import DARK, LIGHT, class_colours
 from novikoff.show.weight_space import WeightSpaceDisplay
@@ -32,16 +29,12 @@ Y = np.array([-1, 1, 1, -1, -1, 1])
 def examples():
     """One of each, on the six points of the notes' kind."""
     model = Perceptron(readout="last", fit_intercept=False, shuffle=False, record_mistakes=True).fit(X, Y)
-    disc = np.array([[0, 0], [1, 0], [0, 1], [5, 5], [-5, 0]])
     return {
         "mistakes": MistakesDisplay.from_estimator(model, certificate=certify(X, Y, fit_intercept=False)),
         "proof": ProofDisplay.from_estimator(model, X, Y, separator=Separator([1.0, 0.0])),
         "boundary": BoundaryDisplay.from_estimator(model, X, Y, resolution=30),
         "weight space": WeightSpaceDisplay.from_estimator(model, X, Y),
-        "criterion": CriterionDisplay.from_estimator(model, X, Y),
-        "folding": FoldingDisplay.from_estimator(model, X, Y),
         "margins": MarginsDisplay.from_estimator(model, X, Y),
-        "paraboloid": ParaboloidDisplay.from_points(disc, ["in", "in", "in", "out", "out"], inside="in"),
         "confusion": ConfusionDisplay.from_estimator(model, X, Y),
         "heaviest": HeaviestDisplay.from_estimator(model),
     }
@@ -63,7 +56,7 @@ def test_plot_returns_the_display_with_its_axes_and_figure(name):
     assert all(ax.get_xlabel() and ax.get_ylabel() for ax in axes if name != "heaviest")
 
 
-@pytest.mark.parametrize("name", [name for name in DISPLAYS if name not in ("folding", "paraboloid", "criterion")])
+@pytest.mark.parametrize("name", DISPLAYS)
 def test_it_draws_on_the_axes_given(name):
     figure, ax = plt.subplots()
     assert DISPLAYS[name].plot(ax=ax).ax_ is ax

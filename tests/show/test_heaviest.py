@@ -25,7 +25,7 @@ def test_the_bars_are_the_weights_by_name_heaviest_first():
 
 def test_the_sign_speaks_for_a_class():
     display = HeaviestDisplay.from_estimator(Perceptron(random_state=0).fit(TABLE, Y)).plot()
-    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["speaks for no", "speaks for yes"]
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["favours no", "favours yes"]
 
 
 def test_many_classes_name_theirs_and_one_can_be_chosen():

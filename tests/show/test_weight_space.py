@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novikoff import Perceptron, Separator, certify
-from novikoff.show.folding import FoldingDisplay
+from novikoff import Perceptron
 from novikoff.show.weight_space import WeightSpaceDisplay, solution_region
 from tests import lecture
 
@@ -74,39 +73,12 @@ def test_a_run_without_mistakes_is_a_point():
     assert np.asarray(display.path).tolist() == [[0.0, 0.0]]
 
 
-@pytest.mark.parametrize("display", [WeightSpaceDisplay, FoldingDisplay])
-def test_three_weights_are_refused(display):
+def test_three_weights_are_refused():
     model = Perceptron(record_mistakes=True).fit(X, Y)
     with pytest.raises(ValueError, match="two columns without an intercept, or one column with it"):
-        display.from_estimator(model, X, Y)
+        WeightSpaceDisplay.from_estimator(model, X, Y)
 
 
 def test_rows_that_are_not_there_are_refused():
     with pytest.raises(ValueError, match="from 0 to 5"):
         WeightSpaceDisplay.from_mistakes(X, Y, [6], fit_intercept=False)
-
-
-def test_folding_turns_the_negative_rows_only():
-    certificate = certify(X, Y, fit_intercept=False)
-    display = FoldingDisplay.from_certificate(certificate, X, Y).plot()
-    before, after = display.ax_
-    assert display.folded.tolist() == [[y * a for a in x] for x, y in zip(X.tolist(), Y.tolist(), strict=True)]
-    assert (display.folded @ display.weights > 0).all()
-    assert before.get_xlim() == after.get_xlim()
-    assert after.get_title().endswith("every row on one side")
-    assert "-1, turned" in [text.get_text() for text in after.get_legend().get_texts()]
-
-
-def test_folding_claims_no_side_for_weights_that_err():
-    display = FoldingDisplay.from_separator(Separator([-1.0, 0.0]), X, Y, fit_intercept=False).plot()
-    assert display.ax_[1].get_title() == "After folding"
-
-
-def test_folding_wants_two_axes():
-    import matplotlib.pyplot as plt
-
-    display = FoldingDisplay.from_separator(Separator([1.0, 0.0]), X, Y, fit_intercept=False)
-    pair = plt.subplots(1, 2)[1]
-    assert list(display.plot(ax=pair).ax_) == list(pair)
-    with pytest.raises(ValueError, match="two axes"):
-        display.plot(ax=pair[0])

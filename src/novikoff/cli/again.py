@@ -12,7 +12,7 @@ from click.core import ParameterSource
 if TYPE_CHECKING:
     from novikoff.cli.options import TableOptions
     from novikoff.data.reading import Reader
-    from novikoff.show.report.check import Names
+    from novikoff.show.report.page import Names
 
 # Where and how a command answers, and how long it may take: that of `fit` is about learning.
 NOT_THE_QUESTION = {
@@ -35,7 +35,7 @@ def names_of(file: str, reader: "Reader", table: "TableOptions") -> "Names":
     """What a report calls things, and how it says that they were read."""
     from novikoff.cli.certify import certify
     from novikoff.cli.check import check
-    from novikoff.show.report.check import Names
+    from novikoff.show.report.page import Names
 
     return Names(
         files=reader.files,

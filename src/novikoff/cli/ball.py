@@ -15,10 +15,12 @@ CODES = {"ball": 0, "no ball": 30}
 @click.command()
 @click.argument("file", type=options.FILE)
 @options.numbers
-@click.option("--inside", metavar="LABEL", help="The class to be inside.  [default: the second of the two]")
+@click.option(
+    "--inside", metavar="LABEL", help="The class to be inside.  [default: whichever fits; the second if both do]"
+)
 @options.out("Where to write the proof.")
 @options.force
-@options.time_limit("Seconds after which to give up.")
+@options.time_limit("Give up after this many seconds.")
 @options.answering
 def ball(
     file: str,
@@ -42,13 +44,16 @@ def ball(
     target = out_target(out, force)
     read = read_numbers(file, table)
     if read.labels is None:
-        raise ValueError("name the column with the labels by --label")
+        raise ValueError("name the label column with --label")
     words = {label_in_words(name): name for name in read.labels.tolist()}
     if inside is not None and inside not in words:
-        raise ValueError(f"--inside {inside} is none of the labels {', '.join(words)}")
-    chosen = None if inside is None else words[inside]
+        raise ValueError(f"--inside {inside} is not among the labels {', '.join(words)}")
+    # Unless one is named, the second of the two classes; if no ball holds it, perhaps one holds the first.
+    asked = sorted(words.values(), reverse=True) if inside is None else [words[inside]]
     with progress(output.quiet) as bar, bar.during("proving"):
-        found = separating_ball(read.X, read.labels, inside=chosen, time_limit=time_limit)
+        answers = (separating_ball(read.X, read.labels, inside=chosen, time_limit=time_limit) for chosen in asked)
+        found = next(answers)
+        found = found if found else next((other for other in answers if other), found)
         found.check(read.X, read.labels)
     if target is not None:
         target.write(found)

@@ -29,11 +29,11 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
 @space_options
 @options.learning("fit_intercept")
 @options.number("--tolerance", options.SHARE, "T", "The largest relative gap between the bounds of the margin.", 1e-6)
-@options.time_limit("Seconds after which to give up as undecided.")
+@options.time_limit("Give up as undecided after this many seconds.")
 @click.option(
     "--diverging/--no-diverging",
     default=None,
-    help="Find which estimates of the regression are infinite, and their signs; it may take long.  [default: no; "
+    help="Determine which estimates of the regression are infinite, and their signs; may be slow.  [default: no; "
     "with --formula, signs where it is quick]",
 )
 @options.jobs
@@ -144,7 +144,7 @@ def panel(
             ("read", wording.what_was_read(document["data"])),
             ("space", certificate.space or None),
             ("verdict", wording.verdict(certificate)),
-            ("so", certificate.consequence),
+            ("implies", certificate.consequence),
             ("margin", wording.margin(certificate)),
             ("bound", certificate.promise or wording.allowed(left)),
             ("proof", certificate.obstruction_in_words),

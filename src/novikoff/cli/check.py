@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.argument("file", type=options.FILE)
 @options.proved
 @options.learning("fit_intercept")
-@click.option("--formula", metavar="F", help="The formula, where a proof is about one that has more than names in it.")
+@click.option("--formula", metavar="F", help="The formula, if the proof is about one that computes columns.")
 @options.answering
 def check(
     certificate: str,
@@ -57,13 +57,15 @@ def check(
         document = check_numbers(claimed, read_numbers(file, table), file, fit_intercept)
         return Result(document, lambda: numbers_panel(document, certificate))
     if table.label is not None or table.ignore:
-        raise ValueError("--label and --ignore are for proofs of ball and inequalities; this one knows its columns")
+        raise ValueError(
+            "--label and --ignore apply to proofs of ball and inequalities only; this proof names its columns"
+        )
     if formula is not None and not isinstance(claimed, Existence):
-        raise ValueError("--formula is for proofs about a formula; this one is about something else")
+        raise ValueError("--formula applies to proofs about a formula only")
     if isinstance(claimed, Existence):
         document = existence.check_formula(claimed, file, table, formula, output)
         columns = ("columns", used_in_words(**document["columns"]))
-        checked = ("checked", "every claim holds; it was proved again from the data")
+        checked = ("checked", "every claim holds (proved again from the data)")
         return Result(document, lambda: existence.panel(f"novikoff check {certificate}", claimed, columns, checked))
     if isinstance(claimed, ProgramCertificate):
         document = check_program(claimed, file, table.format)
@@ -82,7 +84,7 @@ def check_numbers(
     if isinstance(claimed, Inequalities):
         claimed.check(system(table, fit_intercept)[1])
     elif table.labels is None:
-        raise ValueError("name the column with the labels by --label")
+        raise ValueError("name the label column with --label")
     else:
         claimed.check(table.X, table.labels)
     return documents.document(
@@ -96,7 +98,7 @@ def check_program(claimed: "ProgramCertificate", file: str, format: str | None) 
     from novikoff.prove.exact.floats import nearest_float
 
     if format is not None:
-        raise ValueError("--format is for tables; the certificate is about a linear program")
+        raise ValueError("--format applies to tables; the certificate is about a linear program")
     program = read_program(file)
     claimed.check(**program.arguments)
     value = claimed.value
@@ -194,7 +196,7 @@ def panel(document: dict[str, Any], claimed: "Certificate", file: str) -> Any:
             ("bound", claimed.promise),
             *(regression(claimed) if claimed.estimates is not None else []),
             ("fingerprint", f"SHA-256 {listed([data['sha256'][:16] + '...'])}"),
-            ("checked", "every claim holds; it was proved again from the data"),
+            ("checked", "every claim holds (proved again from the data)"),
         ],
     )
 
@@ -219,7 +221,7 @@ def program_panel(document: dict[str, Any], claimed: "ProgramCertificate", file:
             ("outcome", f"{found['status']} ({found['arithmetic']}): {found['meaning']}"),
             ("objective", None if found["objective"] is None else f"{found['objective']:.12g}"),
             ("fingerprint", f"SHA-256 {data['sha256'][:16]}..."),
-            ("checked", "the claim holds; it was proved again from the program"),
+            ("checked", "the claim holds (proved again from the program)"),
         ],
     )
 
@@ -233,6 +235,6 @@ def numbers_panel(document: dict[str, Any], file: str) -> Any:
         [
             ("data", f"{document['file']}: {document['rows']:,} rows of {listed(document['columns'])}"),
             ("claim", document["message"]),
-            ("checked", "the claim holds; it was proved again from the data"),
+            ("checked", "the claim holds (proved again from the data)"),
         ],
     )

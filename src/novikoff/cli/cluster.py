@@ -36,9 +36,9 @@ ROUNDS = (
     click.option(
         "--mixing",
         type=click.Choice(["uniform", "adaptive", "none"]),
-        help="With --cluster: what becomes of the weights of the shards.  [default: uniform]",
+        help="With --cluster: how to combine the weights of the shards.  [default: uniform]",
     ),
-    click.option("--resume", is_flag=True, help="With --cluster: go on from the checkpoint of a run that was ended."),
+    click.option("--resume", is_flag=True, help="With --cluster: resume from the checkpoint of an interrupted run."),
 )
 
 
@@ -53,7 +53,7 @@ def _handing_over(instead: Callable[..., Any], *more: Callable[[Any], Any]) -> C
                 return instead(engine_of(cluster), *args, **own, **kwargs)
             given = next((name for name, value in own.items() if value), None)
             if given is not None:
-                raise ValueError(f"--{given} is for learning from shards; say where these are, too, by --cluster")
+                raise ValueError(f"--{given} applies to shards only; add --cluster")
             return command(*args, **kwargs)
 
         for option in (*reversed(more), where):
@@ -111,7 +111,7 @@ def fit_on_shards(
 
     for name, usual in NOT_ON_SHARDS.items():
         if learning.pop(name) != usual:
-            raise ValueError(f"--{name.replace('_', '-')} does not go with --cluster; leave out one of them")
+            raise ValueError(f"--{name.replace('_', '-')} cannot be combined with --cluster; omit one of them")
     _refuse({"report": page.report, "report_features": page.report_features, **space.given})
     asked = {name: value for name, value in learning.items() if name not in NOT_NEEDED}
     asked["shuffle"] = None if asked["shuffle"] else False
@@ -131,7 +131,7 @@ def fit_on_shards(
     if reader.is_table:
         fitted = replace(fitted, parameters={**fitted.parameters, **written_form(reader)})
     target.save(fitted)
-    document = described(fitted, reader.files, rounds.counts, Uncertified("not asked for"), None, target)
+    document = described(fitted, reader.files, rounds.counts, Uncertified("not requested"), None, target)
     run = fitted.record
     was_interrupted = run.stopped is not None and run.stopped.name == "INTERRUPTED"
     return Result(document, lambda: panel(document, run), INTERRUPTED if was_interrupted else DONE)
@@ -167,7 +167,7 @@ def _refuse(options: dict[str, Any]) -> None:
     """Refuse options that were given, and go with one machine only."""
     for name, value in options.items():
         if value not in (None, False, (), []):
-            raise ValueError(f"--{name.replace('_', '-')} does not go with --cluster; leave one of them out")
+            raise ValueError(f"--{name.replace('_', '-')} cannot be combined with --cluster; omit one of them")
 
 
 # -- certify ----------------------------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def certify_on_shards(
         more = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": limits["time_limit"]}
         return answer_formula(file, table, asked, target, output, engine=engine, **more)
     if diverging:
-        raise ValueError("--diverging does not go with --cluster and --label; ask by --formula 'label ~ .' instead")
+        raise ValueError("--diverging cannot be combined with --cluster and --label; use --formula 'label ~ .' instead")
     reader = table.open(file, output)
     columns: dict[str, Any] = table.columns
     reading = Reading(**columns, fit_intercept=fit_intercept)

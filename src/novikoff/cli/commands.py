@@ -50,25 +50,25 @@ class LazyGroup(click.Group):
 
 
 COMMANDS = {
-    "fit": Lazy("novikoff.cli.fit:fit", "Learn a classifier from a table, and prove what can be proved."),
+    "fit": Lazy("novikoff.cli.fit:fit", "Train a classifier on a table, and prove what can be proved."),
     "predict": Lazy("novikoff.cli.predict:predict", "Add a column of predictions to a table."),
     "score": Lazy("novikoff.cli.score:score", "Count the errors of a model on a labelled table."),
-    "certify": Lazy("novikoff.cli.certify:certify", "Is there a separator, with what margin, and why?"),
-    "check": Lazy("novikoff.cli.check:check", "Prove a saved certificate again, from the data."),
+    "certify": Lazy("novikoff.cli.certify:certify", "Prove that a table is separable, or that it is not."),
+    "check": Lazy("novikoff.cli.check:check", "Check a saved certificate against the data."),
     "inspect": Lazy(
         "novikoff.cli.inspect:inspect", "Show what is in a model file: weights by name, the run, the proof."
     ),
-    "online": Lazy("novikoff.cli.online:online", "Predict, reveal, learn: one example a line, over a pipe."),
-    "serve": Lazy("novikoff.cli.serve:serve", "Predict, reveal, learn, as a service that loses nothing."),
+    "online": Lazy("novikoff.cli.online:online", "Learn from a stream, one example per line."),
+    "serve": Lazy("novikoff.cli.serve:serve", "Serve models that learn from feedback, over HTTP."),
     "tag": Lazy("novikoff.cli.tag:tag", "Label sequences: train, run and score taggers on CoNLL files."),
-    "lp": Lazy("novikoff.cli.lp:lp", "Solve a linear program by the perceptron, with proof."),
-    "ball": Lazy("novikoff.cli.ball:ball", "Is there a ball that holds one class and nothing else?"),
+    "lp": Lazy("novikoff.cli.lp:lp", "Solve a linear program, with an exact proof."),
+    "ball": Lazy("novikoff.cli.ball:ball", "Find a ball around one class that excludes the other."),
     "inequalities": Lazy(
-        "novikoff.cli.inequalities:inequalities", "Solve a.x > 0 for every row a, or prove that none can."
+        "novikoff.cli.inequalities:inequalities", "Solve a.x > 0 for every row a, or prove that there is no solution."
     ),
-    "lab": Lazy("novikoff.cli.lab:lab", "See the perceptron learn, with its proof, on a page in the browser."),
-    "warm-up": Lazy("novikoff.cli.warm_up:warm_up", "Compile everything once, so that no first call has to wait."),
-    "example": Lazy("novikoff.cli.example:example", "Write small data sets to try the commands on."),
+    "lab": Lazy("novikoff.cli.lab:lab", "Open the lab: watch the perceptron learn, in the browser."),
+    "warm-up": Lazy("novikoff.cli.warm_up:warm_up", "Compile all kernels in advance."),
+    "example": Lazy("novikoff.cli.example:example", "Write small example data sets."),
 }
 
 

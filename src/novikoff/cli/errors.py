@@ -68,7 +68,7 @@ def sentence(error: BaseException, command: click.Command | None = None) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
-        return f"there is not enough memory for this{f' ({error})' if str(error) else ''}"
+        return f"not enough memory for this{f' ({error})' if str(error) else ''}"
     context = click.get_current_context(silent=True)
     command = context.command if command is None and context is not None else command
     text = " ".join(str(error).split()) or type(error).__name__

@@ -26,7 +26,9 @@ SUGGESTED = {
 
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice(list(SAMPLES)), metavar="[NAME]...")
-@click.option("--out", type=click.Path(), default=".", show_default=True, metavar="FOLDER", help="Where to write them.")
+@click.option(
+    "--out", type=click.Path(), default=".", show_default=True, metavar="FOLDER", help="The folder to write to."
+)
 @options.force
 @options.answering
 def example(names: tuple[str, ...], out: str, force: bool, output: Output) -> Result:

@@ -23,10 +23,10 @@ FAMILIES = (
 # The options that are for formulas alone; all but the first two name columns, ties or a class.
 COLUMNS = {
     "weights": "The column of weights; a weight of 0 drops its row.",
-    "offset": "The column of offsets; they matter for log-binomial alone.",
+    "offset": "The column of offsets; only log-binomial uses them.",
     "strata": "The column of strata, for cox and conditional.",
-    "event": "The column that is 1 where the event was seen, for cox.",
-    "entry": "The column that says when a row enters, for cox.",
+    "event": "The event indicator (1: event, 0: censored), for cox.",
+    "entry": "The entry time of each row, for cox.",
 }
 
 
@@ -48,7 +48,7 @@ def _asked(
 formula_options = grouped(
     "asked",
     _asked,
-    click.option("--formula", metavar="F", help="A model, such as 'y ~ x1 + C(x2)': does its estimate exist?"),
+    click.option("--formula", metavar="F", help="A model formula, such as 'y ~ x1 + C(x2)': does its estimate exist?"),
     click.option("--family", type=click.Choice(FAMILIES), help="The family of the formula.  [default: binomial]"),
     *(
         click.option(f"--{name}", metavar="COL", shell_complete=column_names, help=f"With --formula. {what}")
@@ -68,10 +68,10 @@ def check_goes_together(asked: dict[str, Any], others: dict[str, Any]) -> bool:
     if "formula" in asked:
         for name, value in others.items():
             if value:
-                raise ValueError(f"--{name} does not go with --formula, which names its columns itself")
+                raise ValueError(f"--{name} cannot be combined with --formula, which names its own columns")
         return True
     for name in asked:
-        raise ValueError(f"--{name} goes with --formula; give a formula, too")
+        raise ValueError(f"--{name} requires --formula")
     return False
 
 
@@ -133,7 +133,7 @@ def read_table(file: str, table: TableOptions, bar: "ProgressBar") -> Any:
     from novikoff.data.reading import read
 
     if find_spec("formulaic") is None:
-        raise ImportError("formulas are read by formulaic; install it with: pip install 'novikoff[formula]'")
+        raise ImportError("formulas require formulaic; install it with: pip install 'novikoff[formula]'")
     reader = read(file, format=table.format, **table.form)
     if not reader.is_table:
         raise ValueError(f"{file} has no named columns, and a formula needs names")

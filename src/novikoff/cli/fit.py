@@ -40,12 +40,10 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 @options.learning("min_margin", "time_limit", "fit_intercept")
 @space_options_of_a_learner
 @options.learning("held_out")
-@options.number("--folds", options.AT_LEAST_TWO, "N", "Judge by N parts: N more models, each learned without one part.")
-@click.option("--steps", is_flag=True, help="Show the run example by example; for small tables, with --no-shuffle.")
-@click.option("--certify/--no-certify", default=True, show_default=True, help="Whether to certify the table, too.")
-@options.number(
-    "--certify-time-limit", options.POSITIVE, "S", "Seconds after which the table is called undecided.", 5.0
-)
+@options.number("--folds", options.AT_LEAST_TWO, "N", "Estimate the error by N-fold cross-validation.")
+@click.option("--steps", is_flag=True, help="Show every step of the run; for small tables, with --no-shuffle.")
+@click.option("--certify/--no-certify", default=True, show_default=True, help="Certify the table as well.")
+@options.number("--certify-time-limit", options.POSITIVE, "S", "Stop certifying after this many seconds.", 5.0)
 @options.jobs
 @options.answering
 @cluster.fit
@@ -108,7 +106,7 @@ def fit(
             kept = shown if folds is not None else replace(shown, run=replace(run, fold_rows=(), fold_errors=()))
             target.save(kept)  # whatever becomes of the proof, what was learned is there
             bar.close()
-            proof: Certificate | Uncertified = Uncertified("interrupted" if watched.interrupted else "not asked for")
+            proof: Certificate | Uncertified = Uncertified("interrupted" if watched.interrupted else "not requested")
             if certify and not watched.interrupted:
                 with bar.during("proving"):
                     limits = {"time_limit": certify_time_limit, "progress": bar.rename}
@@ -138,15 +136,13 @@ def _check_together(steps: bool, learning: dict[str, Any], folds: int | None, sp
     if steps and learning["shuffle"]:
         raise ValueError("--steps shows the rows in the order of the file; add --no-shuffle")
     if steps and space.kernel is not None:
-        raise ValueError("--steps shows weights, and in the space of a kernel there are none; leave out one of them")
+        raise ValueError("--steps shows weights, and a kernel has none; omit one of them")
     if steps and learning["class_weight"] is not None:
         raise ValueError("--steps shows examples as they are, and --class-weight multiplies them; choose one")
     if space.kernel is not None and learning["fit_intercept"]:
         raise ValueError("a kernel has no bias: a constant in it, such as --coef0 of poly, does the same")
     if learning["held_out"] is not None and (folds is not None or steps):
-        raise ValueError(
-            "--held-out goes neither with --folds, another way to judge a model, nor with --steps; choose one"
-        )
+        raise ValueError("--held-out cannot be combined with --folds or --steps; choose one")
 
 
 def _by_label(weights: Any, classes: Any) -> Any:
@@ -238,13 +234,13 @@ def panel(
         [
             ("read", wording.what_was_read(document["data"])),
             ("expected error", wording.expected_error(run)),
-            ("learned", wording.learned(document, run, classes)),
+            ("weights" if document["kernel"] is None else "learned", wording.learned(document, run, classes)),
             ("certified", wording.certified(certificate, document["certificate_problem"], run)),
-            ("so", wording.consequence(certificate, run)),
+            ("implies", wording.consequence(certificate, run)),
             ("margin", None if certificate is None else wording.margin(certificate)),
             ("bound", wording.bound(certificate, run)),
             ("allowed", wording.allowed(left)),
-            ("stopped", wording.ending(run)),
+            ("ended", wording.ending(run)),
             ("mistakes", say.made(run)),
             ("lead", wording.lead(run, "lead_chosen" in document)),
             ("weighted", wording.class_weights(document.get("class_weights"), classes, certificate, run)),
@@ -265,7 +261,7 @@ def _warnings(
     from novikoff.say import runs as say
 
     failed = isinstance(proof, Uncertified) and proof.failed
-    first = (f"the model is saved, but the table is not certified: {proof.why}",) if failed else ()  # type: ignore[union-attr]
+    first = (f"the model is saved; the table was not certified: {proof.why}",) if failed else ()  # type: ignore[union-attr]
     asked = learning["readout"] == "last" or learning["min_margin"] is not None
     name = None if run.stopped is None else run.stopped.name
     if name == "INTERRUPTED":
@@ -273,15 +269,15 @@ def _warnings(
         when = "after the last complete epoch" if complete else "of that moment, in the middle of an epoch,"
         return (*first, f"interrupted; the weights {when} were saved")
     if interrupted:
-        first = (*first, "interrupted; the model is saved, but neither judged by folds nor certified")
+        first = (*first, "interrupted; the model is saved, but neither cross-validated nor certified")
     if run.stopped is None or name == "NO_MISTAKES":
         return first
-    why = f"it did not converge: {say.why(run.stopped)}"
+    why = f"did not converge: {say.why(run.stopped)}"
     if name == "CYCLE":
-        hint = "; predict with --readout average, which needs none" if run.readout == "last" else ""
+        hint = "; use --readout average, which needs none" if run.readout == "last" else ""
         return (*first, f"{why}{hint}")
     if name == "MARGIN_RULED_OUT":
-        return (*first, f"{why}; ask for less by --min-margin")
+        return (*first, f"{why}; lower --min-margin")
     if asked:
         how = (
             "raise --max-iter or --time-limit if the table is separable, or predict with --readout average if it is not"

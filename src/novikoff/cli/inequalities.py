@@ -20,11 +20,13 @@ METHODS = ("auto", "perceptron", "rescaled", "dunagan-vempala")
 @click.argument("file", type=options.FILE)
 @options.numbers
 @options.learning("fit_intercept")
-@click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help="How to look for x.")
+@click.option(
+    "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="The method that searches for x."
+)
 @options.learning("min_margin", "random_state", random_state=0)
 @options.out("Where to write the proof.")
 @options.force
-@options.time_limit("Seconds after which to give up as undecided.")
+@options.time_limit("Give up as undecided after this many seconds.")
 @options.answering
 def inequalities(
     file: str,

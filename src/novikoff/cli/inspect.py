@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     default=20,
     show_default=True,
     metavar="N|none",
-    help="How many of the heaviest weights to show.",
+    help="Show this many of the largest weights.",
 )
 @options.answering
 def inspect(model: str, weights: int | None, output: Output) -> Result:
@@ -103,7 +103,7 @@ def panel(document: dict[str, Any], run: "Run | None", certificate: "Certificate
                 wording.weights(document["weights"], run, document["classes"]) if run and document["weights"] else None,
             ),
             ("learned", document["kernel"] and document["kernel"]["in_words"]),
-            ("stopped", wording.ending(run) if run and run.stopped else None),
+            ("ended", wording.ending(run) if run and run.stopped else None),
             ("mistakes", say.made(run) if run else None),
             ("scaled", say.scales(run) if run else None),
             ("lead", wording.lead(run, document["parameters"].get("lead") == "auto") if run else None),

@@ -20,13 +20,13 @@ PORT = 1962
     metavar="N",
     help=f"The port to serve on; {PORT} if left out, if it is free.",
 )
-@click.option("--browser/--no-browser", default=True, show_default=True, help="Whether to open the page in a browser.")
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page in a browser.")
 @click.option(
     "--export",
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
-    help="Write the lab into a folder instead, with its scenes, for a web site of your own: it needs no server.",
+    help="Write the lab to a folder as a static site instead of serving it.",
 )
 @options.answering
 def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, output: Output) -> Result | None:

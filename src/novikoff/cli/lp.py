@@ -21,14 +21,12 @@ WORDS = {0: "optimal", 1: "undecided", 2: "infeasible", 3: "unbounded"}
     type=click.Choice(("highs", "perceptron")),
     default="highs",
     show_default=True,
-    help="What finds the answer that is then proved.",
+    help="The solver that finds the answer, which is then proved.",
 )
 @options.out("Where to write the certificate, for `novikoff check`.")
 @options.force
-@options.number(
-    "--tolerance", options.POSITIVE, "T", "How much a point may violate that is shown though nothing is proved.", 1e-8
-)
-@options.time_limit("Seconds after which to give up as undecided.", default=60.0)
+@options.number("--tolerance", options.POSITIVE, "T", "The tolerance for a point that is shown unproved.", 1e-8)
+@options.time_limit("Give up as undecided after this many seconds.", default=60.0)
 @options.answering
 def lp(
     file: str, method: str, out: str | None, force: bool, tolerance: float, time_limit: float, output: Output

@@ -27,7 +27,7 @@ Example = dict[str, Any]
     "--label",
     metavar="COL",
     required=True,
-    help="The key or column with the label. Without one, a line is only predicted.",
+    help="The key or column with the label. Lines without one are only predicted.",
 )
 @click.option(
     "--input",
@@ -35,19 +35,19 @@ Example = dict[str, Any]
     type=click.Choice(["json", "csv"]),
     default="json",
     show_default=True,
-    help="A JSON object a line, or CSV, whose first line names the columns.",
+    help="JSON objects, one per line, or CSV with a header line.",
 )
 @click.option(
     "--model",
     type=click.Path(),
     metavar="FILE",
-    help="The model: it is gone on with if the file is there, and saved to it. With --server, its name there.",
+    help="The model file; resumes if it exists, and is saved to it. With --server, the model's name there.",
 )
 @click.option(
-    "--server", metavar="URL", help="Learn with a model of a service (novikoff serve) instead of one in here."
+    "--server", metavar="URL", help="Use a model of a running service (novikoff serve) instead of a local one."
 )
 @click.option("--token-file", type=click.Path(), metavar="FILE", help="A file with the token of the service.")
-@options.number("--save-every", options.AT_LEAST_ONE, "N", "How many lines to learn between two saves.", 1000)
+@options.number("--save-every", options.AT_LEAST_ONE, "N", "Save after every N lines.", 1000)
 @click.option(
     "--readout",
     type=click.Choice(["auto", "average", "last", "recent"]),
@@ -55,9 +55,9 @@ Example = dict[str, Any]
     show_default=True,
     help="The weights that predict.",
 )
-@options.number("--half-life", options.AT_LEAST_ONE, "N", "After how many lines weights count half (recent).", 1000)
+@options.number("--half-life", options.AT_LEAST_ONE, "N", "The half-life of weights in lines (readout recent).", 1000)
 @options.learning("tie", "lead", "fit_intercept", lead=options.TOLD_LEAD)
-@click.option("--scale", is_flag=True, help="Learn numbers in standard deviations from their mean, as known by then.")
+@click.option("--scale", is_flag=True, help="Standardise numbers by the means and standard deviations seen so far.")
 @options.answering
 def online(
     label: str,
@@ -202,7 +202,7 @@ def _json_parser(label: str) -> Callable[[str], tuple[Example, Any] | None]:
             return None
         example = strict_json.parse(line)
         if not isinstance(example, dict):
-            raise ValueError(f'one object a line is wanted, such as {{"doors": 2, {json.dumps(label)}: "yes"}}')
+            raise ValueError(f'expected one JSON object per line, such as {{"doors": 2, {json.dumps(label)}: "yes"}}')
         return _split(example, label)
 
     return parse

@@ -69,8 +69,8 @@ class Result(NamedTuple):
 def answering(command: Command) -> Command:
     """--json, --quiet and --debug, which every command has; the command gets them as `output`, and answers."""
 
-    @click.option("--json", is_flag=True, help="Answer in JSON, for machines.")
-    @click.option("--quiet", is_flag=True, help="Answer only by the exit code; errors are still printed.")
+    @click.option("--json", is_flag=True, help="Print JSON.")
+    @click.option("--quiet", is_flag=True, help="Print nothing but errors; the exit code is the answer.")
     @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
     @functools.wraps(command)
     def wrapped(*args: Any, json: bool, quiet: bool, debug: bool, **kwargs: Any) -> Any:
@@ -94,13 +94,13 @@ def answering(command: Command) -> Command:
 def jobs(command: Command) -> Command:
     """--jobs: how many threads the command uses for whatever needs no order."""
 
-    @click.option("--jobs", type=int, metavar="N", help="How many threads to use; -1: all cores.  [default: all cores]")
+    @click.option("--jobs", type=int, metavar="N", help="The number of threads; -1: all cores.  [default: all cores]")
     @functools.wraps(command)
     def wrapped(*args: Any, jobs: int | None, **kwargs: Any) -> Any:
         from novikoff.engine.threads import on_cores
 
         if jobs == 0:
-            raise click.BadParameter("0 threads do nothing; -1 is all cores", param_hint="--jobs")
+            raise click.BadParameter("must not be 0; -1 is all cores", param_hint="--jobs")
         with on_cores(jobs):
             return command(*args, **kwargs)
 
@@ -124,7 +124,7 @@ class Page:
         from novikoff.cli.files import check_free
 
         if self.report is None and self.report_features is not None:
-            raise ValueError("--report-features chooses what a report draws; say where it goes, too, by --report")
+            raise ValueError("--report-features requires --report")
         return None if self.report is None else check_free(self.report, force)
 
 
@@ -133,21 +133,19 @@ def out(help_text: str, metavar: str = "CERT") -> Callable[[Command], Command]:
     return click.option("--out", type=click.Path(), metavar=metavar, help=help_text)
 
 
-force = click.option("--force", is_flag=True, help="Replace a file that is already there.")
+force = click.option("--force", is_flag=True, help="Replace an existing file.")
 model = click.option(
     "--model", type=click.Path(), metavar="OUT", help="Where to write the model.  [default: FILE's name with .novikoff]"
 )
 page = grouped(
     "page",
     Page,
-    click.option(
-        "--report", type=click.Path(), metavar="HTML", help="Where to write a report, one page that needs nothing else."
-    ),
+    click.option("--report", type=click.Path(), metavar="HTML", help="Write a report: one self-contained HTML page."),
     click.option(
         "--report-features",
         nargs=2,
         metavar="A B",
-        help="The two features that the report draws.  [default: the only two, if they are numbers]",
+        help="The two features that the report plots.  [default: the only two, if numeric]",
     ),
 )
 
@@ -195,12 +193,12 @@ class TableOptions:
         reader = read(file, label=self.label, format=self.format, zero_based=self.zero_based, **self.form)
         if reader.is_table and reader.label is None:
             names = ", ".join(list(reader.column_types)[:20])
-            raise ValueError(f"name the column with the labels by --label; {file} has {names}")
+            raise ValueError(f"name the label column with --label; {file} has {names}")
         reader = with_label(reader)
         if reader.is_text and reader.form.header and look_like_data(first := reader.layout().names):
             warn(
                 output,
-                f"the first line of {reader.files[0]} was read as names of columns, but looks like data "
+                f"the first line of {reader.files[0]} was read as column names, but looks like data "
                 f"({listed(first, 4)}); if it is, pass --no-header",
             )
         return reader
@@ -229,22 +227,20 @@ label = click.option(
     "--label",
     metavar="COL",
     shell_complete=column_names,
-    help="The column with the labels, by its name or its place (1, -1).",
+    help="The label column, by name or position (1, -1).",
 )
-categorical = _column("--categorical", "A column of numbers that are names, such as identifiers.")
-text = _column("--text", "A column of free text: a feature for each word and each pair of words.")
-tfidf = _column("--tfidf", "A column of free text whose rare words count more, and every text as much.")
-ignore = _column("--ignore", "A column to leave out.")
-file_format = click.option(
-    "--format", type=click.Choice(FORMATS), help="The format of FILE, if neither its name nor its content shows it."
-)
+categorical = _column("--categorical", "A numeric column to treat as categories, such as identifiers.")
+text = _column("--text", "A free-text column: one feature per word and per pair of words.")
+tfidf = _column("--tfidf", "A free-text column, weighted by tf-idf.")
+ignore = _column("--ignore", "A column to ignore.")
+file_format = click.option("--format", type=click.Choice(FORMATS), help="The format of FILE.  [default: inferred]")
 
 
 ZERO_BASED = {"auto": "auto", "true": True, "false": False}
 zero_based = click.option(
     "--zero-based", type=click.Choice(list(ZERO_BASED)), default="auto", show_default=True,
     callback=lambda context, parameter, value: ZERO_BASED[value],
-    help="Whether svmlight indices begin with 0; auto: with 1, if none is 0.",
+    help="Whether svmlight indices start at 0; auto: at 1, if none is 0.",
 )  # fmt: skip
 
 
@@ -260,16 +256,16 @@ form = grouped(
     click.option(
         "--header/--no-header",
         default=None,
-        help="Whether the first line of CSV names the columns.  [default: --header]",
+        help="Treat the first line of CSV as column names.  [default: --header]",
     ),
     click.option("--names", metavar="A,B,...", help="The names of the columns, with --no-header."),
     click.option(
-        "--na-values", metavar="WORD", multiple=True, help="A further word for a missing value. May be repeated."
+        "--na-values", metavar="WORD", multiple=True, help="An additional marker of missing values. May be repeated."
     ),
     click.option(
         "--decimal",
         type=click.Choice([".", ","]),
-        help="What stands before decimals in CSV.  [default: it is found out]",
+        help="The decimal separator in CSV.  [default: inferred]",
     ),
 )
 table = grouped("table", TableOptions, label, categorical, text, tfidf, ignore, file_format, zero_based, form)
@@ -283,7 +279,7 @@ scored = grouped(
         "--label",
         metavar="COL",
         shell_complete=column_names,
-        help="The column with the labels.  [default: as in training]",
+        help="The label column.  [default: as in training]",
     ),
     file_format,
     form,
@@ -337,9 +333,7 @@ class ClassWeight(click.ParamType):  # type: ignore[type-arg]
             except ValueError:
                 weights[label] = 0.0
             if not label or not LIGHTEST <= weights[label] <= HEAVIEST:
-                self.fail(
-                    f"{part!r} is neither 'balanced' nor a label with a positive number: yes=2", parameter, context
-                )
+                self.fail(f"{part!r} must be 'balanced', or a label with a positive number: yes=2", parameter, context)
         return weights
 
 

@@ -31,9 +31,7 @@ PIECE = 1 << 16
 @options.out("Where to write the CSV.  [default: standard output]", "OUT")
 @options.force
 @click.option("--column", default="prediction", show_default=True, metavar="NAME", help="The name of the new column.")
-@click.option(
-    "--scores", is_flag=True, help="Add the scores, too: one column, or one for each of more than two classes."
-)
+@click.option("--scores", is_flag=True, help="Add the scores as well: one column, or one per class of more than two.")
 @options.jobs
 @options.answering
 @cluster.predict
@@ -173,15 +171,16 @@ def sink(target: "Target | None") -> Iterator[Callable[[bytes], None]]:
 
 
 def warn_of_the_unknown(output: Output, unseen: dict[str, int], missing: dict[str, int]) -> None:
-    """Say what the model had never met, and took for nothing."""
+    """Warn of values that were not seen in training."""
     from novikoff.cli.render import warn
+    from novikoff.say.words import counted
 
     for column, count in unseen.items():
-        warn(output, f"the column {column!r} has {count:,} values that training did not have; they count as 0")
+        were = counted(count, "value was", "values were")
+        warn(output, f"column {column!r}: {were} not seen in training; treated as 0")
     for column, count in missing.items():
-        warn(
-            output, f"the column {column!r} lacks {count:,} values, and lacked none in training; they count as average"
-        )
+        are = counted(count, "value is", "values are")
+        warn(output, f"column {column!r}: {are} missing, and none was in training; treated as average")
 
 
 def panel(document: dict[str, Any]) -> Any:

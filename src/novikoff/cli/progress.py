@@ -116,7 +116,7 @@ def announce_compilation(quiet: bool) -> Iterator[None]:
     def tell(kernel: str) -> None:
         nonlocal told
         if not told:
-            click.echo("preparing the engine, once on this machine (novikoff warm-up does it in advance)", err=True)
+            click.echo("compiling (first use only; novikoff warm-up does it in advance)", err=True)
         told = True
 
     watchers.append(tell)

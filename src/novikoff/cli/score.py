@@ -81,9 +81,9 @@ def answer_counts(
         rows_of_them = counted(unknown.total(), "row has a label", "rows have labels")
         warn(
             output,
-            f"{rows_of_them} that the model does not know, and counts as an error: "
-            f"{listed(sorted(unknown, key=str), 8)}; it knows {listed(known, 8)}. "
-            f"If {file} has its labels in another column, name that by --label",
+            f"{rows_of_them} not seen in training, which counts as an error: "
+            f"{listed(sorted(unknown, key=str), 8)}; known are {listed(known, 8)}. "
+            f"If the labels of {file} are in another column, name it with --label",
         )
     warn_of_the_unknown(output, dict(unseen), dict(missing))
     return Result(document, lambda: panel(document))
@@ -101,7 +101,7 @@ def _open(file: str, table: TableOptions, model: "Classifier") -> "Reader":
         return reader
     label = table.label or model.parameters.get("label")
     if label is None:
-        raise ValueError("the model does not say which column has the labels; name it by --label")
+        raise ValueError("the model does not record its label column; name it with --label")
     assert model.encoding is not None
     reader = read(file, label=label, format=table.format, types=model.encoding.types)
     return (

@@ -23,7 +23,7 @@ class Days(click.ParamType):  # type: ignore[type-arg]
         except ValueError:
             days = 0.0
         if not 1 <= days < 1e6:
-            self.fail(f"{value!r} is neither 'all' nor a number of days of at least 1", parameter, context)
+            self.fail(f"{value!r} must be 'all', or a number of days of at least 1", parameter, context)
         return days
 
 
@@ -32,7 +32,7 @@ class Days(click.ParamType):  # type: ignore[type-arg]
     "--store",
     required=True,
     metavar="DIR|URL",
-    help="The folder of the logs, which is created if it is not there; or postgresql://USER@HOST/DATABASE.",
+    help="The folder of the logs (created if missing), or postgresql://USER@HOST/DATABASE.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="The address to listen on.")
 @options.number("--port", click.IntRange(0, 65535), "N", "The port; 0 is any.", 8151)
@@ -40,35 +40,33 @@ class Days(click.ParamType):  # type: ignore[type-arg]
     "--token-file",
     type=click.Path(),
     metavar="FILE",
-    help="A file with the token that callers must send. Without one, only this machine is answered.",
+    help="A file with the token that clients must send. Without one, only local requests are allowed.",
 )
-@options.number(
-    "--keep-log", Days(), "all|DAYS", "How long events are kept once two snapshots hold what they made.", "all"
-)
+@options.number("--keep-log", Days(), "all|DAYS", "How long to keep events that two snapshots cover.", "all")
 @options.number(
     "--models",
     options.AT_LEAST_ONE,
     "N",
-    "How many models are in memory; the others come back when they are used.",
+    "Keep this many models in memory; others are loaded on use.",
     1000,
 )
 @options.number(
     "--snapshot-every",
     click.IntRange(min=1000),
     "N",
-    "After how many events of a model a snapshot is taken.",
+    "Take a snapshot after this many events of a model.",
     50_000,
 )
 @click.option(
     "--url",
     metavar="URL",
-    help="Where the other servers on a store in PostgreSQL reach this one. By default, where it listens.",
+    help="The URL at which other servers on the same PostgreSQL store reach this one. By default, where it listens.",
 )
 @options.number(
     "--lease",
     click.FloatRange(min=1, max=3600),
     "SECONDS",
-    "After how long without a sign of life others on that store take over what this server holds.",
+    "Let other servers on that store take over after this many seconds without a heartbeat.",
     10.0,
 )
 @options.answering

@@ -41,7 +41,7 @@ class Gamma(click.ParamType):  # type: ignore[type-arg]
         except ValueError:
             number = 0.0
         if not 0.0 < number < float("inf"):
-            self.fail(f"{value!r} is neither a positive number nor 'scale' nor 'auto'", parameter, context)
+            self.fail(f"{value!r} must be a positive number, 'scale' or 'auto'", parameter, context)
         return number
 
 
@@ -60,7 +60,7 @@ _OPTIONS = (
     ),
     click.option("--coef0", type=float, metavar="C", help="The constant of the kernel poly.  [default: 1]"),
 )  # fmt: skip
-BUDGET = number("--budget", AT_LEAST_ONE, "N", "The most examples that a kernel may keep.")
+BUDGET = number("--budget", AT_LEAST_ONE, "N", "Keep at most this many support rows.")
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ class SpaceOptions:
         numbers = {"gamma": gamma, "degree": degree, "coef0": coef0, "budget": budget}
         given = {name: value for name, value in numbers.items() if value is not None}
         if kernel is None and given:
-            raise ValueError(f"--{next(iter(given))} belongs to a kernel; choose one by --kernel, or leave it out")
+            raise ValueError(f"--{next(iter(given))} requires --kernel")
         if kernel is not None and lift is not None:
-            raise ValueError("--lift and --kernel are two ways to another space; choose one")
+            raise ValueError("--lift and --kernel cannot be combined; choose one")
         for name in given:
             if kernel is not None and name not in (*KERNELS[kernel], "budget"):
                 raise ValueError(f"the kernel {kernel} has no --{name}; leave it out")
@@ -161,7 +161,7 @@ class SpaceOptions:
                 return self._certify_kernel_unasked(examples, learned, limits)
             if examples.n_entries > MOST_CERTIFIED:
                 return Uncertified(
-                    f"{examples.n_entries:,} numbers are too many to do it unasked; novikoff certify does"
+                    f"{examples.n_entries:,} numbers are too many to certify unasked; run novikoff certify"
                 )
             return certify_examples(examples, fit_intercept=fit_intercept, **limits)
         except KeyboardInterrupt:
@@ -177,7 +177,7 @@ class SpaceOptions:
         from novikoff.prove.separable.search.kernel import certify_kernel
 
         if len(examples.classes) > 2:
-            return Uncertified("with a kernel that is done for two classes only")
+            return Uncertified("kernels are certified for two classes only")
         if "budget" in self.numbers:
             return Uncertified("a budget forgets mistakes, and no theorem bounds how many more are made")
         try:
@@ -187,7 +187,7 @@ class SpaceOptions:
         assert kernel is not None
         if kernel.is_rational and examples.n_rows > MOST_KERNEL_ROWS:
             return Uncertified(
-                f"{examples.n_rows:,} rows are too many to do it unasked; novikoff certify --kernel does"
+                f"{examples.n_rows:,} rows are too many to certify unasked; run novikoff certify --kernel"
             )
         if not kernel.is_rational and examples.n_rows > MOST_POWER_ROWS:
             data = InFeatureSpace.of(examples, None, kernel, False)

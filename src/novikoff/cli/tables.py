@@ -161,7 +161,7 @@ def read_numbers(file: str, table: "TableOptions") -> NumberTable:
     said = {"label": table.label, "format": table.format, "zero_based": table.zero_based, **table.form}
     reader = with_label(read(file, **said))
     if not reader.is_table and table.ignore:
-        raise ValueError("svmlight text has no named columns; leave --ignore away")
+        raise ValueError("svmlight text has no named columns; omit --ignore")
     parts = list(_pieces(reader, set(table.ignore)))
     if not parts:
         raise ValueError(f"{file} has no rows")

@@ -24,7 +24,7 @@ SHOWN = 10
 COMMANDS = {
     "train": Lazy("novikoff.cli.tag:train", "Learn a tagger from labelled sentences."),
     "run": Lazy("novikoff.cli.tag:run", "Add a column of labels to sentences."),
-    "score": Lazy("novikoff.cli.tag:score", "Count right labels and right chunks on labelled sentences."),
+    "score": Lazy("novikoff.cli.tag:score", "Report accuracy, and precision, recall and F1 of chunks."),
 }
 
 
@@ -85,9 +85,9 @@ layout = grouped(
     click.option(
         "--separator",
         metavar="C",
-        help='What stands between columns: one character, or "tab".  [default: blanks and tabs]',
+        help='The column separator: one character, or "tab".  [default: blanks and tabs]',
     ),
-    click.option("--comment", metavar="C", help="Leave out lines that begin so."),
+    click.option("--comment", metavar="C", help="Skip lines that start with this."),
 )
 
 
@@ -98,10 +98,10 @@ layout = grouped(
 @click.argument("file", type=options.FILE)
 @click.option(
     "--templates", type=click.Path(), metavar="FILE",
-    help="The feature templates, one a line, ours or CRF++'s.  [default: by the columns]",
+    help="The feature templates, one per line, in our syntax or CRF++'s.  [default: by the columns]",
 )  # fmt: skip
 @layout
-@click.option("--label", metavar="COL", help="The column with the labels.  [default: the last]")
+@click.option("--label", metavar="COL", help="The label column.  [default: the last]")
 @options.model
 @options.force
 @click.option(
@@ -109,14 +109,14 @@ layout = grouped(
     type=click.Choice(["IOB1", "IOB2", "IOBES", "BILOU"]),
     help="Predict only legal label sequences of this scheme.",
 )
-@options.number("--min-count", options.AT_LEAST_ONE, "N", "How often a feature must occur.", 1)
+@options.number("--min-count", options.AT_LEAST_ONE, "N", "Ignore features that occur less often.", 1)
 @options.learning("early_stopping", "validation_fraction", "n_iter_no_change", "held_out")
-@options.number("--folds", options.AT_LEAST_TWO, "N", "Judge by N parts: N more taggers, each learned without one.")
+@options.number("--folds", options.AT_LEAST_TWO, "N", "Estimate the error by N-fold cross-validation.")
 @options.number(
     "--cost",
     click.FloatRange(min=0),
     "C",
-    "What each wrong label gets on top while learning, so that the right sequence wins by a margin.",
+    "The cost added to each wrong label while learning, so that the correct sequence wins by a margin.",
     0.0,
 )
 @options.learning("lead", "readout", readout=Choice(words=("average", "last")))
@@ -145,7 +145,7 @@ def train(
     from novikoff.learn.chain.tagger import judged_by_folds, learn_tagger
 
     if folds is not None and learning["held_out"] is not None:
-        raise ValueError("--held-out and --folds are two ways to judge a model; choose one")
+        raise ValueError("--held-out and --folds cannot be combined; choose one")
     target = model_target(model or default_model(file), force)
     sentences = layout.read(file, layout.names or ("word", "pos", "chunk"))
     label = label or sentences.columns[-1]
@@ -196,8 +196,8 @@ def train_panel(document: dict[str, Any], run: "Run") -> Any:
             ("features", f"{data['features']:,} with weights, by {counted(data['templates'], 'template')}"),
             ("labels", listed(data["labels"], 24)),
             ("expected", f"error {expected_error(run)}"),
-            ("learned", wording.weights(document["weights"], run, data["labels"])),
-            ("stopped", wording.ending(run)),
+            ("weights", wording.weights(document["weights"], run, data["labels"])),
+            ("ended", wording.ending(run)),
             ("mistakes", say.made(run)),
             ("errors", say.wrong(run)),
             ("bound", wording.bound(None, run)),
@@ -234,7 +234,7 @@ def expected_error(run: "Run") -> str:
 @click.argument("model", type=click.Path())
 @click.argument("file", type=options.FILE)
 @layout
-@options.out("Where to write.  [default: standard output]", "OUT")
+@options.out("The output file.  [default: standard output]", "OUT")
 @options.force
 @options.answering
 def run(model: str, file: str, layout: ConllOptions, out: str | None, force: bool, output: Output) -> Result | None:
@@ -278,13 +278,13 @@ def run(model: str, file: str, layout: ConllOptions, out: str | None, force: boo
 @click.argument("model", type=click.Path())
 @click.argument("file", type=options.FILE)
 @layout
-@click.option("--label", metavar="COL", help="The column with the labels.  [default: the last]")
+@click.option("--label", metavar="COL", help="The label column.  [default: the last]")
 @click.option(
     "--scheme",
     type=click.Choice(["IOB1", "IOB2", "IOBES", "BILOU", "none"]),
     default="IOB2",
     show_default=True,
-    help="How labels mark chunks; none if they mark none.",
+    help="How labels mark chunks, if they do.",
 )
 @options.answering
 def score(model: str, file: str, layout: ConllOptions, label: str | None, scheme: str, output: Output) -> Result:

@@ -12,7 +12,7 @@ from novikoff.cli.progress import progress
 @click.command(name="warm-up")
 @options.answering
 def warm_up(output: Output) -> Result:
-    """Compile everything once, so that no first call has to wait.
+    """Compile all kernels in advance.
 
     Small tables need no compiler; larger ones do, for some seconds, the first time on a machine. This does it in
     advance, for example while an image is built, and tells what took how long. Where it was done already, it takes no

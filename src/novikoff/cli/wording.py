@@ -53,15 +53,16 @@ def learned(document: Document, run: "Run", classes: list[Any]) -> "RenderableTy
 
 
 def weights(heaviest: list[Document], run: "Run", classes: list[Any]) -> "RenderableType":
-    """The heaviest attributes by name, and what their sign speaks for."""
+    """The largest weights by name, and which class they favour."""
     from rich.text import Text
 
     if not heaviest:
         return Text("all weights are 0" if run.readout != "vote" else NO_WEIGHTS)
+    largest = f"{len(heaviest)} largest of {READOUT_WORDS[run.readout]}"
     if len(classes) == 2:
-        what = f"the heaviest of {READOUT_WORDS[run.readout]}; a positive one speaks for {in_words(classes[1])}"
+        what = f"{largest}; positive values favour {in_words(classes[1])!r}"
     else:
-        what = f"the heaviest of {READOUT_WORDS[run.readout]}, each of the class before it"
+        what = f"{largest}, each after its class"
     return stacked(Text(what), weights_table(heaviest))
 
 
@@ -75,9 +76,9 @@ def ending(run: "Run") -> "RenderableType":
 def lead(run: "Run", was_chosen: bool) -> str | None:
     """By how much an example had to be right so as not to be learned, who says so, and what it proves in the end."""
     if not run.lead:
-        return "none, as rows that were put aside chose" if was_chosen else None
-    asked = f"learned unless right by more than {run.lead:g} R^2"
-    asked = f"{asked}, as rows that were put aside chose" if was_chosen else asked
+        return "none (chosen on the validation rows)" if was_chosen else None
+    asked = f"updates unless correct by more than {run.lead:g} R^2"
+    asked = f"{asked} (chosen on the validation rows)" if was_chosen else asked
     separated = say.separated(run)
     return asked if separated is None else f"{asked}; {separated}"
 
@@ -102,7 +103,7 @@ def validation(run: "Run") -> str | None:
     if not run.validation_errors:
         return None
     fewest = counted(min(run.validation_errors), run.validation_error)
-    return f"{counted(run.epochs, 'epoch')} chosen, with {fewest} on the rows put aside for that"
+    return f"{counted(run.epochs, 'epoch')} chosen, with {fewest} on the validation rows"
 
 
 def verdict(certificate: "Certificate") -> "Text":
@@ -120,7 +121,7 @@ def certified(certificate: "Certificate | None", why_not: str | None, run: "Run"
     from rich.text import Text
 
     if certificate is None:
-        return f"no: {why_not}"
+        return f"skipped: {why_not}"
     aside = run.held_out_rows
     whose = f" (of all {certificate.n_rows:,} rows, {aside:,} of which were held out)" if aside else ""
     return Text.assemble(verdict(certificate), whose)
@@ -146,7 +147,7 @@ def claimed(certificate: "Certificate | None", problem: str | None, model: str) 
         return Text(f"unproved: {problem}", style=BAD)
     if certificate is None:
         return None
-    return Text(f"it claims {certificate.verdict.value}; novikoff check {model} FILE proves it from the table")
+    return Text(f"claims {certificate.verdict.value}; verify it with novikoff check {model} FILE")
 
 
 def expected_error(run: "Run") -> str:

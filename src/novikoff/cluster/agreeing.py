@@ -144,9 +144,7 @@ def _terms(engine: Engine, shards: Sequence[Shard], reading: Reading, token: str
     }
     if not shards[0].is_table:
         if reading.label is not None or any(reading.column_roles.values()):
-            raise ValueError(
-                "svmlight text has its labels and numbers in their places, without names; leave label= away"
-            )
+            raise ValueError("svmlight text has its labels and numbers in their places, without names; omit label=")
         auto = reading.zero_based == "auto"
         from_zero = any(engine.call("counts_from_zero")) if auto else bool(reading.zero_based)
         return Terms(token, zero_based=from_zero, **both)
@@ -190,7 +188,7 @@ def _classes(
             raise ValueError(f"{shard.name}: {error}") from None
     classes = labels.classes()
     if len(classes) < 2:
-        raise ValueError(f"all labels are {classes.tolist()[0]!r}; at least two classes are needed to tell apart")
+        raise ValueError(f"all labels are {classes.tolist()[0]!r}; at least two classes are required")
     if labels_are_shared and len(shards) > 1:
         _check_shared(shards, prepared)
     return classes

@@ -67,11 +67,11 @@ class Checkpoint:
 def read_checkpoint(path: str | os.PathLike[str], asked: Mapping[str, Any]) -> FileParts:
     """What a checkpoint holds, if it is one, and of a run that asked for the same."""
     if not os.path.exists(path):
-        raise FileNotFoundError(f"there is no checkpoint {path} to go on from; begin without resume")
+        raise FileNotFoundError(f"there is no checkpoint {path} to resume from; start without resume")
     parts = read(path)
     header = parts.header
     if header.get("learner") != KIND:
-        raise ValueError(f"{path} is no checkpoint; name the one that the run has written")
+        raise ValueError(f"{path} is not a checkpoint; name the one that the run has written")
     if header.get("novikoff") != __version__:
         raise ValueError(f"{path} was written by novikoff {header.get('novikoff')}, and this is {__version__}")
     for name, value in asked.items():

@@ -359,7 +359,9 @@ def _explained(piece: Piece, layout: Layout, types: Types | None, message: str) 
         column = _parse_csv(piece.text, layout, [name], _strings([name])).column(0).to_pylist()
         row = next((row for row, value in enumerate(column) if value == wrong[3]), 0)
         place = f"{layout.file}, line {_line_of_row(piece, layout, row)}"
-        return ValueError(f"{place}: {wrong[3]!r} in the column {name!r} is no {kind}; correct it, or leave it empty")
+        return ValueError(
+            f"{place}: {wrong[3]!r} in the column {name!r} is not a {kind}; correct it, or leave it empty"
+        )
     return ValueError(f"{layout.file}, in or after line {piece.line}: {message}")
 
 

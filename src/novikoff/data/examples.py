@@ -172,7 +172,7 @@ class Examples:
             return self.encode_without(held_out)
         if self.is_encoded:
             raise ValueError(
-                "all rows had a say in how these columns became numbers, and their records are gone; learn from the "
+                "the encoding of these columns was learned from all rows, and the records are gone; learn from the "
                 "table itself, without encoding="
             )
         return nullcontext(self)
@@ -254,7 +254,7 @@ def check_labels(y: ArrayLike, n_rows: int, n_classes: int) -> NDArray[Any]:
     """Inner labels as a kernel wants them: -1 and +1 for two classes, 0, 1, ... for more."""
     labels = checked_labels(y)
     if labels.shape != (n_rows,):
-        raise ValueError(f"y has shape {labels.shape}, but X has {n_rows} rows: one label a row is needed")
+        raise ValueError(f"y has shape {labels.shape}, but X has {n_rows} rows: one label per row is required")
     if n_rows == 0:
         raise ValueError("X has no rows: there is nothing to learn from")
     if labels.dtype.kind not in "biuf":

@@ -121,19 +121,19 @@ def no_table(path: str) -> str | None:
     """What a file is, and what to do with it, if it begins like something that is certainly no table."""
     head = _head(path)
     if head[8:9] == b"{" and b'"novikoff"' in head:
-        return "a model file, and a table is wanted here; a model comes first, then the table"
+        return "a model file, but a table is expected here; a model comes first, then the table"
     if head.lstrip().startswith(b"{") and b'"kind"' in head and b'"claims"' in head:
-        return "a certificate, and a table is wanted here; a certificate comes first, then the table"
+        return "a certificate, but a table is expected here; a certificate comes first, then the table"
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
         name = os.path.basename(path)
-        return f"a JSON array, and one object a line is wanted; make it with: jq -c '.[]' {name} > {name}l"
+        return f"a JSON array, and one object per line is expected; make it with: jq -c '.[]' {name} > {name}l"
     if head.lstrip().lower().startswith((b"<!doctype html", b"<html")):
         return "a web page; download the table itself"
     return _known(path, head)
 
 
 def no_model(path: str | os.PathLike[str]) -> str | None:
-    """What a file is, and what to do, if it is no model file by its looks."""
+    """What a file is, and what to do, if it is not a model file by its looks."""
     head = _head(os.fspath(path))
     if (known := _known(os.fspath(path), head)) is not None:
         return known.partition(";")[0]

@@ -105,7 +105,7 @@ def read_frame(
     table = as_arrow(frame)
     if labels is not None and labels.shape != (table.num_rows,):
         raise ValueError(
-            f"{NAME} has {table.num_rows} rows, but labels of shape {labels.shape}: one label a row is needed"
+            f"{NAME} has {table.num_rows} rows, but labels of shape {labels.shape}: one label per row is required"
         )
     return FrameReader(table, label, types, block_bytes, labels)
 

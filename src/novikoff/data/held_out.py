@@ -33,7 +33,7 @@ class HeldOut:
     def __post_init__(self) -> None:
         if not 0.0 <= self.lower < self.upper <= 1.0 or self.upper - self.lower >= 1.0:
             share = self.upper - self.lower
-            raise ValueError(f"held_out={share!r} is no share; it must be a number between 0 and 1, such as 0.2")
+            raise ValueError(f"held_out={share!r} must be a fraction between 0 and 1, such as 0.2")
 
     @classmethod
     def share(cls, share: float, random_state: int | np.random.Generator | None) -> "HeldOut":
@@ -80,7 +80,7 @@ def check_parts(n_rows: int, n_held: int, row: str = "row") -> None:
     if not 0 < n_held < n_rows:
         raise ValueError(
             f"of {n_rows} {row}s, {n_held} were held out by chance, which leaves nothing to learn from or nothing to "
-            "judge by; hold another share out, or none"
+            "judge by; choose a different held-out fraction"
         )
 
 

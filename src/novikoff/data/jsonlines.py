@@ -224,7 +224,7 @@ def _explained(piece: Piece, source: FileSource, message: str, *, typed: bool) -
     if changed := re.search(r"Column\(/?(.*?)\) changed from (\w+) to (\w+)", message):
         if not changed[1]:
             hint = "; for an array of objects: jq -c '.[]'" if changed[3] == "array" or line == 1 else ""
-            return ValueError(f"{place}: not an object; JSON lines have one object a line{hint}")
+            return ValueError(f"{place}: not an object; JSON lines have one object per line{hint}")
         if changed[3] in ("object", "array"):
             return _nested(place, changed[1])
         was = f"should be a {changed[2]}" if typed else f"was a {changed[2]} in the lines before"
@@ -260,7 +260,7 @@ def _first_nested(piece: Piece, name: str) -> int:
 
 
 def _not_one(place: str, what: str) -> ValueError:
-    return ValueError(f"{place}: {what}; JSON lines have one object a line")
+    return ValueError(f"{place}: {what}; JSON lines have one object per line")
 
 
 def _nested(place: str, name: str) -> ValueError:

@@ -184,7 +184,9 @@ class LabelCodes:
             return np.zeros(len(labels), dtype=np.int64), np.ones(len(labels), dtype=np.bool_)
         if (self.known.dtype.kind in "biuf") != (labels.dtype.kind in "biuf"):
             one, other = self.known.tolist()[0], labels.tolist()[0]
-            raise ValueError(f"labels such as {one!r} and {other!r} are of different kinds; use words or numbers only")
+            raise ValueError(
+                f"labels such as {one!r} and {other!r} are of different types; use only words or only numbers"
+            )
         try:
             places = np.searchsorted(self.known, labels, sorter=self.order).clip(max=len(self.known) - 1)
         except TypeError as error:
@@ -200,6 +202,6 @@ class LabelCodes:
         new = labels[rows[np.sort(first)]]
         for row, label in zip(rows[np.sort(first)].tolist(), new.tolist(), strict=True):
             if isinstance(label, float) and not label.is_integer():
-                raise ValueError(f"label {label!r} in row {row} is no class; a perceptron learns no quantities")
+                raise ValueError(f"label {label!r} in row {row} is continuous; only classification is supported")
         self.known = np.concatenate([self.known, new]) if len(self.known) else new
         self.order = np.argsort(self.known, kind="stable")

@@ -59,7 +59,7 @@ def _from_npz(path: str) -> ProgramFile:
                 raise ValueError(f"it has {', '.join(arrays)}, but needs c, and may have {', '.join(NAMES[1:])}")
             arguments = dict(arrays)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is no linear program: {error}") from error
+        raise ValueError(f"{path} is not a linear program: {error}") from error
     return ProgramFile(arguments, tuple(f"x{number}" for number in range(arguments["c"].size)))
 
 
@@ -79,7 +79,7 @@ Pair = tuple[str, str]
 
 
 class MPSError(ValueError):
-    """A file is no linear program in MPS."""
+    """A file is not a linear program in MPS."""
 
 
 @dataclass
@@ -165,7 +165,7 @@ def read_mps(path: str) -> tuple[MPS, dict[str, Any]]:
     try:
         return model, model.arguments()
     except MPSError as error:
-        raise MPSError(f"{path} is no linear program that can be solved: {error}") from None
+        raise MPSError(f"{path} is not a linear program that can be solved: {error}") from None
 
 
 def _fixed_fields(line: str) -> list[str]:
@@ -222,7 +222,7 @@ class _MPSReader:
                 continue
             section, *rest = line.split()
             if section in seen:
-                self.fail(f"the section {section} stands twice")
+                self.fail(f"the section {section} occurs twice")
             seen.add(section)
             self._begin(section, rest)
         if section != "ENDATA":
@@ -260,7 +260,7 @@ class _MPSReader:
         kind, name = fields
         model = self.model
         if name in model.kinds or name in model.free or name == model.objective:
-            self.fail(f"the row {name!r:.40} stands twice")
+            self.fail(f"the row {name!r:.40} occurs twice")
         if kind != "N":
             model.kinds[name] = kind
         elif model.objective is None:
@@ -334,7 +334,7 @@ class _MPSReader:
         if infinite is None:
             return self._number(text)
         if (kind, infinite) not in (("UP", math.inf), ("LO", -math.inf)):
-            self.fail(f"{text} is no number that a bound of kind {kind} can have")
+            self.fail(f"{text} is not a number that a bound of kind {kind} can have")
         return infinite
 
     def _no_doubtful_bounds(self) -> None:
@@ -370,7 +370,7 @@ class _MPSReader:
 
     def _number(self, text: str) -> float:
         if not _NUMBER.fullmatch(text):
-            self.fail(f"{text!r:.40} is no number")
+            self.fail(f"{text!r:.40} is not a number")
         plain = text.lower().replace("d", "e")
         value = float(plain)
         if math.isinf(value) or (value == 0 and re.search("[1-9]", plain.partition("e")[0])):

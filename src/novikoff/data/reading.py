@@ -376,7 +376,7 @@ def read(
     if "svmlight" in formats and set(formats) != {"svmlight"}:
         raise ValueError(f"{_named(files)}: svmlight text and tables do not make one data set; read them apart")
     if formats[0] == "svmlight" and (label is not None or types is not None):
-        raise ValueError("svmlight text has its labels and numbers in their places, without names; leave label= away")
+        raise ValueError("svmlight text has its labels and numbers in their places, without names; omit label=")
     if formats[0] != "svmlight":
         need_pyarrow()
     if "vw" in formats and (set(formats) != {"vw"} or label not in (None, vw.LABEL)):

@@ -83,11 +83,11 @@ def _filesystem(path: str) -> tuple[Any, str]:
             import fsspec
         except ImportError:
             how = f"pyarrow cannot open it ({error}), and fsspec, which might, is not installed: pip install fsspec"
-            raise ValueError(f"{path} is nowhere that can be read from: {how}") from None
+            raise ValueError(f"{path} cannot be read: {how}") from None
         try:
             return fs.PyFileSystem(fs.FSSpecHandler(fsspec.filesystem(scheme))), inner
         except (ImportError, ValueError) as why:
-            raise ValueError(f"{path} is nowhere that can be read from: {why}") from None
+            raise ValueError(f"{path} cannot be read: {why}") from None
 
 
 class LinesOfFile(io.RawIOBase):
@@ -152,7 +152,7 @@ class TableForm:
         if self.names is not None and self.header:
             raise ValueError("names= are for a table whose first line is data; pass header=False, too")
         if self.decimal not in (None, ".", ","):
-            raise ValueError(f"decimal={self.decimal!r} is neither a point nor a comma")
+            raise ValueError(f"decimal={self.decimal!r} must be a point or a comma")
 
 
 @dataclass(frozen=True)
@@ -301,7 +301,7 @@ def check_is_file(path: str) -> None:
         hint = f"did you mean {folder / near}?" if near else "check the path"
         raise FileNotFoundError(f"there is no file {path}; {hint}")
     if not os.path.isfile(path):
-        raise OSError(f"{path} is no regular file, and cannot be read more than once; copy it to one, or use '-'")
+        raise OSError(f"{path} is not a regular file, and cannot be read more than once; copy it to one, or use '-'")
 
 
 def _nearest_file(folder: Path, name: str) -> str | None:

@@ -38,7 +38,7 @@ def parse(text: str | bytes, *, deepest: int = DEEPEST, most_bytes: int = MOST_B
     {'a': [1, 2.5, 'x', None, True]}
     >>> parse('{"a": 1, "a": 2}')
     Traceback (most recent call last):
-    novikoff.data.strict_json.JSONError: the key 'a' stands twice in one object
+    novikoff.data.strict_json.JSONError: the key 'a' occurs twice in one object
     """
     try:
         raw = text.encode() if isinstance(text, str) else bytes(text)
@@ -85,7 +85,7 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         ((twin, _),) = Counter(name for name, _ in pairs).most_common(1)
-        raise JSONError(f"the key {twin!r:.60} stands twice in one object")
+        raise JSONError(f"the key {twin!r:.60} occurs twice in one object")
     return fields
 
 
@@ -125,7 +125,7 @@ class Fields:
         self._path = path
         self.error = error
         if not isinstance(content, Mapping):
-            self.fail("is no object")
+            self.fail("is not an object")
         self._content = content
         self._asked: set[str] = set()
 

@@ -218,7 +218,7 @@ def _features(tokens: "pa.Array") -> tuple["pa.Array", NDArray[np.float64]]:
 
 
 def _is_word(value: str) -> bool:
-    """Whether a value that is no number may be a word."""
+    """Whether a value that is not a number may be a word."""
     return bool(value) and ":" not in value and not NOT_FINITE.fullmatch(value)
 
 
@@ -242,7 +242,7 @@ def _about_head(head: str) -> str | None:
     for word in words:
         if not NUMBER.fullmatch(word) or math.isinf(float(word)):
             how = "write a number before the first |, and a tag with an apostrophe or right before the bar"
-            return f"{word!r:.60} is no label; {how}"
+            return f"{word!r:.60} is not a label; {how}"
     if len(words) > 1 and float(words[1]) != 1:
         return f"the importance {words[1]} is not 1; repeat the line, or leave the importance out"
     if len(words) > 2 and float(words[2]) != 0:

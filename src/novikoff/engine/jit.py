@@ -70,7 +70,7 @@ def jit(
     ...     for value in x:
     ...         total += value
     ...     return total
-    >>> add_up(np.array([1.0, 2.0]))
+    >>> float(add_up(np.array([1.0, 2.0])))
     3.0
     """
     if function is None:

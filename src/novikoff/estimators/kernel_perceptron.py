@@ -91,7 +91,7 @@ class KernelPerceptron(ClassifierShell):
     time_limit : float or None
         Stop after so many seconds.
     scale : bool or "auto"
-        Whether to learn from the columns in standard deviations from their means; see `Perceptron`.
+        Whether to standardise the columns (zero mean, unit variance); see `Perceptron`.
     class_weight : dict, "balanced" or None
         Numbers by which the examples of a class are multiplied, in the space of the kernel; see `Perceptron`.
     early_stopping, validation_fraction, n_iter_no_change : bool, float, int

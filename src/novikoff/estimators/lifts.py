@@ -41,7 +41,7 @@ class Paraboloid(TransformerMixin, BaseEstimator):
     def to_model(self) -> LiftModel:
         """What there is to remember, free of scikit-learn."""
         if not hasattr(self, "n_features_in_"):
-            raise AttributeError("this Paraboloid has learned nothing yet; call fit first")
+            raise AttributeError("this Paraboloid is not fitted yet; call fit first")
         names = getattr(self, "feature_names_in_", None)
         return LiftModel(self.n_features_in_, None if names is None else tuple(map(str, names)))
 

@@ -114,7 +114,7 @@ class Perceptron(ClassifierShell):
     time_limit : float or None
         Stop after so many seconds.
     scale : bool or "auto"
-        Whether to learn from the columns in standard deviations from their means (sparse columns are divided, and not
+        Whether to standardise the columns (zero mean, unit variance) (sparse columns are divided, and not
         centred). The scales are in the model: `predict` takes rows as they are, and `coef_` and `intercept_` are those
         of the columns of an array as given. R and margins are those of the scaled rows. "auto" scales tables, and the
         columns of a dense array if the numbers of one, zeros apart, are on average more than 10 times as large as those
@@ -185,7 +185,7 @@ class Perceptron(ClassifierShell):
     >>> model.coef_.tolist(), model.n_mistakes_
     ([[3.0, 1.0]], 3)
     >>> print(model.run_)
-    Stopped after 2 epochs because an epoch made no mistake.
+    Converged after 2 epochs (an epoch without a mistake).
     Made 3 mistakes on 12 examples; by epoch: 3, 0.
     The longest example has length R <= 2.23607, the sum of the mistakes has length 3.16228,
     so no separator has a margin above 1.0541.
@@ -451,7 +451,9 @@ class Perceptron(ClassifierShell):
             return before.classes, True
         if (before.classes.dtype.kind in "biuf") != (labels.dtype.kind in "biuf"):
             one, other = before.classes.tolist()[0], labels.tolist()[0]
-            raise ValueError(f"labels such as {one!r} and {other!r} are of different kinds; use words or numbers only")
+            raise ValueError(
+                f"labels such as {one!r} and {other!r} are of different types; use only words or only numbers"
+            )
         return np.union1d(before.classes, labels), named is not None
 
 

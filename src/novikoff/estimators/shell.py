@@ -148,7 +148,7 @@ class Shell(BaseEstimator):
     def _held(self, part: str | None = None) -> Any:
         """The model, or a part of it; one that it does not have is an attribute that the estimator does not have."""
         if not self.__sklearn_is_fitted__():
-            raise AttributeError(f"this {type(self).__name__} has learned nothing yet; call fit or partial_fit first")
+            raise AttributeError(f"this {type(self).__name__} is not fitted yet; call fit or partial_fit first")
         value = self.model_ if part is None else getattr(self.model_, part)
         if value is None:
             raise AttributeError(f"the model of this {type(self).__name__} has no {part}")
@@ -383,7 +383,7 @@ class ClassifierShell(ClassifierMixin, Shell):
             encoding = self._first_encoding(source)
         rows = stacked([batch.rows for batch in batches_of(source, encoding)])
         if rows.n_rows != len(labels):
-            raise ValueError(f"y has {len(labels)} labels, but X has {rows.n_rows} rows: one label a row is needed")
+            raise ValueError(f"y has {len(labels)} labels, but X has {rows.n_rows} rows: one label per row is required")
         return rows, labels, encoding
 
     def _learn_rows(
@@ -449,8 +449,7 @@ def at_least_two(classes: NDArray[Any]) -> NDArray[Any]:
     """The classes, if there are enough to tell apart."""
     if len(classes) < 2:
         raise ValueError(
-            f"y has only one class, {classes.tolist()}; fit needs at least two classes to tell apart. "
-            "partial_fit can begin with one"
+            f"y has only one class, {classes.tolist()}; fit needs at least two classes. partial_fit can begin with one"
         )
     return classes
 

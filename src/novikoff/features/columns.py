@@ -305,7 +305,7 @@ def as_written(column: "pa.Array") -> "pa.Array":
 
 
 def _first_word(column: "pa.Array") -> tuple[int, Any]:
-    """The first value that is no number."""
+    """The first value that is not a number."""
     for row, value in enumerate(column.to_pylist()):
         if value is None:
             continue

@@ -286,7 +286,7 @@ class Encoding:
             fields.close()
             return cls(columns, is_dense, lift, width, scaling)
         except JSONError as error:
-            raise ValueError(f"this is no encoding: {error}; it must be what to_dict() returned") from None
+            raise ValueError(f"this is not an encoding: {error}; it must be what to_dict() returned") from None
 
 
 def learn_encoding(

@@ -141,7 +141,7 @@ def _batch_of_pair(item: Any, first: int) -> Batch:
     if labels is not None and labels.shape != (rows.n_rows,):
         raise ValueError(
             f"the batch that begins with row {first} has {rows.n_rows} rows, but labels of shape {labels.shape}: "
-            "one label a row is needed"
+            "one label per row is required"
         )
     return Batch(rows, labels, "", first)
 
@@ -167,7 +167,7 @@ def learned_encoding(
 
         return learn_encoding(source, scale=scale, lift=lift, held_out=held_out, **columns)
     if any(columns.values()):
-        raise ValueError("svmlight text has no named columns; leave categorical=, text=, tfidf= and ignore= away")
+        raise ValueError("svmlight text has no named columns; omit categorical=, text=, tfidf= and ignore=")
     if encoding is not None or lift is None:
         return encoding
     from novikoff.features.encode import Encoding
@@ -351,7 +351,7 @@ def check_there_are_two(labels: LabelCodes, n_rows: int) -> None:
     if n_rows == 0:
         raise ValueError("the source has no examples: there is nothing to learn from")
     if len(labels.known) < 2:
-        raise ValueError(f"all labels are {labels.known.tolist()[0]!r}; at least two classes are needed to tell apart")
+        raise ValueError(f"all labels are {labels.known.tolist()[0]!r}; at least two classes are required")
 
 
 def _temporary_folder(folder: str | os.PathLike[str] | None) -> tempfile.TemporaryDirectory[str]:

@@ -158,7 +158,7 @@ class Column:
         known = self.type
         if known is None:
             if not _is_plain(kind):
-                what = f"the column {self.name!r} has the type {kind}, which is no number, word, date or boolean"
+                what = f"the column {self.name!r} has the type {kind}, which is not a number, word, date or boolean"
                 raise ValueError(f"{records.file or 'the data'}: {what}; ignore=[{self.name!r}] leaves it out")
             self.type = kind
         elif is_number(known) and is_number(kind):

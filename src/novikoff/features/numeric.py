@@ -271,5 +271,5 @@ class Dated(Numeric):
 
     def wrong(self) -> str | None:
         if self.unit not in UNITS.values():
-            return f"has the unit {self.unit!r:.60}, which is no type of dates or times"
+            return f"has the unit {self.unit!r:.60}, which is not a type of dates or times"
         return super().wrong()

@@ -1,4 +1,4 @@
-"""Columns of numbers in standard deviations from their means: so that none drowns the others.
+"""Columns of numbers in standard deviations from their means: so that none dominates the others.
 
 The theorem speaks of points, and a learner that scales learns from the scaled ones: R and margins are theirs.
 """

@@ -105,7 +105,7 @@ def _parse_part(text: str, template: str) -> TemplatePart:
     place = re.fullmatch(r"([^\[\]()|=]+)\[([+-]?\d+)\]", inner)
     if place is None:
         raise ValueError(
-            f"template {template!r}: {text!r} is no part; write a column and an offset, such as w[0] or p[-1], "
+            f"template {template!r}: {text!r} is not a part; write a column and an offset, such as w[0] or p[-1], "
             "perhaps inside a function, such as suffix2(w[0])"
         )
     return TemplatePart(place[1], int(place[2]), tuple(reversed(functions)))
@@ -439,7 +439,7 @@ def read_templates(path: str | os.PathLike[str], columns: Sequence[str] = ()) ->
     their names. Empty lines and lines that begin with # are left out."""
     templates = translated(Path(path).read_text(encoding="utf-8").splitlines(), columns)
     if not templates:
-        raise ValueError(f"{path} has no templates; write one a line, such as word[0] or pos[-1]|pos[0]")
+        raise ValueError(f"{path} has no templates; write one per line, such as word[0] or pos[-1]|pos[0]")
     return templates
 
 

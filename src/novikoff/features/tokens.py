@@ -146,9 +146,7 @@ def _column(
         return values
     for number, value in enumerate(values):
         if is_missing(value):
-            raise ValueError(
-                f"{_place(number, starts)} has {value!r} in the column {name!r}; a missing value is no word: replace it"
-            )
+            raise ValueError(f"{_place(number, starts)} has {value!r} in the column {name!r}; replace missing values")
     return [value.decode() if isinstance(value, bytes) else str(value) for value in values]
 
 
@@ -310,7 +308,7 @@ def _name(value: Any) -> str:
         return value
     if isinstance(value, bytes):
         return value.decode()
-    raise TypeError(f"the attribute {value!r} is no string but {type(value).__name__}; convert it with str()")
+    raise TypeError(f"the attribute {value!r} is not a string but {type(value).__name__}; convert it with str()")
 
 
 def _number(value: Any, name: str) -> float:

@@ -17,7 +17,7 @@ def read_certificate(path: Path) -> AnyCertificate:
         return read_text(certificate_text(path))
     except CertificateError as error:
         raise CertificateError(
-            f"{path} is no certificate, or is cut off ({error}); make it with --out of novikoff certify or novikoff lp"
+            f"{path} is not a certificate, or is truncated ({error}); novikoff certify --out makes one"
         ) from None
 
 

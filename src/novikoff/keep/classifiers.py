@@ -60,7 +60,7 @@ def read_classifier(
     ensure((run.mistakes, run.narrow, run.lead, run.examples) == counts, "the record is that of another model")
     readout = known["readout"]
     ensure(readout != "vote" or may_vote, "there is to be a vote, and no mistakes were kept for it")
-    ensure(parameters.get("readout", readout) == readout, "the read-out of the parameters is another than the model's")
+    ensure(parameters.get("readout", readout) == readout, "the read-out of the parameters differs from the model's")
     return kind(
         memory,
         classes,

@@ -84,7 +84,7 @@ class Codec:
         if is_dataclass(inner):
             return inner(**self.read_fields(inner, plain, arrays, path))  # type: ignore[operator]
         if (part := _listed(inner)) is not None:
-            ensure(isinstance(plain, list), f"{path} is no list")
+            ensure(isinstance(plain, list), f"{path} is not a list")
             return [self.read(part, one, arrays, _below(path, str(i))) for i, one in enumerate(plain)]
         if isinstance(inner, type) and issubclass(inner, Enum):
             ensure(isinstance(plain, str) and plain in inner.__members__, f"{path} is {plain!r:.60}")
@@ -101,7 +101,7 @@ class Codec:
         self, kind: Any, plain: Any, arrays: Arrays, path: str = "", without: tuple[str, ...] = ()
     ) -> dict[str, Any]:
         """The fields of a dataclass by name, but for some: these are all that there are."""
-        ensure(isinstance(plain, Mapping), f"{path or 'the header'} is no object")
+        ensure(isinstance(plain, Mapping), f"{path or 'the header'} is not an object")
         values, left = {}, set(plain) - set(without)
         for name, declared in declared_fields(kind).items():
             place = _below(path, name)

@@ -71,13 +71,13 @@ def _write_kernel(kernel: KernelFunction, path: str, arrays: Arrays) -> dict[str
 def _read_kernel(plain: Any, function: Callable[..., Any] | None) -> KernelFunction:
     ensure(isinstance(plain, dict) and len(plain) == 5, "there is no kernel")
     form, gamma, degree, coef0 = (plain[name] for name in ("form", "gamma", "degree", "coef0"))
-    ensure((form is None) == (function is not None), "the kernel of the parameters is another than that of the model")
+    ensure((form is None) == (function is not None), "the kernel of the parameters differs from the model's")
     ensure(form is None or form in KERNELS, "the kernel is unknown")
     ensure(type(gamma) is float and 0.0 < gamma < math.inf, "gamma is not positive")
     ensure(type(degree) is int and 1 <= degree <= 2**62, "the degree is no whole number of at least 1")
     ensure(type(coef0) is float and math.isfinite(coef0), "coef0 is not finite")
     params = decode(plain["params"])
-    ensure(params is None or isinstance(params, dict), "kernel_params is no dictionary")
+    ensure(params is None or isinstance(params, dict), "kernel_params is not a dictionary")
     return KernelFunction(function or form, gamma, degree, coef0, params)
 
 

@@ -141,14 +141,14 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     try:
         read_header(path)
     except ModelFileError:
-        raise FileExistsError(f"{path} is already there, is no model file, and is kept; choose another name") from None
+        raise FileExistsError(f"{path} already exists and is not a model file; choose another name") from None
 
 
 def refuse(path: Path, what: str) -> NoReturn:
     is_another = no_model(path)
     if is_another is not None:
-        raise ModelFileError(f"{path} is no model file: it is {is_another}")
-    raise ModelFileError(f"{path} is no model file, or is damaged: {what}")
+        raise ModelFileError(f"{path} is not a model file: it is {is_another}")
+    raise ModelFileError(f"{path} is not a model file, or is damaged: {what}")
 
 
 def too_large(path: Path) -> MemoryError:
@@ -174,7 +174,7 @@ def _read_header(file: BinaryIO, path: Path) -> tuple[bytes, dict[str, Any]]:
             raise TypeError("the version or the checksum is of another type")
     except (ValueError, KeyError, TypeError) as error:
         raise ModelFileError(
-            f"{path} is no model file, or is damaged: its header cannot be read ({error!r})"
+            f"{path} is not a model file, or is damaged: its header cannot be read ({error!r})"
         ) from error
     if version != FORMAT:
         raise ModelFileError(
@@ -235,7 +235,7 @@ def _unpacked(content: bytes, header: Mapping[str, Any], path: Path) -> Arrays:
     except MemoryError:
         raise too_large(path) from None
     except (SafetensorError, ValueError, KeyError, TypeError, OverflowError) as error:
-        raise ModelFileError(f"{path} is no model file, or is damaged: {error}") from error
+        raise ModelFileError(f"{path} is not a model file, or is damaged: {error}") from error
 
 
 def _array(tensor: Mapping[str, Any], transposed: bool) -> NDArray[Any]:

@@ -43,7 +43,7 @@ def _check(memory: LinearMemory, n_classes: int) -> bool:
         checks.within(memory.columns, "columns", memory.width)
         checks.ascends(memory.columns, "columns", strictly=True)
     ensure(memory.updates <= memory.examples, "there are more mistakes than examples")
-    ensure(memory.mixed is None or memory.mixed.fewer <= memory.updates, "the record of mixing makes no sense")
+    ensure(memory.mixed is None or memory.mixed.fewer <= memory.updates, "the record of mixing is invalid")
     for ballot in memory.ballots or ():
         _check_ballot(ballot, memory)
     if memory.ballots is not None:

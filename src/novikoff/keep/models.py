@@ -120,7 +120,7 @@ def load_plain(path: str | os.PathLike[str], **functions: Callable[..., Any]) ->
                 f"load() has no argument {name!r}; functions that it may need are {', '.join(MAY_BE_FUNCTIONS)}"
             )
         if not callable(function):
-            raise TypeError(f"{name}={function!r} cannot be called; give the function itself")
+            raise TypeError(f"{name}={function!r} is not callable; pass the function itself")
     parts = read(path)
     path = Path(path)
     learner = parts.header.get("learner")

@@ -46,7 +46,7 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     header, arrays = parts.header, dict(parts.arrays)
     parameters = decode_parameters(header, functions, own=("readout",))  # recent, auto, no vote
     ensure(parameters.keys() == set(PARAMETERS), "the parameters are others than those of an OnlinePerceptron")
-    ensure(type(parameters["lead"]) in (int, float), "the lead is no number")
+    ensure(type(parameters["lead"]) in (int, float), "the lead is not a number")
     labels = decode(header["classes"])
     ensure(isinstance(labels, list) and len(set(labels)) == len(labels), "the labels are no list of different ones")
     ensure(not any(map(is_missing, labels)), "a label stands for none at all")

@@ -91,7 +91,7 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
     """Refuse parameters that no learner takes; names that are not known here may be anything."""
     for name, value in parameters.items():
         if not _fits(name, value):
-            raise ModelFileError(f"the parameter {name}={value!r:.60} makes no sense")
+            raise ModelFileError(f"the parameter {name}={value!r:.60} is invalid")
 
 
 def _fits(name: str, value: Any) -> bool:

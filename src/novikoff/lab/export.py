@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from novikoff.lab import margins, shattering
-from novikoff.lab.known import known_as_json
-from novikoff.lab.sample import sample_points
-from novikoff.lab.scenes import SCENES
+from novikoff.lab.scenes import SCENES, known_as_json, sample_points
 from novikoff.lab.script import as_csv, as_script
 from novikoff.lab.state import State, parse_state
 from novikoff.lab.trace import moment_as_json, run_as_json
@@ -26,8 +24,8 @@ PAGES = {"index.html": "lab.js", "margins.html": "margins.js", "shattering.html"
 
 SIZES = margins.SIZES
 
-# The noise that can be had without a library, in percent, beside none.
-NOISES = (10, 20, 30)
+# The noise that can be had without a library, in percent.
+NOISES = (0, 10, 20, 30)
 
 # Places in a drawing, in digits; a screen shows no more.
 DIGITS = 6
@@ -75,16 +73,16 @@ def precomputed() -> Iterator[tuple[str, Any]]:
     """What the page will ask, by the names of files: what it knows, every scene, and the two other pages."""
     yield "known", {**known_as_json(), "scenes": [scene.as_json() for scene in SCENES if scene.points]}
     for scene in SCENES:
-        if scene.points:
+        if scene.points and scene.sample is None:
             yield f"scene-{scene.name}", scene_answers(scene.as_json()["state"])
-        if scene.sample is not None:
+        elif scene.sample is not None:
             for percent in NOISES:
                 points = sample_points(**{**scene.sample, "noise": percent / 100})
                 yield f"scene-{scene.name}-{percent}", scene_answers({**scene.rules, "points": points})
     for name in margins.SCENES:
         for n in SIZES if name == "chain" else SIZES[:1]:
             yield f"margins-{name}-{n}", margins.margins_as_json(name, n)
-    for name, (_, given) in shattering.ARRANGEMENTS.items():
+    for name, given in shattering.ARRANGEMENTS.items():
         for family in shattering.FAMILIES:
             document = {"points": given, "family": family}
             yield f"shattering-{name}-{family}", shattering.answer_shattering(document)

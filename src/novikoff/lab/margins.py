@@ -8,8 +8,8 @@ import numpy as np
 
 from novikoff.engine.rounding import at_least
 from novikoff.features.fold import fold_bias, unit_length
-from novikoff.lab.shapes import plane_shape
-from novikoff.lab.state import Floats, StateError, View
+from novikoff.lab.shapes import clipped, plane_shape
+from novikoff.lab.state import KNOWN, Floats, StateError, View
 from novikoff.learn.linear.space import perceptron
 from novikoff.prove.exact.clock import Clock
 from novikoff.prove.inequalities.search.perceptron import Phase, dunagan_vempala
@@ -17,7 +17,6 @@ from novikoff.prove.inequalities.search.system import SearchLimits, System
 from novikoff.prove.separable.margin import Separator, radius
 from novikoff.prove.separable.search.certify import certify
 from novikoff.say.words import counted, radius_in_words, whole_at_most
-from novikoff.show.polygons import clipped
 from novikoff.show.style import typeset
 
 SIZES = range(2, 11)
@@ -29,24 +28,7 @@ WINDOW, WINDOW_ASPECT = 3.2, 1.6
 
 PLAIN: dict[str, Any] = {"fit_intercept": False, "shuffle": False, "max_iter": None}
 
-SCENES = {
-    "chain": (
-        "The first note's example",
-        "Every weight must exceed the sum of those before it. So they double, and the margin is about 1/2ⁿ.",
-    ),
-    "cars": (
-        "The third note's two cars",
-        "A sport car (4, 1997, 6) and a tractor, stored as (0, 1997, 3): 5 apart, and 2,000 from the origin.",
-    ),
-    "mended": (
-        "The two cars, the year mended",
-        "The tractor was made in 1998. The bound hardly changes, and the run does.",
-    ),
-}
-
-
-def margin_scenes_as_json() -> list[dict[str, Any]]:
-    return [{"name": name, "title": title, "look_for": words} for name, (title, words) in SCENES.items()]
+SCENES = [scene["name"] for scene in KNOWN["margins"]]
 
 
 def answer_margins(document: Any) -> dict[str, Any]:
@@ -103,9 +85,9 @@ def compared() -> list[dict[str, Any]]:
     scaled = fold_bias((cars - cars.mean(axis=0)) / cars.std(axis=0)) * [[1.0], [-1.0]]
     found = {
         "as stored": stored,
-        "the year mended": rows_of("mended", 0),
+        "the year corrected": rows_of("mended", 0),
         "as stored, of length 1": unit_length(stored),
-        "mended, centred and scaled": scaled,
+        "corrected, centred and scaled": scaled,
     }
     return [{"words": words, "mistakes": mistakes_on(rows)} for words, rows in found.items()]
 

@@ -1,13 +1,63 @@
-"""Prepared scenes: points, the rules to begin with, and one sentence on what to look for."""
+"""What the pages know from the start: the scenes with their points and rules, the limits, and words for the letters.
 
-import math
-from collections.abc import Sequence
+What never changes is in known.json. All coordinates there are eighths, which are exact in binary: so the whole numbers
+of a proof stay small.
+"""
+
 from dataclasses import dataclass, field
 from typing import Any
 
-from novikoff.lab.sample import sample_points
+import numpy as np
 
-Points = Sequence[Sequence[float]]
+from novikoff.lab.shattering import FAMILIES
+from novikoff.lab.shattering import FEWEST as FEWEST_CORNERS
+from novikoff.lab.shattering import MOST as MOST_CORNERS
+from novikoff.lab.shattering import NAMES as CORNERS
+from novikoff.lab.state import KNOWN, MOST_POINTS, MOST_STEPS, StateError
+from novikoff.say.runs import READOUT_WORDS
+
+FEWEST = 4
+MOST_NOISE = 0.5
+# The line a x + b y = c, and how far from it a point is at least.
+NORMAL, OFFSET, GAP = np.array([0.8, 0.6]), 0.25, 0.3
+
+
+def sample_points(count: int, noise: float, seed: int) -> list[list[float]]:
+    """Points (x, y, label). More points begin with the fewer ones, and more noise flips what less noise flips.
+
+    >>> few, many = sample_points(4, 0.0, 0), sample_points(8, 0.0, 0)
+    >>> many[:4] == few, [label for _, _, label in many]
+    (True, [1, -1, 1, -1, 1, -1, 1, -1])
+    """
+    generator = np.random.default_rng(seed)
+    drawn = np.round(8 * generator.uniform((-3.25, -2.5), (3.25, 2.5), (40 * MOST_POINTS, 2))) / 8
+    doubts = generator.uniform(size=MOST_POINTS)
+    side = drawn @ NORMAL - OFFSET
+    red, blue = drawn[side >= GAP], drawn[side <= -GAP]
+    points = []
+    for i in range(count):
+        label = 1 if i % 2 == 0 else -1
+        x, y = (red if label > 0 else blue)[i // 2].tolist()
+        points.append([x + 0.0, y + 0.0, -label if doubts[i] < noise else label])
+    return points
+
+
+def answer_sample(document: Any) -> dict[str, Any]:
+    """The points that were asked for by {"count": ..., "noise": ..., "seed": ...}."""
+    asked = document if isinstance(document, dict) else {}
+    count, seed = (_whole(asked.get(name), name) for name in ("count", "seed"))
+    noise = asked.get("noise")
+    if not FEWEST <= count <= MOST_POINTS:
+        raise StateError("count", f"count={count} must be from {FEWEST} to {MOST_POINTS}")
+    if isinstance(noise, bool) or not isinstance(noise, int | float) or not 0 <= noise <= MOST_NOISE:
+        raise StateError("noise", f"noise={noise!r} must be a share from 0 to {MOST_NOISE}")
+    return {"points": sample_points(count, noise, seed)}
+
+
+def _whole(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+        raise StateError(name, f"{name}={value!r} must be a whole number from 0 to 2147483647")
+    return value
 
 
 @dataclass(frozen=True)
@@ -17,93 +67,33 @@ class Scene:
     name: str
     title: str
     look_for: str
-    points: Points
+    points: list[list[float]] = field(default_factory=list)
     rules: dict[str, Any] = field(default_factory=dict)
     sample: dict[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        state = {"points": [list(point) for point in self.points], **self.rules}
-        fields = {"name": self.name, "title": self.title, "look_for": self.look_for, "state": state}
-        return fields if self.sample is None else {**fields, "sample": self.sample}
+        fields = {"name": self.name, "title": self.title, "look_for": self.look_for}
+        return {**fields, "state": {"points": self.points, **self.rules}, "sample": self.sample}
+
+    @classmethod
+    def of(cls, fields: dict[str, Any]) -> "Scene":
+        sample = fields.get("sample")
+        return cls(**fields) if sample is None else cls(**fields, points=sample_points(**sample))
 
 
-def _circle(center: tuple[float, float], radius: float, count: int, label: int, turn: float = 0.0) -> Points:
-    """Points around a circle, on the grid of eighths."""
-    angles = [2 * math.pi * i / count + turn for i in range(count)]
-    x, y = center
-    return [[_eighths(x + radius * math.cos(t)), _eighths(y + radius * math.sin(t)), label] for t in angles]
+SCENES = [Scene.of(fields) for fields in KNOWN["scenes"]]
 
 
-def _eighths(value: float) -> float:
-    return round(8 * value) / 8
-
-
-# All coordinates are eighths, which are exact in binary: so the whole numbers of a proof stay small.
-
-WORKED = [[-1, 2, -1], [1, 0, 1], [1, 1, 1], [-1, 0, -1], [-1, -2, -1], [1, -1, 1]]
-
-WIDE = [
-    [1.625, 1.25, 1], [-1.5, -0.875, -1], [2.25, 0.5, 1], [-2.125, -0.25, -1], [1.25, 2.0, 1],
-    [-1.25, -1.75, -1], [2.375, 1.75, 1], [-2.375, -1.375, -1], [1.875, 2.25, 1], [-1.75, -2.25, -1],
-]  # fmt: skip
-
-THIN = [
-    [-0.5, 0.0, 1], [-1.625, -0.5, -1], [2.25, 1.5, 1], [1.25, 0.25, -1], [0.25, 1.0, 1], [2.875, 0.25, -1],
-    [1.625, 0.5, 1], [-1.25, -0.5, -1], [-2.625, -0.5, 1], [-2.25, -1.0, -1], [1.875, -0.5, -1], [-1.25, 0.25, 1],
-]  # fmt: skip
-
-OUTLIER = [
-    [1.25, 1.0, 1], [-1.125, -0.75, -1], [1.875, 0.375, 1], [-1.75, -0.25, -1], [0.875, 1.875, 1], [-0.75, -1.75, -1],
-    [2.25, 1.5, 1], [-2.25, -1.25, -1], [1.5, 2.25, 1], [-1.375, -2.125, -1], [-1.5, -1.125, 1],
-]  # fmt: skip
-
-XOR = [[-1, -1, 1], [1, 1, 1], [-1, 1, -1], [1, -1, -1]]
-
-SHARED = [[0.5, 0.5, 1], [1.5, 0.25, 1], [1.25, 1.625, 1], [0.5, 0.5, -1], [-0.625, 1.0, -1], [-0.375, -1.125, -1]]
-
-DISC = [
-    [0.875, 0.625, 1], [1.5, 0.25, 1], [0.625, 1.25, 1], [1.375, 1.125, 1], [1.0, 0.25, 1],
-    *_circle((1.0, 0.75), 1.625, 9, -1, turn=0.25), [-2.375, -1.5, -1], [-1.625, 2.0, -1], [2.75, -2.0, -1],
-]  # fmt: skip
-
-RING = [
-    *_circle((0.0, 0.0), 2.0, 10, 1, turn=0.25),
-    [0.0, 0.0, -1], [0.375, 0.25, -1], [-0.25, 0.5, -1], [0.25, -0.5, -1],
-]  # fmt: skip
-
-SAMPLE: dict[str, Any] = {"count": 30, "noise": 0.0, "seed": 3}
-
-SCENES = [
-    Scene(
-        "worked", "The worked example", "Three mistakes, and the bound allows five.",
-        WORKED, {"fit_intercept": False, "tie": "predict"},
-    ),
-    Scene("wide", "A wide margin", "A wide street is found after very few mistakes.", WIDE),
-    Scene(
-        "thin", "A hair-thin margin", "The narrower the street, the more mistakes there may be.",
-        THIN, {"max_iter": 400},
-    ),
-    Scene("xor", "XOR", "No line does it: the two diagonals cross.", XOR),
-    Scene(
-        "outlier", "One outlier", "The last line is thrown about by one point; the average hardly notices.",
-        OUTLIER, {"readout": "all", "max_iter": 12},
-    ),
-    Scene(
-        "circle", "A circle", "Lifted to a paraboloid, the points are cut apart by a plane: below, a circle.",
-        DISC, {"space": "circle", "max_iter": 300},
-    ),
-    Scene(
-        "ring", "A ring around a centre", "A circle keeps the ring out, but none can hold it and not its centre.",
-        RING, {"space": "circle", "max_iter": 300},
-    ),
-    Scene("shared", "A shared point", "One point in both classes is proof enough that no line exists.", SHARED),
-    Scene(
-        "sample", "Points with noise", "Move the noise up: some labels are wrong, and soon no line is right.",
-        sample_points(**SAMPLE), {"max_iter": 30}, SAMPLE,
-    ),
-    Scene("empty", "An empty plane", "Put red and blue points with the mouse, or a finger.", []),
-]  # fmt: skip
-
-
-def scenes_as_json() -> list[dict[str, Any]]:
-    return [scene.as_json() for scene in SCENES]
+def known_as_json() -> dict[str, Any]:
+    """All that the pages know before anything is asked."""
+    families = [{"name": name, "title": title} for name, (title, _, _) in FAMILIES.items()]
+    corners = {"fewest": FEWEST_CORNERS, "most": MOST_CORNERS, "names": CORNERS}
+    return {
+        "scenes": [scene.as_json() for scene in SCENES],
+        "limits": {"points": MOST_POINTS, "steps": MOST_STEPS},
+        "readouts": READOUT_WORDS,
+        "lead": KNOWN["lead"],
+        "symbols": KNOWN["symbols"],
+        "margins": KNOWN["margins"],
+        "shattering": {"arrangements": KNOWN["arrangements"], "families": families, **corners},
+    }

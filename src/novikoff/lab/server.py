@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data import strict_json
-from novikoff.lab.known import known_as_json
 from novikoff.lab.margins import answer_margins
-from novikoff.lab.sample import answer_sample
+from novikoff.lab.scenes import answer_sample, known_as_json
 from novikoff.lab.script import as_csv, as_script
 from novikoff.lab.shattering import answer_shattering
 from novikoff.lab.state import State, StateError, parse_state
@@ -42,7 +41,7 @@ def make_app() -> "Starlette":
         Mount("/shared", StaticFiles(directory=SHARED)),
         Mount("/", StaticFiles(directory=PAGE, html=True)),
     ]
-    handlers: Any = {HTTPException: _http_error, StateError: _state_error, ValueError: _refused}
+    handlers: Any = {HTTPException: _http_error, ValueError: _refused}
     handlers |= dict.fromkeys((ArithmeticError, RecursionError, MemoryError), _too_much)
     return Starlette(routes=routes, middleware=[Middleware(Guard, who="the lab")], exception_handlers=handlers)
 
@@ -130,13 +129,9 @@ def _http_error(request: "Request", error: Any) -> "Response":
     return _problem(error.status_code, str(error.detail))
 
 
-def _state_error(request: "Request", error: Any) -> "Response":
-    return _problem(422, str(error), error.field)
-
-
 def _refused(request: "Request", error: Any) -> "Response":
-    """What the library itself refuses, it explains."""
-    return _problem(422, str(error))
+    """What the lab or the library refuses, it explains; of a state, also where."""
+    return _problem(422, str(error), getattr(error, "field", None))
 
 
 def _too_much(request: "Request", error: Any) -> "Response":
@@ -150,12 +145,13 @@ def _too_much(request: "Request", error: Any) -> "Response":
 def check_installed() -> None:
     """Say how to install what the lab needs, if it is not there."""
     try:
+        import contourpy  # noqa: F401
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as missing:
         how = 'pip install "novikoff[lab]"'
         raise ImportError(
-            f"the lab needs Starlette and uvicorn, and {missing.name} is not installed; {how}"
+            f"the lab needs Starlette, uvicorn and contourpy, and {missing.name} is not installed; {how}"
         ) from missing
 
 

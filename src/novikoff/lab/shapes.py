@@ -1,23 +1,22 @@
 """Shapes to draw: where a score is positive in a view, and the curve along which it is zero.
 
-A line or a circle is cut out exactly; anything else is found on a grid of signs, and its curve by bisection.
+A line or a circle is cut out exactly; anything else is found on a grid, by contourpy.
 """
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novikoff.lab.state import Floats, View
-from novikoff.show.polygons import Point, clipped, edge_on
 
-Signs = NDArray[np.bool_]
+Point = tuple[float, float]
 
-# Nodes of the grid across the width and the height of a view, and bisections of an edge that the curve crosses.
-NODES = (97, 73)
+# Nodes of the grid across the width and the height of a view.
+NODES = (145, 109)
 BISECTIONS = 6
 
 # Corners of a polygon that is drawn as a circle, and from how many times the view's height on only an arc is drawn.
@@ -74,6 +73,31 @@ def _large_circle(center: Point, radius: float, outside_is_positive: bool, view:
     return Shape([arc], [[*arc, *reversed(beyond)]])
 
 
+def clipped(polygon: Iterable[Point], a: float, b: float, c: float) -> list[Point]:
+    """The part of a convex polygon where a x + b y + c >= 0 (Sutherland & Hodgman 1974).
+
+    >>> clipped([(0, 0), (2, 0), (2, 2), (0, 2)], -1, 0, 1)
+    [(0, 0), (1.0, 0.0), (1.0, 2.0), (0, 2)]
+    """
+    corners = list(polygon)
+    kept: list[Point] = []
+    for (x0, y0), (x1, y1) in zip(corners, [*corners[1:], *corners[:1]], strict=True):
+        before, after = a * x0 + b * y0 + c, a * x1 + b * y1 + c
+        if before >= 0:
+            kept.append((x0, y0))
+        if (before >= 0) != (after >= 0):
+            t = before / (before - after)
+            kept.append((x0 + t * (x1 - x0), y0 + t * (y1 - y0)))
+    return kept
+
+
+def edge_on(polygon: Sequence[Point], a: float, b: float, c: float, size: float) -> list[Point]:
+    """The two corners of a clipped polygon, of about this size, that lie on the line, if it has such an edge."""
+    near = 1e-9 * math.hypot(a, b) * size
+    on = [(x, y) for x, y in polygon if abs(a * x + b * y + c) <= near]
+    return sorted(on)[:: max(1, len(on) - 1)] if len(on) >= 2 else []
+
+
 def area(polygon: Sequence[Point]) -> float:
     """The area of a polygon whose corners go counter-clockwise; what rounding leaves of an empty one counts as 0.
 
@@ -115,86 +139,35 @@ def _orientation(a: Point, b: Point, c: Point) -> float:
 # -- anything else, on a grid -----------------------------------------------------------------------------------------
 
 
-def grid_shape(is_positive: Callable[[Floats], Signs], view: View) -> Shape:
-    """Where a rule says "positive", seen at the nodes of a grid; its edge is found by bisection between them."""
+def grid_shape(score: Callable[[Floats], Floats], view: View, *, jumps: bool = False) -> Shape:
+    """Where a score of points is positive, from its values at the nodes of a grid.
+
+    Between two nodes the score is taken to be linear, unless it `jumps`, as a vote does: then it is looked for.
+    """
+    from contourpy import FillType, LineType, contour_generator
+
     (left, low), (right, high) = view.corners[0], view.corners[2]
     xs, ys = np.linspace(left, right, NODES[0]), np.linspace(low, high, NODES[1])
-    nodes = np.stack(np.meshgrid(xs, ys), axis=-1)
-    signs = is_positive(nodes.reshape(-1, 2)).reshape(nodes.shape[:2])
-    crossings = _Crossings.of(is_positive, nodes, signs)
-    shape = Shape([], _full_cells(signs, xs, ys))
-    mixed = _count(signs)
-    for row, column in np.argwhere((mixed > 0) & (mixed < 4)).tolist():
-        polygon, segments = _cell(row, column, signs, xs, ys, crossings)
-        shape.positive.append(polygon)
-        shape.curves.extend(segments)
-    return shape
+    values = score(np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)).reshape(len(ys), len(xs))
+    contours = contour_generator(xs, ys, values, line_type=LineType.Separate, fill_type=FillType.OuterOffset)
+    filled: Any = contours.filled(0.0, np.inf)
+    lines: Any = contours.lines(0.0)
+    rings = [corners[a:b] for corners, ends in zip(*filled, strict=True) for a, b in pairwise(ends.tolist())]
+    if jumps:
+        nodes = (view.corners[0], (xs[1] - xs[0], ys[1] - ys[0]))
+        rings, lines = ([_bisected(line, score, *nodes) for line in part] for part in (rings, lines))
+    curves, positive = ([[(x, y) for x, y in line.tolist()] for line in part] for part in (lines, rings))
+    return Shape(curves, positive)
 
 
-@dataclass(frozen=True)
-class _Crossings:
-    """Where the curve crosses the edges of the grid: along a row from (row, column) to the right, or upwards."""
-
-    along: dict[tuple[int, int], Point]
-    upward: dict[tuple[int, int], Point]
-
-    @classmethod
-    def of(cls, is_positive: Callable[[Floats], Signs], nodes: Floats, signs: Signs) -> "_Crossings":
-        along = np.argwhere(signs[:, :-1] != signs[:, 1:])
-        upward = np.argwhere(signs[:-1] != signs[1:])
-        starts = np.concatenate([along, upward])
-        ends = np.concatenate([np.add(along, (0, 1)), np.add(upward, (1, 0))])
-        a, b = nodes[starts[:, 0], starts[:, 1]], nodes[ends[:, 0], ends[:, 1]]
-        at_a = signs[starts[:, 0], starts[:, 1]]
-        for _ in range(BISECTIONS if len(starts) else 0):
-            middle = (a + b) / 2
-            same = (is_positive(middle) == at_a)[:, None]
-            a, b = np.where(same, middle, a), np.where(same, b, middle)
-        found = [(float(x), float(y)) for x, y in (a + b) / 2]
-        keys = [(row, column) for row, column in starts.tolist()]
-        n = len(along)
-        return cls(dict(zip(keys[:n], found[:n], strict=True)), dict(zip(keys[n:], found[n:], strict=True)))
-
-
-def _count(signs: Signs) -> NDArray[np.int64]:
-    """How many of its four corners are positive, for every cell."""
-    whole = signs.astype(np.int64)
-    return whole[:-1, :-1] + whole[1:, :-1] + whole[:-1, 1:] + whole[1:, 1:]
-
-
-def _full_cells(signs: Signs, xs: Floats, ys: Floats) -> list[list[Point]]:
-    """Cells that are positive throughout, row by row in rectangles."""
-    rectangles = []
-    full = np.pad(_count(signs) == 4, ((0, 0), (1, 1)))
-    steps = np.diff(full.astype(np.int8), axis=1)
-    for row in range(len(ys) - 1):
-        low, high = float(ys[row]), float(ys[row + 1])
-        for begin, end in zip(np.flatnonzero(steps[row] == 1), np.flatnonzero(steps[row] == -1), strict=True):
-            left, right = float(xs[begin]), float(xs[end])
-            rectangles.append([(left, low), (right, low), (right, high), (left, high)])
-    return rectangles
-
-
-def _cell(
-    row: int, column: int, signs: Signs, xs: Floats, ys: Floats, crossings: _Crossings
-) -> tuple[list[Point], list[list[Point]]]:
-    """The positive part of a cell that the curve crosses, and its segments: each goes around negative corners."""
-    corners = [(row, column), (row, column + 1), (row + 1, column + 1), (row + 1, column)]
-    edges = [
-        crossings.along.get((row, column)),
-        crossings.upward.get((row, column + 1)),
-        crossings.along.get((row + 1, column)),
-        crossings.upward.get((row, column)),
-    ]
-    polygon: list[Point] = []
-    leaving: list[Point] = []
-    entering: list[Point] = []
-    for (r, c), edge in zip(corners, edges, strict=True):
-        if signs[r, c]:
-            polygon.append((float(xs[c]), float(ys[r])))
-        if edge is not None:
-            polygon.append(edge)
-            (leaving if signs[r, c] else entering).append(edge)
-    if not signs[corners[0]]:
-        entering = entering[1:] + entering[:1]
-    return polygon, [[out, back] for out, back in zip(leaving, entering, strict=True)]
+def _bisected(line: Floats, score: Callable[[Floats], Floats], origin: Point, cell: Point) -> Floats:
+    """Places on the edges of a grid, each moved along its edge to where the score changes its sign."""
+    places = (line - origin) / cell
+    nodes = np.isclose(places, np.round(places), atol=1e-6)
+    low, high = (np.where(nodes, line, origin + side(places) * np.asarray(cell)) for side in (np.floor, np.ceil))
+    is_positive = score(high) >= 0
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        same = ((score(middle) >= 0) == is_positive)[:, None]
+        low, high = np.where(same, low, middle), np.where(same, middle, high)
+    return np.asarray((low + high) / 2)

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.lab.shapes import plane_shape
-from novikoff.lab.state import Floats, StateError, View
+from novikoff.lab.shapes import Point, plane_shape
+from novikoff.lab.state import KNOWN, Floats, StateError, View
 from novikoff.lab.state import coordinate as read_coordinate
-from novikoff.prove.expressivity.ball import Ball
+from novikoff.prove.expressivity.ball import Ball, NoBall
 from novikoff.prove.expressivity.search.separating_ball import separating_ball
 from novikoff.prove.expressivity.shattering import dichotomies, vc_dimension
 from novikoff.say.words import counted
-from novikoff.show.polygons import Point
 
 FEWEST, MOST = 2, 6
 NAMES = "pqrsta"
@@ -28,22 +27,9 @@ FAMILIES: dict[str, tuple[str, str, int | None]] = {
     "triangle": ("triangles", "polygons", 3),
 }
 
-ARRANGEMENTS = {
-    "quadrangle": ("The note's four points", [[0, 0], [2, 2], [3, 0], [0, 3]]),
-    "inside": ("One inside a triangle", [[0, 0], [4, 0], [2, 3], [2, 1]]),
-    "square": ("A square", [[0, 0], [3, 3], [3, 0], [0, 3]]),
-    "diamond": ("A diamond", [[2, 0], [2, 4], [0, 2], [4, 2]]),
-    "three": ("Three points", [[0, 0], [4, 0], [1, 3]]),
-    "five": ("Five points around", [[2, 4], [0, 2.5], [4, 2.5], [0.75, 0], [3.25, 0]]),
-}
+ARRANGEMENTS = {one["name"]: one["points"] for one in KNOWN["arrangements"]}
 
 Subset = tuple[int, ...]
-
-
-def arrangements_as_json() -> dict[str, Any]:
-    named = [{"name": name, "title": title, "points": points} for name, (title, points) in ARRANGEMENTS.items()]
-    families = [{"name": name, "title": title} for name, (title, _, _) in FAMILIES.items()]
-    return {"arrangements": named, "families": families, "fewest": FEWEST, "most": MOST, "names": NAMES}
 
 
 def answer_shattering(document: Any) -> dict[str, Any]:
@@ -231,14 +217,27 @@ def why_missing(points: Floats, subset: Subset, family: str) -> str:
         if any(_is_among(points[row], points[others]) for row in subset):
             return f"{_listed(subset)} lie among {_listed(rest)}: no line goes between them."
         return f"The hulls of {_listed(subset)} and of {_listed(rest)} cross: no line goes between them."
-    if family == "circle" and len(subset) == len(rest) == 2:
-        return (
-            f"The segments {_joined(subset)} and {_joined(rest)} cross. If each pair had a circle that keeps the other "
-            "out, the radical line of the two circles would go between the pairs. There is no such line, so one pair "
-            "at least has no circle."
-        )
-    shape, _, _ = FAMILIES[family]
-    return f"Exact arithmetic shows that none of the {shape} holds {_listed(subset)} and keeps {_listed(rest)} out."
+    # Of up to six points a triangle misses only those that have another one among them.
+    return _why_no_circle(points, subset, rest)
+
+
+def _why_no_circle(points: Floats, subset: Subset, rest: Subset) -> str:
+    """Two combinations that are the same point, of which the one outside has no more of x^2 + y^2."""
+    inside = np.isin(np.arange(len(points)), subset)
+    proof = separating_ball(points, inside, inside=True)
+    assert isinstance(proof, NoBall)  # as the subset is not cut out
+    shares = dict(zip(proof.rows, proof.weights, strict=True))
+
+    held, used = (tuple(row for row in rows if row in shares) for rows in (subset, rest))
+
+    def combined(rows: Subset) -> str:
+        return " + ".join(f"{'' if shares[row] == 1 else f'{shares[row]}·'}{NAMES[row]}" for row in rows)
+
+    return (
+        f"{combined(used)} = {combined(held)} as points, and x² + y² adds up to no more on the left. So "
+        f"x² + y² + ax + by + c, which is negative inside a circle and positive outside, cannot be negative at "
+        f"{_listed(held)} and positive at {_listed(used)}."
+    )
 
 
 def _is_among(point: Floats, corners: Floats) -> bool:
@@ -258,7 +257,3 @@ def _is_among(point: Floats, corners: Floats) -> bool:
 def _listed(subset: Subset) -> str:
     names = [NAMES[row] for row in subset]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _joined(subset: Subset) -> str:
-    return "".join(NAMES[row] for row in subset)

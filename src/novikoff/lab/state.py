@@ -1,8 +1,10 @@
 """What is on the page: the points, and the rules by which they are learned. It comes as JSON, and is checked here."""
 
+import json
 import sys
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,6 +16,9 @@ from novikoff.options import Readout, Tie
 Space = Literal["line", "circle", "poly", "rbf"]
 Shown = Literal["last", "average", "vote", "all"]
 Floats = NDArray[np.float64]
+
+# Scenes, letters and their words.
+KNOWN: dict[str, Any] = json.loads(Path(__file__).with_name("known.json").read_text(encoding="utf-8"))
 
 MOST_POINTS = 200
 MOST_STEPS = 5_000
@@ -125,6 +130,11 @@ class State:
         return self.fold_labels and self.space == "line" and not self.fit_intercept
 
     @property
+    def folding_matters(self) -> bool:
+        """Whether folding changes the mistakes: if 0 predicts +1, every folded example is right at once."""
+        return self.is_folded and self.tie == "predict" and not self.lead
+
+    @property
     def is_scaled(self) -> bool:
         return self.unit_length and not self.is_kernel
 
@@ -184,7 +194,7 @@ def _point(field: str, value: Any) -> tuple[float, float, int]:
 
 def coordinate(field: str, value: Any) -> float:
     if not _is_number(value) or abs(value) > LARGEST_COORDINATE:
-        raise StateError(field, f"the coordinate {value!r} is no number between -1e6 and 1e6")
+        raise StateError(field, f"the coordinate {value!r} is not a number between -1e6 and 1e6")
     return float(value) + 0.0  # no negative zero
 
 

@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.engine.rounding import at_most
-from novikoff.lab.criterion import criterion_as_json
+from novikoff.engine.rounding import at_least, at_most
 from novikoff.lab.evidence import balls_as_json, certificate_of, evidence_as_json, has_margin
-from novikoff.lab.projection import numbers_of, projection_as_json
-from novikoff.lab.shapes import Shape, area, grid_shape, plane_shape
+from novikoff.lab.shapes import Shape, area, clipped, grid_shape, plane_shape
 from novikoff.lab.state import State, StateError, View
 from novikoff.lab.walk import (
     Walk,
@@ -21,20 +19,28 @@ from novikoff.lab.walk import (
     walk_of,
     weights_along,
 )
+from novikoff.learn.cycles import Cycle
+from novikoff.learn.linear.descent import batch_descent, perceptron_criterion
 from novikoff.learn.linear.memory import LinearMemory, predicted, read_out
-from novikoff.learn.run import Stopped
 from novikoff.options import Readout
-from novikoff.prove.run.follow import follow_proof
+from novikoff.prove.run.bounds import lift_inseparable
+from novikoff.prove.run.follow import FollowedProof, follow_proof
+from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
 from novikoff.prove.run.steps import Steps
 from novikoff.prove.separable.margin import Separator
 from novikoff.prove.separable.question import Verdict
 from novikoff.say import runs as say
-from novikoff.show.polygons import clipped
 from novikoff.show.style import GAMMA
 
 # The walk of the weights is fitted into a box with this ratio of width to height; the page shows more around it.
 WEIGHTS_ASPECT = 2.2
 AROUND = 2.5
+
+# The criterion is drawn over so many nodes a side. The batch rule begins opposite to the solutions, and its first step
+# has this share of the half-width of the surface.
+CRITERION_NODES = 25
+FIRST_STEP = 0.3
+BATCH_STEPS = 60
 
 
 def run_as_json(state: State) -> dict[str, Any]:
@@ -57,6 +63,7 @@ def run_as_json(state: State) -> dict[str, Any]:
         "drawn": state.drawn.tolist(),
         "stopped": None if walk.stopped is None else walk.stopped.name,
         "ending": _ending(state, walk),
+        "cycle": None if walk.cycle is None else _cycle(walk, walk.cycle, n),
         "weights": _weights(state, walk),
         "proof": proof_as_json(state, walk),
         "certificate": evidence_as_json(state),
@@ -68,8 +75,13 @@ def _ending(state: State, walk: Walk) -> str | None:
     """When and why it stopped."""
     if walk.stopped is None:
         return None
-    ending = say.after(walk.stopped, len(walk.visits) // max(1, len(state.points)))
-    return f"{ending}, and nothing was narrow" if state.lead and walk.stopped is Stopped.NO_MISTAKES else ending
+    return say.after(walk.stopped, len(walk.visits) // max(1, len(state.points)), state.lead)
+
+
+def _cycle(walk: Walk, cycle: Cycle, n: int) -> dict[str, Any]:
+    """Between which epochs, and between how many mistakes, the weights came back to what they had been."""
+    made = [int(walk.mistaken[: epochs * n].sum()) for epochs in (cycle.since, cycle.until)]
+    return {"since": cycle.since, "until": cycle.until, "mistakes": made, "words": str(cycle)}
 
 
 def _examples(state: State) -> list[list[float]]:
@@ -110,6 +122,35 @@ def _proof(state: State, walk: Walk) -> dict[str, Any]:
     return {**numbers, "margin_at_most": _margins_ruled_out(numbers["length"]), "left": left}
 
 
+def projection_as_json(state: State, walk: Walk) -> dict[str, Any] | None:
+    """The three proofs of the first pass in d + m dimensions, over its mistakes; None where no plane helps."""
+    best = freund_schapire_bound(state.rows, state.labels, fit_intercept=state.adds_one)
+    if best.separator is None:
+        return None
+    examples = (state.rows, state.labels, best.separator, best.margin)
+    lifted = lift_inseparable(*examples, fit_intercept=state.adds_one)
+    n = len(state.points)
+    followed = follow_proof(lifted.steps(walk.visits[:n][walk.mistaken[:n]]), lifted.separator)
+    dimensions = lifted.X.shape[1] + state.adds_one
+    return {
+        **numbers_of(followed),
+        "words": f"with a coordinate of its own for every example, in {dimensions} dimensions, a plane separates them "
+        f"with margin {at_least(followed.margin)}",
+        "dimensions": dimensions,
+        "radius": followed.radius,
+        "margin": followed.margin,
+        "bound": followed.bound,
+        "left": [followed.bound - k for k in range(len(followed.length))],
+    }
+
+
+def numbers_of(followed: FollowedProof) -> dict[str, list[float]]:
+    """The arrays of a proof, over the mistakes k = 0, 1, ..."""
+    names = ["progress", "progress_floor", "cosine", "cosine_floor"]
+    names += ["length", "length_ceiling", "distance", "distance_ceiling"]
+    return {name: getattr(followed, name).tolist() for name in names}
+
+
 def steps_of(state: State, walk: Walk) -> Steps:
     """What the mistakes added, in the plane or in the space of a kernel."""
     if state.is_kernel:
@@ -142,6 +183,25 @@ def _weights(state: State, walk: Walk) -> dict[str, Any]:
         "view": [view.x, view.y, view.half],
         "separator": separator,
         "criterion": None if sliced or not state.points else criterion_as_json(state, walk, separator),
+    }
+
+
+def criterion_as_json(state: State, walk: Walk, separator: list[float] | None) -> dict[str, Any]:
+    """Heights over a square grid, rows from below, and the two paths with their heights."""
+    examples, labels = state.rows, state.labels
+    online = weights_along(state, walk)[:, :2]
+    reach = 1.2 * float(np.abs(online).max()) or 1.0
+    axis = np.linspace(-reach, reach, CRITERION_NODES)
+    heights = perceptron_criterion(examples, labels, np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2))
+    start = -0.85 * reach * np.array(separator or [0.8, 0.6])
+    wrong = (examples @ start) * labels <= 0
+    pull = float(np.linalg.norm((examples * labels[:, None])[wrong].sum(axis=0))) or 1.0
+    batch = batch_descent(examples, labels, start=start, rate=FIRST_STEP * reach / pull, max_steps=BATCH_STEPS)
+    return {
+        "reach": reach,
+        "heights": heights.reshape(CRITERION_NODES, CRITERION_NODES).tolist(),
+        "online": perceptron_criterion(examples, labels, online).tolist(),
+        "batch": np.column_stack([batch, perceptron_criterion(examples, labels, batch)]).tolist(),
     }
 
 
@@ -221,7 +281,8 @@ def boundary(state: State, memory: Any, readout: Readout) -> Shape | None:
         return None
     if isinstance(memory, LinearMemory) and readout != "vote":
         return plane_shape(state.as_plane(read_out(memory, readout)[0]).tolist(), state.view)
-    return grid_shape(lambda plane: decided(state, memory, readout, plane) >= 0, state.view)
+    is_vote = readout == "vote"
+    return grid_shape(lambda plane: decided(state, memory, readout, plane), state.view, jumps=is_vote)
 
 
 def errors(state: State, memory: Any, readout: Readout) -> int:

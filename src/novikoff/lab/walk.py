@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from novikoff.engine.rows import as_rows
 from novikoff.features.fold import fold_bias
 from novikoff.lab.state import Floats, State, lifted
+from novikoff.learn.cycles import Cycle
 from novikoff.learn.kernel import space as kernel
 from novikoff.learn.kernel.kernels import KernelFunction, Vectors
 from novikoff.learn.kernel.memory import KernelMemory
@@ -29,11 +30,12 @@ Numbers = NDArray[np.int64]
 @dataclass(frozen=True, eq=False)
 class Walk:
     """Steps t = 1, 2, ...: the row visited, and whether it was added, as a mistake or, with a lead, as a narrow
-    example. `stopped` is None if nothing was visited."""
+    example. `stopped` is None if nothing was visited; `cycle` has the epochs between which the weights came back."""
 
     visits: Numbers
     mistaken: NDArray[np.bool_]
-    stopped: Stopped | None
+    stopped: Stopped | None = None
+    cycle: Cycle | None = None
 
     @property
     def mistake_rows(self) -> Numbers:
@@ -47,20 +49,32 @@ class Walk:
 
 @lru_cache(maxsize=32)
 def walk_of(state: State) -> Walk:
-    """Epochs until one makes no mistake, or as many as there may be."""
+    """Epochs until one makes no mistake, or as many as there may be; or, in one order, until the weights come back."""
     n = len(state.points)
-    generator = np.random.default_rng(state.seed)
-    memory = empty_memory(state)
-    visits, mistaken = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=bool)]
-    stopped = None
-    for _ in range(state.epochs if n else 0):
-        order = generator.permutation(n) if state.shuffle else np.arange(n)
-        made = np.isin(np.arange(n), _learn(state, memory, order))
-        visits.append(order)
-        mistaken.append(made)
-        stopped = Stopped.MAX_ITER if made.any() else Stopped.NO_MISTAKES
-        if stopped is Stopped.NO_MISTAKES:
-            break
+    if not n:
+        return Walk(np.empty(0, dtype=np.int64), np.empty(0, dtype=bool))
+    if state.shuffle:
+        return _shuffled_walk(state, n)
+    options: dict[str, Any] = {"tie": state.tie, "lead": state.lead, "shuffle": False, "max_iter": state.epochs}
+    options |= {"readout": "vote" if state.readout == "all" else state.readout, "record_mistakes": True}
+    # Folding changes nothing unless it matters; unfolded, the run is that of the script.
+    examples, labels = state.learned if state.folding_matters else (state.rows, state.labels)
+    if state.is_kernel:
+        learned: Any = kernel.kernel_perceptron(examples, labels, **kernel_options(state), **options)
+    else:
+        learned = linear.perceptron(examples, labels, fit_intercept=state.adds_one, **options)
+    mistaken = np.isin(np.arange(n * learned.run.epochs), learned.mistakes.times)
+    return Walk(np.tile(np.arange(n), learned.run.epochs), mistaken, learned.run.stopped, learned.run.cycle)
+
+
+def _shuffled_walk(state: State, n: int) -> Walk:
+    generator, memory = np.random.default_rng(state.seed), empty_memory(state)
+    visits: list[Numbers] = []
+    mistaken: list[NDArray[np.bool_]] = []
+    while len(visits) < state.epochs and (not mistaken or mistaken[-1].any()):
+        visits.append(generator.permutation(n))
+        mistaken.append(np.isin(np.arange(n), _learn(state, memory, visits[-1])))
+    stopped = Stopped.MAX_ITER if mistaken[-1].any() else Stopped.NO_MISTAKES
     return Walk(np.concatenate(visits), np.concatenate(mistaken), stopped)
 
 
@@ -70,11 +84,16 @@ def empty_memory(state: State) -> LinearMemory | KernelMemory:
     return LinearMemory.empty(state.rows.shape[1], fit_intercept=state.adds_one, vote=True)
 
 
-def kernel_of(state: State) -> KernelFunction:
+def kernel_options(state: State) -> dict[str, Any]:
     """(<x, z> + 1)^degree, with the 1 for the bias, or exp(-gamma ||x - z||^2), which needs none."""
     if state.space == "rbf":
-        return KernelFunction("rbf", gamma=state.gamma)
-    return KernelFunction("poly", gamma=1.0, degree=state.degree, coef0=float(state.fit_intercept))
+        return {"kernel": "rbf", "gamma": state.gamma}
+    return {"kernel": "poly", "gamma": 1.0, "degree": state.degree, "coef0": float(state.fit_intercept)}
+
+
+def kernel_of(state: State) -> KernelFunction:
+    options = kernel_options(state)
+    return KernelFunction(options.pop("kernel"), **options)
 
 
 def _learn(state: State, memory: Any, rows: Numbers) -> Numbers:

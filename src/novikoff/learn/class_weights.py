@@ -41,7 +41,7 @@ def class_weights(asked: ClassWeight, classes: NDArray[Any], counts: Sequence[in
         known = classes.tolist()
         for name in asked:
             if name not in known:
-                raise ValueError(f"class_weight has a number for {name!r}, which is none of the classes {known}")
+                raise ValueError(f"class_weight has a number for {name!r}, which is not among the classes {known}")
         numbers = [asked.get(name, 1.0) for name in known]
     else:
         numbers = list(asked)
@@ -73,7 +73,7 @@ def sample_weights(asked: Any, n_rows: int) -> ExampleWeights:
     weights = np.asarray(asked, dtype=np.float64)
     if weights.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight has shape {weights.shape}, but X has {n_rows} rows: one weight a row is needed"
+            f"sample_weight has shape {weights.shape}, but X has {n_rows} rows: one weight per row is required"
         )
     good = (weights == 0.0) | ((weights >= LIGHTEST) & (weights <= HEAVIEST))
     if not good.all():

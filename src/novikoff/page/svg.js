@@ -48,7 +48,7 @@ export function arrow(from, to, kind) {
 /** A number as a person writes it; `way` rounds a bound to its safe side: -1 down, +1 up. */
 export function written(value, way = 0, digits = 4) {
   if (value === null || value === undefined) return "–";
-  if (value === 0) return "0";
+  if (Number.isInteger(value) && Math.abs(value) < 1e9) return value.toLocaleString("en", { useGrouping: Math.abs(value) >= 1e4 }).replace("-", "−");
   const scale = 10 ** (digits - 1 - Math.floor(Math.log10(Math.abs(value))));
   const scaled = value * scale;
   const nearest = Math.round(scaled);

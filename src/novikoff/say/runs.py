@@ -18,15 +18,16 @@ READOUT_WORDS: dict[str, str] = {
 }
 NO_WEIGHTS = "a vote has no weights of its own"
 
+CONVERGED = "NO_MISTAKES"
 STOPPED = {
-    "NO_MISTAKES": "an epoch made no mistake",
-    "MAX_ITER": "max_iter was reached",
+    CONVERGED: "an epoch without a mistake",
+    "MAX_ITER": "reached max_iter",
     "NO_PROGRESS": "the mistakes stopped decreasing by tol",
-    "MARGIN_RULED_OUT": "no separator has the margin asked for",
-    "TIME_LIMIT": "the time was used up",
-    "INTERRUPTED": "it was interrupted",
-    "CYCLE": "its weights returned to what they had been: there is no separator",
-    "VALIDATION": "the validation part got no better",
+    "MARGIN_RULED_OUT": "no separator has the requested margin",
+    "TIME_LIMIT": "reached the time limit",
+    "INTERRUPTED": "interrupted",
+    "CYCLE": "the weights returned to earlier values, so no separator exists",
+    "VALIDATION": "validation error stopped improving",
 }
 
 # More bars than this are too thin to be seen.
@@ -37,11 +38,11 @@ HEIGHT = 48
 def record(run: Any) -> str:
     """All that a record says, in sentences."""
     parts = [
-        f"Made {made(run)} so far, and goes on learning."
+        f"Made {made(run)} so far; still learning."
         if run.stopped is None
-        else f"Stopped {ending(run)}.\nMade {made(run)}.",
+        else f"{_sentence(ending(run))}\nMade {made(run)}.",
         _sentence(chosen(run)),
-        "" if run.scaled is None else f"Learned {scales(run)}.",
+        _sentence(scales(run)),
         _what_it_proves(run),
         _sentence(wrong(run)),
         _sentence(validated(run)),
@@ -55,17 +56,17 @@ def why(stopped: Any) -> str:
     return STOPPED[stopped.name]
 
 
-def after(stopped: Any, epochs: int) -> str:
+def after(stopped: Any, epochs: int, lead: float = 0.0) -> str:
     """When and why a run ended."""
-    return f"after {counted(epochs, 'epoch')} because {why(stopped)}"
+    n = counted(epochs, "epoch")
+    if stopped.name != CONVERGED:
+        return f"stopped after {n}: {why(stopped)}"
+    return f"converged after {n} ({why(stopped)}{' or narrow example' if lead else ''})"
 
 
 def ending(run: Any) -> str:
-    """When and why it stopped, and with a lead, what that means."""
-    if run.stopped is None:
-        return "it goes on learning"
-    said = after(run.stopped, run.epochs)
-    return f"{said}, and nothing was narrow" if run.lead and run.stopped.name == "NO_MISTAKES" else said
+    """When and why it stopped."""
+    return "still learning" if run.stopped is None else after(run.stopped, run.epochs, run.lead)
 
 
 def added(run: Any) -> str:
@@ -88,7 +89,7 @@ def chosen(run: Any) -> str | None:
     """Which lead the training rows chose; None if they did not."""
     if not run.leads_tried:
         return None
-    return f"the training {run.row}s chose lead {run.lead:.4g}, of {counted(run.leads_tried, 'lead')} tried"
+    return f"lead {run.lead:.4g}, chosen on the training {run.row}s out of {counted(run.leads_tried, 'lead')}"
 
 
 def read_by(run: Any) -> str:
@@ -111,16 +112,18 @@ def validated(run: Any) -> str | None:
     if not run.validation_errors:
         return None
     fewest = counted(min(run.validation_errors), run.validation_error)
-    return f"the validation part chose {counted(run.epochs, 'epoch')}, with {fewest}"
+    return f"{counted(run.epochs, 'epoch')} chosen on the validation {run.row}s, with {fewest}"
 
 
 def scales(run: Any) -> str | None:
     """How columns were scaled, and why; None if they were not."""
-    return None if run.scaled is None else f"columns in standard deviations from their means: {run.scaled}"
+    return None if run.scaled is None else f"columns standardised: {run.scaled}"
 
 
 def ruled_out(run: Any) -> str | None:
     """Which margins the mistakes rule out; None before the first."""
+    if run.cycle is not None:
+        return "no separator exists, for mistakes cancel"
     return None if math.isinf(run.margin_at_most) else no_margin_above(run.margin_at_most) + _times_weights(run)
 
 
@@ -163,16 +166,16 @@ def why_not_converged(run: Any, readout: str, min_margin: float | None) -> str:
     if stopped == "MARGIN_RULED_OUT":
         return (
             f"no separator has the margin min_margin={min_margin}: after {added(run)} "
-            f'{ruled_out(run)}. Ask for less, or settle for readout="average", which needs no separator'
+            f'{ruled_out(run)}. Lower min_margin, or use readout="average", which needs no separator'
         )
     if stopped == "CYCLE":
-        return f'{returned(run)}. Settle for readout="average", which needs no separator'
+        return f'{returned(run)}. Use readout="average", which needs no separator'
     if stopped in ("MAX_ITER", "NO_PROGRESS") and (readout == "last" or min_margin is not None):
         whole = run.epochs == len(run.mistakes_per_epoch)
         last = counted(run.updates_per_epoch[-1], "update" if run.lead else "mistake") if whole else "mistakes"
         return (
             f"the last of {counted(run.epochs, 'epoch')} still made {last}; "
-            f"{ruled_out(run)}, and perhaps there is none. Raise max_iter (None: no limit), or use "
+            f"{ruled_out(run)}, and there may be none. Raise max_iter (None: no limit), or use "
             'readout="average", which needs no separator'
         )
     return ""
@@ -182,7 +185,7 @@ def as_html(run: Any) -> str:
     """The record as a notebook shows it: one fact a line, and a bar for every epoch, in the notebook's own colours."""
     expected = run.generalisation()
     facts = {
-        "stopped": ending(run),
+        "ended": ending(run),
         "mistakes": made(run),
         "scaled": scales(run),
         "longest example": radius_in_words(run.radius) if run.has_length else None,
@@ -203,7 +206,7 @@ def as_html(run: Any) -> str:
 
 def _what_it_proves(run: Any) -> str:
     if not run.has_length:
-        return "The kernel is not positive definite, so there is no length R and no margin to speak of."
+        return "The kernel is not positive definite, so there is neither a length R nor a margin."
     longest = f"The longest example has length {radius_in_words(run.radius)}"
     if ruled_out(run) is None:
         return f"{longest}."

@@ -104,7 +104,10 @@ def bound(line: Line, margin: float) -> messages.Bound:
     """How many updates there can be if some weights separate the stream with this margin, for both judges."""
     learner = line.learner
     known: dict[str, Any] = {"n_classes": max(len(learner.classes), 2), "lead": learner.lead}
-    exact = [mistake_bound(learner.radius, margin, delay=delay, **known) for delay in (0, mean_delay(line))]
+    # No example so far may be as long as the margin asked for: then nothing was learned that it could bound.
+    is_possible = margin * margin <= learner.radius**2 * (1 if known["n_classes"] == 2 else 2)
+    delays = (0, mean_delay(line))
+    exact = [mistake_bound(learner.radius, margin, delay=d, **known) if is_possible else 0 for d in delays]
     on_arrival, as_served = (most if most < 2**63 else None for most in exact)
     holds = as_served if line.settings.judge == "served" else on_arrival
     return messages.Bound(margin, on_arrival, as_served, holds, margin > learner.margin_at_most)

@@ -141,7 +141,7 @@ async def show_weights(call: Call, model: Model) -> Reply:
 
 
 async def show_why(call: Call, model: Model) -> Reply:
-    """Why a remembered prediction was what it was: the features and the past mistakes that speak for it."""
+    """Why a remembered prediction was what it was: the features and the past mistakes that contribute to it."""
     top = whole(call.query("top").get("top"), "top", 1, 1000) or 20
     return _json(await call.service.why(model, call.names[1], top))
 
@@ -202,7 +202,7 @@ async def healthz(call: Call) -> Reply:
 
 
 async def readyz(call: Call) -> Reply:
-    """Whether all logs have been read; 503 before that, and when the service is about to end."""
+    """Whether all logs have been read; 503 before that, and when the service is shutting down."""
     ready = call.service.ready
     return _json(messages.IsReady(ready), 200 if ready else 503)
 
@@ -343,18 +343,18 @@ def _family(name: str, kind: str, text: str, values: Mapping[str, float], whose:
 # The description
 
 REFERENCE = "#/components/schemas/{name}"
-ABOUT = "Predict, reveal, learn. The log of what was learned is the truth, and a model is its fold."
+ABOUT = "Predict, reveal, learn. The log of what was learned is the truth, and a model is the log replayed."
 TEXTS = {
-    400: "The request is no JSON.",
+    400: "The request is not JSON.",
     401: "The token is missing or wrong.",
     403: "The request comes from elsewhere.",
-    404: "There is no such thing.",
+    404: "Not found.",
     408: "The request came too slowly.",
-    409: "It contradicts what is there.",
+    409: "It conflicts with the present state.",
     410: "It was trimmed from the log.",
     413: "The request is too large.",
     415: "The request is of another type.",
-    422: "The request makes no sense.",
+    422: "The request is invalid.",
     429: "Too much waits to be written; send again later.",
     500: "The model is set aside, because its log cannot be replayed; or something went wrong.",
     502: "The server that holds the model gave no answer; it may have done it, or not.",

@@ -117,12 +117,12 @@ class App:
         except RefusedError as error:
             reply = refusal(error)
         except asyncio.CancelledError:  # the server waits no longer
-            reply = refusal(RefusedError(503, "the service is about to end", retry_after=5, closes=True))
+            reply = refusal(RefusedError(503, "the service is shutting down", retry_after=5, closes=True))
         except DisconnectedError:
             raise
         except Exception:
             traceback.print_exc(file=sys.stderr)
-            reply = Reply(problem("something went wrong in the service; its log says what"), 500)
+            reply = Reply(problem("internal error; see the log of the service"), 500)
         self.service.requests[path, method, reply.status] += 1
         if reply.status == 405:
             reply = reply._replace(headers=((b"allow", self.router.allowed(call.path)),))

@@ -50,7 +50,7 @@ def settled(settings: Settings) -> tuple[Settings, OnlinePerceptron]:
     """The settings as they will be, and their learner: a file brings its own parameters, and must bring all that the
     others need, and nothing that a log cannot hold.
 
-    What makes no sense is a ValueError.
+    What is invalid is a ValueError.
     """
     learner = learner_of(settings)
     given = [name for name in PARAMETERS if getattr(settings, name) != getattr(Settings(), name)]

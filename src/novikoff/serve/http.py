@@ -100,7 +100,7 @@ class Call:
             return [self.one(decoder)]
         lines = decoded(decoder.decode_lines, self.body, decoder.type)
         if not lines:
-            raise RefusedError(422, "there is not a single line in the request")
+            raise RefusedError(422, "the request has no lines")
         if len(lines) > MOST_LINES:
             raise RefusedError(413, f"the request has {len(lines):,} lines; at most {MOST_LINES:,} go together")
         return lines

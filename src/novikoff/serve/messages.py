@@ -221,7 +221,7 @@ class Weights(msgspec.Struct):
 
 
 class Contribution(msgspec.Struct):
-    """A feature of the example, and how much it speaks for the answer."""
+    """A feature of the example, and how much it contributes to the answer."""
 
     feature: str
     value: float
@@ -229,7 +229,7 @@ class Contribution(msgspec.Struct):
 
 
 class PastMistake(msgspec.Struct):
-    """A mistake that was learned before the prediction, and how much it speaks for the answer."""
+    """A mistake that was learned before the prediction, and how much it contributes to the answer."""
 
     seq: int
     x: Features

@@ -116,7 +116,7 @@ class PostgresStore(Store):
         self._all("SELECT pg_advisory_xact_lock(?)", NAMES)
         if not self._has_tables():  # nobody was quicker
             if self._all("SELECT 1 FROM pg_namespace WHERE nspname = 'novikoff'"):
-                raise ValueError(f"{self.where} has a schema novikoff that is no store; choose another database")
+                raise ValueError(f"{self.where} has a schema novikoff that is not a store; choose another database")
             for statement in (MODELS + TABLES.format(**TYPES)).split(";")[:-1]:
                 self._run(statement)
             self._run("INSERT INTO format VALUES (?)", FORMAT)

@@ -69,7 +69,7 @@ def read_token(path: str) -> str:
     """The token in a file: one line, of at least 16 characters that a header can have."""
     token = Path(path).read_text(encoding="utf-8").strip()
     if not re.fullmatch(r"[!-~]{16,}", token):
-        raise ValueError(f"{path} has no token: one line of at least 16 ASCII characters, without spaces, is wanted")
+        raise ValueError(f"{path} has no token: one line of at least 16 ASCII characters without spaces is required")
     return token
 
 

@@ -65,7 +65,7 @@ class SqliteStore(Store):
                 ) from None
             raise OSError(f"{self.path} cannot be opened ({error})") from error
         except sqlite3.DatabaseError as error:
-            raise ValueError(f"{self.path} is no store of novikoff, or is damaged ({error})") from error
+            raise ValueError(f"{self.path} is not a store of novikoff, or is damaged ({error})") from error
         if version > FORMAT:
             raise ValueError(f"{self.path} has format {version}, and this version of novikoff reads up to {FORMAT}")
 

@@ -1,4 +1,4 @@
-"""Why a prediction was what it was: the features and the past mistakes that speak for it.
+"""Why a prediction was what it was: the features and the past mistakes that contribute to it.
 
 The last weights are the sum of the mistakes z_k, so a score is the sum of <z_k, x>. The average of the weights after
 each of n examples has z_k with the share (n - a_k)/n, where a_k examples came before it, and a mean with a half-life

@@ -77,7 +77,7 @@ class Writer:
     def submit(self, job: Job, own: bool = False) -> "asyncio.Future[Any]":
         """Put a job into the queue; its answer comes after its commit. The service's `own` jobs are never refused."""
         if self._closing and not own:
-            raise RefusedError(503, "the service is about to end", retry_after=5)
+            raise RefusedError(503, "the service is shutting down", retry_after=5)
         too_many = self.waiting + job.size > self.most_waiting or self.waiting_bytes + job.weight > MOST_BYTES
         # A job that alone is larger than the queue may wait in an empty one.
         if self.waiting and too_many and not own:

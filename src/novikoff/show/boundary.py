@@ -10,6 +10,7 @@ from novikoff.engine.rounding import at_least
 from novikoff.prove.separable.margin import Separator
 from novikoff.prove.separable.question import Problem
 from novikoff.show.style import (
+    GREY,
     INK,
     PAPER,
     Display,
@@ -41,9 +42,9 @@ class BoundaryDisplay(Display):
 
     `scores` are those of the points of the grid `across` x `up`: one number for two classes, one a class for more; None
     if nothing separates the rows. `band` is the smallest score y f(x) of a row, if every row is right: no row lies
-    between the dashed lines. For a plane that band is as wide as twice the `geometric_margin`. `ringed` rows carry the
-    boundary, or stand in the way of one, `ringed_as` says which; `mistaken` are the rows that the learner was ever
-    mistaken about.
+    between the dashed lines. For a plane that band is as wide as twice the `geometric_margin`. `widest` are the scores
+    of another boundary to compare with, the widest one. `ringed` rows carry the boundary, or stand in the way of one,
+    `ringed_as` says which; `mistaken` are the rows that the learner was ever mistaken about.
 
     >>> from novikoff import Perceptron
     >>> X, y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], [-1, 1, 1, -1, -1, 1]
@@ -61,6 +62,7 @@ class BoundaryDisplay(Display):
     scores: Floats | None = None
     band: float | None = None
     geometric_margin: float | None = None
+    widest: Floats | None = None
     ringed: NDArray[np.int64] = field(default_factory=lambda: NO_ROWS)
     ringed_as: str = "support row"
     mistaken: NDArray[np.int64] = field(default_factory=lambda: NO_ROWS)
@@ -76,8 +78,8 @@ class BoundaryDisplay(Display):
         """
         points, labels = matrix_of(X, 2, WHY), labels_for(X, y)
         classes = tuple(np.asarray(estimator.classes_).tolist())
-        across, up = _axis(points[:, 0], resolution), _axis(points[:, 1], resolution)
-        grid = _like(X, _grid(across, up))
+        across, up = grid_axis(points[:, 0], resolution), grid_axis(points[:, 1], resolution)
+        grid = _like(X, grid_points(across, up))
         scores = estimator.decision_function(grid).reshape(len(up), len(across), -1)
         display = cls(points, labels, classes, across, up, scores, names=_names(X))
         if len(classes) == 2:
@@ -99,11 +101,11 @@ class BoundaryDisplay(Display):
                 f"the certificate is about {certificate.problem.about}; it has no single plane to draw: use "
                 "BoundaryDisplay.from_estimator"
             )
-        across, up = _axis(points[:, 0], resolution), _axis(points[:, 1], resolution)
+        across, up = grid_axis(points[:, 0], resolution), grid_axis(points[:, 1], resolution)
         display = cls(points, labels, certificate.classes, across, up, names=_names(X))
         plane = certificate.separator
         if isinstance(plane, Separator):
-            display.scores = plane.score(_grid(across, up)).reshape(len(up), len(across))
+            display.scores = plane.score(grid_points(across, up)).reshape(len(up), len(across))
             display.band = float((signs_under(labels, certificate.classes) * plane.score(points)).min())
             display.geometric_margin = certificate.geometric_margin
             display.ringed = rows_within(certificate.support.rows if certificate.support else (), len(points))
@@ -154,6 +156,9 @@ class BoundaryDisplay(Display):
             if lead.min() < 0 < lead.max():
                 ax.contour(self.across, self.up, lead, levels=[0.0], colors=INK, linewidths=2)
         ax.plot([], [], color=INK, linewidth=2, label="decision boundary")
+        if self.widest is not None:
+            ax.contour(self.across, self.up, self.widest, levels=[0.0], colors=GREY, linestyles="dotted")
+            ax.plot([], [], color=GREY, linestyle="dotted", label="widest separator")
         if self.band is not None:
             self._draw_band(ax, self.scores, self.band)
 
@@ -177,14 +182,14 @@ class BoundaryDisplay(Display):
 
     def _title(self) -> str:
         if self.scores is None:
-            return f"N{Problem.BINARY.no_separator[1:]}"
+            return f"N{Problem.BINARY.no_separator[1:]}" if len(self.ringed) else "No separator is known"
         if self.scores.ndim == 3:
             return f"Decision regions of {len(self.classes)} classes"
         if self.band is None:
             return "Decision boundary"
         if self.geometric_margin is not None:
             return f"Every row is at least {at_least(self.geometric_margin, 4)} from the boundary"
-        return "Every row is on its side of the boundary"
+        return "Every row is on the correct side of the boundary"
 
 
 def _widths(estimator: Any, X: Any, signs: NDArray[np.int8]) -> tuple[float | None, float | None]:
@@ -205,12 +210,14 @@ def _widths(estimator: Any, X: Any, signs: NDArray[np.int8]) -> tuple[float | No
     return band, float((signs * plane.distance(rows)).min())
 
 
-def _axis(values: Floats, resolution: int) -> Floats:
+def grid_axis(values: Floats, resolution: int) -> Floats:
+    """Places from one end of the numbers to the other, and a little beyond."""
     spread = float(np.ptp(values)) or 1.0
     return np.linspace(values.min() - 0.12 * spread, values.max() + 0.12 * spread, resolution)
 
 
-def _grid(across: Floats, up: Floats) -> Floats:
+def grid_points(across: Floats, up: Floats) -> Floats:
+    """The points of a grid as rows."""
     x, z = np.meshgrid(across, up)
     return np.column_stack([x.ravel(), z.ravel()])
 

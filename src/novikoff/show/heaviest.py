@@ -23,8 +23,8 @@ class Bar(NamedTuple):
 class HeaviestDisplay(Display):
     """The weights of the largest size by the names of their features, heaviest on top.
 
-    With two classes, `classes`, a positive weight speaks for the second and a negative one for the first. With more,
-    or with sequences, every weight belongs to a class, and speaks for or against it.
+    With two classes, `classes`, a positive weight favours the second and a negative one the first. With more,
+    or with sequences, every weight belongs to a class, and favours or disfavours it.
 
     >>> from novikoff import Perceptron
     >>> X, y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], ["no", "yes", "yes", "no", "no", "yes"]

@@ -119,8 +119,9 @@ class ProofDisplay(Display):
         scale = scale or ("log" if end > FAR * max(self.mistakes, 1) else "linear")
         k = np.geomspace(1, max(end, 2), 300) if scale == "log" else np.linspace(0, end, 300)
         for panel, draw in zip(panels, (self._draw_length, self._draw_cosine, self._draw_distance), strict=False):
-            panel.set(xscale=scale, xlabel="updates k" if self.proof.lead else "mistakes k")
+            panel.set_xscale(scale)
             draw(panel, k, kwargs)
+            panel.set_xlabel(f"{self.symbols[3]}s k")
             if scale == "log":
                 panel.xaxis.set_major_formatter("{x:,g}")
             else:
@@ -139,24 +140,22 @@ class ProofDisplay(Display):
         return math.sqrt(self.proof.step_square)
 
     @property
-    def _made(self) -> str:
-        return counted(self.mistakes, "update" if self.proof.lead else "mistake")
+    def symbols(self) -> tuple[str, str, str, str]:
+        """What stands for R, R^2 and R^4 where a learner asks for more than a positive score; and what k counts."""
+        R, S, fourth = ("√S", "S", "S²") if self.proof.asks_for_more else ("R", "R²", "R⁴")
+        return R, S, fourth, "update" if self.proof.lead else "mistake"
 
     def _draw_length(self, ax: Any, k: Floats, kwargs: dict[str, Any]) -> None:
-        R = "√S" if self.proof.asks_for_more else "R"
-        floor, ceiling = k * self.proof.margin, np.sqrt(k) * self._root
-        ax.fill_between(k, floor, np.maximum(floor, ceiling), color="#eeeeee", linewidth=0)
-        ax.plot(k, ceiling, color=GREY, linestyle="--", linewidth=1.6, label=f"√k·{R}: the length has this ceiling")
-        ax.plot(k, floor, color=GREY, linestyle=":", linewidth=2.2, label=f"k·{GAMMA}: the progress has this floor")
+        R, _, _, made = self.symbols
+        draw_room(ax, k, k * self.proof.margin, np.sqrt(k) * self._root, f"√k·{R}")
         self._draw_run(ax, self.proof.length, LIGHT, "s", "‖w‖: how long the weights are", kwargs)
         label = "⟨w,u⟩: how far they got along the separator"
         self._draw_run(ax, self.proof.progress, DARK, "o", label, kwargs)
         verdict = "every inequality held" if self.holds else "not every inequality held"
-        ax.set_title(f"k·{GAMMA} ≤ ⟨w,u⟩ ≤ ‖w‖ ≤ √k·{R}: {self._made}, {verdict}")
-        ax.set_ylabel("length")
+        ax.set_title(f"k·{GAMMA} ≤ ⟨w,u⟩ ≤ ‖w‖ ≤ √k·{R}: {counted(self.mistakes, made)}, {verdict}")
 
     def _draw_cosine(self, ax: Any, k: Floats, kwargs: dict[str, Any]) -> None:
-        R = "√S" if self.proof.asks_for_more else "R"
+        R = self.symbols[0]
         floor = np.minimum(np.sqrt(k) * (self.proof.margin / self._root), 1.0)
         ax.fill_between(k, floor, 1.0, color="#eeeeee", linewidth=0)
         ax.axhline(1.0, color=GREY, linestyle="--", linewidth=1.6)
@@ -166,7 +165,7 @@ class ProofDisplay(Display):
         ax.set_ylabel("cosine of w and u")
 
     def _draw_distance(self, ax: Any, k: Floats, kwargs: dict[str, Any]) -> None:
-        S, fourth = ("S", "S²") if self.proof.asks_for_more else ("R²", "R⁴")
+        _, S, fourth, _ = self.symbols
         first = min(self.proof.distance[0], float(DRAWABLE))
         ceiling = first * np.maximum(1.0 - k / self.crossing, 0.0)
         ax.fill_between(k, 0.0, ceiling, color="#eeeeee", linewidth=0)
@@ -190,7 +189,7 @@ class ProofDisplay(Display):
         ax.plot([end], [end * self.proof.margin], "D", color=INK, zorder=4)
         formula = f"S/{GAMMA}²" if self.proof.asks_for_more else f"(R/{GAMMA})²"
         ax.annotate(
-            f"{formula}: at most {whole_at_most(self.bound)} {'updates' if self.proof.lead else 'mistakes'}",
+            f"{formula}: at most {whole_at_most(self.bound)} {self.symbols[3]}s",
             (end, 0.03),
             xycoords=("data", "axes fraction"),
             xytext=(-6, 0),
@@ -198,6 +197,29 @@ class ProofDisplay(Display):
             ha="right",
             va="bottom",
         )
+
+
+def draw_room(ax: Any, k: Floats, floor: Floats, ceiling: Floats, name: str) -> Any:
+    """What the theorem leaves to the weights: between k gamma and sqrt(k) R, which is called `name`."""
+    ax.fill_between(k, floor, np.maximum(floor, ceiling), color="#eeeeee", linewidth=0)
+    ax.plot(k, ceiling, color=GREY, linestyle="--", linewidth=1.6, label=f"{name}: the length has this ceiling")
+    ax.plot(k, floor, color=GREY, linestyle=":", linewidth=2.2, label=f"k·{GAMMA}: the progress has this floor")
+    ax.set(xlabel="mistakes k", ylabel="length")
+    hide_frame(ax)
+    legend_below(ax)
+    return ax
+
+
+def draw_ruled_out(ax: Any, lengths: Floats) -> Any:
+    """The margins that are left after every mistake, where nothing may separate: none above ||w||/k."""
+    k = np.arange(1.0, len(lengths))
+    ax.plot(k, lengths[1:] / k, color=DARK, label="‖w‖/k: no separator has a wider margin")
+    ax.set(xscale="log", yscale="log", xlabel="mistakes k", ylabel="margin")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter("{x:,g}")
+    hide_frame(ax)
+    legend_below(ax)
+    return ax
 
 
 def _widest(X: Any, y: ArrayLike, fit_intercept: bool) -> Any:

@@ -4,7 +4,12 @@ Two classes differ by shape, by lightness and by hue, blue and orange, which eve
 apart. More classes take their colours from cividis, made for that, whose lightness rises steadily.
 """
 
-from collections.abc import Sequence
+import re
+import warnings
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from io import BytesIO
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +20,7 @@ INK, GREY, PAPER = "#222222", "#6b6b6b", "#ffffff"
 # Beyond this, axes have no room: matplotlib computes their ends in floats.
 DRAWABLE = 10**150
 MARKERS = "so^DvPX*<>"
+MOST_NAMED = 26  # in a legend
 ALPHA, GAMMA, MINUS = "\N{GREEK SMALL LETTER ALPHA}", "\N{GREEK SMALL LETTER GAMMA}", "\N{MINUS SIGN}"
 
 Floats = NDArray[np.float64]
@@ -38,6 +44,40 @@ def pyplot() -> Any:
     except ImportError as error:
         raise ImportError('pictures need matplotlib, which is an extra: pip install "novikoff[plot]"') from error
     return plt
+
+
+def can_draw() -> bool:
+    """Whether matplotlib is installed."""
+    return find_spec("matplotlib") is not None
+
+
+def svg(draw: Callable[[Any], Any], size: tuple[float, float] = (7.2, 4.2)) -> str | None:
+    """What is drawn on a new figure, as the address of an image, for pages that load nothing; None without matplotlib.
+
+    An image is closed: nothing that it shows, names from the data among it, can reach the page around it.
+    """
+    if not can_draw():
+        return None
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    file = BytesIO()
+    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "novikoff", "text.parse_math": False, "font.size": 10.5}
+    with rc_context(settings), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # letters that this font lacks: the browser has others
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure)
+        figure.draw_without_rendering()  # a first layout, by which the one that is saved makes room for the legend
+        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    # A page should be small: places to a hundredth of a point, for no more can be seen, and the look of marks that are
+    # alike said once, around them.
+    drawn = re.sub(rb' (d|x|y)="[^"]*"', lambda place: re.sub(rb"(\.\d\d)\d+", rb"\1", place[0]), file.getvalue())
+    drawn = re.sub(rb'<use [^>]*( style="[^"]*")/>(\s*<use [^>]*\1/>)+', _look_said_once, drawn)
+    return f"data:image/svg+xml;base64,{b64encode(drawn).decode()}"
+
+
+def _look_said_once(marks: re.Match[bytes]) -> bytes:
+    return b"<g" + marks[1] + b">" + marks[0].replace(marks[1], b"") + b"</g>"
 
 
 def axes(ax: Any, size: tuple[float, float] = (6.4, 4.6)) -> Any:
@@ -84,7 +124,9 @@ def legend_below(ax: Any, columns: int = 2, points: float = 38) -> None:
     from matplotlib.transforms import ScaledTranslation
 
     lower = ax.transAxes + ScaledTranslation(0, -points / 72, ax.figure.dpi_scale_trans)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=lower, ncols=columns, frameon=False)
+    handles = ax.get_legend_handles_labels()[0][:MOST_NAMED]
+    look = {"bbox_to_anchor": (0.5, 0), "bbox_transform": lower, "ncols": columns, "frameon": False}
+    ax.legend(handles=handles, loc="upper center", **look)
 
 
 def halo(text: Any) -> None:
@@ -137,7 +179,7 @@ def labels_for(X: Any, y: ArrayLike) -> NDArray[Any]:
     """The labels, one a row."""
     labels = np.asarray(y)
     if labels.shape != (np.shape(X)[0],):
-        raise ValueError(f"y has shape {labels.shape}, but X has {np.shape(X)[0]} rows: one label a row is needed")
+        raise ValueError(f"y has shape {labels.shape}, but X has {np.shape(X)[0]} rows: one label per row is required")
     return labels
 
 

@@ -177,7 +177,7 @@ def solution_region(examples: Floats) -> Region | None:
     gaps = np.diff(np.append(angles, angles[0] + 2 * math.pi))
     widest = int(np.argmax(gaps))
     spread = 2 * math.pi - float(gaps[widest])
-    if spread >= math.pi:
+    if spread >= math.pi - 1e-12:  # angles are rounded: opposite examples must not leave a sliver
         return None
     first = float(angles[(widest + 1) % len(angles)])
     return first + spread - math.pi / 2, first + math.pi / 2

@@ -1,4 +1,4 @@
-"""Ax > 0: every method against linear programs, degenerate systems, and input that makes no sense."""
+"""Ax > 0: every method against linear programs, degenerate systems, and input that is invalid."""
 
 import math
 from dataclasses import replace
@@ -245,7 +245,7 @@ def test_a_time_limit_that_is_over_leaves_auto_undecided():
     assert answer.outcome is Outcome.UNDECIDED
 
 
-# -- input that makes no sense ----------------------------------------------------------------------------------------
+# -- input that is invalid ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

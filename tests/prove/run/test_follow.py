@@ -516,3 +516,12 @@ def test_weights_that_converged_separate_if_a_tie_is_a_mistake(tie, expected):
             steps = Steps.of_rows(X, y, model.mistake_rows_, fit_intercept=False)
             found.add(separates(steps, Separator(model.coef_.ravel())))
     assert found == expected
+
+
+def test_a_near_tie_of_float64_is_granted_and_named():
+    X, y = [[0.0, -0.1], [0.2, 0.6], [-0.8, 0.5], [-0.5, 0.4], [0.6, 0.9]], [1, 1, -1, -1, 1]
+    steps = Steps.of_rows(X, y, [0, 1, 2, 0], fit_intercept=False)  # in float64 0.6 - 0.1 is 0.5
+    proof = follow_proof(steps, certify(X, y, fit_intercept=False).separator)
+    assert proof.holds
+    assert proof.near_ties == 1
+    assert proof.verdict == "Every inequality held, granting float64 1 near-tie."

@@ -130,6 +130,18 @@ def test_a_table_with_a_zero_cell_is_quasi_separable_and_one_estimate_is_infinit
     certificate.check(X, y)
 
 
+def test_with_a_tie_that_predicts_a_perceptron_may_converge_on_quasi_separable_rows():
+    X, y = [[0.0], [1.0]], [1, -1]
+    certificate = certify(X, y, fit_intercept=False)
+    assert certificate.verdict is Verdict.QUASI_SEPARABLE
+    assert certificate.consequence == (
+        'a perceptron that counts ties as mistakes never converges; with tie="predict" it may; '
+        "logistic regression has no finite estimate"
+    )
+    runs = [perceptron(X, y, fit_intercept=False, tie=tie, max_iter=50).run for tie in ("mistake", "predict")]
+    assert [run.stopped for run in runs] == [Stopped.MAX_ITER, Stopped.NO_MISTAKES]
+
+
 def test_feature_names_are_used_if_there_are_any():
     X = pd.DataFrame({"dose": [0, 0, 1, 1, 1], "age": [1, 2, 1, 2, 3]})
     y = ["well", "well", "ill", "well", "ill"]
@@ -300,7 +312,7 @@ def test_every_forged_claim_is_named():
     assert "mistake_bound" in refused("separable", mistake_bound=true["separable"].mistake_bound - 1)
     assert "geometric_margin" in refused("separable", geometric_margin=2 * true["separable"].geometric_margin)
     assert "radius" in refused("separable", radius=true["separable"].radius * 0.99)
-    assert "strictly on its side" in refused("separable", vector=tuple(-v for v in true["separable"].vector))
+    assert "does not separate strictly" in refused("separable", vector=tuple(-v for v in true["separable"].vector))
     obstruction = true["overlapping"].obstruction
     assert "obstruction" in refused("overlapping", obstruction=obstruction._replace(weights=(1, 1, 1, 2)))
     assert "obstruction" in refused("overlapping", obstruction=obstruction._replace(weights=(0, 0, 0, 0)))
@@ -392,8 +404,8 @@ def test_hostile_names_are_escaped_in_html():
 
 def test_it_reads_as_a_paragraph():
     assert str(certify(WORKED_X, WORKED_Y, fit_intercept=False)).startswith(
-        "These 6 rows of 2 columns are separable (exact): some plane has every example strictly on its side. The "
-        "margin gamma lies between 1 and 1, and the longest example has length R <= 2.23607, so a perceptron makes at "
+        "These 6 rows of 2 columns are separable (exact): a hyperplane classifies every row correctly. The "
+        "margin is gamma = 1, and the longest example has length R <= 2.23607, so a perceptron makes at "
         "most (R/gamma)^2 = 5 mistakes."
     )
     text = json.loads(certify(XOR_X, XOR_Y).to_json())

@@ -58,6 +58,8 @@ def test_a_separator_is_the_same_for_any_length_of_its_weights():
         (lambda: radius([[math.inf]]), "NaN or infinity"),
         (lambda: mistake_bound(1.0, 0.0), "not positive"),
         (lambda: mistake_bound(-1.0, 1.0), "negative"),
+        (lambda: mistake_bound(1.0, 2.0), "impossible with radius=1.0"),
+        (lambda: mistake_bound(1.0, 1.5, n_classes=3), "impossible with radius=1.0"),
         (lambda: mistake_bound(math.nan, 1.0), "not a finite number"),
     ],
 )
@@ -137,6 +139,8 @@ def test_the_radius_of_whole_numbers_is_exact():
 
 def test_the_bound_is_computed_exactly():
     assert mistake_bound(3.0, 1.0) == 9
+    assert mistake_bound(1.0, 1.0) == 1
+    assert mistake_bound(1.0, 1.25, n_classes=3) == 1
     assert mistake_bound(Fraction(10), Fraction(3)) == 11
     assert mistake_bound(1.0, 2.0**-40) == 2**80
     assert mistake_bound(3.0, 1.0, n_classes=3) == 18

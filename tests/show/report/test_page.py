@@ -2,7 +2,10 @@
 
 import re
 import warnings
+from base64 import b64decode
+from dataclasses import replace
 from html.parser import HTMLParser
+from unittest import mock
 from xml.etree import ElementTree
 
 import numpy as np
@@ -21,11 +24,10 @@ from novikoff.prove.separable.conclude import InMemory, conclude
 from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.search.certify import certify
 from novikoff.say import runs as say
-from novikoff.show.report.check import Names
 from novikoff.show.report.evidence import Evidence, gather
-from novikoff.show.report.markup import element
-from novikoff.show.report.page import certify_report, fit_report
+from novikoff.show.report.page import Names, certify_report, fit_report
 from novikoff.show.report.picture import columns_to_draw
+from novikoff.show.style import GAMMA
 
 SIX = np.array([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], dtype=np.float64)
 SIX_LABELS = np.array(["no", "yes", "yes", "no", "no", "yes"])
@@ -87,17 +89,36 @@ def text_of(page):
     return " ".join("".join(ElementTree.fromstring(page.split("\n", 1)[1]).itertext()).split())
 
 
+def charts_of(page):
+    """The images of a page, which are in it."""
+    sources = [value for name, value in Loose(page).attributes if name == "src"]
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
+    return [b64decode(source.split(",")[1]).decode() for source in sources]
+
+
 def check_harmless(page):
     ElementTree.fromstring(page.split("\n", 1)[1])
     loose = Loose(page)
-    assert not {"script", "img", "link", "iframe", "object", "use", "image", "a"} & set(loose.tags)
+    assert not {"script", "link", "iframe", "object", "use", "image", "a"} & set(loose.tags)
     names = {name for name, _ in loose.attributes}
-    assert not {"src", "href", "xlink:href", "style", "srcset"} & names
+    assert not {"href", "xlink:href", "style", "srcset"} & names
     assert not [name for name in names if name.startswith("on")]
+    for chart in charts_of(page):
+        check_that_it_loads_nothing(chart)
     assert "url(" not in page
     assert "@import" not in page
     assert "http" not in page.replace("http-equiv", "")
     assert len(page.encode()) < 1_000_000
+
+
+def check_that_it_loads_nothing(chart):
+    ElementTree.fromstring(chart)
+    drawn = Loose(chart)
+    assert not {"script", "img", "iframe", "foreignobject", "image", "a", "animate", "set"} & set(drawn.tags)
+    assert all(value.startswith("#") for name, value in drawn.attributes if name.endswith("href"))
+    assert not [name for name, _ in drawn.attributes if name.startswith("on")]
+    assert all(part.startswith("#") for part in chart.split("url(")[1:])
+    assert "@import" not in chart
 
 
 def test_every_number_is_the_librarys():
@@ -109,7 +130,8 @@ def test_every_number_is_the_librarys():
         f"{run.mistakes} mistakes on 12 examples",
         f"R ≤ {at_most(run.radius)}",
         f"‖w‖ = {run.weights_length:.6g}",
-        f"between {at_least(certificate.margin.lower, 8)} and {at_most(certificate.margin.upper, 8)}",
+        f"{GAMMA} = {at_least(certificate.margin.lower, 8)}",
+        f"{GAMMA} = {at_most(certificate.margin.upper, 8)}",
         f"= {certificate.mistake_bound}",
         certificate.data_hash,
         f"{run.errors} of 6",
@@ -170,7 +192,7 @@ def test_every_read_out_has_a_report(readout):
     for n_classes in (2, 3):
         model, _, evidence = learned(*blobs(n_classes), readout=readout)
         check_harmless(fit_report(model, evidence))
-        assert (evidence.picture.regions is None) == (n_classes == 2 and readout == "last")
+        assert evidence.picture.scores.ndim == (2 if n_classes == 2 else 3)
 
 
 @pytest.mark.parametrize("verdict", list(Verdict), ids=lambda verdict: verdict.value)
@@ -222,17 +244,38 @@ def test_names_from_the_data_cannot_break_the_page():
 def test_names_are_harmless_in_a_picture_too():
     y = np.array(HOSTILE[:2])[(SIX[:, 0] > 0).astype(int)]
     model, certificate, evidence = learned(SIX, y)
-    object.__setattr__(evidence.picture, "names", (HOSTILE[1], HOSTILE[4]))
-    check_harmless(fit_report(model, evidence))
-    check_harmless(certify_report(certificate, evidence))
+    columns = replace(columns_to_draw(None, 2), names=(HOSTILE[1], HOSTILE[4]))
+    evidence = gather(Examples.of(SIX, y), model=model, certificate=certificate, columns=columns)
+    for page in (fit_report(model, evidence), certify_report(certificate, evidence)):
+        check_harmless(page)
+        assert any("&lt;img src=x" in chart and r"two\nlines" in chart for chart in charts_of(page))
 
 
-@settings(deadline=None, max_examples=60)
-@given(st.text(st.characters(), max_size=40), st.text(st.characters(), max_size=40))
-def test_whatever_the_text_an_element_parses(words, value):
-    parsed = ElementTree.fromstring(element("p", words, title=value))
-    assert list(parsed) == []
-    assert parsed.attrib.keys() == {"title"}
+@settings(deadline=None, max_examples=40)
+@given(st.text(st.characters(), max_size=40))
+def test_whatever_the_text_the_page_parses(words):
+    certificate = certify([[0.0], [1.0]], ["a", "b"])
+    with mock.patch("novikoff.show.style.can_draw", return_value=False):  # charts have no names of files in them
+        check_harmless(certify_report(certificate, Evidence((1, 1)), Names((words,), label=words)))
+
+
+def test_without_matplotlib_the_report_has_its_numbers_and_says_how_to_get_charts(monkeypatch):
+    model, certificate, evidence = learned(SIX, SIX_LABELS, readout="last", fit_intercept=False, shuffle=False)
+    with_charts = fit_report(model, evidence, certificate=certificate)
+    monkeypatch.setattr("novikoff.show.style.can_draw", lambda: False)
+    monkeypatch.setattr("novikoff.show.report.page.can_draw", lambda: False)
+    page = fit_report(model, evidence, certificate=certificate)
+    check_harmless(page)
+    assert len(charts_of(with_charts)) == 3
+    assert not charts_of(page)
+    assert 'pip install "novikoff[plot]"' in text_of(page)
+    assert "Mistakes of each of 2 epochs: 3, 0." in text_of(page)
+
+
+def test_the_same_report_twice_is_the_same():
+    model, certificate, evidence = learned(SIX, SIX_LABELS)
+    first, second = (fit_report(model, evidence, certificate=certificate) for _ in range(2))
+    assert first == second
 
 
 def test_a_report_stays_small():
@@ -260,7 +303,7 @@ def test_many_epochs_and_rows_stay_small():
     page = fit_report(model, evidence)
     check_harmless(page)
     assert len(page) < 150_000
-    shown = len(evidence.picture.x)
+    shown = len(evidence.picture.X)
     assert 500 < shown < 650
     assert f"{shown} of 5,000 rows, evenly spaced" in text_of(page)
 
@@ -276,15 +319,25 @@ def test_a_picture_is_drawn_of_two_features():
         columns_to_draw(None, 3, batches, ["column 1", "column 1"])
 
 
-def test_the_line_of_the_picture_is_where_the_score_changes_its_sign():
+def test_the_boundary_of_the_picture_is_where_the_score_changes_its_sign():
     model, certificate, evidence = learned(*blobs(2, seed=3))
-    line, widest = evidence.picture.lines
-    x, y = evidence.picture.x, evidence.picture.y
-    scores = model.scores(Batch(as_rows(np.column_stack([x, y])), None))
-    np.testing.assert_allclose(line.a * x + line.b * y + line.c, scores, rtol=1e-9)
-    heights = widest.a * x + widest.b * y + widest.c
-    assert widest.band == certificate.margin.lower
-    assert np.abs(heights).min() >= widest.band * (1 - 1e-9)
+    drawn = evidence.picture
+    points = np.column_stack([part.ravel() for part in np.meshgrid(drawn.across, drawn.up)])
+    np.testing.assert_allclose(drawn.scores.ravel(), model.scores(Batch(as_rows(points), None)), rtol=1e-9)
+    np.testing.assert_allclose(drawn.widest.ravel(), certificate.separator.score(points), rtol=1e-9)
+    proved = gather(Examples.of(*blobs(2, seed=3)), certificate=certificate, columns=columns_to_draw(None, 2)).picture
+    assert proved.band == certificate.margin.lower
+    assert np.abs(certificate.separator.score(proved.X)).min() >= proved.band * (1 - 1e-9)
+
+
+def test_a_section_through_many_features_claims_no_band_and_no_lack_of_a_separator():
+    X, y = blobs(2, n_columns=4)
+    certificate = certify(X, y)
+    columns = columns_to_draw(None, 4, chosen=["column 0", "column 2"])
+    drawn = gather(Examples.of(X, y), certificate=certificate, columns=columns).picture
+    assert certificate.verdict is Verdict.SEPARABLE
+    assert drawn.band is None
+    assert drawn.scores is not None
 
 
 def test_there_is_something_to_report_on():

@@ -46,6 +46,6 @@ async function recall(name, { scene, step, n, family, noise, sample }) {
   if (name === "margins") return load(`margins-${scene}-${scene === "chain" ? n : 2}`);
   if (name === "shattering") return load(`shattering-${scene}-${family}`);
   const percent = Math.round(100 * (sample?.noise ?? noise ?? 0));
-  const answers = await load(percent ? `scene-sample-${percent}` : `scene-${scene ?? "sample"}`);
+  const answers = await load(sample || noise !== undefined ? `scene-sample-${percent}` : `scene-${scene}`);
   return name === "moment" ? { step, ...answers.moments[answers.at[step]] } : answers[name];
 }

@@ -14,7 +14,7 @@ import { makeTableDialog } from "./table.js";
 import { explainTerms } from "./terms.js";
 import { makeTurnable } from "./solid.js";
 import { drawSpace, isSolid } from "./weights.js";
-import { sayStep, sayVerdict } from "./words.js";
+import { sayReadouts, sayStep, sayVerdict } from "./words.js";
 
 const DEFAULTS = { points: [], space: "line", fit_intercept: true, fold_labels: false, unit_length: false, tie: "mistake", lead: 0, readout: "last", shuffle: false,
   seed: 0, max_iter: 100, degree: 2, gamma: 1, view: [0, 0, 3] };
@@ -30,7 +30,7 @@ const lab = {
   scene: "custom", sample: null, view: null, undone: [], known: [], limits: { points: 200, steps: 5000 }, readouts: {},
 
   edit(change, sameStroke = false) {
-    if (!sameStroke) lab.undone.push(JSON.stringify(lab.state.points));
+    if (!sameStroke) keep();
     change(lab.state.points);
     custom();
     // Until the library has answered, the old boundary is better than none; the old run may name points that are gone.
@@ -109,6 +109,7 @@ function draw() {
   // Words first: drawings are as large as the words leave them room.
   [at("headline").innerHTML, at("detail").innerHTML] = sayStep(model);
   [at("verdict-title").textContent, at("verdict-text").innerHTML] = sayVerdict(model);
+  at("readouts").innerHTML = sayReadouts(model);
   drawPlane(plane, model);
   drawProof(model, { title: at("proof-title"), numbers: at("sandwich-numbers"), charts: document.querySelector(".charts"), sandwich: at("sandwich"), cosine: at("cosine"), distance: at("distance") });
   drawSpace(model, lab.view);
@@ -116,7 +117,7 @@ function draw() {
   at("certificate").setAttribute("aria-pressed", String(lab.certificateShown));
   at("certificate").textContent = lab.certificateShown ? "Hide" : lab.run.certificate?.widest ? "Show band" : "Show why";
   Object.assign(at("step"), { max: total, value: lab.step });
-  at("count").textContent = lab.step ? `${lab.step} of ${total}, epoch ${lab.run.steps.epoch[lab.step - 1]}` : `${total} steps`;
+  at("count").textContent = lab.step ? `${lab.step} of ${total}, epoch ${lab.run.steps.epoch[lab.step - 1]}` : `${total} ${total === 1 ? "step" : "steps"}`;
   for (const id of ["first", "back"]) at(id).disabled = lab.step === 0;
   for (const id of ["forward", "last"]) at(id).disabled = lab.step === total;
   if (!stale) document.body.dataset.ready = `${lab.step}`;
@@ -166,8 +167,14 @@ async function play() {
 
 // -- scenes, links ----------------------------------------------------------------------------------------------------
 
+/** What undo returns to. */
+function keep() {
+  const { state, scene, sample, lookFor } = lab;
+  lab.undone.push(JSON.stringify({ state, scene, sample, lookFor }));
+}
+
 function load(state, { scene = "custom", step = 0, lookFor = "", sample = null } = {}) {
-  lab.undone.push(JSON.stringify(lab.state.points));
+  if (lab.shown) keep();
   lab.state = { ...structuredClone(DEFAULTS), ...structuredClone(state) };
   Object.assign(lab, { scene, step, lookFor, sample, certificateShown: false, selected: null });
   at("scene").value = scene;
@@ -242,9 +249,9 @@ function newPoint() {
 function undo() {
   const before = lab.undone.pop();
   if (before === undefined) return;
-  lab.state.points = JSON.parse(before);
-  lab.selected = null;
-  custom();
+  Object.assign(lab, JSON.parse(before), { selected: null });
+  at("scene").value = lab.scene;
+  showSample(lab.sample);
   refresh();
 }
 

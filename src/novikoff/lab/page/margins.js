@@ -81,14 +81,20 @@ function drawCounts(svg, counts, n) {
 /** The same two cars, told better and better: bars on a scale of powers of ten. */
 function drawCompared(svg, compared) {
   const { width, height } = sheet(svg);
-  const most = Math.log10(Math.max(...compared.map(({ mistakes }) => mistakes)));
-  const tall = height / compared.length;
+  const most = Math.ceil(Math.log10(Math.max(...compared.map(({ mistakes }) => mistakes))));
+  const low = height - 36;
+  const tall = low / compared.length;
+  const long = (value) => (Math.log10(value) / most) * (width - 90);
+  for (let power = 0; power <= most; power += 1) {
+    const x = 5 + long(10 ** power);
+    svg.append(element("line", { x1: x, x2: x, y1: 0, y2: low, class: "axis" }), element("text", { x, y: low + 15, class: "coordinate", "text-anchor": power ? "middle" : "start" }, (10 ** power).toLocaleString("en")));
+  }
+  svg.append(text("mistakes, in powers of ten", 5, height - 5, "note"));
   compared.forEach(({ words, mistakes }, i) => {
-    const long = Math.max(3, (Math.log10(mistakes) / most) * (width - 90));
     svg.append(
       element("text", { x: 2, y: i * tall + 18, class: "label note" }, words),
-      element("rect", { x: 2, y: i * tall + 24, width: long, height: Math.min(22, tall - 32), rx: 3, class: "bar-made" }),
-      element("text", { x: long + 10, y: i * tall + 24 + Math.min(22, tall - 32) - 5, class: "label small upright" }, mistakes.toLocaleString("en")),
+      element("rect", { x: 2, y: i * tall + 24, width: 3 + long(mistakes), height: Math.min(22, tall - 32), rx: 3, class: "bar-made" }),
+      element("text", { x: 3 + long(mistakes) + 10, y: i * tall + 24 + Math.min(22, tall - 32) - 5, class: "label small upright" }, mistakes.toLocaleString("en")),
     );
   });
 }
@@ -131,8 +137,12 @@ function drawSlice(svg, { phases, half }, phase) {
   svg.append(element("circle", { cx, cy, r: 4, fill: "currentColor" }), text("u", cx + 8, cy - 8, "halo"));
   const seen = w && Math.abs(w[1]) < half && Math.abs(w[0]) < 1.6 * half;
   if (seen) svg.append(element("circle", { cx: place(w)[0], cy: place(w)[1], r: 6, fill: "var(--length)" }), text("w", place(w)[0] + 10, place(w)[1] + 18, "length halo"));
-  else svg.append(arrow([cx, 40], [cx, 12], "old"), text(w ? "w is further up" : "w is on the other side", cx + 12, 24, "note halo"));
-  svg.append(text("solutions", 10, 22, "small upright halo"));
+  else svg.append(arrow([cx, 44], [cx, 16], "old"), text(w ? "w is further up" : "w is on the other side", cx + 12, 22, "note halo"));
+  svg.append(
+    text("solutions", 10, 22, "small upright halo"),
+    element("line", { x1: 0, x2: width, y1: cy, y2: cy, class: "axis" }), element("line", { x1: cx, x2: cx, y1: 0, y2: height, class: "axis" }),
+    text("z →", width - 8, cy - 8, "note halo", "end"), text("↑ towards w", cx - 8, 22, "note halo", "end"),
+  );
 }
 
 /** How wide the solutions are: the angle of the largest cone around u, on a scale of powers of two. */

@@ -27,7 +27,7 @@ export function drawPlane(svg, model) {
   }
   drawGrid(svg, model.state.view, size, place);
   if (model.certificateShown) drawCertificate(svg, model, place);
-  if (moment) drawBoundaries(svg, model, place, size);
+  if (moment) drawBoundaries(svg, model, place);
   const named = model.step > 0 && !model.certificateShown ? drawVectors(svg, model, place, size) : null;
   drawPoints(svg, model, place, size);
   if (named) svg.append(named);
@@ -61,23 +61,12 @@ function drawGrid(svg, view, size, place) {
   svg.append(group);
 }
 
-function drawBoundaries(svg, { moment, readouts, state: { readout } }, place, size) {
+function drawBoundaries(svg, { moment, state: { readout } }, place) {
   if (moment.before) svg.append(element("path", { class: "boundary before", d: pathData(moment.before.curves, place) }));
   const shown = Object.entries(moment.boundaries).filter(([, shape]) => shape);
   for (const [name, shape] of shown.reverse()) {
     const thin = readout === "all" && name !== "last" ? "thin" : "";
     svg.append(element("path", { class: `boundary ${name} ${thin}`, "data-boundary": name, d: pathData(shape.curves, place) }));
-  }
-  if (readout !== "all") return;
-  const large = enlarged(size);
-  const lines = shown.reverse().map(([name], row) => {
-    const words = text(`${readouts[name]}: ${moment.errors[name]} wrong`, size.width - 12, (26 + row * 25) * large + 5, `${name} halo`, "end");
-    svg.append(words);
-    return [name, words.getBBox()];
-  });
-  const left = Math.min(...lines.map(([, box]) => box.x)) - 40;
-  for (const [name, { y, height }] of lines) {
-    svg.append(element("line", { x1: left, x2: left + 30, y1: y + height / 2, y2: y + height / 2, class: `boundary ${name}` }));
   }
 }
 
@@ -140,8 +129,10 @@ function drawVectors(svg, model, place, size) {
   if (!inside || now === 0) return null;
   const after = weights.after[now].slice(0, 2);
   const before = mistake ? weights.after[now - 1].slice(0, 2) : after;
-  const longest = Math.max(Math.hypot(...after), Math.hypot(...before));
-  const shrink = Math.min(1, (0.8 * model.state.view[2]) / longest);
+  const { unit } = scaleOf(svg, model.state.view);
+  const room = (value, low, high) => (value > 0 ? high : low) / (Math.abs(value) * unit || 1e-9);
+  const fits = ([x, y]) => Math.min(room(x, origin[0] - 26, size.width - origin[0] - 26), room(y, size.height - origin[1] - 26, origin[1] - 26));
+  const shrink = Math.min(1, fits(after), fits(before));
   const tip = (w) => place(w.map((v) => v * shrink));
   const group = element("g", { "pointer-events": "none" });
   const names = element("g", { "pointer-events": "none" });

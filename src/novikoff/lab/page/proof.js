@@ -52,17 +52,18 @@ function writeNumbers(place, { proof, k, separable }) {
   const parts = [];
   const number = (name, words, value, formula, kind = "") =>
     parts.push(`<div class="${kind}" data-name="${name}" data-value="${value}">${words}<small>${formula}</small></div>`);
-  const between = () => parts.push("<span>≤</span>");
+  // The same rule everywhere: numbers are rounded to the nearest, and what is equal, but for rounding, is shown as equal.
+  const between = (a, b) => parts.push(`<span>${Math.abs(a[k] - b[k]) <= 1e-9 * Math.abs(b[k]) ? "=" : "≤"}</span>`);
   if (separable) {
-    number("progress_floor", written(proof.progress_floor[k], -1), proof.progress_floor[k], `${count}${gamma}`);
-    between();
+    number("progress_floor", written(proof.progress_floor[k]), proof.progress_floor[k], `${count}${gamma}`);
+    between(proof.progress_floor, proof.progress);
     number("progress", written(proof.progress[k]), proof.progress[k], `⟨${w},${u}⟩`, "progress");
-    between();
+    between(proof.progress, proof.length);
   }
   number("length", written(proof.length[k]), proof.length[k], `‖${w}‖`, "length");
-  between();
+  between(proof.length, proof.length_ceiling);
   const root = proof.symbols && proof.symbols.root !== "R" ? proof.symbols.root : R;
-  number("length_ceiling", written(proof.length_ceiling[k], 1), proof.length_ceiling[k], `√${count}·${root}`);
+  number("length_ceiling", written(proof.length_ceiling[k]), proof.length_ceiling[k], `√${count}·${root}`);
   if (separable) {
     const left = proof.left[k];
     parts.push(`<div class="left-over" data-name="left" data-value="${left}">${left.toLocaleString("en")}<small>may still come</small></div>`);
@@ -116,8 +117,10 @@ function drawCosine(svg, shown) {
   const { width, height } = sheet(svg);
   const { proof, k, R, gamma, whole } = shown;
   const most = reach(shown);
-  const [left, right, low, high] = [6, width - 8, height - 24, 22];
+  const levels = [[0, "0"], [0.5, "½"], [1, "1"]];
+  const [left, right, low, high] = [roomFor(svg, levels), width - 8, height - 24, 22];
   const place = ([x, y]) => [left + (x / most) * (right - left), low - (y / 1.0) * (low - high)];
+  drawLevels(svg, levels, place, left);
   const ratio = gamma / R;
   const floor = Array.from({ length: 61 }, (_, i) => (most * i * i) / 3600).map((x) => [x, Math.min(1, ratio * Math.sqrt(x))]);
   svg.append(
@@ -130,7 +133,7 @@ function drawCosine(svg, shown) {
   drawCurve(svg, proof.cosine.slice(0, k + 1).map((value, i) => [i, value]).slice(1), place, "cosine");
   const [fx, fy] = place([most * 0.55, Math.min(1, ratio * Math.sqrt(most * 0.55))]);
   if (!whole && fy > high + 30 && fy < low - 40) svg.append(text(`√k·γ/${proof.symbols?.root ?? "R"}`, fx, fy - 9, "soft halo", "middle"));
-  svg.append(value("cosine", `cos ${k ? written(proof.cosine[k], 0, 3) : "–"}`, proof.cosine[k], left + 4, high - 6));
+  svg.append(value("cosine", `cos ${k ? written(proof.cosine[k], 0, 3) : "–"}`, proof.cosine[k], 2, high - 8));
 }
 
 /** alpha_k = ||w - (R^2/gamma) u||^2 falls by at least R^2 with every mistake, and cannot fall below 0. */
@@ -139,8 +142,10 @@ function drawDistance(svg, shown) {
   const { proof, k, R, gamma } = shown;
   const most = reach(shown);
   const first = proof.distance[0];
-  const [left, right, low, high] = [6, width - 8, height - 24, 30];
+  const levels = [[0, "0"], [0.5, short(first / 2)], [1, short(first)]];
+  const [left, right, low, high] = [roomFor(svg, levels), width - 8, height - 24, 30];
   const place = ([x, y]) => [left + (x / most) * (right - left), low - y * (low - high)];
+  drawLevels(svg, levels, place, left);
   const end = Math.min(most, (R / gamma) ** 2);
   const ceiling = [[0, 1], [end, 1 - end * (gamma / R) ** 2]];
   svg.append(
@@ -149,7 +154,30 @@ function drawDistance(svg, shown) {
   );
   drawAxis(svg, most, place, low, "k");
   drawCurve(svg, proof.distance.slice(0, k + 1).map((distance, i) => [i, distance / first]), place, "distance");
-  svg.append(value("distance", `α ${written(proof.distance[k], 0, 3)}`, proof.distance[k], left + 4, 16));
+  svg.append(value("distance", `α ${written(proof.distance[k], 0, 3)}`, proof.distance[k], 2, 14));
+}
+
+/** A large number in few letters. */
+function short(value) {
+  const [size, letter] = value >= 1e6 ? [1e6, "M"] : value >= 1e3 ? [1e3, "k"] : [1, ""];
+  return value >= 1e9 ? value.toExponential(0) : `${written(value / size, 0, 2)}${letter}`;
+}
+
+/** How far from the left an axis stands that has these numbers beside it. */
+function roomFor(svg, levels) {
+  const words = levels.map(([, word]) => element("text", { class: "coordinate" }, word));
+  svg.append(...words);
+  const widest = Math.max(...words.map((word) => word.getBBox().width));
+  for (const word of words) word.remove();
+  return widest + 9;
+}
+
+/** Numbers beside an upright axis. */
+function drawLevels(svg, levels, place, left) {
+  for (const [level, words] of levels) {
+    const y = place([0, level])[1];
+    svg.append(element("line", { x1: left - 4, x2: left, y1: y, y2: y, class: "axis" }), element("text", { x: left - 6, y: y + 4, class: "coordinate", "text-anchor": "end" }, words));
+  }
 }
 
 function value(name, words, number, x, y) {

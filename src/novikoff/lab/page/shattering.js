@@ -103,7 +103,7 @@ function drawSubsets(chosen) {
     if (shape) svg.append(element("path", { class: "shape", d: pathData(shape, place, true) }));
     page.points.forEach((point, row) => {
       const [x, y] = place(point);
-      svg.append(rows.includes(row) ? element("circle", { cx: x, cy: y, r: 5.5, class: "small-in" }) : element("rect", { x: x - 4.5, y: y - 4.5, width: 9, height: 9, class: "small-out" }));
+      svg.append(rows.includes(row) ? element("circle", { cx: x, cy: y, r: 4, class: "small-in" }) : element("rect", { x: x - 3.5, y: y - 3.5, width: 7, height: 7, class: "small-out" }));
     });
     button.append(svg, Object.assign(document.createElement("small"), { textContent: cut ? name : `no ${name}` }));
     return button;

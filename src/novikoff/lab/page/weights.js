@@ -46,7 +46,7 @@ function drawWalk(svg, title, model) {
   const { after, view, kind, separator } = run.weights;
   const k = step > 0 ? run.steps.mistakes[step - 1] : 0;
   title.innerHTML = kind === "plane" ? "The walk of <i>w</i>"
-    : `The walk of <i>w</i>, cut at ${slice(after[k])}`;
+    : `The walk of <i>w</i>; now ${slice(after[k])}`;
   const unit = Math.min(width / (2 * view[2] * ASPECT), height / (2 * view[2]));
   const place = ([x, y]) => [width / 2 + (x - view[0]) * unit, height / 2 - (y - view[1]) * unit];
   const origin = place([0, 0]);
@@ -64,8 +64,14 @@ function drawWalk(svg, title, model) {
   if (moment?.tie.length) svg.append(element("path", { class: "tie", d: pathData(moment.tie, place) }));
   const mistake = step > 0 && run.steps.mistake[step - 1];
   const walked = after.slice(0, k + 1).map((w) => w.slice(0, 2));
-  svg.append(element("path", { class: "walk", d: pathData([walked], place) }));
-  if (walked.length <= 60) for (const w of walked) svg.append(element("circle", { cx: place(w)[0], cy: place(w)[1], r: 3.2, fill: "currentColor" }));
+  // Weights whose bias, or lift, is another one lie before or behind this slice: they are pale and hollow.
+  const onSlice = (w) => kind === "plane" || w.slice(2).every((value, i) => value === after[k][i + 2]);
+  svg.append(element("path", { class: kind === "plane" ? "walk" : "walk beyond", d: pathData([walked], place) }));
+  if (run.cycle && step === run.steps.row.length) {
+    svg.append(element("path", { class: "walk cycle", d: pathData([walked.slice(run.cycle.mistakes[0], run.cycle.mistakes[1] + 1)], place) }));
+  }
+  if (!after.slice(0, k + 1).every(onSlice)) svg.append(text(`hollow: another ${after[k].length > 3 ? "c or b" : "b"}`, 6, height - 8, "note halo"));
+  if (walked.length <= 60) walked.forEach((w, i) => svg.append(element("circle", { cx: place(w)[0], cy: place(w)[1], r: 3.2, class: onSlice(after[i]) ? "walked-here" : "walked-beyond" })));
   if (mistake) {
     const label = run.labels[run.steps.row[step - 1]];
     svg.append(arrow(place(walked[k - 1]), place(walked[k]), label > 0 ? "red" : "blue"));
@@ -97,7 +103,7 @@ function slice(weights) {
 }
 
 function drawCounts(svg, title, model) {
-  title.innerHTML = "How often each point was added: these are the weights";
+  title.innerHTML = "How often each point was added";
   const { width, height } = sheet(svg);
   const { run, step } = model;
   const k = step > 0 ? run.steps.mistakes[step - 1] : 0;

@@ -2,13 +2,15 @@
 
 import { vector, written } from "./shared/svg.js";
 
+const touch = matchMedia("(hover: none)");
 const sign = (label) => (label > 0 ? '<span class="is-red">+</span>' : '<span class="is-blue">−</span>');
 
 export function sayStep(model) {
   const { run, step, state } = model;
   const total = run.steps.row.length;
-  if (!state.points.length) return ["Click the plane to put a red point.", "Press 2 for blue ones, or choose a scene above."];
-  if (step === 0) return [escape(model.lookFor || "The weights begin at zero."), "Press → for the first example, or space to play."];
+  if (!state.points.length) return touch.matches
+    ? ["Tap the plane to put a red point.", "Choose blue above, or a scene."] : ["Click the plane to put a red point.", "Press 2 for blue ones, or choose a scene above."];
+  if (step === 0) return [escape(model.lookFor || "The weights begin at zero."), touch.matches ? "Tap ▶ to play, or step by step." : "Press → for the first example, or space to play."];
   const i = step - 1;
   const row = run.steps.row[i];
   const label = run.labels[row];
@@ -19,7 +21,7 @@ export function sayStep(model) {
   const guess = tie && (state.tie === "mistake" || state.lead > 0) ? "a tie" : `predicted ${sign(run.steps.predicted[i])}`;
   const headline = `Example ${row + 1}: score ${score}, ${guess}, true ${sign(label)}. ${
     mistake ? `<b>${narrow ? escape(model.leadWords.narrow) : state.lead > 0 ? "Mistake, update" : "Mistake"} ${run.steps.mistakes[i]}.</b>` : '<span class="is-good">Right.</span>'}`;
-  const done = step === total ? ending(run) : "";
+  const done = step === total ? ending(run, state) : "";
   return [headline, done + (mistake ? update(model, i, row) : stays(model, i, done))];
 }
 
@@ -41,16 +43,32 @@ function stays(model, i, done) {
   const { run, state } = model;
   if (run.weights.kind === "counts") return "Nothing is added.";
   const w = run.weights.after[run.steps.mistakes[i]];
+  if (state.fold_labels && !state.fit_intercept && state.tie === "predict" && !run.steps.mistakes[i]) {
+    return 'At <i>w</i> = 0 every folded example has the score 0, which predicts +: all are right, and nothing is learned. Let a score of 0 be a mistake (Rules).';
+  }
   const x = run.examples[run.steps.row[i]];
   const used = (values) => (state.fit_intercept ? values : values.slice(0, -1));
   const example = done ? "" : `<i>x</i> = ${vector(used(x))}, and `;
   return `<span class="math">${example}<i>w</i> stays <span data-name="weights" data-value="${w}">${vector(used(w))}</span></span>.`;
 }
 
-function ending(run) {
-  if (run.stopped === "NO_MISTAKES") return `<span class="is-good" id="converged">Stopped ${run.ending}.</span> `;
-  const endless = ["overlapping", "quasi-separable", "not separable"].includes(run.certificate?.verdict);
-  return `${endless ? "It would go on forever. " : ""}Stopped ${run.ending}. `;
+function ending(run, state) {
+  if (run.stopped === "NO_MISTAKES") return `<span class="is-good" id="converged">${sentence(run.ending)}</span> `;
+  if (run.cycle) return `<b id="cycle">The weights came back to what they were after ${run.cycle.since === 1 ? "epoch 1" : `${run.cycle.since} epochs`}: no separator exists.</b> `;
+  // Quasi-separable examples can all be right where a score of 0 predicts.
+  const tiesPredict = state.tie === "predict" && !(state.lead > 0);
+  const endless = ["overlapping", ...(tiesPredict ? [] : ["quasi-separable", "not separable"])].includes(run.certificate?.verdict);
+  return `${endless ? "It would never converge. " : ""}${sentence(run.ending)} `;
+}
+
+function sentence(phrase) {
+  return `${phrase[0].toUpperCase()}${phrase.slice(1)}.`;
+}
+
+/** How many are wrong by each read-out, beside its line. */
+export function sayReadouts({ moment, readouts, state }) {
+  if (state.readout !== "all") return "";
+  return Object.entries(moment.boundaries).filter(([, shape]) => shape).map(([name]) => `<span class="${name}"><svg viewBox="0 0 30 6" aria-hidden="true"><path class="boundary ${name}" d="M0 3h30"/></svg>${readouts[name]}: ${moment.errors[name]} wrong</span>`).join("");
 }
 
 export function sayVerdict(model) {

@@ -393,5 +393,5 @@ def _check_gold(
     sequence = int(np.searchsorted(starts, token, side="right")) - 1
     raise ValueError(
         f"the label {labels[numbers[token]]!r} of token {token - int(starts[sequence])} in sequence {sequence} breaks "
-        "the constraint: it may not stand there; mend the labels, or learn without the constraint"
+        "the constraint:  not allowed there; fix the labels, or drop the constraint"
     )

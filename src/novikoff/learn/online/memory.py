@@ -74,7 +74,7 @@ class StreamLabels:
         try:
             known = label in self.places
         except TypeError:
-            raise TypeError(f"label {label!r} cannot be hashed; use a string, a number or a tuple of them") from None
+            raise TypeError(f"label {label!r} is not hashable; use a string, a number or a tuple of them") from None
         if not known and self.are_fixed:
             how = "name it there, or leave classes out, and labels are learned as they come"
             raise ValueError(f"label {label!r} is not in classes={list(self.classes)!r}; {how}")

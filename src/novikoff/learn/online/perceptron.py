@@ -43,7 +43,7 @@ class OnlyAfterToRiver:
 
     def __get__(self, model: Any, kind: Any = None) -> NoReturn:
         raise AttributeError(
-            "this is no estimator of River's: put OnlinePerceptron(...).to_river() into its pipelines and evaluations"
+            "not a River estimator: put OnlinePerceptron(...).to_river() into its pipelines and evaluations"
         )
 
 
@@ -193,7 +193,9 @@ class OnlinePerceptron(OnlineMemory):
         """
         seen, truths = list(examples), list(labels)
         if len(seen) != len(truths):
-            raise ValueError(f"there are {len(seen)} examples and {len(truths)} labels: one label an example is needed")
+            raise ValueError(
+                f"there are {len(seen)} examples and {len(truths)} labels: one label per example is required"
+            )
         for row, (x, y) in enumerate(zip(seen, truths, strict=True)):
             try:
                 seen[row] = as_numbers(x)

@@ -197,7 +197,7 @@ class StructuredPerceptron:
     def to_model(self) -> StructuredModel:
         """The model, with the parameters that the learner has now."""
         if not hasattr(self, "model_"):
-            raise AttributeError("this StructuredPerceptron has learned nothing yet; call fit or partial_fit first")
+            raise AttributeError("this StructuredPerceptron is not fitted yet; call fit or partial_fit first")
         _check_readout(self.readout)
         parameters = {name: getattr(self, name) for name in PARAMETERS}
         if self.model_.readout == self.readout and self.model_.parameters == parameters:
@@ -308,7 +308,7 @@ def _paired(xs: Iterable[Any], ys: Iterable[Any]) -> list[tuple[Any, Any]]:
     inputs, golds = list(xs), list(ys)
     if len(inputs) != len(golds):
         raise ValueError(
-            f"there are {len(inputs)} inputs and {len(golds)} structures: one gold structure an input is needed"
+            f"there are {len(inputs)} inputs and {len(golds)} structures: one gold structure per input is required"
         )
     if not inputs:
         raise ValueError("there are no inputs: there is nothing to learn from, or to judge by")
@@ -323,7 +323,7 @@ def _chance(random_state: Any) -> Any:
         return random.Random(None if random_state is None else operator.index(random_state))
     except TypeError:
         how = "give a whole number, a random.Random, a NumPy generator, or None"
-        raise TypeError(f"random_state={random_state!r} is no seed; {how}") from None
+        raise TypeError(f"random_state={random_state!r} is not a seed; {how}") from None
 
 
 def _check_readout(readout: str) -> None:

@@ -24,7 +24,7 @@ class StructureSearch:
         for name, what in (("features", "x and y"), ("decode", "weights and x"), ("loss", "gold and guess")):
             value = getattr(self, name)
             if not callable(value) and (name != "loss" or value is not None):
-                raise TypeError(f"{name}={value!r} cannot be called; give a function of {what}")
+                raise TypeError(f"{name}={value!r} is not callable; pass a function of {what}")
         if self.violation not in (None, "early", "max"):
             raise ValueError(f"violation={self.violation!r} is unknown; choose early, max or None")
 

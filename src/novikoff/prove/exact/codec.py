@@ -89,7 +89,7 @@ def read_value(part: ProofFields, value: Any, name: str, kind: Any) -> Any:
         return read_part(part.inside(value, name), kind)
     if get_origin(kind) in (tuple, Sequence):
         if type(value) is not list or len(_inner(kind, len(value))) != len(value):
-            part.fail(f"has {name} = {value!r:.60}, which is no list, or has too few or too many values")
+            part.fail(f"has {name} = {value!r:.60}, which is not a list, or has too few or too many values")
         kinds = enumerate(zip(value, _inner(kind, len(value)), strict=True))
         return tuple(read_value(part, each, f"{name}[{i}]", inner) for i, (each, inner) in kinds)
     if kind == Label:
@@ -106,7 +106,7 @@ def read_value(part: ProofFields, value: Any, name: str, kind: Any) -> Any:
 
 def _label(part: ProofFields, value: Any, name: str) -> Label:
     if type(value) not in get_args(Label):
-        part.fail(f"has {name} = {value!r:.60}, which is no label")
+        part.fail(f"has {name} = {value!r:.60}, which is not a label")
     return value
 
 

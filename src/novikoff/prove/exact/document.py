@@ -38,7 +38,7 @@ class ProofFields(Fields):
     def as_integer(self, value: Any, name: str, least: int | None = None) -> int:
         """A whole number of any length, written as decimal text in the one way in which it can be."""
         if type(value) is not str or len(value) > MOST_DIGITS or not _WHOLE.fullmatch(value):
-            self.fail(f"has {name} = {value!r:.60}, which is no whole number in decimal text")
+            self.fail(f"has {name} = {value!r:.60}, which is not a whole number in decimal text")
         whole = from_decimal(value)
         if least is not None and whole < least:
             self.fail(f"has {name} = {value:.60}, which is less than {least}")
@@ -67,7 +67,7 @@ def read_proof(text: str | bytes, *kinds: str) -> ProofFields:
     try:
         content = parse(text)
     except JSONError as error:
-        raise CertificateError(f"this is no certificate: {error}") from None
+        raise CertificateError(f"this is not a certificate: {error}") from None
     fields = ProofFields(content, "the certificate", CertificateError)
     found = fields.value("format")
     if type(found) is not int or found != FORMAT:

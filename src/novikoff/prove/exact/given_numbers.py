@@ -86,7 +86,7 @@ def _place_in(rows: Any) -> Callable[[Index], Index]:
 def exact_floats(
     values: Any, name: str, *, finite: bool = True, place: Callable[[Index], Index] = lambda index: index
 ) -> Floats:
-    """The same numbers in float64; raises ValueError for what is no number, not finite, or not a float64.
+    """The same numbers in float64; raises ValueError for what is not a number, not finite, or not a float64.
 
     A list that mixes whole numbers and floats is looked at before NumPy rounds it.
 

@@ -446,7 +446,7 @@ def _trailing_zeros(values: Numbers) -> Whole64:
 
 
 def _exponent(values: Floats) -> int | None:
-    """All values are below 2 to this power; None if one is no number."""
+    """All values are below 2 to this power; None if one is not a number."""
     largest = float(np.abs(values).max(initial=0.0))
     return math.frexp(largest)[1] if largest < math.inf else None
 

@@ -259,7 +259,7 @@ def _with_reference(
     codes: NDArray[np.int64], classes: tuple[Any, ...], reference: Any
 ) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
     if reference not in classes:
-        raise ValueError(f"reference={reference!r} is none of the classes {', '.join(map(str, classes[:20]))}")
+        raise ValueError(f"reference={reference!r} is not among the classes {', '.join(map(str, classes[:20]))}")
     first = classes.index(reference)
     order = [first, *(place for place in range(len(classes)) if place != first)]
     return np.argsort(order)[codes], tuple(classes[place] for place in order)

@@ -206,7 +206,7 @@ def read(fields: ProofFields) -> Existence:
     try:
         check_different(names)
     except ValueError as error:
-        raise CertificateError(f"this is no certificate: {error}") from None
+        raise CertificateError(f"this is not a certificate: {error}") from None
     estimate = Estimate(claims.choice("estimate", tuple(value.value for value in Estimate)))
     rows = diverging = None
     if "separated_rows" in claims or "diverging" in claims:

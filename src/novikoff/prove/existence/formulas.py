@@ -320,4 +320,4 @@ def _need_formulaic() -> None:
     try:
         import formulaic  # noqa: F401
     except ImportError:
-        raise ImportError("formulas are read by formulaic; install it with: pip install 'novikoff[formula]'") from None
+        raise ImportError("formulas require formulaic; install it with: pip install 'novikoff[formula]'") from None

@@ -42,7 +42,7 @@ class Labelled(NamedTuple):
         points = matrix_of_examples(exact_floats(X, "X"))
         labels = read_labels(y)
         if len(labels) != len(points):
-            raise ValueError(f"y has {len(labels)} labels, but X has {len(points)} rows: one label a row is needed")
+            raise ValueError(f"y has {len(labels)} labels, but X has {len(points)} rows: one label per row is required")
         classes = sorted(set(labels))
         if len(classes) != 2:
             raise ValueError(f"y has {len(classes)} classes; a ball tells two apart")
@@ -199,7 +199,7 @@ def read_labels(y: Any) -> list[Label]:
     """
     shape = getattr(y, "shape", None)
     if shape is not None and len(shape) != 1:
-        raise ValueError(f"y has shape {tuple(shape)}; one label a row is needed")
+        raise ValueError(f"y has shape {tuple(shape)}; one label per row is required")
     given = y.tolist() if hasattr(y, "tolist") else list(y)
     labels = [read_label(value, i) for i, value in enumerate(given)]
     kinds = {float if isinstance(label, float) else type(label) for label in labels}

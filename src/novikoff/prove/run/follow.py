@@ -55,7 +55,8 @@ class FollowedProof:
 
     `step_square` is S, the most that a mistake can add to ||w||^2: R^2, plus twice the largest loss and 2 `lead` R^2.
     At most `bound` mistakes can be made, the whole part of S/gamma^2. `arithmetic` is "exact", or "float64" where the
-    products were rounded before they came here."""
+    products were rounded before they came here. `near_ties` counts the steps whose exact score was above what a mistake
+    may have, by less than float64 can tell: their excess was granted."""
 
     margin: float
     radius: float
@@ -81,6 +82,7 @@ class FollowedProof:
     step_held: Truths
     has_loss: bool = False
     lead: float = 0.0
+    near_ties: int = 0
 
     @property
     def asks_for_more(self) -> bool:
@@ -110,7 +112,9 @@ class FollowedProof:
     def verdict(self) -> str:
         """Whether every inequality held, in words."""
         if self.holds:
-            return "Every inequality held" + (", up to rounding" if self.arithmetic == "float64" else "") + "."
+            rounded = ", up to rounding" if self.arithmetic == "float64" else ""
+            ties = counted(self.near_ties, "near-tie")
+            return f"Every inequality held{rounded}{f', granting float64 {ties}' if self.near_ties else ''}."
         if not self.was_mistake.all():
             first = int(np.flatnonzero(~self.was_mistake)[0])
             how = "above its loss" if self.has_loss else "above the lead" if self.lead else "positive"
@@ -171,8 +175,8 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
     if smallest <= 0:
         tie = '; its score is 0, which tie="mistake", a lead or a cost count as a mistake'
         raise ValueError(
-            f"the separator does not separate: {steps.vectors.called(place)} is not strictly on its side, as the proof "
-            f"needs every example to be{tie if smallest == 0 else ''}"
+            f"the separator does not separate: {steps.vectors.called(place)} is not strictly on the correct side, as "
+            f"the proof needs every example to be{tie if smallest == 0 else ''}"
         )
     # In whole numbers: scores and squares count units of products, what lies along u counts units of <u, z>.
     walked, unit = steps.walked, steps.walked.rows.unit
@@ -205,6 +209,7 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
         bound=math.floor(bound),
         arithmetic=steps.vectors.arithmetic,
         has_loss=steps.allowed is not None,
+        near_ties=int(np.count_nonzero(granted)),
         lead=float(steps.lead),
         made=made,
         progress=progress_shown,

@@ -20,6 +20,7 @@ from novikoff.prove.exact.floats import scaled_floats
 from novikoff.prove.separable.margin import Separator
 from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.subject import Subject
+from novikoff.say.certificates import in_arithmetic
 from novikoff.say.words import cancelling, counted, no_margin_above, radius_in_words, whole_at_most
 
 if TYPE_CHECKING:
@@ -41,9 +42,16 @@ class Bracket(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Rounded to the safe sides; how well the number is known, if that is less than usual."""
+        """Where the number lies, rounded to the safe sides; how well it is known, if that is less than usual.
+
+        >>> Bracket(1.0, 1.0).words, Bracket(0.1, 0.1).words
+        ('= 1', 'lies between 0.1 and 0.10000001')
+        """
+        lowest, highest = at_least(self.lower, 8), at_most(self.upper, 8)
+        if lowest == highest:  # rounded to opposite sides: both are the number itself
+            return f"= {lowest}"
         wide = f" (known to within {at_most(100 * self.gap, 2)} %)" if self.gap > USUAL_GAP else ""
-        return f"between {at_least(self.lower, 8)} and {at_most(self.upper, 8)}{wide}"
+        return f"lies between {lowest} and {highest}{wide}"
 
 
 class Support(NamedTuple):
@@ -162,12 +170,12 @@ class Certificate(Subject):
     @property
     def verdict_in_words(self) -> str:
         """The verdict, and in which arithmetic it is proved."""
-        return f"{self.verdict.value} ({self.arithmetic})"
+        return in_arithmetic(self.verdict.value, self.arithmetic)
 
     @property
     def meaning(self) -> str:
         """What the verdict says, in words."""
-        return self.meaning_of("plane")
+        return self.meaning_of("hyperplane")
 
     def meaning_of(self, plane: str) -> str:
         """The same, where planes are drawn as something else and called so."""
@@ -189,7 +197,7 @@ class Certificate(Subject):
     def margin_in_words(self) -> str | None:
         """What is known of the margin; None if nothing is, or if nothing separates."""
         if self.margin.lower:
-            return f"gamma lies {self.margin.words}"
+            return f"gamma {self.margin.words}"
         return no_margin_above(self.margin.upper) if 0 < self.margin.upper < math.inf else None
 
     @property
@@ -237,7 +245,8 @@ class Certificate(Subject):
     def _how_wide(self) -> str | None:
         if self.promise is not None:
             longest = f"the longest example has length {radius_in_words(self.radius)}"
-            return f"the margin {self.margin_in_words}, and {longest}, so {self.promise}{self._how_to_get_there()}"
+            margin = f"{'is ' if self.margin.words.startswith('=') else ''}{self.margin_in_words}"
+            return f"the margin {margin}, and {longest}, so {self.promise}{self._how_to_get_there()}"
         tiny = self.verdict is Verdict.UNDECIDED and self.problem.has_one_plane
         return f"{self.margin_in_words}{_TRY_INEQUALITIES if tiny else ''}" if self.margin_in_words else None
 

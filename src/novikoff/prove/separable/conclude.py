@@ -196,7 +196,7 @@ def _separable(data: Data, found: Witnesses) -> Certificate:
     _check_vector(data, vector, "vector")
     lower = data.lower_square(vector)
     if lower is None:
-        raise CertificateError("the vector does not have every example strictly on its side")
+        raise CertificateError("the vector does not separate strictly")
     claim(found.support is not None, "margin_at_most", "there is no support to prove it")
     subject = data.subject
     return _certificate(

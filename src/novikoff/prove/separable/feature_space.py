@@ -197,7 +197,7 @@ def _lower_square(data: InFeatureSpace, coefficients: Sequence[int], bits: int) 
     scores = data.scores(coefficients, bits)
     low, high = min(score[0] for score in scores), min(score[1] for score in scores)
     if high <= 0 or (low <= 0 and bits == PRECISIONS[-1]):
-        raise CertificateError("the coefficients do not have every example strictly on its side")
+        raise CertificateError("the coefficients do not separate strictly")
     used = [j for j, value in enumerate(coefficients) if value]
     square = data.products.square(used, [coefficients[j] for j in used], bits)
     if square[1] <= 0 or (square[0] <= 0 and bits == PRECISIONS[-1]):

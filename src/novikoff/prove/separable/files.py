@@ -199,7 +199,7 @@ def _rivals(part: ProofFields) -> tuple[Any, ...] | None:
 def _scalar(part: ProofFields) -> Callable[[Any, str], Any]:
     def read(value: Any, name: str) -> Any:
         if type(value) not in (str, int, float, bool):
-            part.fail(f"has {name} = {value!r:.60}, which is no label")
+            part.fail(f"has {name} = {value!r:.60}, which is not a label")
         return value
 
     return read

@@ -1,10 +1,12 @@
-"""What is asked of labelled examples, what can be answered, and the words for both: written here, and nowhere else."""
+"""What is asked of labelled examples, what can be answered, and how both are worded."""
 
 import enum
 
+from novikoff.say import certificates as say
+
 
 class Verdict(enum.Enum):
-    """Whether a plane separates the data.
+    """Whether a hyperplane separates the data.
 
     `NOT_SEPARABLE` says that none does, and leaves open whether they are quasi-separable or overlapping.
     """
@@ -78,61 +80,32 @@ class Problem(enum.StrEnum):
         """Why nothing separates rows that cancel."""
         if self.has_rivals:
             return "Weights that give each of them its own class the largest score would make that sum positive."
-        return "A plane with all of them strictly on their sides would make that sum positive."
+        return "A hyperplane that classifies all of them correctly would make that sum positive."
 
     def question(self, fit_intercept: bool) -> str:
-        bias = "with a bias" if fit_intercept else "without a bias"
+        bias = "with an intercept" if fit_intercept else "without an intercept"
         if self.has_rivals:
-            return f"are there weights and a largest score for every class, {bias}?"
-        return f"is there a plane between the classes, {bias}?"
+            return f"do weights give every row its own class the largest score, {bias}?"
+        return f"does a hyperplane separate the classes, {bias}?"
 
     @property
     def no_separator(self) -> str:
         """That nothing separates strictly."""
-        return _NO_WEIGHTS if self.has_rivals else _NO_PLANE
+        return say.NO_WEIGHTS if self.has_rivals else say.NO_HYPERPLANE
 
-    def meaning(self, verdict: Verdict, plane: str = "plane") -> str:
+    def meaning(self, verdict: Verdict, plane: str = "hyperplane") -> str:
         """What a verdict says; `plane` is what a plane is called where it is drawn."""
-        planes, weights = _MEANINGS[verdict]
-        return weights if self.has_rivals else planes.replace("plane", plane)
+        planes, weights = say.MEANINGS[verdict.name]
+        return weights if self.has_rivals else planes.replace("hyperplane", plane)
 
     def consequence(self, verdict: Verdict, exists: bool | None = None) -> str | None:
-        """So what? What follows for a perceptron, and, among the features themselves, for logistic regression.
+        """What follows for a perceptron, and, among the features themselves, for logistic regression.
 
         Where the estimates of the regression itself were asked about, whether they exist is known from there.
         """
-        learner, regression = _CONSEQUENCES.get(verdict, (None, None))
+        learner, regression = say.CONSEQUENCES.get(verdict.name, (None, None))
         if exists is not None:
-            regression = _FINITE if exists else _NOT_FINITE
-        return learner if regression is None or self is Problem.KERNEL else f"{learner}, and {regression}"
-
-
-_FINITE, _NOT_FINITE = "logistic regression has a finite estimate", "logistic regression has no finite estimate"
-_CONSEQUENCES = {
-    Verdict.SEPARABLE: ("a perceptron comes to an end without mistakes", _NOT_FINITE),
-    Verdict.QUASI_SEPARABLE: ("no perceptron stops making mistakes", _NOT_FINITE),
-    Verdict.OVERLAPPING: ("no perceptron stops making mistakes", _FINITE),
-    Verdict.NOT_SEPARABLE: ("no perceptron stops making mistakes", None),
-}
-
-_NO_PLANE = "no plane has every example strictly on its side"
-_NO_WEIGHTS = "no weights give every example's own class the largest score"
-_MEANINGS = {
-    Verdict.SEPARABLE: (
-        "some plane has every example strictly on its side",
-        "some weights, one vector a class, give every example's own class the largest score",
-    ),
-    Verdict.QUASI_SEPARABLE: (
-        f"{_NO_PLANE}, but one has none on the wrong side",
-        f"{_NO_WEIGHTS}, but some never less",
-    ),
-    Verdict.OVERLAPPING: (
-        "every plane has some example on the wrong side, or all of them on it",
-        "all weights give some example's class less than the largest score, or all classes the same",
-    ),
-    Verdict.NOT_SEPARABLE: (
-        f"{_NO_PLANE}; whether one has none on the wrong side (quasi-separable) or none (overlapping) is open",
-        f"{_NO_WEIGHTS}; whether some never give it less (quasi-separable) or none (overlapping) is open",
-    ),
-    Verdict.UNDECIDED: ("it could not be decided in the time and with the arithmetic given",) * 2,
-}
+            regression = say.FINITE if exists else say.NOT_FINITE
+        return (
+            learner if learner is None or regression is None or self is Problem.KERNEL else f"{learner}; {regression}"
+        )

@@ -121,7 +121,7 @@ def exact_labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], tuple[Any, ..
     """The labels, the classes in order, and the place of every label among them; at least two classes."""
     labels = checked_labels(y)
     if labels.shape != (n_rows,):
-        raise ValueError(f"y has shape {labels.shape}, but X has {n_rows} rows: one label a row is needed")
+        raise ValueError(f"y has shape {labels.shape}, but X has {n_rows} rows: one label per row is required")
     classes, places = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y has only one class, {classes.tolist()}; two are needed to ask for a separator")

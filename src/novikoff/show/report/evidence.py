@@ -18,7 +18,7 @@ from novikoff.prove.run.follow import FollowedProof, follow_proof
 from novikoff.prove.run.search.freund_schapire import allowance
 from novikoff.prove.run.steps import Steps
 from novikoff.prove.separable.certificate import Certificate
-from novikoff.show.report.charts import Scatter
+from novikoff.show.boundary import BoundaryDisplay
 from novikoff.show.report.picture import Columns, Sketch
 
 Floats = NDArray[np.float64]
@@ -51,7 +51,7 @@ class Evidence:
     lengths: Floats | None = None
     allowance: FreundSchapireBound | None = None
     steps: WorkedRun | None = None
-    picture: Scatter | None = None
+    picture: BoundaryDisplay | None = None
     picture_rows: int = 0
     is_section: bool = False
 

@@ -1,29 +1,95 @@
 """Reports: one HTML file that says what was read, what was learned and what is proved, and how to check that again.
 
-A report loads nothing and runs nothing: it opens from a disk, travels by mail, and prints.
+A report loads nothing and runs nothing: it opens from a disk, travels by mail, and prints. `report.html` has the markup
+and the words that never change; what depends on the data is escaped there, and made visible. Charts are the library's
+displays, and are left out where matplotlib is not installed.
 """
 
-from collections.abc import Sequence
+import math
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from novikoff.engine.rounding import at_least
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.visible import visible
+from novikoff.engine.rounding import at_least, at_most, decimal_digits
 from novikoff.features.encode import Encoding
+from novikoff.learn.kernel.model import KernelModel
+from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.model import Classifier
+from novikoff.learn.run import Run
+from novikoff.prove.run.follow import FollowedProof
 from novikoff.prove.separable.certificate import Certificate
-from novikoff.prove.separable.question import Verdict
-from novikoff.say.words import whole_at_most
-from novikoff.show.report.check import Names, check_section
+from novikoff.prove.separable.question import Problem, Verdict
+from novikoff.say import runs as say
+from novikoff.say.runs import NO_WEIGHTS, READOUT_WORDS
+from novikoff.say.words import counted, label_in_words, listed, radius_in_words, whole_at_most
+from novikoff.show.mistakes import MistakesDisplay
+from novikoff.show.proof import ProofDisplay, draw_room, draw_ruled_out
 from novikoff.show.report.evidence import Evidence
-from novikoff.show.report.markup import Markup, cut, element, name
-from novikoff.show.report.proof import certificate_section, proof_section, theorem_section
-from novikoff.show.report.sections import (
-    confusion_section,
-    data_section,
-    picture_section,
-    run_section,
-    weights_section,
-)
-from novikoff.show.report.style import POLICY, STYLE
-from novikoff.show.style import GAMMA
+from novikoff.show.style import ALPHA, GAMMA, MINUS, can_draw, svg, typeset
+
+MOST_COLUMNS = MOST_CLASSES = 40
+MOST_WEIGHTS = 20
+MOST_ROWS = MOST_DIGITS = 24
+WIDEST_TABLE = 20
+LONGEST_HINT = 300
+
+
+@dataclass(frozen=True)
+class Names:
+    """What things are called outside of the library, and how they were read.
+
+    `files` were read, `source` is what to write for them (by default the first), and `label` is the column with the
+    labels. `certify` and `check` are the options with which these commands read the same again, as words of a command
+    line, and `read` are those of `novikoff.data.read`.
+    """
+
+    files: tuple[str, ...] = ()
+    source: str | None = None
+    label: str | None = None
+    certify: tuple[str, ...] = ()
+    check: tuple[str, ...] = ()
+    read: Mapping[str, Any] = field(default_factory=dict)
+    model_file: str | None = None
+    certificate_file: str | None = None
+
+    @property
+    def written(self) -> str:
+        """What to write for the files."""
+        return self.source or (self.files[0] if self.files else "FILE")
+
+
+class Card(NamedTuple):
+    """One of the few things to know first."""
+
+    value: str
+    what: str
+    look: str = ""
+
+
+class Figure(NamedTuple):
+    """A chart as the address of an image, if there is matplotlib to draw it; and what it shows, for all who cannot."""
+
+    image: str | None
+    says: str
+    caption: str = ""
+
+
+class Section(NamedTuple):
+    """What the proof, or the theorem, has to say: one sentence, charts, facts with their names, and a table."""
+
+    sentence: str
+    figures: Sequence[Figure] = ()
+    notes: Sequence[str | None] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    head: Sequence[str] = ()
+    lines: Sequence[Sequence[str]] = ()
 
 
 def fit_report(
@@ -35,28 +101,27 @@ def fit_report(
     and columns are called. A certificate that the model brings along is not shown: nobody has proved it here.
     """
     names = names or Names(label=model.parameters.get("label"))
-    is_in_model = model.certificate is not None
-    run, classes = model.record, model.classes.tolist()
-    size = (sum(evidence.counts), model.n_columns or 0)
-    return _page(
-        "What was learned from",
+    run = model.record
+    return _rendered(
+        evidence,
         names,
-        [
+        certificate,
+        title="What was learned from",
+        cards=[
             _verdict_card(certificate),
-            _card(f"{run.mistakes:,}", "mistakes while learning"),
+            Card(f"{run.mistakes:,}", "mistakes while learning"),
             None if certificate is None else _bound_card(certificate),
-            None if run.errors is None else _card(f"{run.errors:,} of {run.n_rows or 0:,}", "training rows wrong"),
+            None if run.errors is None else Card(f"{run.errors:,} of {run.n_rows or 0:,}", "training rows wrong"),
         ],
-        [
-            data_section(names, size, classes, evidence.counts, model.encoding),
-            run_section(model, evidence.steps),
-            proof_section(run, certificate, evidence),
-            None if certificate is None else certificate_section(certificate, evidence.labels),
-            picture_section(evidence),
-            weights_section(model),
-            None if evidence.confusion is None else confusion_section(evidence.confusion, classes),
-            None if certificate is None else check_section(names, is_in_model=is_in_model),
-        ],
+        size=(sum(evidence.counts), model.n_columns or 0),
+        classes=model.classes.tolist(),
+        columns=_columns(model.encoding),
+        model=model,
+        run=run,
+        epochs=_epochs(run),
+        proof=_proof(run, certificate, evidence),
+        weights=_weights(model),
+        check=None if certificate is None else _check(names, is_in_model=model.certificate is not None),
     )
 
 
@@ -67,64 +132,340 @@ def certify_report(
 
     >>> from novikoff.prove.separable.search.certify import certify
     >>> page = certify_report(certify([[0.0], [1.0]], ["a", "b"]), Evidence((1, 1)), Names(label="letter"))
-    >>> page.startswith("<!DOCTYPE html>"), "separable (exact)" in page
+    >>> page.startswith("<!DOCTYPE html>"), "separable (proved)" in page
     (True, True)
     """
     names = names or Names()
-    size = (certificate.n_rows, certificate.n_columns)
-    return _page(
-        "What is proved of",
+    return _rendered(
+        evidence,
         names,
-        [_verdict_card(certificate), _margin_card(certificate), _bound_card(certificate)],
+        certificate,
+        title="What is proved of",
+        cards=[_verdict_card(certificate), _margin_card(certificate), _bound_card(certificate)],
+        size=(certificate.n_rows, certificate.n_columns),
+        classes=certificate.classes,
+        columns=_columns(encoding),
+        theorem=_theorem(certificate),
+        check=_check(names, is_in_model=False),
+    )
+
+
+def _rendered(evidence: Evidence, names: Names, certificate: Certificate | None, **parts: Any) -> str:
+    return str(
+        _template().render(
+            parts,
+            names=names,
+            evidence=evidence,
+            certificate=certificate,
+            picture=_picture(evidence),
+            proof_rows=None if certificate is None else _proof_rows(certificate, evidence.labels),
+            worst=_worst(evidence.confusion, parts["classes"]),
+            draws=can_draw(),
+        )
+    )
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    def shown(value: Any) -> Any:
+        return value if isinstance(value, Markup) else "" if value is None else visible(str(value))
+
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=shown)
+    words = (at_least, at_most, counted, typeset, label_in_words, radius_in_words, cut, shade)
+    environment.filters |= {function.__name__: function for function in words}
+    environment.globals |= {name: value for name, value in globals().items() if name.startswith(("MOST_", "LONGEST_"))}
+    environment.globals["say"] = say
+    return environment.from_string(Path(__file__).with_name("report.html").read_text(encoding="utf-8"))
+
+
+def cut(text: str, longest: int) -> str:
+    """Text of at most so many characters.
+
+    >>> cut("perceptron", 5), cut("short", 5)
+    ('perc…', 'short')
+    """
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def shade(share: float) -> int:
+    """How dark a cell of a table is, from 0 to 5."""
+    return int(np.searchsorted([0.0, 0.05, 0.2, 0.5, 0.8], share, side="left"))
+
+
+# -- the cards --------------------------------------------------------------------------------------------------------
+
+
+def _verdict_card(certificate: Certificate | None) -> Card:
+    if certificate is None:
+        return Card("not certified", "novikoff certify does it", "warn")
+    look = "good" if certificate.verdict is Verdict.SEPARABLE else "warn"
+    return Card(certificate.verdict.value, f"in {certificate.arithmetic} arithmetic", look)
+
+
+def _bound_card(certificate: Certificate) -> Card:
+    if certificate.mistake_bound is None:
+        return Card("no bound", "on the mistakes, for nothing separates" if certificate.obstruction else "is proved")
+    return Card(whole_at_most(certificate.mistake_bound), "mistakes at most, by the theorem")
+
+
+def _margin_card(certificate: Certificate) -> Card | None:
+    if certificate.verdict is not Verdict.SEPARABLE:
+        return None
+    return Card(at_least(certificate.margin.lower), f"margin {GAMMA}, at least")
+
+
+# -- the data and the model -------------------------------------------------------------------------------------------
+
+
+def _columns(encoding: Encoding | None) -> Sequence[Any]:
+    return () if encoding is None else encoding.describe()
+
+
+def _epochs(run: Run) -> Figure | None:
+    made = run.mistakes_per_epoch
+    if not made:
+        return None
+    which = f"{'the first ' if run.epochs > len(made) else ''}{counted(len(made), 'epoch')}"
+    says = f"Mistakes of each of {which}: {listed(made, 30)}."
+    end = " The last epoch made none: its weights classify every training row correctly." if made[-1] == 0 else ""
+    return Figure(svg(lambda figure: MistakesDisplay.from_run(run).plot(figure.subplots())), says, says + end)
+
+
+def _picture(evidence: Evidence) -> Figure | None:
+    """The two features as a picture."""
+    display = evidence.picture
+    if display is None:
+        return None
+    shown, total = len(display.X), evidence.picture_rows
+    some = f"{shown:,} of {total:,} rows, evenly spaced" if shown < total else f"All {total:,} rows"
+    if display.scores is None:
+        why = Problem.BINARY.no_separator.replace("plane", "line") if len(display.ringed) else "no line is known"
+        says = f"{some}; {why}."
+    elif display.scores.ndim == 3:
+        says = f"{some}; the shades are the regions of the classes."
+    else:
+        says = f"{some}; the shades are the regions of the classes, and the decision changes between them."
+    # All points are within the axes, and what needs no clipping is half as long.
+    return Figure(svg(lambda figure: display.plot(figure.subplots(), clip_on=False), (7.2, 6.4)), says)
+
+
+def _weights(model: Classifier) -> dict[str, Any]:
+    """The largest weights by name; or, in the space of a kernel, what is there in their place."""
+    if isinstance(model, KernelModel):
+        return {"title": "What predicts", "sentence": f"{model.in_words[0].upper()}{model.in_words[1:]}."}
+    if not isinstance(model, LinearModel):
+        raise TypeError(f"a report has no words for the weights of a {type(model).__name__}")
+    title = "The largest weights"
+    if model.readout == "vote":
+        return {"title": title, "sentence": f"{NO_WEIGHTS.capitalize()}."}
+    found = [weight for weight in model.weights_by_name() if weight.name is not None]
+    if not found:
+        return {"title": title, "sentence": "All weights are 0."}
+    largest = [{"name": w.name, "label": w.label, "weight": w.weight} for w in found[:MOST_WEIGHTS]]
+    return {"title": title, "largest": largest, "total": len(found), "which": READOUT_WORDS[model.readout]}
+
+
+def _worst(confusion: NDArray[np.int64] | None, classes: Sequence[Any]) -> dict[str, Any] | None:
+    """Of many classes, the pairs that are confused most often, and the classes with most errors."""
+    if confusion is None or len(classes) <= WIDEST_TABLE:
+        return None
+    off = confusion - np.diag(np.diag(confusion))
+    order = np.argsort(-off, axis=None, kind="stable")[:MOST_CLASSES]
+    pairs = [divmod(int(place), len(classes)) for place in order if off.flat[place] > 0]
+    rows = np.argsort(-off.sum(axis=1), kind="stable")[:MOST_CLASSES].tolist()
+    return {
+        "pairs": [(classes[i], classes[j], int(off[i, j])) for i, j in pairs],
+        "n_pairs": int(np.count_nonzero(off)),
+        "classes": [(classes[i], int(confusion[i].sum()), int(off[i].sum())) for i in rows],
+    }
+
+
+# -- the proof along the run ------------------------------------------------------------------------------------------
+
+
+def _proof(run: Run, certificate: Certificate | None, evidence: Evidence) -> Section:
+    """What the mistakes prove: that there can be no more than so many, or that no wide margin is there."""
+    if evidence.proof is not None:
+        return _followed(evidence.proof, certificate)
+    many = certificate is not None and certificate.problem.has_rivals
+    if (
+        certificate is not None
+        and not run.weighted
+        and (sentence := certificate.against_bound(run.mistakes, run.narrow, run.lead)) is not None
+    ):
+        return _last_line(f"{typeset(sentence)}.", run, certificate)
+    if not run.updates:
+        return Section("Without a mistake there is nothing to prove.")
+    return Section(
+        f"{say.made_rule_out(run)}.",
+        [] if evidence.lengths is None else [_ruled_out(evidence.lengths, at_most(run.margin_at_most))],
         [
-            data_section(names, size, certificate.classes, evidence.counts, encoding),
-            certificate_section(certificate, evidence.labels),
-            theorem_section(certificate),
-            picture_section(evidence),
-            check_section(names, is_in_model=False),
+            None if evidence.allowance is None else f"Freund and Schapire (1999): {evidence.allowance}",
+            "Here w is the sum of Kesler's vectors, one for each mistake." if many else None,
         ],
     )
 
 
-def _page(title: str, names: Names, cards: Sequence[Markup | None], parts: Sequence[Markup | None]) -> str:
-    shown = names.files[0] if names.files else "the data"
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="referrer", content="no-referrer"),
-        element("title", f"novikoff: {cut(shown)}"),
-        element("style", Markup(STYLE)),
+def _ceiling(factor: float) -> str:
+    """The longest that the weights can be after k updates, each of which adds at most so many R^2 to ‖w‖²."""
+    return "√k·R" if factor == 1 else f"√({factor:g}k)·R"
+
+
+def _last_line(sentence: str, run: Run, certificate: Certificate) -> Section:
+    """The inequality at the end of the run, from what the record keeps."""
+    k, factor = run.updates, certificate.factor * (1.0 + 2.0 * run.lead)
+    words = f"After the last update, k = {k:,}: the length of the weights lies between its floor and its ceiling."
+    facts = [
+        (f"k·{GAMMA}, at least", at_least(k * certificate.margin.lower)),
+        ("‖w‖", f"{run.weights_length:.6g}"),
+        (f"{_ceiling(factor)}, at most", at_most(math.sqrt(factor * k) * run.radius)),
+    ]
+    return Section(sentence, notes=[words], facts=facts)
+
+
+def _followed(proof: FollowedProof, certificate: Certificate | None) -> Section:
+    """The quantities of the three proofs after every mistake, and a few of them as numbers."""
+    many = certificate is not None and certificate.problem.has_rivals
+    known = None if certificate is None or proof.lead else certificate.bound_in_words
+    bound = whole_at_most(proof.bound) if known is None else typeset(known)
+    display = ProofDisplay(proof)
+    R, S, fourth, made = display.symbols
+    verdict = "every inequality held" if proof.holds else "not every inequality held"
+    sentence = f"k·{GAMMA} ≤ ⟨w,u⟩ ≤ ‖w‖ ≤ √k·{R} after every one of {counted(proof.mistakes, made)}: {verdict}."
+    caption = (
+        f"The floor rises faster than the ceiling, and where they meet there is no room for weights: the theorem "
+        f"allows {bound} {made}s; {proof.mistakes:,} were made. Below, the same bound twice more: the cosine of w and "
+        f"u is at most 1, and the distance {ALPHA}ₖ = ‖w {MINUS} ({S}/{GAMMA})·u‖² starts at {fourth}/{GAMMA}², falls "
+        f"by at least {S} with every {made}, and cannot fall below 0."
     )
-    body = element(
-        "body",
-        element("header", element("h1", f"{title} ", name(shown, 120))),
-        element("div", *cards, class_="cards"),
-        element("main", *parts),
-        element("footer", "Made by novikoff. This page loads nothing and runs nothing."),
+    kesler = "w is the sum of Kesler's vectors, one for each mistake, and R the length of the longest of these."
+    parts = [proof.progress_floor, proof.progress, proof.length, proof.length_ceiling, proof.cosine]
+    parts += [proof.distance, proof.distance_ceiling]
+    rooms = [["length", "length"], ["cosine", "distance"]]
+
+    def draw(figure: Any) -> None:
+        panels = figure.subplot_mosaic(rooms, height_ratios=[3, 2])
+        display.plot(np.array([panels[name] for name in ("length", "cosine", "distance")]))
+
+    return Section(
+        sentence,
+        [Figure(svg(draw, (8.6, 8.4)), sentence, caption)],
+        [kesler if many else None],
+        head=("k", f"k·{GAMMA}", "⟨w,u⟩", "‖w‖", f"√k·{R}", "cosine", f"{ALPHA}ₖ", f"{ALPHA}₀ {MINUS} k·{S}"),
+        lines=[(f"{i:,}", *(f"{part[i]:.6g}" for part in parts)) for i in proof.worth_showing(8)],
     )
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
-def _card(value: str, what: str, look: str = "") -> Markup:
-    return element("div", element("b", value), element("span", what), class_=f"card {look}".strip())
+def _ruled_out(lengths: Any, ceiling: str) -> Figure:
+    caption = (
+        "After k mistakes no separator has a margin above ‖w‖/k. Each mistake adds an example to w; when w grows more "
+        "slowly than k, only ever thinner margins are left."
+    )
+    says = f"The margins that are not ruled out, down to {ceiling}"
+    return Figure(svg(lambda figure: draw_ruled_out(figure.subplots(), lengths)), says, caption)
 
 
-def _verdict_card(certificate: Certificate | None) -> Markup:
-    if certificate is None:
-        return _card("not certified", "novikoff certify does it", "warn")
-    look = "good" if certificate.verdict is Verdict.SEPARABLE else "warn"
-    return _card(certificate.verdict.value, f"in {certificate.arithmetic} arithmetic", look)
-
-
-def _bound_card(certificate: Certificate) -> Markup:
-    if certificate.mistake_bound is None:
-        return _card("no bound", "on the mistakes, for nothing separates" if certificate.obstruction else "is proved")
-    return _card(whole_at_most(certificate.mistake_bound), "mistakes at most, by the theorem")
-
-
-def _margin_card(certificate: Certificate) -> Markup | None:
-    if certificate.verdict is not Verdict.SEPARABLE:
+def _theorem(certificate: Certificate) -> Section | None:
+    """Floor and ceiling of the proof, up to where they meet: for data that nobody has learned from yet."""
+    if certificate.mistake_bound is None or not certificate.margin.lower:
         return None
-    return _card(at_least(certificate.margin.lower), f"margin {GAMMA}, at least")
+    gamma, root = certificate.margin.lower, certificate.radius * math.sqrt(certificate.factor)
+    ratio = root / gamma
+    if not math.isfinite(meeting := ratio * ratio):
+        return None
+    sentence = f"Whatever the order of the examples, {typeset(certificate.promise or '')}."
+    caption = (
+        f"Every mistake adds at least {GAMMA} along the separator, but makes the weights longer only like √k. Progress "
+        "is never more than length, so the run is over where the lines meet."
+    )
+
+    def draw(figure: Any) -> None:
+        k = np.linspace(0.0, meeting, 300)
+        ax = draw_room(figure.subplots(), k, k * gamma, np.sqrt(k) * root, _ceiling(certificate.factor))
+        ax.axvline(meeting, color="black", linewidth=0.8)
+
+    return Section(sentence, [Figure(svg(draw), sentence, caption)])
+
+
+# -- the certificate, and how to check it again -----------------------------------------------------------------------
+
+
+def _proof_rows(certificate: Certificate, labels: Mapping[int, Any]) -> dict[str, Any] | None:
+    """The rows that stand in the way of a separator, or those that fix the margin: number, class, rival, weight."""
+    found = certificate.obstruction or certificate.support
+    if found is None:
+        return None
+    as_points = f"these rows (the first is 0) {certificate.problem.as_points}"
+    if certificate.obstruction is not None:
+        title, weights = "Why nothing separates", [_whole(weight) for weight in certificate.obstruction.weights]
+        words = (
+            f"T{as_points[1:]}, with the bias folded in if there is one, and with these whole weights, cancel exactly. "
+            f"{certificate.problem.contradiction}"
+        )
+    else:
+        title, weights = "The rows that fix the margin", [f"{weight:.6g}" for weight in found.weights]
+        words = f"No separator has a wider margin than the combination of {as_points}, with these weights, has length."
+    rivals: Iterator[Any] = iter(found.rivals or ())
+    lines = [
+        (row, labels.get(row), next(rivals, None), weight) for row, weight in zip(found.rows, weights, strict=True)
+    ]
+    return {"title": title, "words": words, "lines": lines, "has_rivals": found.rivals is not None}
+
+
+def _whole(weight: int) -> str:
+    digits = decimal_digits(weight)
+    return f"{weight:,}" if digits <= MOST_DIGITS else f"a number of {digits:,} digits"
+
+
+def _check(names: Names, *, is_in_model: bool) -> dict[str, list[str]]:
+    """How to prove again what a certificate claims, which is in a model file, has a file of its own, or could have."""
+    model_file = names.model_file if is_in_model else None
+    python = _from_file(names) if model_file is None else _from_model(names, model_file)
+    return {"shell": _commands(names, model_file or names.certificate_file), "python": python}
+
+
+def _commands(names: Names, holder: str | None) -> list[str]:
+    """What a shell runs; a certificate that is in no file yet is written first."""
+    file, kept = quoted(names.written, "FILE"), quoted(holder or "table.cert", "CERT")
+    certify, check = ("".join(f" {quoted(word, 'COL')}" for word in words) for words in (names.certify, names.check))
+    again = [] if holder else [f"novikoff certify {file}{certify} --out {kept}"]
+    return [*again, f"novikoff check {kept} {file}{check}"]
+
+
+def _from_model(names: Names, model_file: str) -> list[str]:
+    return [
+        "from novikoff import Certificate",
+        "from novikoff.data import read",
+        "from novikoff.keep.models import load_plain",
+        "",
+        f"model = load_plain({model_file!r})",
+        f"Certificate.from_json(model.certificate).check({_reader(names)})",
+    ]
+
+
+def _from_file(names: Names) -> list[str]:
+    return [
+        "from pathlib import Path",
+        "from novikoff import Certificate",
+        "from novikoff.data import read",
+        "",
+        f"certificate = Certificate.from_json(Path({names.certificate_file or 'table.cert'!r}).read_text())",
+        f"certificate.check({_reader(names)})",
+    ]
+
+
+def _reader(names: Names) -> str:
+    options = ({} if names.label is None else {"label": names.label}) | dict(names.read)
+    return f"read({', '.join([repr(names.written), *(f'{name}={value!r}' for name, value in options.items())])})"
+
+
+def quoted(word: str, instead: str) -> str:
+    """A word for a shell; what it stands for if it could not be copied from a page.
+
+    >>> quoted("my cars.csv", "FILE"), quoted("a" + chr(10) + "b", "FILE")
+    ("'my cars.csv'", 'FILE')
+    """
+    return shlex.quote(word) if word.isprintable() else instead

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch
+from novikoff.data.visible import visible
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.features.encode import Encoding
 from novikoff.features.numeric import Numeric
-from novikoff.learn.linear.memory import read_out
-from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.model import Classifier
 from novikoff.prove.separable.certificate import Certificate, Planes
 from novikoff.prove.separable.margin import Separator
-from novikoff.show.report.charts import Line, Scatter
+from novikoff.say.words import label_in_words
+from novikoff.show.boundary import BoundaryDisplay, grid_axis, grid_points
 
 Floats = NDArray[np.float64]
 
@@ -35,11 +35,6 @@ class Columns:
     are_all: bool
     n_columns: int
     encoding: Encoding | None = None
-
-    @property
-    def are_lifted(self) -> bool:
-        """Whether a plane of the features is no line of the picture."""
-        return self.encoding is not None and self.encoding.lift is not None
 
     def in_units(self, rows: Rows) -> Floats:
         """Rows as points of the plane, in the units of the table."""
@@ -165,75 +160,61 @@ class Sketch:
 
     def finished(
         self, classes: NDArray[Any], model: Classifier | None, certificate: Certificate | None
-    ) -> Scatter | None:
-        """The picture; None if its numbers are too large to be drawn."""
+    ) -> BoundaryDisplay | None:
+        """The picture: the boundary of the model, or else of the certificate; None if its numbers are too large."""
         points = np.concatenate(self.points)
         if not len(points) or not np.all(np.abs(points) < 1e150):
             return None
+        names = np.array(distinct([short(label_in_words(label), 40) for label in classes.tolist()]))
+        across, up = (grid_axis(points[:, axis], RESOLUTION) for axis in (0, 1))
+        grid = self.columns.encoded(grid_points(across, up))
+        widest = self._of_certificate(certificate, grid)
+        scores = widest if model is None or len(classes) < 2 else model.decide_rows(grid).scores
         separable = certificate is not None and certificate.obstruction is None
-        bare = Scatter(
-            points[:, 0],
-            points[:, 1],
-            np.concatenate(self.places),
-            classes.tolist(),
-            self.columns.names,
-            np.isin(self.wanted, self.named),
-            "fixes the margin" if separable else "is part of the proof that nothing separates",
+        return BoundaryDisplay(
+            points,
+            names[np.concatenate(self.places)],
+            tuple(names.tolist()),
+            across,
+            up,
+            None if scores is None else _on_grid(scores),
+            band=None if model is not None else self._band(certificate),
+            widest=None if model is None or widest is None or widest.ndim > 1 else _on_grid(widest),
+            ringed=np.flatnonzero(np.isin(self.wanted, self.named)),
+            ringed_as="fixes the margin" if separable else "part of the proof that nothing separates",
+            names=(short(self.columns.names[0], 80), short(self.columns.names[1], 80)),
         )
-        decision, widest = self._of_model(model), self._of_certificate(certificate)
-        lines = [line for line in (decision, widest) if line is not None]
-        curved = decision is None if model is not None else widest is None
-        regions = self._regions(bare, model, certificate) if curved else None
-        return Scatter(**{**vars(bare), "lines": tuple(lines), "regions": regions})
 
-    def _of_model(self, model: Classifier | None) -> Line | None:
-        if not isinstance(model, LinearModel) or len(model.classes) != 2 or model.readout == "vote":
+    def _band(self, certificate: Certificate | None) -> float | None:
+        """How far the scores of the widest separator of two classes stay from 0, if the picture shows all features."""
+        if certificate is None or not isinstance(certificate.separator, Separator) or not self.columns.are_all:
             return None
-        if self.columns.are_lifted:
-            return None
-        weights = read_out(model.memory, model.readout)[0]
-        if model.memory.columns is not None:
-            found = np.searchsorted(model.memory.columns, self.columns.places).clip(max=len(weights) - 2)
-            met = model.memory.columns[found] == self.columns.places
-            return self._line("decision boundary of the model", weights[found] * met, float(weights[-1]), "blue")
-        pair = weights[list(self.columns.places)]
-        return self._line("decision boundary of the model", pair, float(weights[-1]), "blue")
+        return certificate.margin.lower
 
-    def _of_certificate(self, certificate: Certificate | None) -> Line | None:
-        """The widest separator, with the band in which no example lies."""
-        if certificate is None or not self.columns.are_all or self.columns.are_lifted:
-            return None
-        separator = certificate.separator
-        if not isinstance(separator, Separator):
-            return None
-        name = "the widest separator, and its margin"
-        folded = separator.folded
-        pair = folded[list(self.columns.places)]
-        return self._line(name, pair, float(folded[-1]), "grey dashed", certificate.margin.lower)
-
-    def _line(self, name: str, pair: Floats, bias: float, look: str, band: float | None = None) -> Line | None:
-        """A plane as a line of the picture. x = mean + deviation z, so a z = (a/deviation) x - a mean/deviation."""
-        slopes = pair / self.columns.deviations
-        if not np.any(slopes):
-            return None
-        c = float(bias - slopes @ np.asarray(self.columns.means))
-        return Line(name, float(slopes[0]), float(slopes[1]), c, look, band)
-
-    def _regions(
-        self, picture: Scatter, model: Classifier | None, certificate: Certificate | None
-    ) -> NDArray[np.int64] | None:
-        """Which class is predicted where: by the model, or by the certificate's planes."""
-        left, right, bottom, top = picture.box
-        middle = (np.arange(RESOLUTION) + 0.5) / RESOLUTION
-        across, up = np.meshgrid(left + middle * (right - left), bottom + middle * (top - bottom))
-        grid = self.columns.encoded(np.column_stack([across.ravel(), up.ravel()]))
+    def _of_certificate(self, certificate: Certificate | None, grid: Rows) -> Floats | None:
+        """The scores of the widest separator, one a class for more than two."""
         planes = None if certificate is None else certificate.separator
-        if model is not None:
-            found = np.searchsorted(model.classes, model.decide_rows(grid).labels)
-        elif isinstance(planes, Planes):
-            found = np.argmax(grid.as_scipy() @ planes.weights.T + planes.biases, axis=1)
-        elif isinstance(planes, Separator) and self.columns.are_lifted and self.columns.are_all:
-            found = grid.as_scipy() @ planes.folded[:-1] + planes.folded[-1] >= 0
-        else:
-            return None
-        return np.asarray(found, dtype=np.int64).reshape(RESOLUTION, RESOLUTION)
+        if isinstance(planes, Separator):
+            return np.asarray(grid.as_scipy() @ planes.folded[:-1] + planes.folded[-1])
+        if isinstance(planes, Planes):
+            return np.asarray(grid.as_scipy() @ planes.weights.T + planes.biases)
+        return None
+
+
+def _on_grid(scores: Floats) -> Floats:
+    return scores.reshape(RESOLUTION, RESOLUTION, *scores.shape[1:])
+
+
+def short(name: str, longest: int) -> str:
+    """A name from the data as a chart can show it."""
+    shown = visible(name)
+    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+
+
+def distinct(names: list[str]) -> list[str]:
+    """Names that differ: with their numbers, if some are the same when they are short.
+
+    >>> distinct(["a", "b"]), distinct(["a", "a"])
+    (['a', 'b'], ['1: a', '2: a'])
+    """
+    return names if len(set(names)) == len(names) else [f"{i}: {name}" for i, name in enumerate(names, 1)]

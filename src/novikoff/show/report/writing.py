@@ -14,8 +14,8 @@ from novikoff.data.whole_file import WholeFile
 if TYPE_CHECKING:
     from novikoff.learn.model import Classifier
     from novikoff.prove.separable.certificate import Certificate
-    from novikoff.show.report.check import Names
     from novikoff.show.report.evidence import Evidence
+    from novikoff.show.report.page import Names
     from novikoff.show.report.picture import Columns
 
 

@@ -94,8 +94,8 @@ def existence(
       to -infinity    intercept
       finite          x1
       separated       2 of 6 rows (the first is 0): 4, 5
-      what to do      merge rare levels; leave out a column that gives the outcome away; or report an
-                      estimate that stays finite (Firth's penalty, or another one), not Wald intervals
+      what to do      merge rare levels; drop a column that determines the outcome; or report a finite
+                      estimate (Firth's, or another penalised one) rather than Wald intervals
     """
     check_time_limit(time_limit)
     clock = Clock(time_limit, told=progress)

@@ -95,7 +95,7 @@ def solved(program: Program, clock: Clock, tolerance: float = DEFAULTS["toleranc
 
 
 def solve(program: Program, effort: Effort, method: str = "highs") -> ProgramCertificate | None:
-    """What the program is, proved; or None if the time was used up before."""
+    """What the program is, proved; or None if the time limit was reached before."""
     crossed = np.flatnonzero(program.lower > program.upper)
     if crossed.size:
         return _contradictory_bounds(program, int(crossed[0]))

@@ -292,7 +292,7 @@ def _kernel(form: str | None, gamma: float | None, degree: int | None, coef0: fl
 
 
 def check_parameters(tolerance: float, time_limit: float | None) -> None:
-    """Refuse a tolerance or a time limit that makes no sense."""
+    """Refuse a tolerance or a time limit that is invalid."""
     if not 0 < tolerance < 1:
         raise ValueError(f"tolerance={tolerance!r} must lie between 0 and 1")
     check_time_limit(time_limit)

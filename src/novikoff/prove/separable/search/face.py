@@ -67,7 +67,7 @@ def find_face(
     known: Numbers | None = None,
     exactly: bool = False,
 ) -> FaceProof | None:
-    """The face of points; None if the time was used up.
+    """The face of points; None if the time limit was reached.
 
     Points of an obstruction may be known: they are on the face. If asked for, nothing is left to floats.
 
