@@ -240,8 +240,8 @@ class OnlineMemory(History):
         sign of a score is right; beyond `_clear`, so is that an example is ahead by the lead, and below `_unclear`,
         that it is not.
 
-        Sums of products are in doubt by their number times |w| |x|, distances by |w|^2 + |x|^2 (`row`), and squares may
-        underflow. That is settled for some updates to come, too.
+        Sums of products are in doubt by their number times |w| |x|, distances by |w|^2 + |x|^2 (`weights`), and squares
+        may underflow. That is settled for some updates to come, too.
         """
         updates = self.mistakes + self.narrow
         self._settled_until = updates + updates // 4
